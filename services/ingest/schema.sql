@@ -39,6 +39,46 @@ create table if not exists ingest.staged_storefront_page (
   products text not null,
   primary key (scan_id, page)
 );
+alter table ingest.staged_storefront_page add column if not exists product_count int;
+
+-- SHA-256 of each catalogue page as it first arrived. Kept after the scan is recorded, for 30 days: a page that comes
+-- again with other content is refused (rule 8).
+create table if not exists ingest.staged_storefront_digest (
+  scan_id uuid not null,
+  page int not null,
+  staged_at timestamptz not null default now(),
+  domain text not null,
+  digest text not null,
+  primary key (scan_id, page)
+);
+
+-- One row per shop: the revision of its storefront stream that the tables below reflect, and the product counters.
+create table if not exists ingest.storefront (
+  domain text primary key,
+  revision bigint not null,
+  listed int not null,
+  missing int not null,
+  scanned_at text,
+  completed_at text,
+  currency text,
+  open json not null
+);
+
+-- One row per product ever listed. `product`: JSON of the product as last recorded.
+create table if not exists ingest.storefront_product (
+  domain text not null,
+  product_id text not null,
+  listed boolean not null,
+  missing_since text,
+  product text not null,
+  primary key (domain, product_id)
+);
+
+create table if not exists ingest.recorded_storefront_scan (
+  scan_id uuid not null,
+  domain text not null,
+  primary key (scan_id, domain)
+);
 
 create table if not exists ingest.brand (
   brand_id uuid primary key,

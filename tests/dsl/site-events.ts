@@ -8,7 +8,8 @@ import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordSiteScan } from '#domain/corpus/site/decider.ts';
 import { site, type SiteState } from '#domain/corpus/site/state.ts';
-import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
+import { recordStorefrontScan } from '#domain/corpus/storefront/decider.ts';
+import { storefront, type StorefrontState } from '#domain/corpus/storefront/state.ts';
 import type { GivenEvent } from './projections.ts';
 
 /** Test language of site and shop scans: turns scans into the events that their deciders record. */

@@ -17,7 +17,8 @@ import { createDecision, storeRegisteredBrands } from './decider-registry.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { deleteAbandonedScans, stageChunk } from '../ad-library/chunk-staging.ts';
-import { createStorefrontRecorder, stageStorefrontPage } from '../storefront/record-scan.ts';
+import { deleteOldPageDigests, stageStorefrontPage } from '../storefront/page-staging.ts';
+import { createStorefrontRecorder } from '../storefront/record-scan.ts';
 import { createWorkingTables } from '../ad-library/library-store.ts';
 
 const POOL_CLIENTS = 8;
@@ -85,6 +86,7 @@ export const openIntake = async ({
     await createWorkingTables(database);
     await catchUpWorkingTables(database, eventStore, log);
     await deleteAbandonedScans(database);
+    await deleteOldPageDigests(database);
   } catch (error) {
     await resources.disposeAsync();
     throw error;
@@ -134,9 +136,8 @@ export const openIntake = async ({
         return { events: 0, totals: null };
       case 'storefront.scan_end': {
         const end = { ...observation, scanned_at: inUtc(observation.scanned_at, 'scanned_at') };
-        // The brand is registered only after its scan was recorded. Each of the two commands has its own id.
-        const scanCommand = v7();
-        const events = await recordStorefront(end, metadata(scanCommand), scanCommand);
+        // The brand is registered only after its scan was recorded.
+        const events = await recordStorefront(end);
         const registered = await registerIfMissing(end.domain, end.scanned_at, commandId);
         return { events: events + registered, totals: null };
       }

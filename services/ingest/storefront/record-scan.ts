@@ -1,95 +1,153 @@
-import { LRUCache } from 'lru-cache';
-import type { CommandMetadata } from '#contracts/events/event.ts';
-import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import { storefrontStream, type StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import { Refusal } from '#contracts/errors.ts';
 import {
   type ObservedProduct,
   STOREFRONT_PRODUCTS_MAX,
   type StorefrontScanEnd,
-  type StorefrontScanPage,
 } from '#contracts/observations/storefront-scan.ts';
-import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
-import { executeCommand } from '#application/commands/command-handler.ts';
-import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
+import {
+  closeStorefrontScan,
+  recordProductAbsences,
+  recordProductSightings,
+  storefrontScanOf,
+} from '#domain/corpus/storefront/decider.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
-
-/** Stores one catalogue page of a storefront scan until the scan ends. Idempotent by scan id and page number. */
-export const stageStorefrontPage = async (database: Database, page: StorefrontScanPage): Promise<void> => {
-  await database.query({
-    name: 'ingest_stage_storefront_page',
-    text: `insert into ingest.staged_storefront_page (scan_id, page, products)
-           values ($1, $2, $3) on conflict do nothing`,
-    values: [page.scan_id, page.page, JSON.stringify(page.products)],
-  });
-};
+import { deleteStagedPages, type StagedPages, stagedPages, stagedPageText } from './page-staging.ts';
+import { absentProductIds, loadProducts, type OpenStorefront } from './storefront-store.ts';
+import { createStorefrontStateStore } from './storefront-state-store.ts';
 
 /**
- * Returns the scan's products in the order of its catalogue pages. Returns (does not throw) `ChunksMissing` when pages
- * have not arrived: the caller throws it only if the scan is not recorded yet. Throws `Refusal` when there are more
- * pages than the end states, or more products than `STOREFRONT_PRODUCTS_MAX`.
+ * Throws `ChunksMissing` when pages have not arrived. Throws `Refusal` when there are more pages than the end states,
+ * pages of another shop, or more products than `STOREFRONT_PRODUCTS_MAX`.
  */
-const stagedProducts = async (
+const requireWholeScan = (end: StorefrontScanEnd, staged: StagedPages): void => {
+  const pages = staged.numbers.length;
+  if (pages < end.pages) throw new ChunksMissing(end.pages, pages);
+  if (pages > end.pages) {
+    throw new Refusal(
+      'invalid_input',
+      `The scan end states ${end.pages} pages, but ${pages} were submitted. Use a new \`scan_id\` for each scan.`,
+    );
+  }
+  if (staged.ofAnotherShop) {
+    throw new Refusal(
+      'invalid_input',
+      `A page of the scan was submitted for another shop than ${end.domain}. Use a new \`scan_id\` for each scan.`,
+    );
+  }
+  if (staged.products > STOREFRONT_PRODUCTS_MAX) {
+    throw new Refusal(
+      'invalid_input',
+      `The scan has ${staged.products} products; the limit for one shop is ${STOREFRONT_PRODUCTS_MAX}. Split the scan.`,
+    );
+  }
+};
+
+/** Size of the parts in which a scan is decided and appended. */
+export type PartLimits = {
+  /** Characters of JSON after which a part of a scan ends. A part is whole pages. */
+  readonly characters: number;
+  /** Events gathered before they are appended together. */
+  readonly appendedEvents: number;
+};
+
+/** An event holds up to 150,000 characters, so that a part needs a few megabytes, and a small scan is one append. */
+const PART_LIMITS: PartLimits = { characters: 1_000_000, appendedEvents: 6 };
+
+/**
+ * Yields the scan's products in parts, in the order of its pages. A product that is on two pages is in the first of them
+ * only. Adds the ids of the products to `shown`. Throws `StreamMoved` when another process has recorded the scan and
+ * deleted its pages, so that the state is read again.
+ */
+const partsOf = async function* (
   database: Database,
-  { scan_id, pages }: StorefrontScanEnd,
-): Promise<readonly ObservedProduct[] | ChunksMissing> => {
-  const { rows } = await database.query<{ products: string }>(
-    'select products from ingest.staged_storefront_page where scan_id = $1 order by page',
-    [scan_id],
-  );
-  if (rows.length < pages) return new ChunksMissing(pages, rows.length);
-  if (rows.length > pages) {
-    throw new Refusal(
-      'invalid_input',
-      `The scan end states ${pages} pages, but ${rows.length} were submitted. Use a new \`scan_id\` for each scan.`,
-    );
+  { scan_id, domain }: StorefrontScanEnd,
+  pages: readonly number[],
+  maxCharacters: number,
+  shown: Set<string>,
+): AsyncGenerator<readonly ObservedProduct[]> {
+  let part: ObservedProduct[] = [];
+  let characters = 0;
+  for (const page of pages) {
+    const text = await stagedPageText(database, scan_id, page);
+    if (text === null) throw new StreamMoved(storefrontStream(domain));
+    for (const product of JSON.parse(text) as ObservedProduct[]) {
+      if (shown.has(product.id)) continue;
+      shown.add(product.id);
+      part.push(product);
+    }
+    characters += text.length;
+    if (characters < maxCharacters) continue;
+    yield part;
+    part = [];
+    characters = 0;
   }
-  const products = rows.flatMap((row) => JSON.parse(row.products) as ObservedProduct[]);
-  if (products.length > STOREFRONT_PRODUCTS_MAX) {
-    throw new Refusal(
-      'invalid_input',
-      `The scan has ${products.length} products; the limit for one shop is ${STOREFRONT_PRODUCTS_MAX}. Split the scan.`,
-    );
-  }
-  return products;
+  if (part.length > 0) yield part;
 };
 
 /**
- * Maximum number of products in the cache of shop states, about 1 kB each. A shop that is not cached is folded from
- * its stream, which grows with every price change.
+ * Decides a scan in parts. Yields its events in groups, of sightings, of absences and the closing
+ * `StorefrontScanRecorded`; the state store folds each group before the next is decided. Yields nothing for a scan that
+ * is recorded already.
+ *
+ * Memory holds the parts whose events are gathered, with the recorded state of their products: at most `appendedEvents`
+ * times `characters` twice, about 12 MB of JSON. It also holds the ids of the products shown so far: at most
+ * `STOREFRONT_PRODUCTS_MAX`, about 2 MB. It does not grow with the catalogue beyond that.
  */
-const CACHED_PRODUCTS_MAX = 50_000;
+const decideInParts = async function* (
+  database: Database,
+  shop: OpenStorefront,
+  end: StorefrontScanEnd,
+  staged: StagedPages,
+  maxCharacters: number,
+): AsyncGenerator<readonly StorefrontEvent[]> {
+  if (shop.state.scans.has(end.scan_id)) return;
+  requireWholeScan(end, staged);
+  const scan = storefrontScanOf(end, staged.products);
+  const shown = new Set<string>();
+  for await (const products of partsOf(database, end, staged.numbers, maxCharacters, shown)) {
+    const productIds = products.map(({ id }) => id);
+    await loadProducts(database, shop, productIds);
+    yield recordProductSightings(scan, products)(shop.state);
+  }
+  if (scan.complete) {
+    for await (const productIds of absentProductIds(database, end.domain, shown, maxCharacters)) {
+      await loadProducts(database, shop, productIds);
+      yield recordProductAbsences(scan, productIds)(shop.state);
+    }
+  }
+  yield closeStorefrontScan(scan, shown.size)(shop.state);
+};
 
 /**
- * Creates the function that decides and records storefront scans. It is idempotent: a scan in the shop's state yields
- * no events, so a call may be repeated after any interruption. The pages of a recorded scan are deleted. When its end
- * is delivered again, missing pages are therefore an error only if the shop's stream does not contain the scan.
+ * Creates the function that decides and records storefront scans, and returns the number of events. It may be called
+ * again after any interruption: a recorded scan yields no events, and an interrupted one is resumed. The pages of a
+ * recorded scan are deleted. When its end is delivered again, missing pages are therefore an error only if the shop's
+ * stream does not contain the scan. Scans of one shop are recorded one after another.
  */
-export const createStorefrontRecorder = (database: Database, eventStore: EventStore) => {
-  const states = new LRUCache<string, LoadedState<StorefrontState>>({
-    maxSize: CACHED_PRODUCTS_MAX,
-    sizeCalculation: ({ state }) => state.products.size + 1,
-  });
-  return async (end: StorefrontScanEnd, metadata: CommandMetadata, commandId: string): Promise<number> => {
-    const products = await stagedProducts(database, end);
-    const stream = storefrontStream(end.domain);
-    const { events, ...loaded } = await executeCommand(
-      eventStore,
-      {
-        stream,
-        decider: storefront,
-        decision: (state) => {
-          if (state.scans.has(end.scan_id)) return [];
-          if (products instanceof ChunksMissing) throw products;
-          return recordStorefrontScan(end, products)(state);
-        },
-        metadata,
-        commandId,
-      },
-      states.get(stream),
-    );
-    states.set(stream, loaded);
-    await database.query('delete from ingest.staged_storefront_page where scan_id = $1', [end.scan_id]);
-    return events.length;
+export const createStorefrontRecorder = (
+  database: Database,
+  eventStore: EventStore,
+  { characters, appendedEvents }: PartLimits = PART_LIMITS,
+) => {
+  const serialize = createKeyedMutex();
+  const record = async (end: StorefrontScanEnd): Promise<number> => {
+    const { scan_id: scanId, domain } = end;
+    const staged = await stagedPages(database, scanId, domain);
+    const readsStream = staged.numbers.length < end.pages;
+    const scan = { domain, scanId, readsStream, appendedEvents };
+    const store = createStorefrontStateStore(database, eventStore, scan);
+    await handleCommand({
+      store,
+      decide: (shop) => decideInParts(database, shop, end, staged, characters),
+      conflicts: SCAN_CONFLICTS,
+    });
+    await deleteStagedPages(database, scanId);
+    return store.appended();
   };
+  return (end: StorefrontScanEnd): Promise<number> => serialize(end.domain, () => record(end));
 };

@@ -12,7 +12,7 @@ import { landingPage } from '#domain/corpus/landing-page.ts';
 import { operator } from '#domain/corpus/operator.ts';
 import { site } from '#domain/corpus/site/state.ts';
 import { socialPage } from '#domain/corpus/social-page.ts';
-import { storefront } from '#domain/corpus/storefront/decider.ts';
+import { storefront } from '#domain/corpus/storefront/state.ts';
 import { traffic } from '#domain/corpus/traffic.ts';
 import type { Decider } from '#domain/decider.ts';
 import { alertRule } from '#domain/workspace/alert/rule-decider.ts';

@@ -8,7 +8,8 @@ import {
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
+import { recordStorefrontScan } from '#domain/corpus/storefront/decider.ts';
+import { storefront, type StorefrontState } from '#domain/corpus/storefront/state.ts';
 
 const DOMAIN = 'shop.example';
 

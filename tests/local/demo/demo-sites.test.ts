@@ -8,7 +8,8 @@ import { storefronts } from '#deploy/local/demo/generators/storefronts.ts';
 import { buildWorld } from '#deploy/local/demo/world/world.ts';
 import { recordSiteScan } from '#domain/corpus/site/decider.ts';
 import { site, type SiteState } from '#domain/corpus/site/state.ts';
-import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
+import { recordStorefrontScan } from '#domain/corpus/storefront/decider.ts';
+import { storefront, type StorefrontState } from '#domain/corpus/storefront/state.ts';
 
 const FIRST_DAY_MS = Date.parse('2026-01-15T00:00:00.000Z');
 const DAY_MS = 86_400_000;

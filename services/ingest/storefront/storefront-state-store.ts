@@ -1,0 +1,101 @@
+import { type StorefrontEvent, storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import { derivedId } from '#domain/ids.ts';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import type { StateStore } from '#application/commands/handle-command.ts';
+import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import {
+  catchUpStorefront,
+  dropUnchangedProducts,
+  foldStorefrontEvents,
+  type OpenStorefront,
+  openStorefront,
+  saveStorefront,
+} from './storefront-store.ts';
+
+/**
+ * Derives the event id from the content of the event, not from its position in an append. A scan that was interrupted
+ * anywhere and is decided again therefore produces the same events with the same ids.
+ */
+const eventIdOf = ({ type, data }: StorefrontEvent): string => {
+  const about =
+    'products' in data
+      ? (data.products[0]?.product_id ?? '')
+      : 'changes' in data
+        ? (data.changes[0]?.product_id ?? '')
+        : 'product_ids' in data
+          ? (data.product_ids[0] ?? '')
+          : '';
+  return derivedId('storefront event', `${data.scan_id}|${data.domain}|${type}|${about}`);
+};
+
+/** The state store of one scan of a shop. */
+export type StorefrontStateStore = StateStore<OpenStorefront, StorefrontEvent> & {
+  /** Number of events appended by the last attempt. */
+  appended(): number;
+};
+
+/**
+ * Creates the state store of one scan of a shop. It loads the state from the working tables, at the stream revision that
+ * they reflect, because a catalogue is too large to be folded from its stream for each scan. `readsStream`: true when the
+ * state must not be stale even if nothing is appended.
+ */
+export const createStorefrontStateStore = (
+  database: Database,
+  eventStore: EventStore,
+  scan: {
+    readonly domain: string;
+    readonly scanId: string;
+    readonly readsStream: boolean;
+    /** Events gathered before they are appended together. */
+    readonly appendedEvents: number;
+  },
+): StorefrontStateStore => {
+  const { domain, scanId, readsStream, appendedEvents } = scan;
+  const metadata = eventMetadata({
+    actor: serviceActor('ingest'),
+    correlationId: scanId,
+    causationId: scanId,
+  });
+  let shop: OpenStorefront | undefined;
+  let gathered: StorefrontEvent[] = [];
+  let appended = 0;
+  let last: Recorded | null = null;
+
+  const flush = async (): Promise<void> => {
+    if (gathered.length === 0 || !shop) return;
+    const events = gathered;
+    gathered = [];
+    last = await eventStore.append(storefrontStream(domain), shop.revision, events, metadata, (event) =>
+      eventIdOf(event as StorefrontEvent),
+    );
+    appended += events.length;
+    await saveStorefront(database, shop, last.revision);
+  };
+
+  return {
+    load: async (conflicts) => {
+      shop = await openStorefront(database, domain, scanId);
+      gathered = [];
+      appended = 0;
+      last = null;
+      // Optimistic: the tables count as current until an append fails with `StreamMoved`. A shop without a row is new,
+      // or its tables were dropped.
+      if (readsStream || conflicts > 0 || shop.revision < 0n)
+        await catchUpStorefront(database, eventStore, shop);
+      return shop;
+    },
+    append: async (events) => {
+      if (!shop) throw new Error('a shop is loaded before events are appended to it');
+      foldStorefrontEvents(shop, events);
+      dropUnchangedProducts(shop);
+      gathered.push(...events);
+      if (gathered.length >= appendedEvents) await flush();
+    },
+    commit: async () => {
+      await flush();
+      return last;
+    },
+    appended: () => appended,
+  };
+};
