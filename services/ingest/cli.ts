@@ -15,7 +15,7 @@ import { FORMATS, type FormatName } from './readers/formats.ts';
 import { loadMapping, MappingFault } from './readers/formats/column-mapping.ts';
 import { brandDomainOf, timestampOf } from './readers/scan-key.ts';
 import { terminalReport } from './files/progress.ts';
-import { totalsTable } from './files/totals-table.ts';
+import { totalsText } from './files/totals-table.ts';
 
 /** Command line `npm run ingest -- FILE…`: reads export files and submits their observations. */
 
@@ -30,6 +30,7 @@ type CliOptions = {
   readonly format?: FormatName;
   readonly brand?: string;
   readonly scannedAt?: string;
+  readonly utcOffset?: string;
   readonly countries?: readonly string[];
   readonly complete?: boolean;
   readonly mapping?: string;
@@ -52,6 +53,9 @@ const parseCountries = (text: string): readonly string[] | null => {
   return codes.every((code) => /^([A-Z]{2}|ALL)$/.test(code)) ? codes : null;
 };
 
+const parseOffset = (text: string): string | null =>
+  /^(Z|[+-](0\d|1[0-4]):[0-5]\d)$/.test(text) ? text : null;
+
 const program = new Command('ingest')
   .description('import export files and record the changes they show')
   .argument('<file...>', 'files to import, plain or gzip')
@@ -65,8 +69,13 @@ const program = new Command('ingest')
   )
   .option(
     '--scanned-at <time>',
-    'time at which the content of the files was collected',
+    'time at which the content of the files was collected; overrides times in records and file names',
     optionParser(timestampOf, 'a date, time and zone such as 2026-01-31T08:00:00Z'),
+  )
+  .option(
+    '--utc-offset <offset>',
+    'offset from UTC of times without a zone in records and file names',
+    optionParser(parseOffset, 'an offset such as +05:30 or Z'),
   )
   .option(
     '--countries <codes>',
@@ -76,8 +85,8 @@ const program = new Command('ingest')
   .option('--complete', 'declare that each file has all ads of its pages, or all products of its shop')
   .option('--mapping <file>', 'mapping file for CSV columns')
   .option('--brands <file>', 'brands file: maps groups in file names to brands; requires --mapping')
-  .option('--refused-dir <folder>', 'folder for files of refused records', '.')
-  .option('--dry-run', 'read and report without recording')
+  .option('--refused-dir <folder>', 'folder for files of refused records and long lists', '.')
+  .option('--dry-run', 'show what would be recorded, without servers and without writing anything')
   .exitOverride();
 
 const openConfiguredIntake = (): Promise<Intake & AsyncDisposable> => {
@@ -87,24 +96,21 @@ const openConfiguredIntake = (): Promise<Intake & AsyncDisposable> => {
 };
 
 const ingest = async (files: readonly string[], cli: CliOptions): Promise<number> => {
-  const folder = await stat(cli.refusedDir).catch(() => null);
-  if (!folder?.isDirectory())
+  const isDryRun = cli.dryRun === true;
+  const folder = isDryRun ? null : await stat(cli.refusedDir).catch(() => null);
+  if (!isDryRun && !folder?.isDirectory())
     throw new MappingFault(`--refused-dir ${cli.refusedDir} is not a folder. Create it or name another one.`);
   if (cli.brands !== undefined && cli.mapping === undefined)
     throw new MappingFault('--brands requires --mapping. Add --mapping FILE.');
   const mapping = cli.mapping === undefined ? undefined : await loadMapping(cli.mapping, cli.brands);
-  await using intake = cli.dryRun === true ? null : await openConfiguredIntake();
+  await using intake = isDryRun ? null : await openConfiguredIntake();
   const report = terminalReport(process.stderr);
   try {
-    const { format, brand, scannedAt, countries, complete, refusedDir } = cli;
-    const options = { format, brand, scannedAt, countries, complete, mapping, refusedDirectory: refusedDir };
+    const { refusedDir: refusedDirectory, ...read } = cli;
+    const options = { ...read, mapping, refusedDirectory };
     const totals = await ingestFiles(files, options, intake, report);
     report.stop();
-    console.log(totalsTable(totals));
-    for (const { refusedFile } of totals) {
-      if (refusedFile !== null)
-        console.log(`refused records: ${refusedFile} (fix it and import it with the same options)`);
-    }
+    console.log(totalsText(totals, isDryRun));
     return totals.some(({ refused }) => refused > 0) ? EXIT.refused : EXIT.done;
   } finally {
     report.stop();

@@ -1,4 +1,8 @@
 import type { Observation } from '#contracts/observations/index.ts';
+import type { Shortened } from '#contracts/observations/shorten-ad.ts';
+import type { NoPlan } from './file-plan.ts';
+import type { FormatName } from '../readers/formats.ts';
+import { WHOLE_FILE_LINE } from '../readers/parsing/json-records.ts';
 import type { RefusedRecord } from '../readers/record.ts';
 import type { Source } from '../readers/parsing/open-source.ts';
 
@@ -7,11 +11,24 @@ const PROGRESS_BYTES = 1024 * 1024;
 
 /** One item of the output of reading a file. */
 export type FileItem =
+  /** The format of the file. The first item of every file that can be read. */
+  | { readonly kind: 'format'; readonly format: FormatName }
   | { readonly kind: 'observation'; readonly observation: Observation }
+  /** An ad that was brought within its limits. It is part of a later observation. */
+  | {
+      readonly kind: 'shortened';
+      readonly line: number;
+      readonly adId: string;
+      readonly shortened: Readonly<Shortened>;
+    }
   | {
       readonly kind: 'refused';
       readonly file: string;
       readonly line: number;
+      /** Id of the record's ad. `null` when unknown. */
+      readonly adId: string | null;
+      /** Number of the record in the file, from 1. `null` when the line, or the id of the ad, identifies it. */
+      readonly record: number | null;
       readonly what: string;
       readonly advice: string;
       /** The record's text. `null` when the refusal concerns the whole file. */
@@ -27,14 +44,32 @@ export type FileItem =
       readonly records: number;
     };
 
+export type RefusedItem = FileItem & { readonly kind: 'refused' };
+
+/** Returns the item of a refused record. */
 export const refusedItem = (
   path: string,
   plan: { header: string | null },
-  record: RefusedRecord,
-): FileItem => {
-  const { line, what, advice, raw } = record;
-  return { kind: 'refused', file: path, line, what, advice, raw, header: plan.header };
-};
+  { line, adId, number, what, advice, raw }: RefusedRecord,
+): RefusedItem => ({
+  kind: 'refused',
+  file: path,
+  line,
+  adId,
+  record: number ?? null,
+  what,
+  advice,
+  raw,
+  header: plan.header,
+});
+
+/** Returns the item of a file that is refused as a whole. */
+export const refusedFile = (path: string, { what, advice }: NoPlan): RefusedItem =>
+  refusedItem(
+    path,
+    { header: null },
+    { kind: 'refused', line: WHOLE_FILE_LINE, what, advice, raw: null, adId: null },
+  );
 
 /** Yields a progress item per `PROGRESS_BYTES`. `before`: bytes read by an earlier pass over the same file. */
 export class Progress {
@@ -64,3 +99,7 @@ export class Progress {
     };
   }
 }
+
+/** Returns true when shortening changed the ad. */
+export const isShortened = ({ texts, urls, entries }: Readonly<Shortened>): boolean =>
+  texts + urls + entries > 0;

@@ -8,7 +8,8 @@ import { type LoadedMapping, readFileName } from '../readers/formats/column-mapp
 import type { Reader } from '../readers/record.ts';
 import type { SideNeeds, SideReader } from '../readers/side-record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
-import { NO_BRAND, NO_TIME, type ScanDefaults } from '../readers/scan-key.ts';
+import { NO_BRAND, NO_TIME, type ScanDefaults, type ScanTimes } from '../readers/scan-key.ts';
+import { timeInFileName } from './file-name-time.ts';
 
 /** Options of the caller for reading a file. */
 export type ReadOptions = {
@@ -17,6 +18,8 @@ export type ReadOptions = {
   readonly brand?: string | undefined;
   /** ISO 8601 in UTC, normalized by `timestampOf`. */
   readonly scannedAt?: string | undefined;
+  /** Offset from UTC, such as +05:30, of times without a zone in file names and records. */
+  readonly utcOffset?: string | undefined;
   readonly countries?: readonly string[] | undefined;
   /** True when the caller declares that the file has all ads of its pages. */
   readonly complete?: boolean | undefined;
@@ -33,6 +36,12 @@ export type FilePlan = {
   /** Verbatim CSV header, for the rejects file. `null` for JSON. */
   readonly header: string | null;
 };
+/** Plan for reading a file, with its format. */
+export type Plan = { readonly format: FormatName } & (
+  | ({ readonly kind: 'scans' } & FilePlan)
+  | ({ readonly kind: 'side' } & SidePlan)
+  | { readonly kind: 'observations' }
+);
 /** The reason why a file cannot be read. */
 export type NoPlan = { readonly what: string; readonly advice: string };
 
@@ -47,29 +56,37 @@ export const stemOf = (path: string): string =>
 export const isRefusedFile = (path: string): boolean => /\.refused(-\d+)?\.[^/]*$/.test(basename(path));
 
 /** Returns the plan for reading a file, or the reason why it cannot be read. Reads no record beyond detection. */
-export const planFile = async (
-  path: string,
-  options: ReadOptions,
-): Promise<FilePlan | SidePlan | NoPlan | 'observations'> => {
+export const planFile = async (path: string, options: ReadOptions): Promise<Plan | NoPlan> => {
   const detected =
     options.format === undefined
       ? await detectFormat(path, options.mapping !== undefined)
       : { format: options.format };
   if ('unknown' in detected) return { what: detected.unknown, advice: detected.advice };
   const { format } = detected;
-  if (format === 'observations') return 'observations';
-  if (isSideFormat(format)) return sidePlan(path, format, options);
+  if (format === 'observations') return { kind: 'observations', format };
+  if (isSideFormat(format)) {
+    const plan = sidePlan(path, format, options);
+    return 'what' in plan ? plan : { kind: 'side', format, ...plan };
+  }
   const plan =
     format === 'mapped-csv' ? await mappedPlan(path, options) : await plainPlan(path, format, options);
   if ('what' in plan) return plan;
-  const { brandDomain, scannedAt } = plan.defaults;
+  const { brandDomain, times } = plan.defaults;
   const { columns } = options.mapping?.mapping ?? {};
   if (brandDomain === null && (format !== 'mapped-csv' || columns?.brand_domain === undefined))
     return NO_BRAND;
-  // Records of the library's web shapes may have their own scan time; official exports do not.
-  const mayHoldTime =
-    format === 'mapped-csv' ? columns?.scanned_at !== undefined : !format.startsWith('ads-archive');
-  return scannedAt === null && !mayHoldTime ? NO_TIME : plan;
+  const recordsHaveNoTime = format === 'mapped-csv' && columns?.scanned_at === undefined;
+  if (recordsHaveNoTime && times.option === null && times.fileName === null) return NO_TIME;
+  return { kind: 'scans', format, ...plan };
+};
+
+const scanTimes = (path: string, options: ReadOptions, inFileName: string | null = null): ScanTimes => {
+  const utcOffset = options.utcOffset ?? null;
+  return {
+    option: options.scannedAt ?? null,
+    fileName: inFileName ?? timeInFileName(path, utcOffset),
+    utcOffset,
+  };
 };
 
 const isSideFormat = (format: FormatName): format is SideFormat => format in SIDE_READERS;
@@ -77,13 +94,11 @@ const isSideFormat = (format: FormatName): format is SideFormat => format in SID
 const sidePlan = (path: string, format: SideFormat, options: ReadOptions): SidePlan | NoPlan => {
   const { read, needs }: { read: SideReader; needs: SideNeeds } = SIDE_READERS[format];
   if (needs.brand && options.brand === undefined) return { what: 'has no brand', advice: NO_BRAND.advice };
-  if (needs.time && options.scannedAt === undefined)
-    return { what: 'has no collection time', advice: NO_TIME.advice };
   return {
     side: read,
     context: {
       brandDomain: options.brand ?? null,
-      observedAt: options.scannedAt ?? null,
+      times: scanTimes(path, options),
       complete: options.complete === true && !isRefusedFile(path),
     },
   };
@@ -101,8 +116,8 @@ const plainPlan = async (
     defaults: {
       brandDomain: options.brand ?? null,
       brandName: null,
-      scannedAt: options.scannedAt ?? null,
       countries: options.countries ?? null,
+      times: scanTimes(path, options),
     },
     claimsComplete: options.complete === true && !isRefusedFile(path),
     header: syntax === 'csv' ? ((await headerOf(path))?.raw ?? null) : null,
@@ -130,8 +145,8 @@ const mappedPlan = async (path: string, options: ReadOptions): Promise<FilePlan 
     defaults: {
       brandDomain,
       brandName: brandDomain === named.brand?.domain ? named.brand.name : null,
-      scannedAt: options.scannedAt ?? named.scannedAt,
       countries: options.countries ?? null,
+      times: scanTimes(path, options, named.scannedAt),
     },
     claimsComplete: (options.complete === true || mapping.complete) && !isRefusedFile(path),
     header: header?.raw ?? null,

@@ -4,8 +4,8 @@ import { scanIdOf } from '#domain/ids.ts';
 import type { WholeAd } from './merge-ad-rows.ts';
 import { bytesInChunk, chunkBytesMax, fitInOneChunk } from './scan-chunks.ts';
 import { isLongId, SPREADSHEET_DIGITS } from '../readers/ad-fields.ts';
-import type { AdRecord, CoveredPage } from '../readers/record.ts';
-import { type ScanKey, withCountries } from '../readers/scan-key.ts';
+import type { AdRecord, CoveredPage, RefusedRecord } from '../readers/record.ts';
+import { NO_TIME, type ScanKey, withCountries } from '../readers/scan-key.ts';
 
 type Coverage = ReturnType<typeof ScanCoverage.parse>;
 
@@ -94,6 +94,8 @@ export class FirstPass {
   /** Numbers of ads by brand and time. Scans without countries are merged into a scan of the same brand and time. */
   readonly #positions = new Map<string, number>();
   refused = 0;
+  /** Number of records that were refused because they have no scan time. */
+  untimed = 0;
   verdict: boolean | null = null;
   damaged = false;
   isUtf8 = true;
@@ -114,6 +116,11 @@ export class FirstPass {
   addListedPage(key: ScanKey, page: CoveredPage): void {
     this.addPage(key, page);
     this.#account(key).namesPages = true;
+  }
+
+  addRefusal({ what }: RefusedRecord): void {
+    this.refused += 1;
+    if (what === NO_TIME.what) this.untimed += 1;
   }
 
   /** Adds an ad to the totals of its scan. */

@@ -1,8 +1,13 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
+import { AD_URL_MAX_CHARACTERS, type Shortened } from '#contracts/observations/shorten-ad.ts';
 import type { Intake } from '../intake-types.ts';
-import type { FileItem } from './file-item.ts';
+import { validateObservation } from '../intake/validate-observation.ts';
+import type { FormatName } from '../readers/formats.ts';
+import { counted, FileContents } from './file-contents.ts';
+import { type FileItem, refusedFile, type RefusedItem } from './file-item.ts';
+import { FileNotes } from './file-notes.ts';
 import type { ReadOptions } from './file-plan.ts';
 import { createKeyedQueue } from '#platform/concurrency/keyed-queue.ts';
 import { readFile } from './read-file.ts';
@@ -18,6 +23,8 @@ const SUBMIT_CONCURRENCY = 8;
 /** Totals of importing one file. */
 export type FileTotals = {
   readonly file: string;
+  /** `null` when the file cannot be read. */
+  format: FormatName | null;
   records: number;
   ads: number;
   scans: number;
@@ -26,9 +33,20 @@ export type FileTotals = {
   refused: number;
   /** Sums of the scans' own totals. */
   readonly scanned: { [Name in (typeof SUMMED)[number]]: number };
-  /** Path of the rejects file. `null` when no record was refused. */
+  /** Sums over the ads that were brought within their limits. */
+  readonly shortened: Shortened;
+  /** Remarks that name each of these ads, with its changes. */
+  readonly shortenedAds: NoteList;
+  /** Remarks that name each ad or record that was not taken, with the reason. */
+  readonly notTaken: NoteList;
+  /** The observations of the file, for a dry run. */
+  readonly contents: FileContents;
+  /** Path of the rejects file. `null` when no record was refused, and in a dry run. */
   refusedFile: string | null;
 };
+
+/** The first lines of a list, the number of all, and the path of the file with all lines if they are more. */
+export type NoteList = Pick<FileNotes, 'shown' | 'count' | 'path'>;
 
 /** Names of the scan totals that can be summed over scans. */
 export const SUMMED = [
@@ -50,7 +68,10 @@ export type Report = {
 
 export type IngestOptions = ReadOptions & { readonly refusedDirectory: string };
 
-/** Reads files one after the other and submits their observations. With `intake` `null` it is a dry run. */
+/**
+ * Reads files one after the other and submits their observations. With `intake` `null` it is a dry run: observations
+ * are validated, and nothing is recorded or written.
+ */
 export const ingestFiles = async (
   files: readonly string[],
   options: IngestOptions,
@@ -59,90 +80,200 @@ export const ingestFiles = async (
 ): Promise<readonly FileTotals[]> => {
   const all: FileTotals[] = [];
   for (const file of files) {
-    const totals = await ingestFile(file, options, intake, report);
+    const totals = await ingestFile(file, options, intake ?? DRY_RUN, report);
     report.finished(totals);
     all.push(totals);
   }
   return all;
 };
 
+/** Validates observations and records nothing. */
+const DRY_RUN: Intake = {
+  async submit(observation) {
+    validateObservation(observation);
+    return { events: 0, totals: null };
+  },
+};
+
+/** The import of one file. */
+type Run = {
+  readonly intake: Intake;
+  readonly report: Report;
+  readonly totals: FileTotals;
+  readonly notTaken: FileNotes;
+  readonly shortenedAds: FileNotes;
+  /** `null` in a dry run. */
+  readonly rejects: RejectsFile | null;
+  /** Ads submitted of the scans that have not ended, by scan id. */
+  readonly openScans: Map<string, number>;
+  /** Reasons of the scans that were refused, by scan id. */
+  readonly refusedScans: Map<string, string>;
+};
+
 const ingestFile = async (
   file: string,
   options: IngestOptions,
-  intake: Intake | null,
+  intake: Intake,
   report: Report,
 ): Promise<FileTotals> => {
-  const totals = emptyTotals(file);
-  await using rejects = new RejectsFile(file, options.refusedDirectory);
-  const refusedScans = new Set<string>();
+  const directory = intake === DRY_RUN ? null : options.refusedDirectory;
+  await using rejects = directory === null ? null : new RejectsFile(file, directory);
+  await using notTaken = new FileNotes(file, 'not-taken', directory);
+  await using shortenedAds = new FileNotes(file, 'shortened', directory);
+  const totals = emptyTotals(file, notTaken, shortenedAds);
+  const run: Run = {
+    intake,
+    report,
+    totals,
+    notTaken,
+    shortenedAds,
+    rejects,
+    openScans: new Map(),
+    refusedScans: new Map(),
+  };
   const submissions = createKeyedQueue(SUBMIT_CONCURRENCY);
   try {
     for await (const item of readFile(file, options)) {
-      if (item.kind === 'progress') {
-        totals.records = item.records;
-        report.progress(file, item.bytesRead, item.bytesTotal);
-      } else if (item.kind === 'refused') {
-        await refuse(item, totals, rejects, report);
-      } else {
+      if (item.kind === 'observation') {
         const { observation } = item;
-        const work = (): Promise<void> => submit(observation, totals, refusedScans, intake, report);
+        totals.contents.add(observation);
+        const work = (): Promise<void> => submit(run, observation);
         if ('scan_id' in observation) await submissions.end().then(work);
         else await submissions.add(keyOf(observation), work);
+      } else {
+        await note(run, item);
       }
     }
+    await submissions.end();
+    if (run.refusedScans.size > 0) await nameAdsOfRefusedScans(run, options);
   } catch (error) {
     if (!isFileError(error)) throw error;
-    totals.refused += 1;
-    report.refused(`${file}:1: cannot be read (${error.code}); check the path and the permissions`);
+    const what = `cannot be read (${error.code})`;
+    await note(run, refusedFile(file, { what, advice: 'check the path and the permissions' }));
   }
   await submissions.end();
-  totals.refusedFile = rejects.path;
+  totals.refusedFile = rejects?.path ?? null;
   return totals;
 };
 
-const refuse = async (
-  item: FileItem & { kind: 'refused' },
-  totals: FileTotals,
-  rejects: RejectsFile,
-  report: Report,
+/** Adds an item other than an observation to the totals and lists of the file. */
+const note = async (
+  { totals, report, rejects, notTaken, shortenedAds }: Run,
+  item: Exclude<FileItem, { kind: 'observation' }>,
 ): Promise<void> => {
-  totals.refused += 1;
-  report.refused(`${item.file}:${item.line}: ${oneLine(item.what)}; ${oneLine(item.advice)}`);
-  if (item.raw !== null) await rejects.write({ raw: item.raw, header: item.header });
+  switch (item.kind) {
+    case 'format':
+      totals.format = item.format;
+      return;
+    case 'progress':
+      totals.records = item.records;
+      report.progress(totals.file, item.bytesRead, item.bytesTotal);
+      return;
+    case 'shortened': {
+      const { texts, urls, entries } = item.shortened;
+      totals.shortened.texts += texts;
+      totals.shortened.urls += urls;
+      totals.shortened.entries += entries;
+      await shortenedAds.add(
+        `${totals.file}:${item.line}: ad ${item.adId}: ${shortenedText(item.shortened)}`,
+      );
+      return;
+    }
+    case 'refused': {
+      const { file, line, raw, header } = item;
+      const reason = `${oneLine(item.what)}; ${oneLine(item.advice)}`;
+      totals.refused += 1;
+      report.refused(`${file}:${line}: ${reason}`);
+      await notTaken.add(`${file}:${line}: ${nameOf(item)}${reason}`);
+      if (raw !== null) await rejects?.write({ raw, header });
+    }
+  }
 };
 
-const submit = async (
-  observation: Observation,
-  totals: FileTotals,
-  refusedScans: Set<string>,
-  intake: Intake | null,
-  report: Report,
-): Promise<void> => {
+/** Returns the name of the refused ad or record. Empty when the line, or the reason itself, identifies it. */
+const nameOf = ({ adId, record, what }: RefusedItem): string => {
+  if (adId !== null) return `ad ${adId}: `;
+  return record === null || what.startsWith(`record ${record} `) ? '' : `record ${record}: `;
+};
+
+/** Describes the changes that brought ads within their limits. */
+export const shortenedText = ({ texts, urls, entries }: Readonly<Shortened>): string =>
+  [
+    ...(texts === 0 ? [] : [`${counted(texts, 'text')} cut`]),
+    ...(urls === 0
+      ? []
+      : [`${counted(urls, 'URL')} of more than ${AD_URL_MAX_CHARACTERS} characters left out`]),
+    ...(entries === 0 ? [] : [`${entries} list ${entries === 1 ? 'entry' : 'entries'} left out`]),
+  ].join(', ');
+
+const submit = async (run: Run, observation: Observation): Promise<void> => {
+  const { totals, openScans, refusedScans } = run;
   const scanId = 'scan_id' in observation ? observation.scan_id : null;
   // Once a part of a scan is refused, skip its other parts and its end: a scan without its end is never recorded.
   if (scanId !== null && refusedScans.has(scanId)) return;
   try {
-    const outcome = await intake?.submit(observation);
-    if (observation.type === 'ad_library.scan') totals.ads += observation.ads.length;
-    if (observation.type === 'ad_library.scan_end') totals.scans += 1;
-    totals.events += outcome?.events ?? 0;
-    for (const name of SUMMED) totals.scanned[name] += outcome?.totals?.[name] ?? 0;
+    const outcome = await run.intake.submit(observation);
+    if (observation.type === 'ad_library.scan') {
+      const { scan_id, ads } = observation;
+      totals.ads += ads.length;
+      openScans.set(scan_id, (openScans.get(scan_id) ?? 0) + ads.length);
+    }
+    if (observation.type === 'ad_library.scan_end') {
+      totals.scans += 1;
+      openScans.delete(observation.scan_id);
+    }
+    totals.events += outcome.events;
+    for (const name of SUMMED) totals.scanned[name] += outcome.totals?.[name] ?? 0;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    if (scanId !== null) refusedScans.add(scanId);
+    const reason = `${observation.type} refused: ${oneLine(error.message)}`;
     totals.refused += 1;
-    report.refused(`${totals.file}:1: ${observation.type} refused: ${oneLine(error.message)}`);
+    run.report.refused(`${totals.file}:1: ${reason}`);
+    if (scanId === null) {
+      await run.notTaken.add(`${totals.file}: ${keyOf(observation)}: ${reason}`);
+      return;
+    }
+    refusedScans.set(scanId, reason);
+    totals.ads -= openScans.get(scanId) ?? 0;
+    openScans.delete(scanId);
   }
 };
 
-const emptyTotals = (file: string): FileTotals => ({
+/**
+ * Names each ad of the scans that were refused. Reads the file once more, because the ads of the parts before the
+ * refusal are no longer in memory.
+ */
+const nameAdsOfRefusedScans = async (
+  { totals, notTaken, refusedScans }: Run,
+  options: ReadOptions,
+): Promise<void> => {
+  for await (const item of readFile(totals.file, options)) {
+    if (item.kind !== 'observation' || !('scan_id' in item.observation)) continue;
+    const { observation } = item;
+    const reason = refusedScans.get(observation.scan_id);
+    if (reason === undefined) continue;
+    if (observation.type === 'ad_library.scan')
+      for (const { ad_id } of observation.ads) await notTaken.add(`${totals.file}: ad ${ad_id}: ${reason}`);
+    if (observation.type === 'ad_library.scan_end' && observation.chunks === 0)
+      await notTaken.add(`${totals.file}: ${observation.brand_domain}: ${reason}`);
+    if (observation.type === 'storefront.scan_end')
+      await notTaken.add(`${totals.file}: ${observation.domain}: ${reason}`);
+  }
+};
+
+const emptyTotals = (file: string, notTaken: NoteList, shortenedAds: NoteList): FileTotals => ({
   file,
+  format: null,
   records: 0,
   ads: 0,
   scans: 0,
   events: 0,
   refused: 0,
   scanned: { baseline: 0, news: 0, late: 0, stopped: 0, returned: 0, revised: 0, destination_changed: 0 },
+  shortened: { texts: 0, urls: 0, entries: 0 },
+  shortenedAds,
+  notTaken,
+  contents: new FileContents(),
   refusedFile: null,
 });
 

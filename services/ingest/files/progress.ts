@@ -3,12 +3,32 @@ import type { Report } from './ingest-files.ts';
 
 type TerminalReport = Report & { stop(): void };
 
+/** Maximum refusals of one file that are printed during the run. The totals count and name them all. */
+const REFUSALS_PRINTED_MAX = 20;
+
 /** Percentage of a file between two progress lines when the output is not a terminal. */
 const PLAIN_STEP_PERCENT = 25;
 
 /** Creates a report with a progress bar on a terminal, and with plain lines elsewhere. */
 export const terminalReport = (stream: NodeJS.WriteStream): TerminalReport =>
-  stream.isTTY ? barReport(stream) : plainReport(stream);
+  withFewRefusals(stream.isTTY ? barReport(stream) : plainReport(stream));
+
+/** Prints only the first `REFUSALS_PRINTED_MAX` refusals of each file. */
+const withFewRefusals = (report: TerminalReport): TerminalReport => {
+  let refusals = 0;
+  return {
+    ...report,
+    refused(line) {
+      refusals += 1;
+      if (refusals <= REFUSALS_PRINTED_MAX) report.refused(line);
+      if (refusals === REFUSALS_PRINTED_MAX + 1) report.refused('… more refusals: see the totals below');
+    },
+    finished(totals) {
+      refusals = 0;
+      report.finished(totals);
+    },
+  };
+};
 
 /** Shows one bar for the current file. To print a line, it removes the bar and draws it again below the line. */
 const barReport = (stream: NodeJS.WriteStream): TerminalReport => {

@@ -1,6 +1,6 @@
 import { AdWindow, refusedRows, type WholeAd } from './merge-ad-rows.ts';
 import { type FilePlan, isRefusedFile, planFile, type ReadOptions } from './file-plan.ts';
-import { type FileItem, Progress, refusedItem } from './file-item.ts';
+import { type FileItem, isShortened, Progress, refusedFile, refusedItem } from './file-item.ts';
 import { readObservations } from './read-observations.ts';
 import { readSideFile } from './read-side-file.ts';
 import { damagedBySpreadsheet } from '../readers/ad-fields.ts';
@@ -13,7 +13,7 @@ import {
 } from '../readers/record.ts';
 import { openSource, type Source } from '../readers/parsing/open-source.ts';
 import { ScanChunks } from './scan-chunks.ts';
-import { type ScanKey, scanKeyOf } from '../readers/scan-key.ts';
+import { NO_TIME, type ScanKey, scanKeyOf } from '../readers/scan-key.ts';
 import { FirstPass, suspicionOf } from './first-pass.ts';
 
 /** Maximum number of scans in one file. */
@@ -28,29 +28,28 @@ export const SCANS_PER_FILE_MAX = 1_000;
  */
 export async function* readFile(path: string, options: ReadOptions): AsyncGenerator<FileItem> {
   const plan = await planFile(path, options);
-  if (plan === 'observations') {
-    yield* readObservations(path);
-    return;
-  }
-  if ('side' in plan) {
-    yield* readSideFile(path, plan);
-    return;
-  }
   if ('what' in plan) {
-    yield {
-      kind: 'refused',
-      file: path,
-      line: 1,
-      what: plan.what,
-      advice: plan.advice,
-      raw: null,
-      header: null,
-    };
+    yield refusedFile(path, plan);
     return;
   }
+  yield { kind: 'format', format: plan.format };
+  switch (plan.kind) {
+    case 'observations':
+      yield* readObservations(path);
+      return;
+    case 'side':
+      yield* readSideFile(path, plan);
+      return;
+    case 'scans':
+      yield* readScans(path, plan);
+  }
+}
+
+async function* readScans(path: string, plan: FilePlan): AsyncGenerator<FileItem> {
   const firstPass = new FirstPass();
   yield* runFirstPass(path, plan, firstPass);
-  yield* runSecondPass(path, plan, firstPass);
+  if (firstPass.untimed > 0 && firstPass.scans.size === 0) yield refusedFile(path, NO_TIME);
+  else yield* runSecondPass(path, plan, firstPass);
 }
 
 type Assembled = WholeAd | RefusedRecord | VerdictRecord | (PageRecord & { readonly scan: ScanKey });
@@ -60,21 +59,24 @@ async function* assemble(source: Source, plan: FilePlan): AsyncGenerator<Assembl
   const window = new AdWindow();
   const scans = new Set<string>();
   let line = 1;
+  let number = 0;
   for await (const record of plan.read(source)) {
     if (record.kind === 'verdict') {
       yield record;
       continue;
     }
     line = record.line;
+    if (record.kind !== 'page') number += 1;
     if (record.kind === 'refused') {
       if (record.adId !== null) window.refuse(record.adId);
-      yield record;
+      // A line of CSV identifies its record; JSON may have all records on one line.
+      yield plan.header === null ? { ...record, number } : record;
       continue;
     }
     const scan = scanOf(plan, scans, record);
     if ('kind' in scan) {
       if (scan.adId !== null) window.refuse(scan.adId);
-      yield scan;
+      yield { ...scan, number };
     } else if (record.kind === 'page') {
       yield { ...record, scan };
     } else {
@@ -120,7 +122,7 @@ async function* runFirstPass(path: string, plan: FilePlan, firstPass: FirstPass)
   const progress = new Progress(source, 0);
   for await (const item of assemble(source, plan)) {
     if (item.kind === 'verdict') firstPass.verdict = item.complete;
-    else if (item.kind === 'refused') firstPass.refused += 1;
+    else if (item.kind === 'refused') firstPass.addRefusal(item);
     else if (item.kind === 'page') firstPass.addListedPage(item.scan, item.page);
     else if (!coverPage(firstPass, item)) firstPass.refused += 1;
     else firstPass.addAd(item);
@@ -153,6 +155,7 @@ async function* runSecondPass(path: string, plan: FilePlan, firstPass: FirstPass
         const { message, advice } = fault ?? FILE_CHANGED;
         for (const row of refusedRows(item.rows, message, advice)) yield refusedItem(path, plan, row);
       } else {
+        if (isShortened(item.shortened)) yield shortenedItem(item);
         for (const observation of chunks.add(scan.scanId, scan.key, item.ad)) {
           yield { kind: 'observation', observation };
         }
@@ -193,6 +196,13 @@ const scansToSubmit = (plan: FilePlan, firstPass: FirstPass): ReadonlyMap<string
   }
   return scans;
 };
+
+const shortenedItem = ({ ad, rows, shortened }: WholeAd): FileItem => ({
+  kind: 'shortened',
+  line: rows[0]?.line ?? 1,
+  adId: ad.ad_id,
+  shortened,
+});
 
 const recordsIn = (item: Assembled): number => {
   if (item.kind === 'whole_ad') return item.rows.length;

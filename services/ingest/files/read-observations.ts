@@ -1,7 +1,10 @@
+import { UncutAd } from '#contracts/observations/ad-library-scan.ts';
 import { Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
-import { type FileItem, refusedItem } from './file-item.ts';
+import { shortenAd } from '#contracts/observations/shorten-ad.ts';
+import { type FileItem, isShortened, refusedFile, refusedItem } from './file-item.ts';
 import { brokenJson } from '../readers/parsing/json-faults.ts';
 import { jsonRecords } from '../readers/parsing/json-records.ts';
+import type { JsonObject } from '../readers/parsing/json-value.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
 /** Reads a file of this service's own observations, one JSON object each, and validates them. */
@@ -10,8 +13,9 @@ export async function* readObservations(path: string): AsyncGenerator<FileItem> 
   const plan = { header: null };
   let records = 0;
   for await (const item of jsonRecords(source)) {
+    records += 1;
     if (item.kind === 'broken') {
-      yield refusedItem(path, plan, brokenJson(item));
+      yield refusedItem(path, plan, { ...brokenJson(item), number: records });
       continue;
     }
     const { line, raw } = item;
@@ -22,28 +26,30 @@ export async function* readObservations(path: string): AsyncGenerator<FileItem> 
         issue === undefined
           ? `is longer than ${OBSERVATION_MAX_BYTES} bytes`
           : `${issue.path.join('.')}: ${issue.message}`;
+      const advice = 'fix the observation and import it again';
       yield refusedItem(path, plan, {
         kind: 'refused',
         line,
         what,
-        advice: 'fix the observation and import it again',
+        advice,
         raw,
         adId: null,
+        number: records,
       });
     } else {
+      if (parsed.data.type === 'ad_library.scan') yield* shortenedAds(line, item.value);
       yield { kind: 'observation', observation: parsed.data };
     }
-    records += 1;
     yield { kind: 'progress', bytesRead: source.bytesRead(), bytesTotal: source.bytesTotal, records };
   }
   const damage = source.damage();
-  if (damage === null) return;
-  yield refusedItem(path, plan, {
-    kind: 'refused',
-    line: 1,
-    what: damage,
-    advice: 'fetch the file again',
-    raw: null,
-    adId: null,
-  });
+  if (damage !== null) yield refusedFile(path, { what: damage, advice: 'fetch the file again' });
+}
+
+/** Yields the ads of a valid chunk that its schema brought within their limits. */
+function* shortenedAds(line: number, chunk: JsonObject): Generator<FileItem> {
+  for (const value of chunk['ads'] as readonly unknown[]) {
+    const { ad, shortened } = shortenAd(UncutAd.parse(value));
+    if (isShortened(shortened)) yield { kind: 'shortened', line, adId: ad.ad_id, shortened };
+  }
 }

@@ -1,12 +1,14 @@
 import { Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
-import { type FileItem, refusedItem } from './file-item.ts';
+import { type FileItem, refusedFile, refusedItem } from './file-item.ts';
+import type { RefusedRecord } from '../readers/record.ts';
+import { NO_TIME } from '../readers/scan-key.ts';
 import type { SideContext, SideObservation, SideReader } from '../readers/side-record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
 /** Minimum bytes read between two progress items. */
 const PROGRESS_BYTES = 1024 * 1024;
-/** Line reported for faults of the whole file. */
-const WHOLE_FILE_LINE = 1;
+/** Number of records without a time, before any with one, after which the whole file is refused. */
+const UNTIMED_RECORDS_MAX = 1_000;
 
 /** Plan for reading a side file: a file without library scans. */
 export type SidePlan = { readonly side: SideReader; readonly context: SideContext };
@@ -21,36 +23,73 @@ export async function* readSideFile(path: string, { side, context }: SidePlan): 
     shownBytes = source.bytesRead();
     return { kind: 'progress', bytesRead: shownBytes, bytesTotal: source.bytesTotal, records };
   };
+  const untimed = new UntimedRecords();
   for await (const record of side(source, context)) {
     if (record.kind === 'header') {
       plan.header = record.raw;
       continue;
     }
     records += 1;
-    if (record.kind === 'refused') yield refusedItem(path, plan, record);
-    else if (record.kind === 'observation') yield validated(path, plan, record);
+    if (record.kind === 'refused' && untimed.hold(record)) {
+      if (untimed.held.length < UNTIMED_RECORDS_MAX) continue;
+      break;
+    }
+    if (record.kind === 'observation') {
+      for (const held of untimed.release()) yield refusedItem(path, plan, held);
+      yield validated(path, plan, record);
+    } else if (record.kind === 'refused') {
+      yield refusedItem(path, plan, record);
+    }
     if (source.bytesRead() - shownBytes >= PROGRESS_BYTES) yield progress();
   }
+  if (untimed.held.length > 0) yield refusedFile(path, NO_COLLECTION_TIME);
   const damage = source.damage();
   if (damage !== null) {
     const advice = 'fetch the file again; the records before the damage are kept';
-    yield refusedItem(path, plan, {
-      kind: 'refused',
-      line: WHOLE_FILE_LINE,
-      what: damage,
-      advice,
-      raw: null,
-      adId: null,
-    });
+    yield refusedFile(path, { what: damage, advice });
   }
   yield progress();
 }
 
+const NO_COLLECTION_TIME = { what: 'has no collection time', advice: NO_TIME.advice };
+
+/**
+ * Refusals of records without a time, until a record has one. A file without any time is then refused in one line and
+ * not record by record.
+ */
+class UntimedRecords {
+  held: RefusedRecord[] = [];
+  #released = false;
+
+  /** Holds a refusal back. Returns false for a refusal for another reason, or when a record had a time. */
+  hold(refusal: RefusedRecord): boolean {
+    if (this.#released || refusal.what !== NO_TIME.what) return false;
+    this.held.push(refusal);
+    return true;
+  }
+
+  /** Returns the refusals that were held back, once. */
+  release(): readonly RefusedRecord[] {
+    const { held } = this;
+    this.held = [];
+    this.#released = true;
+    return held;
+  }
+}
+
 /** Validates an observation here, where the line of its record is available. Returns a refusal when it is invalid. */
 const validated = (path: string, plan: { header: string | null }, record: SideObservation): FileItem => {
-  const { line, raw } = record;
+  const { line, raw, number } = record;
   const refuse = (what: string, advice: string): FileItem =>
-    refusedItem(path, plan, { kind: 'refused', line, what, advice, raw, adId: null });
+    refusedItem(path, plan, {
+      kind: 'refused',
+      line,
+      what,
+      advice,
+      raw,
+      adId: null,
+      ...(number !== undefined && { number }),
+    });
   const parsed = Observation.safeParse(record.observation);
   const issue = parsed.error?.issues[0];
   if (issue) return refuse(`${issue.path.join('.')}: ${issue.message}`, 'fix the record and import it again');

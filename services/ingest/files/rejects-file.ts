@@ -5,6 +5,21 @@ import { stemOf } from './file-plan.ts';
 /** Maximum rejects files of one name in one folder. */
 const SAME_NAME_MAX = 10_000;
 
+/** Creates `<stem>.<extension>`, or `<stem>-2.<extension>` and so on when that file exists. Overwrites no file. */
+export const createFile = async (
+  stem: string,
+  extension: string,
+): Promise<{ readonly path: string; readonly handle: FileHandle }> => {
+  for (let round = 1; ; round += 1) {
+    const path = `${stem}${round === 1 ? '' : `-${round}`}.${extension}`;
+    try {
+      return { path, handle: await open(path, 'wx') };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || round >= SAME_NAME_MAX) throw error;
+    }
+  }
+};
+
 /** The verbatim text of a record, and the CSV header that it needs. */
 export type RejectedText = { readonly raw: string; readonly header: string | null };
 
@@ -32,19 +47,11 @@ export class RejectsFile implements AsyncDisposable {
 
   async #create(header: string | null): Promise<FileHandle> {
     const stem = join(this.#directory, `${stemOf(this.#source)}.refused`);
-    const extension = header === null ? 'jsonl' : extensionOf(this.#source);
-    for (let round = 1; ; round += 1) {
-      const path = `${stem}${round === 1 ? '' : `-${round}`}.${extension}`;
-      try {
-        const handle = await open(path, 'wx');
-        this.#handle = handle;
-        this.path = path;
-        if (header !== null) await handle.write(`${header}\n`);
-        return handle;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || round >= SAME_NAME_MAX) throw error;
-      }
-    }
+    const { path, handle } = await createFile(stem, header === null ? 'jsonl' : extensionOf(this.#source));
+    this.#handle = handle;
+    this.path = path;
+    if (header !== null) await handle.write(`${header}\n`);
+    return handle;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

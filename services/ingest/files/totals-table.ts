@@ -1,4 +1,5 @@
-import { type FileTotals, SUMMED } from './ingest-files.ts';
+import { counted } from './file-contents.ts';
+import { type FileTotals, type NoteList, shortenedText, SUMMED } from './ingest-files.ts';
 
 const HEADINGS = [
   'file',
@@ -39,3 +40,39 @@ const figuresOf = (totals?: FileTotals): readonly number[] => [
   totals?.events ?? 0,
   totals?.refused ?? 0,
 ];
+
+/**
+ * Formats the totals of a run: for a dry run the contents of each file, then the table, the ads that were shortened, the
+ * ads that were not taken, and the paths of the files that were written.
+ */
+export const totalsText = (all: readonly FileTotals[], isDryRun: boolean): string =>
+  [
+    ...(isDryRun ? all.flatMap(contentsOf) : []),
+    totalsTable(all),
+    ...all.flatMap(({ file, shortened, shortenedAds }) =>
+      list(
+        `${file}: ${counted(shortenedAds.count, 'ad')} shortened (${shortenedText(shortened)})`,
+        shortenedAds,
+      ),
+    ),
+    ...all.flatMap(({ file, notTaken }) =>
+      list(`${file}: ${notTaken.count.toLocaleString('en')} not taken`, notTaken),
+    ),
+    ...all
+      .filter(({ refusedFile }) => refusedFile !== null)
+      .map(
+        ({ refusedFile }) => `refused records: ${refusedFile} (fix it and import it with the same options)`,
+      ),
+    ...(isDryRun ? ['Dry run: nothing was recorded or written.'] : []),
+  ].join('\n');
+
+const contentsOf = ({ file, format, contents }: FileTotals): readonly string[] =>
+  format === null ? [] : [`${file}: ${format}`, ...contents.lines().map((line) => `  ${line}`)];
+
+/** Returns a heading, the lines shown, and the number of the others with the path of the file that has all. */
+const list = (heading: string, { shown, count, path }: NoteList): readonly string[] => {
+  if (count === 0) return [];
+  const more = count - shown.length;
+  const others = `  … and ${more.toLocaleString('en')} more${path === null ? '' : `; all are in ${path}`}`;
+  return [`${heading}:`, ...shown.map((line) => `  ${line}`), ...(more === 0 ? [] : [others])];
+};

@@ -1,8 +1,5 @@
-import { DAY_MS } from '#contracts/values/time.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { CommandMetadata } from '#contracts/events/event.ts';
-import { Refusal } from '#contracts/errors.ts';
-import { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { executeCommand } from '#application/commands/command-handler.ts';
@@ -14,6 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
 import { catchUpWorkingTables } from './catch-up-working-tables.ts';
 import { createDecision, storeRegisteredBrands } from './decider-registry.ts';
+import { inUtc, parseObservation } from './validate-observation.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { deleteAbandonedScans, stageChunk } from '../ad-library/chunk-staging.ts';
@@ -22,49 +20,11 @@ import { createStorefrontRecorder } from '../storefront/record-scan.ts';
 import { createWorkingTables } from '../ad-library/library-store.ts';
 
 const POOL_CLIENTS = 8;
-/** Maximum ms that an observation may be in the future. A later timestamp means that the collector's clock is wrong. */
-const FUTURE_TOLERANCE_MS = DAY_MS;
 /** Maximum number of domains in the cache of registered brands. */
 const BRANDS_CACHED_MAX = 100_000;
 
 const metadata = (commandId: string): CommandMetadata =>
   eventMetadata({ actor: serviceActor('ingest'), correlationId: commandId, causationId: commandId });
-
-/** Earliest accepted timestamp in ms. An earlier one means that the collector's clock was never set. */
-const EARLIEST_TIME_MS = Date.UTC(2000, 0);
-
-const inUtc = (timestamp: string, what: string): string => {
-  const time = Date.parse(timestamp);
-  if (time > Date.now() + FUTURE_TOLERANCE_MS) {
-    throw new Refusal(
-      'invalid_input',
-      `\`${what}\` ${timestamp} is in the future. Check the collector's clock or the timestamp.`,
-    );
-  }
-  if (time < EARLIEST_TIME_MS) {
-    throw new Refusal(
-      'invalid_input',
-      `\`${what}\` ${timestamp} is before the year 2000. Check the collector's clock or the timestamp.`,
-    );
-  }
-  return new Date(time).toISOString();
-};
-
-const parseObservation = (input: unknown): Observation => {
-  const parsed = Observation.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.slice(0, 20).map(({ path, message, code }) => ({
-    path: path.join('.'),
-    message,
-    code: code ?? 'invalid',
-  }));
-  const first = details[0];
-  throw new Refusal(
-    'invalid_input',
-    `The observation is invalid: ${first?.path || 'observation'}: ${first?.message}. Fix it and submit it again.`,
-    details,
-  );
-};
 
 export type IntakeOptions = {
   readonly databaseUrl: string;

@@ -25,10 +25,10 @@ export type PlainFormat = keyof typeof READERS;
 
 /** Formats of side files (files without library scans), and the options that their files require. */
 export const SIDE_READERS = {
-  'rank-list': { read: readRankList, needs: { brand: false, time: true } },
-  'storefront-json': { read: readStorefrontJson, needs: { brand: true, time: true } },
-  'technologies-json': { read: readTechnologiesJson, needs: { brand: false, time: true } },
-  'taxonomy-text': { read: readTaxonomyText, needs: { brand: false, time: false } },
+  'rank-list': { read: readRankList, needs: { brand: false } },
+  'storefront-json': { read: readStorefrontJson, needs: { brand: true } },
+  'technologies-json': { read: readTechnologiesJson, needs: { brand: false } },
+  'taxonomy-text': { read: readTaxonomyText, needs: { brand: false } },
 } as const satisfies { readonly [format: string]: { read: SideReader; needs: SideNeeds } };
 
 export type SideFormat = keyof typeof SIDE_READERS;

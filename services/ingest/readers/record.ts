@@ -46,6 +46,8 @@ export type RefusedRecord = {
   readonly raw: string | null;
   /** The id of the record's ad, so that the ad's other rows are refused too. `null` when unknown. */
   readonly adId: string | null;
+  /** Number of the record in the file, from 1. Absent when the line identifies the record. */
+  readonly number?: number;
 };
 
 export type SourceRecord = AdRecord | PageRecord | VerdictRecord | RefusedRecord;

@@ -13,12 +13,22 @@ export type ScanKey = {
   readonly countries: readonly string[];
 };
 
-/** Scan fields from the options and the file name. They override the fields of a record. */
+/** Scan fields from the options and the file name. Brand and countries override those of a record. */
 export type ScanDefaults = {
   readonly brandDomain: string | null;
   readonly brandName: string | null;
-  readonly scannedAt: string | null;
   readonly countries: readonly string[] | null;
+  readonly times: ScanTimes;
+};
+
+/** Sources of a scan time apart from the record itself. Timestamps are ISO 8601 in UTC. */
+export type ScanTimes = {
+  /** Time of --scanned-at. */
+  readonly option: string | null;
+  /** Time in the name of the file. */
+  readonly fileName: string | null;
+  /** Offset from UTC, such as +05:30, for times without a zone. `null` when such times are refused. */
+  readonly utcOffset: string | null;
 };
 
 /**
@@ -35,14 +45,28 @@ export const brandDomainOf = (text: string): string | null => {
   return ObservedDomain.safeParse(host).success ? host : null;
 };
 
-/** Returns a timestamp with time zone as ISO 8601 in UTC. `null` when the text has no zone or is not a timestamp. */
-export const timestampOf = (text: string): string | null => {
+const ZONED = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(Z|[+-]\d{2}:?\d{2})$/;
+const ZONELESS = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+/** Unix time in seconds or milliseconds. */
+const UNIX_TIME = /^\d{10}(\d{3})?$/;
+
+/**
+ * Returns a date and time with zone, or a Unix time, as ISO 8601 in UTC. A text without zone is read with `utcOffset`.
+ * `null` when zone and offset are both missing, or when the text is not a timestamp.
+ */
+export const timestampOf = (text: string, utcOffset: string | null = null): string | null => {
   const trimmed = text.trim();
-  if (!/^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(Z|[+-]\d{2}:?\d{2})$/.test(trimmed)) return null;
-  const time = new Date(trimmed.replace(' ', 'T'));
+  const time = UNIX_TIME.test(trimmed)
+    ? new Date(Number(trimmed.padEnd(13, '0')))
+    : new Date(zoned(trimmed, utcOffset)?.replace(' ', 'T') ?? Number.NaN);
   if (Number.isNaN(time.getTime())) return null;
   const timestamp = time.toISOString();
   return Timestamp.safeParse(timestamp).success ? timestamp : null;
+};
+
+const zoned = (text: string, utcOffset: string | null): string | null => {
+  if (ZONED.test(text)) return text;
+  return utcOffset !== null && ZONELESS.test(text) ? `${text}${utcOffset}` : null;
 };
 
 export const NO_BRAND = {
@@ -51,8 +75,38 @@ export const NO_BRAND = {
 } as const;
 export const NO_TIME = {
   what: 'belongs to a scan without a time',
-  advice: 'add --scanned-at TIME, such as 2026-01-31T08:00:00Z',
+  advice:
+    'add --scanned-at TIME, such as 2026-01-31T08:00:00Z; or give each record a column scanned_at; ' +
+    'or write the time into the file name, such as shop-2026-01-31T0800Z.json',
 } as const;
+
+/** Names of the column or JSON member with the scan time of a record, in order of precedence. */
+const SCAN_TIME_NAMES = ['scraped_at', 'scanned_at', 'collected_at'] as const;
+
+/** Returns the scan time that a record has itself. `null` when it has none. */
+export const ownScanTime = (fields: { readonly [name: string]: unknown }): string | null => {
+  for (const name of SCAN_TIME_NAMES) {
+    const value = fields[name];
+    const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
+    if (text !== '') return text;
+  }
+  return null;
+};
+
+/**
+ * Returns the scan time of a record: --scanned-at, else the record's own time, else the time in the file name. Throws
+ * `RecordFault` when there is none, or the record's own is not a timestamp.
+ */
+export const scanTimeOf = ({ option, fileName, utcOffset }: ScanTimes, own: string | null): string => {
+  if (option !== null) return option;
+  if (own === null && fileName === null) throw new RecordFault(NO_TIME.what, NO_TIME.advice);
+  const time = own === null ? fileName : timestampOf(own, utcOffset);
+  if (time !== null) return time;
+  throw new RecordFault(
+    `${JSON.stringify(own)} is not a timestamp with a time zone`,
+    'write it such as 2026-01-31T08:00:00Z, or add --utc-offset such as +00:00 if it has no zone, or add --scanned-at TIME',
+  );
+};
 
 /**
  * Returns the scan key of a record, from the file's defaults and the record's hints. Throws `RecordFault` when neither
@@ -64,12 +118,7 @@ export const scanKeyOf = (defaults: ScanDefaults, hints: ScanHints): ScanKey => 
   if (brandText === null) throw new RecordFault(NO_BRAND.what, NO_BRAND.advice);
   if (brandDomain === null)
     throw new RecordFault(`${JSON.stringify(brandText)} is not a domain`, NO_BRAND.advice);
-  const timeText = defaults.scannedAt ?? hints.scannedAt;
-  const scannedAt = timeText === null ? null : timestampOf(timeText);
-  if (timeText === null) throw new RecordFault(NO_TIME.what, NO_TIME.advice);
-  if (scannedAt === null) {
-    throw new RecordFault(`${JSON.stringify(timeText)} is not a timestamp with a time zone`, NO_TIME.advice);
-  }
+  const scannedAt = scanTimeOf(defaults.times, hints.scannedAt);
   const countries = [...new Set(defaults.countries ?? hints.countries ?? [])].toSorted();
   const brandName = defaults.brandDomain === null ? hints.brandName : defaults.brandName;
   return withCountries({ brandDomain, brandName, scannedAt }, countries);

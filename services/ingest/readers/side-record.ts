@@ -1,12 +1,12 @@
 import type { Observation } from '#contracts/observations/index.ts';
-import type { RefusedRecord } from './record.ts';
+import { RecordFault, type RefusedRecord } from './record.ts';
 import type { Source } from './parsing/open-source.ts';
+import { ownScanTime, type ScanTimes, scanTimeOf } from './scan-key.ts';
 
 /** Options of the caller for a side file. */
 export type SideContext = {
   readonly brandDomain: string | null;
-  /** ISO 8601 in UTC. */
-  readonly observedAt: string | null;
+  readonly times: ScanTimes;
   /** True when the caller declares that the file is complete, for example that it has all products of a shop. */
   readonly complete: boolean;
 };
@@ -20,6 +20,8 @@ export type SideObservation = {
   readonly line: number;
   /** Verbatim text of the record. */
   readonly raw: string;
+  /** Number of the record in the file, from 1. Absent when the line identifies the record. */
+  readonly number?: number;
   readonly observation: Observation;
 };
 
@@ -31,5 +33,19 @@ export type SideRecord = SideHeader | SideObservation | SideNothing | RefusedRec
 /** Converts a side file into observations, in one pass and with bounded memory. */
 export type SideReader = (source: Source, context: SideContext) => AsyncGenerator<SideRecord>;
 
-/** Options that a side format requires: `brand` is --brand, `time` is --scanned-at. */
-export type SideNeeds = { readonly brand: boolean; readonly time: boolean };
+/** Options that a side format requires: `brand` is --brand. */
+export type SideNeeds = { readonly brand: boolean };
+
+/** Returns the scan time of a record, or a refusal of the record when it has no valid one. */
+export const timeOrRefusal = (
+  { times }: SideContext,
+  at: Pick<RefusedRecord, 'line' | 'raw' | 'number'>,
+  fields: { readonly [name: string]: unknown },
+): string | RefusedRecord => {
+  try {
+    return scanTimeOf(times, ownScanTime(fields));
+  } catch (error) {
+    if (!(error instanceof RecordFault)) throw error;
+    return { kind: 'refused', ...at, what: error.message, advice: error.advice, adId: null };
+  }
+};

@@ -162,7 +162,7 @@ test('the command exits with 0, with 1 when a record was refused, and with 2 for
   const refused = await run([bad, ...options]);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain(`bad.json:1: the ad id "${adId(2)}x" is not an id of 5 to 20 digits`);
-  expect(refused.stdout).toContain('bad.refused.jsonl');
+  expect(refused.stdout).toContain(`bad.json:1: ad ${adId(2)}x: the ad id`);
   for (const wrong of [
     [],
     [good, '--format', 'none'],

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadMapping, MappingFault } from '#services/ingest/readers/formats/column-mapping.ts';
+import { NO_TIME } from '#services/ingest/readers/scan-key.ts';
 import { adId, ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
 
 const MAPPING = fileURLToPath(
@@ -250,9 +251,7 @@ describe('a mapping for scans of social pages', () => {
     const nameless = await readRows('scan.csv', NEW_COLUMNS, [{ ad_library_id: adId(1) }], {
       brand: OF_BRAND.brand,
     });
-    expect(nameless.refused.map(({ advice }) => advice)).toEqual([
-      'add --scanned-at TIME, such as 2026-01-31T08:00:00Z',
-    ]);
+    expect(nameless.refused.map(({ advice }) => advice)).toEqual([NO_TIME.advice]);
     const header = await readRows(NAME, ['name', 'price'], [{}]);
     expect(header.observations).toEqual([]);
     expect(header.refused.map(({ what }) => what)).toEqual([

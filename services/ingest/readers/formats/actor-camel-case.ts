@@ -7,6 +7,7 @@ import type { JsonItem } from '../parsing/json-scanner.ts';
 import { type JsonObject, objectAt } from '../parsing/json-value.ts';
 import { NO_HINTS, type PageRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
 import { snakeCased, unflattened } from '../parsing/snake-case.ts';
+import { ownScanTime } from '../scan-key.ts';
 import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
 
 const toSnakeCase = (value: JsonObject): JsonObject => snakeCased(unflattened(value));
@@ -74,6 +75,6 @@ const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | 
       kind: 'page',
       line: item.line,
       page: { page_id: id, page_name: textOf(page['page_name']) },
-      hints: NO_HINTS,
+      hints: { ...NO_HINTS, scannedAt: ownScanTime(value) },
     };
   });

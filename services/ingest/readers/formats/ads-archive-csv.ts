@@ -3,6 +3,7 @@ import { archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { csvRows } from '../parsing/csv-rows.ts';
 import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
+import { ownScanTime } from '../scan-key.ts';
 
 export const ARCHIVE_ID_COLUMNS = ['id', 'ad_id', 'adlib_id'] as const;
 
@@ -33,7 +34,7 @@ export const readAdsArchiveCsv: Reader = async function* (source) {
           raw,
           ad,
           version: { key: null, card: cardOfAd(ad) },
-          hints: NO_HINTS,
+          hints: { ...NO_HINTS, scannedAt: ownScanTime(row) },
         } as const;
       });
     }

@@ -5,6 +5,7 @@ import { brokenJson, notAnAd, unknownShape } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { objectAt } from '../parsing/json-value.ts';
 import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
+import { ownScanTime } from '../scan-key.ts';
 
 /**
  * Reads the official `ads_archive`: one or more result pages of the API (`{data, paging}`), or lists of ads. The last
@@ -32,7 +33,7 @@ export const readAdsArchiveJson: Reader = async function* (source) {
           raw,
           ad,
           version: { key: null, card: cardOfAd(ad) },
-          hints: NO_HINTS,
+          hints: { ...NO_HINTS, scannedAt: ownScanTime(value) },
         } as const;
       });
       if (record.kind === 'ad' && pages.size <= ARCHIVE_PAGES_MAX) pages.add(record.ad.page_id ?? '');

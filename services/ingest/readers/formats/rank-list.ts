@@ -1,9 +1,9 @@
 import { utcDate } from '#contracts/values/time.ts';
 import { RANK_MAX, SiteDomain } from '#contracts/observations/traffic-estimate.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
-import { csvRows } from '../parsing/csv-rows.ts';
+import { type CsvRow, csvRows } from '../parsing/csv-rows.ts';
 import type { RefusedRecord } from '../record.ts';
-import type { SideObservation, SideReader } from '../side-record.ts';
+import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
 /** Column names of rank lists, in lower case and without word separators. */
 const RANK_COLUMNS = ['globalrank', 'rank', 'position'];
@@ -37,11 +37,10 @@ export const rankLayoutOf = (columns: readonly string[]): Layout | null => {
  * Reads a list of the most visited domains: CSV with a rank and a domain column, with or without a header, or domains
  * alone in the order of their rank. Each row becomes a traffic estimate for the day on which the list was fetched.
  */
-export const readRankList: SideReader = async function* (source, { observedAt }) {
-  if (observedAt === null) return;
+export const readRankList: SideReader = async function* (source, context) {
   let layout: Layout | null = null;
   let position = 0;
-  const recordOf = (line: number, raw: string, rankText: string, domainText: string) => {
+  const recordOf = (line: number, raw: string, rankText: string, domainText: string, row: CsvRow) => {
     position += 1;
     const rank = layout?.rank === null ? String(position) : rankText.trim();
     const domain = domainText.trim().toLowerCase();
@@ -52,14 +51,18 @@ export const readRankList: SideReader = async function* (source, { observedAt })
         `the rank ${JSON.stringify(rank)} is not a whole number from 1 to ${RANK_MAX}`,
       );
     if (!isDomain(domain)) return refused(line, raw, `${JSON.stringify(domain)} is not a domain`);
-    return estimateOf(line, raw, { domain, rank: Number(rank), observedAt });
+    const time = timeOrRefusal(context, { line, raw }, row);
+    return typeof time === 'string'
+      ? estimateOf(line, raw, { domain, rank: Number(rank), observedAt: time })
+      : time;
   };
   for await (const item of csvRows(source)) {
     if (item.kind === 'broken') {
       yield brokenRow(item);
     } else if (item.kind === 'row') {
       if (layout === null) return;
-      yield recordOf(item.line, item.raw, item.row[layout.rank ?? ''] ?? '', item.row[layout.domain] ?? '');
+      const { line, raw, row } = item;
+      yield recordOf(line, raw, row[layout.rank ?? ''] ?? '', row[layout.domain] ?? '', row);
     } else {
       layout = rankLayoutOf(item.columns);
       if (layout === null) {
@@ -67,7 +70,7 @@ export const readRankList: SideReader = async function* (source, { observedAt })
         return;
       }
       if (layout.hasHeader) yield { kind: 'header', raw: item.raw };
-      else yield recordOf(1, item.raw, layout.rank ?? '', layout.domain);
+      else yield recordOf(1, item.raw, layout.rank ?? '', layout.domain, {});
     }
   }
 };

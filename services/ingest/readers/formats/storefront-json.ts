@@ -11,7 +11,8 @@ import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
 import type { RefusedRecord } from '../record.ts';
-import type { SideObservation, SideReader } from '../side-record.ts';
+import { ownScanTime } from '../scan-key.ts';
+import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
 const COLLECTOR = 'storefront-json';
 /** Name of the member that has the records. */
@@ -19,6 +20,8 @@ const RECORD_MEMBERS: ReadonlySet<string> = new Set(['products']);
 /** Bytes reserved in an observation for everything except its products. */
 const FRAME_BYTES = 1_000;
 const ID_MAX_DIGITS = 20;
+/** Maximum pages of a file whose own times are compared. The latest one is the time of the scan. */
+const OWN_TIMES_MAX = 10_000;
 
 /** Returns true for a catalogue page, `{"products": […]}`. Observations of this service have products and a `type`. */
 export const isCataloguePage = (value: JsonObject): boolean =>
@@ -81,14 +84,11 @@ const productOf = (product: JsonObject): ObservedProduct => ({
 const isPublic = (product: JsonObject): boolean =>
   product['status'] === undefined || product['status'] === 'active';
 
-const refused = (line: number, raw: string | null, what: string, advice: string): RefusedRecord => ({
-  kind: 'refused',
-  line,
-  what,
-  advice,
-  raw,
-  adId: null,
-});
+const refused = (
+  { line, raw, number }: { readonly line: number; readonly raw: string; readonly number: number },
+  what: string,
+  advice: string,
+): RefusedRecord => ({ kind: 'refused', line, raw, number, what, advice, adId: null });
 
 /** Splits products into pages that each fit into one observation. */
 const pagesOf = (products: readonly ObservedProduct[]): readonly (readonly ObservedProduct[])[] => {
@@ -119,17 +119,22 @@ const pagesOf = (products: readonly ObservedProduct[]): readonly (readonly Obser
  * complete, because the shop may have other products.
  */
 export const readStorefrontJson: SideReader = async function* (source, context) {
-  const { brandDomain, observedAt } = context;
-  if (brandDomain === null || observedAt === null) return;
+  const { brandDomain } = context;
+  if (brandDomain === null) return;
+  const ownTimes: string[] = [];
   const products = new Map<string, ObservedProduct>();
   let complete = context.complete;
   let faults = 0;
+  let number = 0;
   for await (const item of jsonRecords(source, RECORD_MEMBERS)) {
+    if (item.kind !== 'envelope') number += 1;
     if (item.kind === 'broken') {
       faults += 1;
-      yield brokenJson(item);
+      yield { ...brokenJson(item), number };
     } else if (item.kind === 'envelope') {
       if (isObject(item.value['collection'])) complete = false;
+      const ownTime = ownScanTime(item.value);
+      if (ownTime !== null && ownTimes.length < OWN_TIMES_MAX) ownTimes.push(ownTime);
     } else if (isPublic(item.value)) {
       const parsed = ObservedProduct.safeParse(productOf(item.value));
       const issue = parsed.error?.issues[0];
@@ -137,14 +142,12 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
         faults += 1;
         yield issue
           ? refused(
-              item.line,
-              item.raw,
+              { ...item, number },
               `is not a valid product: ${issue.path.join('.')}: ${issue.message}`,
               'fix the product and import it again',
             )
           : refused(
-              item.line,
-              item.raw,
+              { ...item, number },
               `exceeds the limit of ${STOREFRONT_PRODUCTS_MAX} products per shop`,
               'split the file',
             );
@@ -156,9 +159,18 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
   if (source.damage() !== null) faults += 1;
   // When all products were refused, it is unknown what the shop offers. The file then yields no scan.
   if (products.size === 0 && faults > 0) return;
+  const scannedAt = timeOrRefusal(
+    context,
+    { line: 1, raw: null },
+    { scanned_at: ownTimes.toSorted().at(-1) },
+  );
+  if (typeof scannedAt !== 'string') {
+    yield scannedAt;
+    return;
+  }
   yield* scanOf([...products.values()], {
     domain: brandDomain,
-    scanned_at: observedAt,
+    scanned_at: scannedAt,
     complete: complete && faults === 0,
   });
 };

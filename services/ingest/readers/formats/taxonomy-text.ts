@@ -1,6 +1,7 @@
 import { CATEGORY_LEVELS_MAX } from '#contracts/observations/brand-profile.ts';
 import type { RefusedRecord } from '../record.ts';
 import type { SideReader } from '../side-record.ts';
+import { NO_TIME } from '../scan-key.ts';
 import { LINE_MAX_CHARACTERS, textLines } from '../parsing/text-lines.ts';
 
 /** Category line, such as `5322 - Apparel & Accessories > Clothing > Activewear`. */
@@ -22,9 +23,9 @@ export const taxonomyVersionOf = (header: string): { taxonomy: string; observedA
  * Reads a product taxonomy as text: one category per line with its id and path. Lines deeper than `CATEGORY_LEVELS_MAX`
  * levels are skipped. Their ancestor at the last level has its own line.
  */
-export const readTaxonomyText: SideReader = async function* (source, { observedAt }) {
+export const readTaxonomyText: SideReader = async function* (source, { times }) {
   let taxonomy = UNNAMED_TAXONOMY;
-  let time = observedAt;
+  let time = times.option;
   for await (const { line, raw, tooLong } of textLines(source)) {
     if (raw.startsWith('#')) {
       const version = taxonomyVersionOf(raw);
@@ -34,12 +35,13 @@ export const readTaxonomyText: SideReader = async function* (source, { observedA
       continue;
     }
     if (raw.trim() === '') continue;
+    time ??= times.fileName;
     const [, id = '', names = ''] = LINE.exec(raw) ?? [];
     if (tooLong) yield refused(line, raw, `is longer than ${LINE_MAX_CHARACTERS} characters`, FIX_LINE);
     else if (id === '')
       yield refused(line, raw, 'is not a category line such as "12 - Apparel > Shoes"', FIX_LINE);
     else if (time === null) {
-      yield refused(line, raw, 'is part of a taxonomy without a date', 'add --scanned-at TIME');
+      yield refused(line, raw, 'is part of a taxonomy without a date', NO_TIME.advice);
       return;
     } else {
       const path = names.split('>').map((name) => name.trim());

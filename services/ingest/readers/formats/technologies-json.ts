@@ -5,7 +5,7 @@ import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
 import type { RefusedRecord } from '../record.ts';
-import type { SideObservation, SideReader } from '../side-record.ts';
+import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
 const COLLECTOR = 'technologies-json';
 /** Category of a technology without one. */
@@ -53,65 +53,68 @@ const domainOf = (value: JsonObject): string | null => {
   return address === undefined ? null : brandDomainOf(address);
 };
 
+/** Position of a record in the file. */
+type Position = { readonly line: number; readonly raw: string; readonly number: number };
+
 type Site = {
-  readonly line: number;
-  readonly raw: string;
+  readonly at: Position;
   readonly domain: string;
+  readonly observedAt: string;
   readonly tools: Map<string, DetectedTool>;
 };
 
 /**
  * Reads exports of technology detectors: one site or a list of sites, each with its detected technologies. Consecutive
- * records of one site are one scan. Such exports have no configuration of split-testing tools, so the scan lists no
+ * records of one site and time are one scan. Such exports have no configuration of split-testing tools, so the scan lists no
  * split tests and no tool whose tests were read.
  */
-export const readTechnologiesJson: SideReader = async function* (
-  source,
-  { brandDomain, observedAt, complete },
-) {
-  if (observedAt === null) return;
+export const readTechnologiesJson: SideReader = async function* (source, context) {
+  const { brandDomain, complete } = context;
   let site = null as Site | null;
+  let number = 0;
   for await (const item of jsonRecords(source)) {
+    if (item.kind === 'envelope') continue;
+    number += 1;
     if (item.kind === 'broken') {
-      yield brokenJson(item);
+      yield { ...brokenJson(item), number };
       continue;
     }
-    if (item.kind === 'envelope') continue;
     const { line, raw, value } = item;
+    const at = { line, raw, number };
     const domain = brandDomain ?? domainOf(value);
     if (!isTechnologies(value) && !(brandDomain !== null && Array.isArray(value['technologies']))) {
-      yield refused(
-        line,
-        raw,
-        'is not a site with technologies',
-        'remove the record, or set the right --format',
-      );
+      yield refused(at, 'is not a site with technologies', 'remove the record, or set the right --format');
     } else if (domain === null) {
-      yield refused(line, raw, 'has no valid domain in its address', 'add --brand DOMAIN');
+      yield refused(at, 'has no valid domain in its address', 'add --brand DOMAIN');
     } else {
-      if (site !== null && site.domain !== domain) yield scanOf(site, observedAt, complete);
-      site = site?.domain === domain ? site : { line, raw, domain, tools: new Map() };
+      const observedAt = timeOrRefusal(context, at, value);
+      if (typeof observedAt !== 'string') {
+        yield observedAt;
+        continue;
+      }
+      const isSame = site?.domain === domain && site.observedAt === observedAt;
+      if (site !== null && !isSame) yield scanOf(site, complete);
+      site = site !== null && isSame ? site : { at, domain, observedAt, tools: new Map() };
       for (const technology of objectsAt(value, 'technologies')) {
         const tool = toolOf(technology);
         if (!site.tools.has(tool.slug)) site.tools.set(tool.slug, tool);
       }
     }
   }
-  if (site !== null) yield scanOf(site, observedAt, complete);
+  if (site !== null) yield scanOf(site, complete);
 };
 
-const scanOf = (site: Site, observed_at: string, complete: boolean): SideObservation | RefusedRecord => {
-  const { line, raw, domain, tools } = site;
+const scanOf = (site: Site, complete: boolean): SideObservation | RefusedRecord => {
+  const { at, domain, observedAt, tools } = site;
   if (tools.size > SITE_TOOLS_MAX)
-    return refused(line, raw, `has more than ${SITE_TOOLS_MAX} technologies`, 'remove some of them');
+    return refused(at, `has more than ${SITE_TOOLS_MAX} technologies`, 'remove some of them');
   return {
     kind: 'observation',
-    line,
-    raw,
+    ...at,
     observation: {
       type: 'site.scan',
       domain,
-      observed_at,
+      observed_at: observedAt,
       collector: COLLECTOR,
       complete,
       tools: [...tools.values()],
@@ -121,11 +124,10 @@ const scanOf = (site: Site, observed_at: string, complete: boolean): SideObserva
   };
 };
 
-const refused = (line: number, raw: string, what: string, advice: string): RefusedRecord => ({
+const refused = (at: Position, what: string, advice: string): RefusedRecord => ({
   kind: 'refused',
-  line,
+  ...at,
   what,
   advice,
-  raw,
   adId: null,
 });

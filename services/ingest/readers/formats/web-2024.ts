@@ -4,6 +4,7 @@ import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import type { JsonObject } from '../parsing/json-value.ts';
 import { NO_HINTS, type Reader } from '../record.ts';
+import { ownScanTime } from '../scan-key.ts';
 import { snakeCased } from '../parsing/snake-case.ts';
 import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
 
@@ -30,7 +31,11 @@ export const readWeb2024: Reader = async function* (source) {
       if (typeof claim === 'boolean')
         completeness.claim(pageId ?? 'a search for words', claim && pageId !== null);
       if (claim === true && pageId !== null) {
-        const hints = { ...NO_HINTS, countries: countriesOf(item.value) };
+        const hints = {
+          ...NO_HINTS,
+          scannedAt: ownScanTime(item.value),
+          countries: countriesOf(item.value),
+        };
         yield { kind: 'page', line: item.line, page: { page_id: pageId, page_name: null }, hints };
       }
     }

@@ -25,6 +25,7 @@ import {
   recordOrRefusal,
   type ScanHints,
 } from '../record.ts';
+import { ownScanTime } from '../scan-key.ts';
 import { SNAPSHOT_CONTENT } from '../shapes/known-shapes.ts';
 
 /** Member names of the ad id in all web formats, in order of precedence. */
@@ -62,14 +63,13 @@ export const webAdRecord = (
     requiredIdOf('the ad id', adId);
     if (!hasContent(value['snapshot'])) return unknownShape(record, format, adId);
     const ad = webAd(value);
-    const scannedAt = textOf(value['scraped_at'] ?? value['scanned_at'] ?? value['collected_at']);
     return {
       kind: 'ad',
       line: record.line,
       raw: record.raw,
       ad,
       version: { key: null, card: cardOfAd(ad) },
-      hints: { ...NO_HINTS, scannedAt, ...hints },
+      hints: { ...NO_HINTS, scannedAt: ownScanTime(value), ...hints },
     };
   });
 };

@@ -1,0 +1,50 @@
+import { Refusal } from '#contracts/errors.ts';
+import { Observation } from '#contracts/observations/index.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+
+/** Maximum ms that an observation may be in the future. A later timestamp means that the collector's clock is wrong. */
+const FUTURE_TOLERANCE_MS = DAY_MS;
+/** Earliest accepted timestamp in ms. An earlier one means that the collector's clock was never set. */
+const EARLIEST_TIME_MS = Date.UTC(2000, 0);
+
+/** Returns a timestamp in UTC. Throws `Refusal` when it is in the future or before the year 2000. */
+export const inUtc = (timestamp: string, what: string): string => {
+  const time = Date.parse(timestamp);
+  if (time > Date.now() + FUTURE_TOLERANCE_MS) {
+    throw new Refusal(
+      'invalid_input',
+      `\`${what}\` ${timestamp} is in the future. Check the collector's clock or the timestamp.`,
+    );
+  }
+  if (time < EARLIEST_TIME_MS) {
+    throw new Refusal(
+      'invalid_input',
+      `\`${what}\` ${timestamp} is before the year 2000. Check the collector's clock or the timestamp.`,
+    );
+  }
+  return new Date(time).toISOString();
+};
+
+/** Returns the observation. Throws `Refusal` with the failing fields when it matches no schema. */
+export const parseObservation = (input: unknown): Observation => {
+  const parsed = Observation.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.slice(0, 20).map(({ path, message, code }) => ({
+    path: path.join('.'),
+    message,
+    code: code ?? 'invalid',
+  }));
+  const first = details[0];
+  throw new Refusal(
+    'invalid_input',
+    `The observation is invalid: ${first?.path || 'observation'}: ${first?.message}. Fix it and submit it again.`,
+    details,
+  );
+};
+
+/** Checks schema and time of an observation, as before it is decided on. Throws `Refusal`. Needs no server. */
+export const validateObservation = (input: unknown): void => {
+  const observation = parseObservation(input);
+  if ('scanned_at' in observation) inUtc(observation.scanned_at, 'scanned_at');
+  else inUtc(observation.observed_at, 'observed_at');
+};
