@@ -9,13 +9,22 @@ const POLL_MS = 20;
 /** Time limit for the kernel to remove a killed process. */
 const KILL_LIMIT_MS = 5_000;
 
-/** Returns whether the process is running. A zombie counts as ended. */
-export const isRunning = async (pid: number): Promise<boolean> => {
+/** Returns whether the process id is in use, also by a zombie or by a process of another user. */
+export const isUsed = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+};
+
+/**
+ * Returns whether the process is running. A zombie counts as ended. In a container without an init process, an orphan
+ * that has ended stays one.
+ */
+export const isRunning = async (pid: number): Promise<boolean> => {
+  if (!isUsed(pid)) return false;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 };
@@ -42,12 +51,12 @@ export const parentOf = async (pid: number): Promise<number | null> => {
   return Number.isInteger(parent) ? parent : null;
 };
 
-/** Sends SIGTERM, and SIGKILL when the process has not ended within `limitMs`. */
-export const endProcess = async (pid: number, limitMs: number): Promise<void> => {
-  for (const [signal, waitMs] of [
-    ['SIGTERM', limitMs],
-    ['SIGKILL', KILL_LIMIT_MS],
-  ] as const) {
+/** A signal, and the time limit in ms for the process to end after it. */
+export type EndStep = readonly [signal: NodeJS.Signals, limitMs: number];
+
+/** Sends the signals in order, each when the process has not ended within the limit of the one before. */
+export const endProcessBy = async (pid: number, steps: readonly EndStep[]): Promise<void> => {
+  for (const [signal, waitMs] of steps) {
     try {
       process.kill(pid, signal);
     } catch (error) {
@@ -62,3 +71,10 @@ export const endProcess = async (pid: number, limitMs: number): Promise<void> =>
   }
   throw new Error(`Process ${pid} could not be stopped.`);
 };
+
+/** Sends SIGTERM, and SIGKILL when the process has not ended within `limitMs`. */
+export const endProcess = (pid: number, limitMs: number): Promise<void> =>
+  endProcessBy(pid, [
+    ['SIGTERM', limitMs],
+    ['SIGKILL', KILL_LIMIT_MS],
+  ]);

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFile, readlink, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { endProcessBy, isRunning, isUsed, parentOf } from '../os/processes.ts';
 
 const run = promisify(execFile);
 
@@ -10,7 +10,6 @@ const run = promisify(execFile);
 export const FAST_STOP_MS = 20_000;
 /** Time limit for a server to exit after an immediate shutdown. */
 const IMMEDIATE_STOP_MS = 10_000;
-const POLL_MS = 20;
 
 /**
  * Prepares a cluster whose last server was not stopped in order. A server that still runs without the process that
@@ -20,7 +19,7 @@ const POLL_MS = 20;
 export async function clearStaleServer(cluster: string): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid');
   const pid = await readPid(pidFile);
-  if (pid === null || !isAlive(pid)) return;
+  if (pid === null || !isUsed(pid)) return;
   if (!(await isPostgres(pid))) {
     await rm(pidFile, { force: true });
     return;
@@ -36,35 +35,13 @@ export async function clearStaleServer(cluster: string): Promise<void> {
 }
 
 /** Stops a server: fast shutdown, then immediate shutdown, then SIGKILL, each after a time limit. */
-export async function stopServer(pid: number): Promise<void> {
+export const stopServer = (pid: number): Promise<void> =>
   // SIGINT: disconnect clients, checkpoint, exit. SIGQUIT: exit now and recover at the next start.
-  const steps: [NodeJS.Signals, number][] = [
+  endProcessBy(pid, [
     ['SIGINT', FAST_STOP_MS],
     ['SIGQUIT', IMMEDIATE_STOP_MS],
     ['SIGKILL', IMMEDIATE_STOP_MS],
-  ];
-  for (const [signal, limitMs] of steps) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
-      throw new Error(`The database server (process ${pid}) belongs to another user and cannot be stopped.`, {
-        cause: error,
-      });
-    }
-    if (await isGone(pid, limitMs)) return;
-  }
-  throw new Error(`The database server (process ${pid}) could not be stopped.`);
-}
-
-async function isGone(pid: number, limitMs: number): Promise<boolean> {
-  const deadline = Date.now() + limitMs;
-  while (Date.now() < deadline) {
-    if (!isAlive(pid) || (await isZombie(pid))) return true;
-    await delay(POLL_MS);
-  }
-  return false;
-}
+  ]);
 
 async function readPid(pidFile: string): Promise<number | null> {
   const text = await readFile(pidFile, 'utf8').catch(() => '');
@@ -72,26 +49,8 @@ async function readPid(pidFile: string): Promise<number | null> {
   return Number.isInteger(pid) && pid > 1 ? pid : null;
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-/**
- * Returns whether the process is a zombie. In a container without an init process, an orphan that has ended stays
- * one.
- */
-async function isZombie(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
-}
-
 async function isPostgres(pid: number): Promise<boolean> {
-  return !(await isZombie(pid)) && (await programOf(pid)).startsWith('postgres');
+  return (await isRunning(pid)) && (await programOf(pid)).startsWith('postgres');
 }
 
 async function isNode(pid: number): Promise<boolean> {
@@ -105,14 +64,4 @@ async function programOf(pid: number): Promise<string> {
     const answer = await run('ps', ['-o', 'comm=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
     return basename(answer.stdout.trim());
   }
-}
-
-async function parentOf(pid: number): Promise<number | null> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => null);
-  const text =
-    status === null
-      ? (await run('ps', ['-o', 'ppid=', '-p', String(pid)]).catch(() => ({ stdout: '' }))).stdout
-      : /^PPid:\s*(\d+)/m.exec(status)?.[1];
-  const parent = Number.parseInt(text ?? '', 10);
-  return Number.isInteger(parent) ? parent : null;
 }
