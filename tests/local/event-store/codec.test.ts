@@ -2,7 +2,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BadEvent, decodeBatchPart } from '#deploy/local/event-store/wire/append-codec.ts';
+import { BadEvent, decodeBatchPart, decodeStreamName } from '#deploy/local/event-store/wire/append-codec.ts';
 import { batchRefusal, batchSuccess } from '#deploy/local/event-store/wire/append-replies.ts';
 import type { StoredEvent } from '#deploy/local/event-store/model.ts';
 import { MalformedMessage, TOMBSTONE_REVISION } from '#deploy/local/event-store/wire/protobuf.ts';
@@ -10,9 +10,11 @@ import { checkpoint, decodeRead, encodeEvent } from '#deploy/local/event-store/w
 
 /** Compares our own encoding of the frequent messages with the generated classes of the official client. */
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
+/** The limit of stream names and event types in the store. */
+const NAME_MAX_BYTES = 512;
 const name = fc
   .string({ minLength: 1, maxLength: 100, unit: 'grapheme' })
-  .filter((text) => !text.includes('\0'));
+  .filter((text) => !text.includes('\0') && Buffer.byteLength(text) <= NAME_MAX_BYTES);
 /** Lengths around the sizes at which a varint grows, and larger payloads. */
 const payload = fc.oneof(
   bytes(200),
@@ -145,6 +147,16 @@ describe('the encoding of frequent messages', () => {
 });
 
 describe('malformed messages', () => {
+  test('are stream names of more than 512 bytes, however few characters they have', () => {
+    const decode = (text: string): string =>
+      decodeStreamName(
+        Buffer.from(new shared.StreamIdentifier().setStreamName(Buffer.from(text)).serializeBinary()),
+      );
+    const longest = 'é'.repeat(NAME_MAX_BYTES / 2);
+    expect(decode(longest)).toBe(longest);
+    expect(() => decode(`${longest}x`)).toThrow('A stream name is at most 512 bytes of UTF-8.');
+  });
+
   test('are refused as malformed, for any bytes', () => {
     fc.assert(
       fc.property(bytes(200), fc.constantFrom(decodeBatchPart, decodeRead), (noise, decode) => {

@@ -118,8 +118,8 @@ export function decodeStreamName(identifier: Buffer): string {
     if (reader.field === 3) name = reader.text();
     else reader.skip();
   }
-  if (name.length > MAX_NAME_BYTES)
-    throw new MalformedMessage(`A stream name is at most ${MAX_NAME_BYTES} long.`);
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES)
+    throw new MalformedMessage(`A stream name is at most ${MAX_NAME_BYTES} bytes of UTF-8.`);
   if (name === '') throw new MalformedMessage('The stream name is empty.');
   // PostgreSQL text cannot store NUL, and a name with one is a mistake of the caller.
   if (name.includes('\0')) throw new MalformedMessage('The stream name holds a NUL character.');
