@@ -20,13 +20,22 @@ import { deleteStagedPages, type StagedPages, stagedPages, stagedPageText } from
 import { absentProductIds, loadProducts, type OpenStorefront } from './storefront-store.ts';
 import { createStorefrontStateStore } from './storefront-state-store.ts';
 
+/** Thrown when the end of a storefront scan arrives before all of its catalogue pages. Retryable like its base. */
+class CataloguePagesMissing extends ChunksMissing {
+  constructor(expected: number, staged: number) {
+    super(expected, staged);
+    this.name = 'CataloguePagesMissing';
+    this.message = `the scan has ${expected} catalogue pages, but only ${staged} have arrived; send the missing pages again`;
+  }
+}
+
 /**
- * Throws `ChunksMissing` when pages have not arrived. Throws `Refusal` when there are more pages than the end states,
+ * Throws `CataloguePagesMissing` when pages have not arrived. Throws `Refusal` when there are more pages than the end states,
  * pages of another shop, or more products than `STOREFRONT_PRODUCTS_MAX`.
  */
 const requireWholeScan = (end: StorefrontScanEnd, staged: StagedPages): void => {
   const pages = staged.numbers.length;
-  if (pages < end.pages) throw new ChunksMissing(end.pages, pages);
+  if (pages < end.pages) throw new CataloguePagesMissing(end.pages, pages);
   if (pages > end.pages) {
     throw new Refusal(
       'invalid_input',

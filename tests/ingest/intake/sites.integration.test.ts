@@ -64,7 +64,7 @@ describe('a storefront scan', () => {
       [shopProduct(2, '9')],
     );
     await intake.submit(pages[1]);
-    await expect(intake.submit(end)).rejects.toThrow('has 2 chunks, but only 1 have arrived');
+    await expect(intake.submit(end)).rejects.toThrow('has 2 catalogue pages, but only 1 have arrived');
     await intake.submit(pages[0]);
     await intake.submit(pages[0]);
     expect((await intake.submit(end)).events).toBe(3);
