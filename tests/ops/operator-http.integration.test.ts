@@ -7,9 +7,11 @@ import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { checkReadModelsBuilt } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+import { until } from '../stack/wait-until.ts';
 
 /** The operator HTTP API, as the console and scripts use it. */
 const TOKEN = 'the token of the operators';
@@ -79,6 +81,10 @@ beforeAll(async () => {
   db = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
   app = openedWith({});
   await stack.projected(await stack.eventStore.head());
+  // A projector moves the positions first, and records that its read models are built afterwards.
+  const names = projections.map(({ name }) => name);
+  const check = checkReadModelsBuilt(stack.pool, names);
+  await until('the read models built', 20_000, async () => (await check()) === null);
 });
 afterAll(async () => {
   await app.close();
