@@ -1,0 +1,57 @@
+/** Traits of generated worlds, each of which can be switched on by itself. Without any, worlds are of the plainest kind. */
+export const FEATURES = [
+  /** Scans that did not read the library to its end. */
+  'partial',
+  /** Ads that a scan shows as ended. */
+  'ended',
+  /** Several countries; each scan requests one. */
+  'countries',
+  /** Scans that request several countries. */
+  'several-countries-at-once',
+  /** Scans that request `ALL`. */
+  'all-countries',
+  /** Ads that name the countries in which they run. */
+  'ad-countries',
+  /** Several pages in one world, and scans that name some of them. */
+  'pages',
+  /** Scans that show ads of pages that they do not name. */
+  'unnamed-pages',
+  /** Ads that no scan shows with a page. */
+  'pageless',
+  /** Several brands, each with its own pages. */
+  'brands',
+  /** Scans for any brand on any page, and pages with ads of several brands. */
+  'shared-pages',
+  /** Links of pages with brands, all before the first scan and never changed. */
+  'links',
+  /** Links that come and go between the scans. */
+  'changing-links',
+  /** Links that change between two scans of one day. */
+  'links-within-days',
+  /** Ads that name the domain of a brand as their destination. */
+  'destinations',
+  /** Destinations that move from one brand's domain to another's. */
+  'moves',
+  /** Brands whose domain is registered after the first scan. */
+  'late-registration',
+  /** Copy that changes. */
+  'content',
+  /** Captions that change. */
+  'captions',
+  /** Fields that some scans do not show: page, start date and copy among them. */
+  'blanks',
+  /** Start dates that the library changes. */
+  'start-dates',
+  /** Two collectors. */
+  'collectors',
+  /** Scans of the same time. */
+  'ties',
+  /** Observations that arrive twice. */
+  'repeats',
+  /** Scans that arrive after later ones. */
+  'late-scans',
+  /** Links and profiles that arrive after later observations. */
+  'late-links',
+] as const;
+
+export type Feature = (typeof FEATURES)[number];

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { readSettings } from '#platform/settings.ts';
+import { compareWorlds, shrinkWorld } from './comparison.ts';
+import { type Feature, FEATURES } from './features.ts';
+import { openService, type ServiceUnderComparison } from './service/service.ts';
+
+/**
+ * Compares the service with the reference model over generated worlds. REFERENCE_WORLDS=20000 raises their number,
+ * REFERENCE_SEED changes them, and REFERENCE_STORIES the number of kinds of differing figures for which a world is
+ * shrunk and told. REFERENCE_FEATURES=ties,partial;links compares other rows of traits than those that hold;
+ * `each` compares each trait by itself, and `all` all of them at once.
+ */
+const settings = readSettings(
+  z.object({
+    REFERENCE_WORLDS: z.coerce.number().int().positive().default(2_000),
+    REFERENCE_SEED: z.coerce.number().int().default(20_260_310),
+    REFERENCE_STORIES: z.coerce.number().int().min(0).default(3),
+    REFERENCE_FEATURES: z.string().default(''),
+  }),
+);
+/** Minimum milliseconds for any number of worlds, and milliseconds for each world. */
+const BASE_LIMIT_MS = 120_000;
+const WORLD_LIMIT_MS = 200;
+
+/** Traits that the service treats as the model does. Worlds of `npm test` have all traits of a row at once. */
+const HOLDING: readonly (readonly Feature[])[] = [
+  [],
+  [
+    'brands',
+    'links',
+    'changing-links',
+    'links-within-days',
+    'late-links',
+    'late-registration',
+    'content',
+    'collectors',
+    'repeats',
+  ],
+  ['links', 'changing-links', 'late-registration', 'destinations', 'content', 'collectors', 'repeats'],
+];
+
+const chosen = (): readonly (readonly Feature[])[] => {
+  const { REFERENCE_FEATURES } = settings;
+  if (REFERENCE_FEATURES === '') return HOLDING;
+  if (REFERENCE_FEATURES === 'all') return [FEATURES];
+  if (REFERENCE_FEATURES === 'each') return FEATURES.map((feature) => [feature]);
+  const rows = REFERENCE_FEATURES.split(';').map((row) => row.split(',').filter((name) => name !== ''));
+  return z.array(z.array(z.enum(FEATURES))).parse(rows);
+};
+
+describe('figures of generated worlds equal the reference model', () => {
+  const sets = chosen();
+  const worlds = Math.ceil(settings.REFERENCE_WORLDS / sets.length);
+  let service: ServiceUnderComparison;
+  beforeAll(async () => {
+    service = await openService();
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test.each(sets.map((features) => ({ features, name: features.join(', ') || 'no trait' })))(
+    `$name, in ${worlds} worlds`,
+    { timeout: BASE_LIMIT_MS + worlds * WORLD_LIMIT_MS },
+    async ({ features }) => {
+      const seed = settings.REFERENCE_SEED;
+      const { differing, byFigure } = await compareWorlds(service, { features, worlds, seed });
+      const stories: string[] = [];
+      for (const [kind, [place = 0]] of [...byFigure].slice(0, settings.REFERENCE_STORIES))
+        stories.push(`${kind}:\n${await shrinkWorld(service, { features, seed }, kind, place)}`);
+      const kinds = [...byFigure].map(([kind, places]) => `${kind} ${places.length}`).join(', ');
+      const summary = `${differing} of ${worlds} worlds differ (${kinds}), seed ${seed}`;
+      expect(differing, `${summary}\n${stories.join('\n\n')}\n`).toBe(0);
+    },
+  );
+});
