@@ -21,13 +21,31 @@ export type ColumnValue =
   | object;
 export type Row = Readonly<Record<string, ColumnValue>>;
 
+/**
+ * Order of the changes that several streams make to one row, by log position. The column holds the position of the
+ * newest upsert; an older upsert or update of the row does nothing.
+ */
+export type Precedence = { readonly column: string; readonly position: bigint };
+
 export type Change =
   /** Inserts a row. A row with the same key must not exist. */
   | { readonly kind: 'insert'; readonly table: string; readonly row: Row }
   /** Sets these columns of the row with this key. Inserts the row if it does not exist. */
-  | { readonly kind: 'upsert'; readonly table: string; readonly key: Row; readonly set: Row }
+  | {
+      readonly kind: 'upsert';
+      readonly table: string;
+      readonly key: Row;
+      readonly set: Row;
+      readonly precedence?: Precedence;
+    }
   /** Sets these columns of the row with this key. Does nothing if it does not exist. */
-  | { readonly kind: 'update'; readonly table: string; readonly key: Row; readonly set: Row }
+  | {
+      readonly kind: 'update';
+      readonly table: string;
+      readonly key: Row;
+      readonly set: Row;
+      readonly precedence?: Precedence;
+    }
   /**
    * Adds to these columns of the row with this key. Inserts the row, counting from 0, if it does not exist.
    */

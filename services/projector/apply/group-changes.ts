@@ -8,6 +8,8 @@ export type Group =
       readonly table: string;
       readonly key: readonly string[];
       readonly set: readonly string[];
+      /** Column of the log position by which rows take precedence; `null`: the last change wins. */
+      readonly precedence: string | null;
       readonly rows: Row[];
     }
   | {
@@ -37,7 +39,7 @@ const signatureOf = (change: Change): string => {
       return `insert ${change.table} ${Object.keys(change.row).join()}`;
     case 'upsert':
     case 'update':
-      return `${change.kind} ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.set).join()}`;
+      return `${change.kind} ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.set).join()} ${change.precedence?.column ?? ''}`;
     case 'increment':
       return `increment ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.by).join()}`;
     case 'delete':
@@ -59,6 +61,7 @@ const emptyGroup = (change: Change): Group => {
         table: change.table,
         key: Object.keys(change.key),
         set: Object.keys(change.set),
+        precedence: change.precedence?.column ?? null,
         rows: [],
       };
     case 'increment':
@@ -77,6 +80,17 @@ const emptyGroup = (change: Change): Group => {
   }
 };
 
+/** Returns the column of the log position, for changes that take precedence by it; else no column. */
+const positionOf = (change: Change): Row =>
+  (change.kind === 'upsert' || change.kind === 'update') && change.precedence
+    ? { [change.precedence.column]: change.precedence.position }
+    : {};
+
+const isOlder = (position: Row, row: Row | undefined): boolean =>
+  Object.entries(position).some(
+    ([column, value]) => BigInt(value as bigint) < BigInt(row?.[column] as bigint),
+  );
+
 const addToGroup = ({ group, byKey }: Building, change: Change): void => {
   if (change.kind === 'insert' || change.kind === 'run' || change.kind === 'refresh') {
     group.rows.push(change.row);
@@ -85,13 +99,21 @@ const addToGroup = ({ group, byKey }: Building, change: Change): void => {
   const columns = (group as { readonly key: readonly string[] }).key;
   const key = rowKey(change.key, columns);
   const at = byKey.get(key);
+  const position = positionOf(change);
   if (at === undefined) {
     byKey.set(key, group.rows.length);
     if (change.kind === 'delete') group.rows.push(change.key);
-    else group.rows.push({ ...change.key, ...(change.kind === 'increment' ? change.by : change.set) });
+    else
+      group.rows.push({
+        ...change.key,
+        ...(change.kind === 'increment' ? change.by : change.set),
+        ...position,
+      });
     return;
   }
-  if (change.kind === 'upsert' || change.kind === 'update') group.rows[at] = { ...change.key, ...change.set };
+  if ((change.kind === 'upsert' || change.kind === 'update') && !isOlder(position, group.rows[at])) {
+    group.rows[at] = { ...change.key, ...change.set, ...position };
+  }
   if (change.kind === 'increment') {
     const sum: Record<string, Row[string]> = { ...group.rows[at] };
     for (const [column, by] of Object.entries(change.by)) sum[column] = Number(sum[column]) + by;

@@ -120,15 +120,22 @@ const groupSql = (
   switch (group.kind) {
     case 'insert':
       return insert;
-    case 'upsert':
-      return `${insert} on conflict (${quoted(group.key)}) do ${
-        group.set.length === 0
+    case 'upsert': {
+      const { key, precedence } = group;
+      const set = precedence === null ? group.set : [...group.set, precedence];
+      const isNewer = precedence === null ? '' : ` where t."${precedence}" < excluded."${precedence}"`;
+      return `${insert} on conflict (${quoted(key)}) do ${
+        set.length === 0
           ? 'nothing'
-          : `update set ${group.set.map((column) => `"${column}" = excluded."${column}"`).join()}`
+          : `update set ${set.map((column) => `"${column}" = excluded."${column}"`).join()}${isNewer}`
       }`;
-    case 'update':
-      return `update "${table}" t set ${group.set.map((column) => `"${column}" = i."${column}"`).join()}
-         from ${input} i where ${matching(group.key)}`;
+    }
+    case 'update': {
+      const { key, set, precedence } = group;
+      const isNewer = precedence === null ? '' : ` and t."${precedence}" < i."${precedence}"`;
+      return `update "${table}" t set ${set.map((column) => `"${column}" = i."${column}"`).join()}
+         from ${input} i where ${matching(key)}${isNewer}`;
+    }
     case 'increment':
       return `${insert} on conflict (${quoted(group.key)}) do update set ${group.by
         .map((column) => `"${column}" = t."${column}" + excluded."${column}"`)

@@ -42,6 +42,27 @@ describe('grouping of changes', () => {
     expect(plan(inTurns)).toHaveLength(3);
   });
 
+  test('writes the change of the highest position to a row, in any order of the streams', () => {
+    const change = (position: bigint): Change => ({
+      kind: 'upsert',
+      table: 'ad',
+      key: { id: 'one' },
+      set: { n: Number(position) },
+      precedence: { column: 'at', position },
+    });
+    const rows = (positions: readonly bigint[]) =>
+      plan(positions.map((position) => [`stream-${position}`, [change(position)]] as const)).flatMap(
+        (group) => group.rows,
+      );
+    for (const order of [
+      [1n, 2n, 3n],
+      [3n, 2n, 1n],
+      [2n, 3n, 1n],
+    ]) {
+      expect(rows(order)).toEqual([{ id: 'one', n: 3, at: 3n }]);
+    }
+  });
+
   test('keeps every change, and the order per stream and table', () => {
     const change = fc.tuple(fc.integer({ min: 0, max: 4 }), fc.constantFrom(...NAMES));
     fc.assert(
