@@ -83,11 +83,11 @@ export const findAd = async (
   const found = db.query<AdRow & { brand: string; history: string; as_of: string }>({
     sql: `
       select ${COLUMNS}, ${DETAIL_COLUMNS}, ${BRAND_REFERENCE_SQL} as brand,
-        ${isoTimeSql('greatest(a.seen_at, p.complete_at, h.newest)')} as as_of,
+        ${isoTimeSql('greatest(a.seen_at, a.inactive_since, p.complete_at, h.newest)')} as as_of,
         coalesce(h.entries, '[]') as history
       from ${FROM} join ads.brand b on b.brand_id = a.brand_id
       left join lateral (
-        select max(at) as newest, '[' || string_agg(json_build_object(
+        select max(at) filter (where change not in ('corrected', 'attributed')) as newest, '[' || string_agg(json_build_object(
           'at', ${isoTimeSql('at')}, 'change', change, 'detail', detail
         )::text, ',' order by position desc) || ']' as entries
         from (select * from ads.history where ad_id = a.ad_id order by position desc limit ${HISTORY_ENTRIES_MAX}) h

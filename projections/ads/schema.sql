@@ -26,6 +26,11 @@ create table ad (
   first_seen_at timestamptz,
   -- As of the ad's own events. An active ad was also seen by every later complete scan of its page.
   seen_at timestamptz,
+  -- When the ad was confirmed inactive.
+  inactive_since timestamptz,
+  -- Log position of the event that last set all columns. Older events of the ad, from a brand that it left, change
+  -- nothing.
+  full_at bigint not null default 0,
   tsv tsvector generated always as (
     to_tsvector('simple', coalesce(title, '') || ' ' || left(coalesce(body, ''), 20000) || ' ' || coalesce(link_description, ''))
   ) stored,

@@ -1,4 +1,5 @@
 import { utcDate } from '#contracts/values/time.ts';
+import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
@@ -8,10 +9,12 @@ import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { searchedParts } from './searched-parts.ts';
-import { move, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';
+import { move, recountScope, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';
 
 type AdMove = {
   readonly ad_id: string;
+  /** True if all columns are set; `null` then means none. */
+  readonly is_full?: boolean;
   readonly active?: boolean;
   readonly listed_on?: string | null;
   readonly format?: string | null | undefined;
@@ -23,10 +26,19 @@ type AdMove = {
  * starts, ends or gets another list date.
  */
 const moveAd = (event: RecordedEvent<AdLibraryEvent>, ad: AdMove): readonly Change[] => {
-  const { ad_id, active = null, listed_on = null, format = null, cta_type = null } = ad;
+  const { ad_id, is_full = false, active = null, listed_on = null, format = null, cta_type = null } = ad;
   if (active === null && listed_on === null && format === null && cta_type === null) return [];
   const { brand_id } = event.data;
-  const row: Row = { ad_id, brand_id, position: event.position, active, listed_on, format, cta_type };
+  const row: Row = {
+    ad_id,
+    brand_id,
+    position: event.position,
+    is_full,
+    active,
+    listed_on,
+    format,
+    cta_type,
+  };
   return [
     { kind: 'run', statement: 'move', row },
     ...(active === null && listed_on === null
@@ -35,12 +47,29 @@ const moveAd = (event: RecordedEvent<AdLibraryEvent>, ad: AdMove): readonly Chan
   ];
 };
 
+const replaceAd = (event: RecordedEvent<AdLibraryEvent>, ad: AdRecord): readonly Change[] =>
+  moveAd(event, {
+    ad_id: ad.ad_id,
+    is_full: true,
+    active: ad.status !== 'inactive',
+    listed_on: ad.started_on ?? utcDate(ad.first_seen_at),
+    format: ad.format,
+    cta_type: ad.content.cta_type,
+  });
+
 const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
   switch (event.type) {
     case 'AdStarted': {
       const { ad_id, started_on, observed_at, format, content } = event.data;
       const listed_on = started_on ?? utcDate(observed_at);
-      return moveAd(event, { ad_id, active: true, listed_on, format, cta_type: content.cta_type });
+      return moveAd(event, {
+        ad_id,
+        is_full: true,
+        active: true,
+        listed_on,
+        format,
+        cta_type: content.cta_type,
+      });
     }
     case 'AdRevised': {
       const { ad_id, changes } = event.data;
@@ -56,7 +85,18 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
       });
     }
     case 'AdObservationCorrected':
-    case 'AdAttributed':
+      return replaceAd(event, event.data.after);
+    case 'AdAttributed': {
+      const { brand_id, from_brand_id, to_brand_id, ad } = event.data;
+      // The stream of the earlier brand has the event too. Only one of the two may replace the ad.
+      if (brand_id !== to_brand_id) return [];
+      const recount = (of: string): Change => ({
+        kind: 'refresh',
+        statement: 'recount_scope',
+        row: { brand_id: of },
+      });
+      return [...replaceAd(event, ad), recount(from_brand_id), recount(to_brand_id)];
+    }
     case 'ScanCorrected':
       return [];
     case 'AdsReworded':
@@ -132,7 +172,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 5,
+  version: 6,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -141,6 +181,7 @@ export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>
     refresh_file: refreshFile,
     refresh_of_ad: refreshFilesOfAd,
     refresh_of_brand: refreshFilesOfBrand,
+    recount_scope: recountScope,
   },
   project: (event): readonly Change[] => {
     switch (event.type) {

@@ -58,7 +58,9 @@ create table ad (
   listed_on date,
   format text,
   cta_type text,
-  stored boolean not null default false
+  stored boolean not null default false,
+  -- Log position of the event that last set all columns from the library; older events of the ad change nothing.
+  full_at bigint not null default 0
 );
 
 -- One file carried by one ad. Brand, date and `stored` are refreshed from the ad and the file.

@@ -1,4 +1,5 @@
 import { addToCounters } from '../sql/counter-table.ts';
+import { currentAdChanges } from '../sql/current-ad-changes.ts';
 import type { Statement } from '../define-projection.ts';
 
 /** Scope id of the files that ads of public brands carry. */
@@ -10,14 +11,15 @@ const last = (column: string): string =>
   `(array_agg(${column} order by position desc) filter (where ${column} is not null))[1] as ${column}`;
 
 /**
- * Updates ads; `null` leaves a column unchanged. Several changes of one ad in a batch are ordered by
- * position.
+ * Updates ads; `null` leaves a column unchanged, unless the change sets all columns (`is_full`). Several changes of one
+ * ad in a batch are ordered by position.
  */
 export const move: Statement = {
   columns: {
     ad_id: 'text',
     brand_id: 'uuid',
     position: 'bigint',
+    is_full: 'boolean',
     active: 'boolean',
     listed_on: 'date',
     format: 'text',
@@ -25,11 +27,14 @@ export const move: Statement = {
   },
   touches: ['ad'],
   sql: `
-    insert into ad as a (ad_id, brand_id, ${MOVED.join()})
-    select ad_id, (array_agg(brand_id order by position desc))[1], ${MOVED.map(last).join()}
-    from :input i group by ad_id order by ad_id
-    on conflict (ad_id) do update set
-      ${MOVED.map((column) => `${column} = coalesce(excluded.${column}, a.${column})`).join()}`,
+    insert into ad as a (ad_id, full_at, brand_id, ${MOVED.join()})
+    select ad_id, max(full_at), (array_agg(brand_id order by position desc))[1], ${MOVED.map(last).join()}
+    from (${currentAdChanges(':input')}) i group by ad_id order by ad_id
+    on conflict (ad_id) do update set brand_id = excluded.brand_id, full_at = excluded.full_at,
+      ${MOVED.map(
+        (column) =>
+          `${column} = case when excluded.full_at > a.full_at then excluded.${column} else coalesce(excluded.${column}, a.${column}) end`,
+      ).join()}`,
 };
 
 /**
@@ -107,6 +112,25 @@ export const refreshFile = refresh('select creative_key from :input i', { creati
 export const refreshFilesOfAd = refresh('select c.creative_key from :input i join carriage c using (ad_id)', {
   ad_id: 'text',
 });
+
+/**
+ * Recomputes when the files of a brand were last observed. Ads that moved to another brand may have taken the newest
+ * file with them.
+ */
+export const recountScope: Statement = {
+  columns: { brand_id: 'uuid' },
+  touches: ['file', 'file_scope', 'scope'],
+  sql: `
+    with seen as materialized (
+      select s.scope_id, max(greatest(f.measured_at, f.read_at)) as seen_at
+      from :input i join file_scope s on s.scope_id = i.brand_id join file f using (creative_key) group by 1
+    ), left_out as (
+      delete from scope p using :input j where p.scope_id = j.brand_id
+        and not exists (select from seen where seen.scope_id = p.scope_id)
+    )
+    update scope p set seen_at = seen.seen_at from seen
+    where p.scope_id = seen.scope_id and p.seen_at is distinct from seen.seen_at`,
+};
 
 /** Runs when a brand becomes public or stops being public. */
 export const refreshFilesOfBrand = refresh(

@@ -1,3 +1,8 @@
+import type {
+  AdAttributed,
+  AdObservationCorrected,
+  AdRecord,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdCardContent, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
@@ -7,26 +12,29 @@ import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
+import { move, NO_PAGE } from './move-ads.ts';
 import {
   meet,
-  move,
-  NO_PAGE,
   placePagesOfAd,
   refreshPage,
+  refreshPagesOfAd,
   refreshPagesOfBrand,
   relistPagesOfAd,
 } from './statements.ts';
 
+/** Time of an event that names a page: when the page was seen, or else a time to assume. */
+type NamedAt = { readonly at: string } | { readonly assumed_at: string };
+
 const recordPage = (
   link: string,
-  at: string,
+  namedAt: NamedAt,
 ): { readonly landing_page_id: string; readonly change: Change } | null => {
   const page = landingPageOf(link);
   if (!page) return null;
   const { landing_page_id, page_url, host, domains } = page;
   return {
     landing_page_id,
-    change: { kind: 'run', statement: 'meet', row: { landing_page_id, page_url, host, domains, at } },
+    change: { kind: 'run', statement: 'meet', row: { landing_page_id, page_url, host, domains, ...namedAt } },
   };
 };
 
@@ -35,15 +43,21 @@ type AdMove = {
   readonly link?: string | null | undefined;
   readonly cards?: readonly AdCardContent[] | undefined;
   readonly active?: boolean;
+  /** True if all columns are set. */
+  readonly is_full?: boolean;
+  /** Links that the ad had at an earlier time. */
+  readonly earlier?: readonly string[];
 };
 
 /**
  * Returns the landing pages behind the links of cards, each once; `page_ids` is `null` if no card was
  * observed.
  */
-const recordCardPages = (cards: readonly AdCardContent[], at: string) => {
+const recordCardPages = (cards: readonly AdCardContent[], namedAt: NamedAt) => {
   if (cards.length === 0) return { page_ids: null, changes: [] };
-  const met = cards.flatMap(({ link_url }) => (link_url === null ? [] : (recordPage(link_url, at) ?? [])));
+  const met = cards.flatMap(({ link_url }) =>
+    link_url === null ? [] : (recordPage(link_url, namedAt) ?? []),
+  );
   const byPage = new Map(met.map(({ landing_page_id, change }) => [landing_page_id, change]));
   return { page_ids: `{${[...byPage.keys()].toSorted().join()}}`, changes: [...byPage.values()] };
 };
@@ -54,27 +68,74 @@ const recordCardPages = (cards: readonly AdCardContent[], at: string) => {
  */
 const moveAd = (
   event: RecordedEvent<AdLibraryEvent>,
-  { ad_id, link, cards = [], active }: AdMove,
+  { ad_id, link, cards = [], active, is_full = false, earlier = [] }: AdMove,
+  namedAt: NamedAt = { at: event.data.observed_at },
 ): readonly Change[] => {
-  const { brand_id, observed_at } = event.data;
+  const { brand_id } = event.data;
   const isLinked = link !== null && link !== undefined;
   if (!isLinked && active === undefined && cards.length === 0) return [];
-  const met = isLinked ? recordPage(link, observed_at) : null;
-  const onCards = recordCardPages(cards, observed_at);
+  const met = isLinked ? recordPage(link, namedAt) : null;
+  const onCards = recordCardPages(cards, namedAt);
+  const before = earlier.flatMap((one) => recordPage(one, namedAt) ?? []);
   const row: Row = {
     ad_id,
     brand_id,
     position: event.position,
-    landing_page_id: met?.landing_page_id ?? (isLinked ? NO_PAGE : null),
+    is_full,
+    landing_page_id: met?.landing_page_id ?? (isLinked || is_full ? NO_PAGE : null),
     card_landing_page_ids: onCards.page_ids,
+    also_led: before.length === 0 ? null : `{${before.map(({ landing_page_id }) => landing_page_id).join()}}`,
     active: active ?? null,
   };
   return [
     ...(met === null ? [] : [met.change]),
     ...onCards.changes,
+    ...before.map(({ change }) => change),
     { kind: 'run', statement: 'move', row },
     { kind: 'refresh', statement: 'place_pages_of_ad', row: { ad_id } },
     { kind: 'refresh', statement: 'relist_pages_of_ad', row: { ad_id } },
+  ];
+};
+
+const fullAd = ({ ad_id, status, content }: AdRecord): AdMove => ({
+  ad_id,
+  is_full: true,
+  link: content.link_url,
+  cards: content.cards,
+  active: status !== 'inactive',
+});
+
+/**
+ * Returns the changes of an ad that a late scan corrects. The event tells when the ad led elsewhere; for other links
+ * of a known ad it does not.
+ */
+const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
+  const { before, after, added, observed_at } = event.data;
+  const led = added.flatMap(({ to_url, observed_at: at }) => {
+    const met = to_url === undefined ? null : recordPage(to_url, { at });
+    return met ? [met.change] : [];
+  });
+  const earlier = added.flatMap(({ from_url, to_url }) =>
+    [from_url, to_url].filter((url) => url !== undefined),
+  );
+  return [
+    ...led,
+    ...moveAd(
+      event,
+      { ...fullAd(after), earlier },
+      before === null ? { at: observed_at } : { assumed_at: observed_at },
+    ),
+  ];
+};
+
+/** Returns the changes of an ad that moves to another brand. Its links were seen by other events. */
+const attributeAd = (event: RecordedEvent<AdAttributed>): readonly Change[] => {
+  const { brand_id, to_brand_id, ad, observed_at } = event.data;
+  // The stream of the earlier brand has the event too. Only one of the two may replace the ad.
+  if (brand_id !== to_brand_id) return [];
+  return [
+    ...moveAd(event, fullAd(ad), { assumed_at: observed_at }),
+    { kind: 'refresh', statement: 'refresh_pages_of_ad', row: { ad_id: ad.ad_id } },
   ];
 };
 
@@ -96,7 +157,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 
 const projectPage = (event: LandingPageEvent): readonly Change[] => {
   const { landing_page_id, page_url, observed_at } = event.data;
-  const met = recordPage(page_url, observed_at);
+  const met = recordPage(page_url, { at: observed_at });
   if (met === null) return [];
   const set: Row =
     event.type === 'LandingPageScraped'
@@ -116,7 +177,7 @@ const projectPage = (event: LandingPageEvent): readonly Change[] => {
 /** Landing pages: destinations of ads, joined with what was scraped and classified. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
-  version: 6,
+  version: 7,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -126,6 +187,7 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
     refresh_page: refreshPage,
     place_pages_of_ad: placePagesOfAd,
     relist_pages_of_ad: relistPagesOfAd,
+    refresh_pages_of_ad: refreshPagesOfAd,
     refresh_of_brand: refreshPagesOfBrand,
   },
   project: (event): readonly Change[] => {
@@ -142,6 +204,7 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
           link: event.data.content.link_url,
           cards: event.data.content.cards,
           active: true,
+          is_full: true,
         });
       case 'AdRevised':
         return moveAd(event, { ad_id: event.data.ad_id, cards: event.data.changes.cards?.to });
@@ -154,9 +217,9 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
           cards: event.data.details.cards,
         });
       case 'AdObservationCorrected':
+        return correctAd(event);
       case 'AdAttributed':
-      case 'ScanCorrected':
-        return [];
+        return attributeAd(event);
       case 'AdsReworded':
         return event.data.ads.flatMap(({ ad_id, wording }) =>
           moveAd(event, { ad_id, link: wording.link_url, cards: wording.cards }),
@@ -167,6 +230,7 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
         return moveAd(event, { ad_id: event.data.ad_id, active: true });
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'ScanCorrected':
         return [];
       case 'ScanRecorded':
         return [appliedScan(event)];

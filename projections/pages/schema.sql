@@ -3,8 +3,13 @@ create table page (
   landing_page_id uuid primary key,
   page_url text,
   host text,
-  first_seen_at timestamptz,
-  seen_at timestamptz,
+  -- When the page was first and last named by an event that tells when it was seen.
+  told_first_at timestamptz,
+  told_last_at timestamptz,
+  -- Earliest time of the corrections that name the page without telling when it was seen.
+  assumed_at timestamptz,
+  first_seen_at timestamptz generated always as (coalesce(told_first_at, assumed_at)) stored,
+  seen_at timestamptz generated always as (coalesce(told_last_at, assumed_at)) stored,
   http_status integer,
   canonical_url text,
   title text,
@@ -47,10 +52,12 @@ create table ad (
   brand_id uuid not null,
   landing_page_id uuid,
   card_landing_page_ids uuid[] not null default '{}',
-  active boolean not null
+  active boolean not null,
+  -- Log position of the event that last set all columns; older events of the ad change nothing.
+  full_at bigint not null default 0
 );
 
--- Every landing page that an ad was ever seen to lead to.
+-- Every landing page that an ad was ever seen to lead to. `brand_id` is the present brand of the ad.
 create table lead (
   ad_id text not null,
   landing_page_id uuid not null,

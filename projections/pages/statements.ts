@@ -5,15 +5,23 @@ export const OWN_HOSTS_SCOPE = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Records a landing page that an ad's link, a visit or a classifier named. It writes no column that other
- * changes set, so its order relative to them does not matter.
+ * changes set, so its order relative to them does not matter. A correction may name a page without telling when it was
+ * seen: `assumed_at` counts only while no other event tells it.
  */
 export const meet: Statement = {
-  columns: { landing_page_id: 'uuid', page_url: 'text', host: 'text', domains: 'text[]', at: 'timestamptz' },
+  columns: {
+    landing_page_id: 'uuid',
+    page_url: 'text',
+    host: 'text',
+    domains: 'text[]',
+    at: 'timestamptz',
+    assumed_at: 'timestamptz',
+  },
   touches: [],
   sql: `
     with i as materialized (
       select landing_page_id, min(page_url) as page_url, min(host) as host, min(domains) as domains,
-        min(at) as first_at, max(at) as last_at
+        min(at) as first_at, max(at) as last_at, min(assumed_at) as assumed_at
       from :input x group by landing_page_id
     ), placed as (
       insert into page_domain (domain, landing_page_id) select d.domain, i.landing_page_id from i, unnest(i.domains) as d(domain)
@@ -21,85 +29,12 @@ export const meet: Statement = {
     ), addressed as (
       insert into address (landing_page_id, page_url) select landing_page_id, page_url from i order by landing_page_id on conflict do nothing
     )
-    insert into page as p (landing_page_id, page_url, host, first_seen_at, seen_at)
-    select landing_page_id, page_url, host, first_at, last_at from i order by landing_page_id
+    insert into page as p (landing_page_id, page_url, host, told_first_at, told_last_at, assumed_at)
+    select landing_page_id, page_url, host, first_at, last_at, assumed_at from i order by landing_page_id
     on conflict (landing_page_id) do update set page_url = excluded.page_url, host = excluded.host,
-      first_seen_at = least(p.first_seen_at, excluded.first_seen_at),
-      seen_at = greatest(p.seen_at, excluded.seen_at)`,
-};
-
-/** Id for an ad that leads to no landing page, for example into an app. */
-export const NO_PAGE = '00000000-0000-0000-0000-000000000000';
-
-/**
- * SQL of every landing page that an active ad of `old` or `new` leads to, each once: by its own link and by
- * its cards.
- */
-const pagesOf = (ads: string): string => `(
-      select distinct a.ad_id, a.brand_id, p.landing_page_id from ${ads} a, unnest(a.card_landing_page_ids || a.landing_page_id) as p(landing_page_id)
-      where a.active and p.landing_page_id is not null
-    )`;
-
-/**
- * Updates where ads lead and whether they run; `null` leaves a column unchanged. The pages of a carousel's
- * cards come as one text, `{…}`, because arrays of different lengths do not form an array. Several changes of
- * one ad are ordered by position. Counters change by the difference to the earlier state. No other change
- * writes those of `page`, so it is not in `touches`.
- */
-export const move: Statement = {
-  columns: {
-    ad_id: 'text',
-    brand_id: 'uuid',
-    position: 'bigint',
-    landing_page_id: 'uuid',
-    card_landing_page_ids: 'text',
-    active: 'boolean',
-  },
-  touches: ['ad', 'lead', 'page_brand'],
-  sql: `
-    with i as materialized (select * from :input x),
-    last as (
-      select ad_id, (array_agg(brand_id order by position desc))[1] as brand_id,
-        (array_agg(landing_page_id order by position desc) filter (where landing_page_id is not null))[1] as landing_page_id,
-        (array_agg(card_landing_page_ids order by position desc) filter (where card_landing_page_ids is not null))[1] as card_landing_page_ids,
-        (array_agg(active order by position desc) filter (where active is not null))[1] as active
-      from i group by ad_id
-    ), old as materialized (
-      select a.ad_id, a.brand_id, a.landing_page_id, a.card_landing_page_ids, a.active from last join ad a using (ad_id)
-    ), new as materialized (
-      select l.ad_id, l.brand_id, nullif(coalesce(l.landing_page_id, o.landing_page_id), '${NO_PAGE}') as landing_page_id,
-        coalesce(l.card_landing_page_ids::uuid[], o.card_landing_page_ids, '{}') as card_landing_page_ids,
-        coalesce(l.active, o.active, true) as active
-      from last l left join old o using (ad_id)
-    ), kept as (
-      insert into ad (ad_id, brand_id, landing_page_id, card_landing_page_ids, active)
-      select ad_id, brand_id, landing_page_id, card_landing_page_ids, active from new
-      on conflict (ad_id) do update set brand_id = excluded.brand_id, landing_page_id = excluded.landing_page_id,
-        card_landing_page_ids = excluded.card_landing_page_ids, active = excluded.active
-    ), led as (
-      insert into lead (ad_id, landing_page_id, brand_id)
-      select distinct on (ad_id, landing_page_id) ad_id, landing_page_id, brand_id from (
-        select ad_id, brand_id, landing_page_id from i where landing_page_id <> '${NO_PAGE}'
-        union all select ad_id, brand_id, unnest(card_landing_page_ids::uuid[]) from i where card_landing_page_ids is not null
-      ) l
-      on conflict do nothing returning landing_page_id, brand_id
-    ), moved as materialized (
-      select landing_page_id, brand_id, sum(active) as active, sum(total) as total from (
-        select landing_page_id, brand_id, 1 as active, 0 as total from ${pagesOf('new')} n
-        union all select landing_page_id, brand_id, -1, 0 from ${pagesOf('old')} o
-        union all select landing_page_id, brand_id, 0, 1 from led
-      ) m
-      group by landing_page_id, brand_id having sum(active) <> 0 or sum(total) <> 0
-    ), counted as (
-      insert into page as p (landing_page_id, active_ads, total_ads)
-      select landing_page_id, sum(active), sum(total) from moved group by landing_page_id order by landing_page_id
-      on conflict (landing_page_id) do update
-        set active_ads = p.active_ads + excluded.active_ads, total_ads = p.total_ads + excluded.total_ads
-    )
-    insert into page_brand as p (landing_page_id, brand_id, active_ads, total_ads)
-    select landing_page_id, brand_id, active, total from moved order by landing_page_id, brand_id
-    on conflict (landing_page_id, brand_id) do update
-      set active_ads = p.active_ads + excluded.active_ads, total_ads = p.total_ads + excluded.total_ads`,
+      told_first_at = least(p.told_first_at, excluded.told_first_at),
+      told_last_at = greatest(p.told_last_at, excluded.told_last_at),
+      assumed_at = least(p.assumed_at, excluded.assumed_at)`,
 };
 
 /** A landing page is removed if the last visit said so. A shop that rejects visitors is still live. */
@@ -166,6 +101,12 @@ const AD = { ad_id: 'text' };
 /** Lists, for the first time, landing pages that an ad ever led to. */
 export const placePagesOfAd = refresh(
   'select l.landing_page_id from :input i join lead l using (ad_id) join page p using (landing_page_id) where p.listed_ads is null',
+  AD,
+);
+
+/** Lists all landing pages of an ad that moved to another brand again: the earlier brand may have left them. */
+export const refreshPagesOfAd = refresh(
+  'select l.landing_page_id from :input i join lead l using (ad_id)',
   AD,
 );
 

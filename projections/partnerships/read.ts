@@ -35,7 +35,7 @@ const PAIRS = `
     a.partner_id, max(a.partner_name collate "C") as partner_name,
     coalesce(a.partner_id in (select social_page_id from own), false) as partner_is_own,
     count(*)::int as ads, (count(*) filter (where a.live))::int as active_ads,
-    (min(a.first_seen_at) at time zone 'utc')::date::text as first_seen_on,
+    (min(coalesce(a.first_seen_at, a.last_seen_at)) at time zone 'utc')::date::text as first_seen_on,
     (max(case when a.live then coalesce(s.scanned_at, a.last_seen_at) else a.last_seen_at end) at time zone 'utc')::date::text as last_seen_on
   from found a left join partnerships.applied_scan s using (brand_id)
   cross join (

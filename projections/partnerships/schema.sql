@@ -7,9 +7,12 @@ create table ad (
   partner_id text,
   partner_name text,
   live boolean,
+  -- When the ad was first seen with a partner.
   first_seen_at timestamptz,
   -- For an ad that is not live: when it was last seen, or the day it stopped in the library.
-  last_seen_at timestamptz
+  last_seen_at timestamptz,
+  -- Log position of the event that last set all columns; older events of the ad change nothing.
+  full_at bigint not null default 0
 );
 
 -- Current links: neither unlinked nor quarantined.

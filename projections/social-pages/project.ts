@@ -1,3 +1,4 @@
+import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
@@ -12,7 +13,13 @@ import { statements } from './statements.ts';
 const run = (statement: keyof typeof statements, row: Row): Change => ({ kind: 'run', statement, row });
 
 const move = (event: RecordedEvent<AdLibraryEvent>, ad_id: string, columns: Row): Change =>
-  run('move_ads', { ad_id, position: event.position, brand_id: event.data.brand_id, ...columns });
+  run('move_ads', {
+    ad_id,
+    position: event.position,
+    is_full: false,
+    brand_id: event.data.brand_id,
+    ...columns,
+  });
 
 const meetOnPage = (social_page_id: string | null): readonly Change[] =>
   social_page_id === null ? [] : [{ kind: 'refresh', statement: 'meet_on_page', row: { social_page_id } }];
@@ -48,17 +55,37 @@ const reviseCopy = (
   return [move(event, ad_id, copyColumns), ...changes];
 };
 
+type FullAd = {
+  readonly ad_id: string;
+  readonly page_id: string | null;
+  readonly live: boolean;
+  readonly body: string | null;
+};
+
+/** Sets all columns of an ad. */
+const replaceAd = (
+  event: RecordedEvent<AdLibraryEvent>,
+  { ad_id, page_id, live, body }: FullAd,
+): readonly Change[] => {
+  const { copyColumns, changes } = copyChanges(body);
+  return [
+    move(event, ad_id, { is_full: true, social_page_id: page_id, live, ...copyColumns }),
+    ...changes,
+    ...meetOnPage(page_id),
+  ];
+};
+
+const replaceAdByRecord = (event: RecordedEvent<AdLibraryEvent>, ad: AdRecord): readonly Change[] =>
+  replaceAd(event, { ...ad, live: ad.status !== 'inactive', body: ad.content.body });
+
 const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
   const { observed_at } = event.data;
   switch (event.type) {
     case 'AdStarted': {
-      const { ad_id, page_id: social_page_id, page_name, content } = event.data;
-      const { copyColumns, changes } = copyChanges(content.body);
+      const { ad_id, page_id, page_name, content } = event.data;
       return [
-        move(event, ad_id, { social_page_id, live: true, ...copyColumns }),
-        ...changes,
-        ...namePage(social_page_id, page_name, observed_at),
-        ...meetOnPage(social_page_id),
+        ...replaceAd(event, { ad_id, page_id, live: true, body: content.body }),
+        ...namePage(page_id, page_name, observed_at),
       ];
     }
     case 'AdRevised':
@@ -73,8 +100,22 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
         ...meetOnPage(social_page_id),
       ];
     }
-    case 'AdObservationCorrected':
-    case 'AdAttributed':
+    case 'AdObservationCorrected': {
+      const { before, after } = event.data;
+      const { page_id, page_name } = after;
+      // A name that was known before comes from another scan, and has that scan's time.
+      const isNamedNow = before === null || page_id !== before.page_id || page_name !== before.page_name;
+      return [
+        ...replaceAdByRecord(event, after),
+        ...(isNamedNow ? namePage(page_id, page_name, observed_at) : []),
+        ...(before === null || before.page_id === page_id ? [] : meetOnPage(before.page_id)),
+      ];
+    }
+    case 'AdAttributed': {
+      const { brand_id, to_brand_id, ad } = event.data;
+      // The stream of the earlier brand has the event too. Only one of the two may replace the ad.
+      return brand_id === to_brand_id ? replaceAdByRecord(event, ad) : [];
+    }
     case 'ScanCorrected':
       return [];
     case 'AdsReworded':
@@ -147,7 +188,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
  */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',
-  version: 5,
+  version: 6,
   prefixes: ['adLibrary-', 'socialPage-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements,

@@ -4,7 +4,9 @@ create table ad (
   brand_id uuid not null,
   social_page_id text,
   live boolean not null,
-  copy_key uuid
+  copy_key uuid,
+  -- Log position of the event that last set all columns; older events of the ad change nothing.
+  full_at bigint not null default 0
 );
 
 -- Ads of a brand on a social page ('' without a page).

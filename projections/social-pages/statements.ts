@@ -1,33 +1,37 @@
 import { recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { addToCounters } from '../sql/counter-table.ts';
+import { currentAdChanges } from '../sql/current-ad-changes.ts';
 import type { Statement } from '../define-projection.ts';
 
 /** Confidence of an association that only ads show: even odds. */
 const SEEN_IN_ADS_CONFIDENCE = 0.5;
 
 /**
- * Updates ads and the counts that depend on them. Each row changes one ad; the later of two changes in a
- * batch wins. Counts change by the difference between the earlier and the new state, so batch boundaries make
+ * Updates ads and the counts that depend on them. Each row changes one ad, or sets all its columns (`is_full`). The
+ * later of two changes in a batch wins. Counts change by the difference between the earlier and the new state, so batch boundaries make
  * no difference.
  */
 const MOVE_ADS = `
-  with said as (
-    select ad_id, (array_agg(brand_id))[1] as brand_id,
+  with current as materialized (${currentAdChanges(':input')}
+  ), said as (
+    select ad_id, max(full_at) as full_at, bool_or(is_replaced) as is_replaced,
+      (array_agg(brand_id order by position desc))[1] as brand_id,
       (array_agg(social_page_id order by position desc) filter (where social_page_id is not null))[1] as social_page_id,
       (array_agg(live order by position desc) filter (where live is not null))[1] as live,
       bool_or(says_copy) as says_copy,
       (array_agg(copy_key order by position desc) filter (where says_copy))[1] as copy_key
-    from :input i group by ad_id
+    from current group by ad_id
   ), before as (
     select a.* from ad a join said using (ad_id)
   ), after as (
-    insert into ad as a (ad_id, brand_id, social_page_id, live, copy_key)
-    select s.ad_id, s.brand_id, coalesce(s.social_page_id, b.social_page_id), coalesce(s.live, b.live, true),
-      case when s.says_copy then s.copy_key else b.copy_key end
+    insert into ad as a (ad_id, brand_id, social_page_id, live, copy_key, full_at)
+    select s.ad_id, s.brand_id, coalesce(s.social_page_id, case when not s.is_replaced then b.social_page_id end),
+      coalesce(s.live, b.live, true), case when s.says_copy then s.copy_key else b.copy_key end, s.full_at
     from said s left join before b using (ad_id)
-    on conflict (ad_id) do update
-      set social_page_id = excluded.social_page_id, live = excluded.live, copy_key = excluded.copy_key
-      where (a.social_page_id, a.live, a.copy_key) is distinct from (excluded.social_page_id, excluded.live, excluded.copy_key)
+    on conflict (ad_id) do update set brand_id = excluded.brand_id, social_page_id = excluded.social_page_id,
+        live = excluded.live, copy_key = excluded.copy_key, full_at = excluded.full_at
+      where (a.brand_id, a.social_page_id, a.live, a.copy_key, a.full_at) is distinct from
+        (excluded.brand_id, excluded.social_page_id, excluded.live, excluded.copy_key, excluded.full_at)
     returning *
   ), moved as (
     select brand_id, coalesce(social_page_id, '') as social_page_id, copy_key, live::int as active_ads, 1 as total_ads from after
@@ -86,6 +90,7 @@ export const statements = {
     columns: {
       ad_id: 'text',
       position: 'bigint',
+      is_full: 'boolean',
       brand_id: 'uuid',
       social_page_id: 'text',
       live: 'boolean',

@@ -34,10 +34,22 @@ export const AdMedia = z
 export const AdHistoryEntry = z
   .strictObject({
     at: Timestamp,
-    change: z.enum(['started', 'revised', 'destination_changed', 'confirmed_inactive', 'returned']),
+    change: z.enum([
+      'started',
+      'revised',
+      'destination_changed',
+      'confirmed_inactive',
+      'returned',
+      'corrected',
+      'attributed',
+    ]),
     detail: z.record(z.string(), z.unknown()),
   })
-  .meta({ id: 'AdHistoryEntry', description: 'One observed change.' });
+  .meta({
+    id: 'AdHistoryEntry',
+    description:
+      'One observed change. `corrected`: a scan that arrived late changed what was recorded; `attributed`: the ad moved to another brand. Neither is news.',
+  });
 
 export const Ad = z
   .strictObject({

@@ -12,7 +12,7 @@ const fillPages: Fill = {
   projection: pages,
   sql: [
     brandsWith(`${BRAND_REFERENCES}, domain, ${BRAND_FACETS}`),
-    `insert into page (landing_page_id, page_url, host, first_seen_at, seen_at, http_status, canonical_url, title, description, language,
+    `insert into page (landing_page_id, page_url, host, told_first_at, told_last_at, http_status, canonical_url, title, description, language,
         headings, cta_texts, scraped_at, page_type, confidence, classified_at)
       select l.page_id, l.page_url, l.host, l.first_seen_at, now() - bench.u(l.n, 57) * interval '9 days',
         case when bench.u(l.n, 58) < 0.05 then 404 else 200 end, l.page_url, c.title, left(c.body, 150), 'en',
