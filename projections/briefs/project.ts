@@ -15,9 +15,10 @@ import { projection } from '../define-projection.ts';
  * service's base URL. Escaped text contains neither U+0001 nor the quotes of `"url":`, so the replacement is
  * safe.
  */
-const itemText = ({ brand, ad, ...rest }: RadarSnapshot): string => {
+const itemText = ({ brand, ad, correction, ...rest }: RadarSnapshot): string => {
   const item = {
     ...rest,
+    correction: correction ?? null,
     brand: { ...brand, url: `${BASE_URL_MARK}/v1/brands/${brand.slug}` },
     ad: { ...ad, url: `${BASE_URL_MARK}/v1/ads/${ad.id}` },
   };
@@ -32,7 +33,7 @@ const sumOf = (
 /** Weekly briefs of workspaces, with the feedback of their readers. */
 export const briefs = projection<BriefEvent | BrandEvent>({
   name: 'briefs',
-  version: 1,
+  version: 2,
   prefixes: [`${BRIEF}-`, 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},

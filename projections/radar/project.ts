@@ -1,5 +1,11 @@
 import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
+import { derivedId } from '#contracts/values/derived-id.ts';
+import type {
+  AdObservationCorrected,
+  AdRecord,
+  Occurrence,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdCounted, AdExcerpt, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
@@ -7,34 +13,42 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection } from '../define-projection.ts';
+import { markItem, putItem as putItemStatement } from './statements.ts';
 
-type Extra = {
-  readonly destination_url?: string | null;
-  readonly previous_destination_url?: string;
-  readonly basis?: 'library' | 'absence';
-  readonly stopped_on?: string | null;
+type LibraryEvent = RecordedEvent<AdLibraryEvent>;
+
+type ItemType = 'ad_started' | 'ad_stopped' | 'destination_changed';
+
+/** An item: what a scan showed of an ad. No two items have the same ad, type and scan. */
+type Item = {
+  readonly id: string;
+  readonly type: ItemType;
+  readonly scan_id: string;
+  readonly observed_at: string;
+  readonly ad: AdCounted;
+  readonly excerpt: AdExcerpt;
+  /** True if a correction adds the item. */
+  readonly is_added?: boolean;
+  readonly destination_url?: string | null | undefined;
+  readonly previous_destination_url?: string | undefined;
+  readonly basis?: 'library' | 'absence' | undefined;
+  readonly stopped_on?: string | null | undefined;
 };
 
 /**
- * Returns an item without its brand. `BASE_URL_MARK` is the placeholder for the service's base URL; escaped text never
- * contains it.
+ * Returns the change that stores an item without its brand. `BASE_URL_MARK` is the placeholder for the service's base
+ * URL; escaped text never contains it.
  */
-const item = (
-  event: RecordedEvent<AdLibraryEvent>,
-  type: 'ad_started' | 'ad_stopped' | 'destination_changed',
-  ad: AdCounted,
-  excerpt: AdExcerpt,
-  extra: Extra,
-): Change => {
-  const { brand_id, observed_at } = event.data;
+const putItem = (event: LibraryEvent, item: Item): Change => {
+  const { id, type, scan_id, observed_at, ad, excerpt } = item;
   const rest = JSON.stringify({
-    id: event.id,
+    id,
     type,
     observed_at,
-    destination_url: extra.destination_url ?? null,
-    previous_destination_url: extra.previous_destination_url ?? null,
-    basis: extra.basis ?? null,
-    stopped_on: extra.stopped_on ?? null,
+    destination_url: item.destination_url ?? null,
+    previous_destination_url: item.previous_destination_url ?? null,
+    basis: item.basis ?? null,
+    stopped_on: item.stopped_on ?? null,
   });
   const about = JSON.stringify({
     id: ad.ad_id,
@@ -46,52 +60,109 @@ const item = (
   });
   const url = `"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"`;
   const doc = appendFields(rest, { ad: appendFields(about, { url }) });
-  return { kind: 'insert', table: 'item', row: { id: event.id, brand_id, observed_at, type, doc } };
+  const { brand_id } = event.data;
+  const { position } = event;
+  const is_added = item.is_added ?? false;
+  return {
+    kind: 'run',
+    statement: 'put_item',
+    row: { id, ad_id: ad.ad_id, type, scan_id, brand_id, observed_at, position, is_added, doc },
+  };
 };
 
-/** Changes of brands: ads started, ads confirmed inactive, destinations changed. Only news. */
+const TYPES: Readonly<Record<Occurrence['kind'], ItemType>> = {
+  started: 'ad_started',
+  stopped: 'ad_stopped',
+  destination_changed: 'destination_changed',
+};
+
+/** Returns the change that marks an item as withdrawn, or removes the mark. */
+const mark = (
+  event: RecordedEvent<AdObservationCorrected>,
+  of: Occurrence,
+  is_withdrawn: boolean,
+): Change => ({
+  kind: 'run',
+  statement: 'mark',
+  row: {
+    ad_id: event.data.ad_id,
+    type: TYPES[of.kind],
+    scan_id: of.scan_id,
+    position: event.position,
+    is_withdrawn,
+  },
+});
+
+const excerptOf = ({ page_id, page_name, content }: Pick<AdRecord, 'page_id' | 'page_name' | 'content'>) => ({
+  page_id,
+  page_name,
+  title: content.title,
+  body: excerptOfBody(content.body),
+});
+
+/** Returns the changes of a correction: withdrawn items stay and are marked, added ones are inserted with a mark. */
+const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
+  const { ad_id, after, withdrawn, added } = event.data;
+  return [
+    ...withdrawn.map((of) => mark(event, of, true)),
+    ...added.flatMap((of) => {
+      const type = TYPES[of.kind];
+      const item = putItem(event, {
+        ...of,
+        id: derivedId('radar item', `${ad_id}|${type}|${of.scan_id}`),
+        type,
+        ad: after,
+        excerpt: excerptOf(after),
+        is_added: true,
+        destination_url: of.kind === 'started' ? after.content.link_url : of.to_url,
+        previous_destination_url: of.from_url,
+      });
+      return [item, mark(event, of, false)];
+    }),
+  ];
+};
+
+/**
+ * Changes of brands: ads started, ads confirmed inactive, destinations changed. Only news. An item that a correction
+ * withdraws stays, with a mark.
+ */
 export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
-  version: 3,
+  version: 4,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
-  statements: { applied_scan: recordAppliedScan },
+  statements: { applied_scan: recordAppliedScan, put_item: putItemStatement, mark: markItem },
   project: (event): readonly Change[] => {
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
         return brandReference(event);
       case 'AdStarted': {
-        const { data } = event;
+        const { data, id } = event;
         if (data.novelty !== 'news') return [];
-        const { title, body, link_url } = data.content;
-        const excerpt = {
-          page_id: data.page_id,
-          page_name: data.page_name,
-          title,
-          body: excerptOfBody(body),
-        };
-        return [item(event, 'ad_started', data, excerpt, { destination_url: link_url })];
+        const { link_url: destination_url } = data.content;
+        const excerpt = excerptOf(data);
+        return [putItem(event, { ...data, id, type: 'ad_started', ad: data, excerpt, destination_url })];
       }
       case 'AdConfirmedInactive': {
-        const { data } = event;
-        const { basis, stopped_on } = data;
-        return data.news ? [item(event, 'ad_stopped', data, data.excerpt, { basis, stopped_on })] : [];
+        const { data, id } = event;
+        return data.news ? [putItem(event, { ...data, id, type: 'ad_stopped', ad: data })] : [];
       }
       case 'AdDestinationChanged': {
-        const { data } = event;
-        const extra = { destination_url: data.to_url, previous_destination_url: data.from_url };
-        return [item(event, 'destination_changed', data, data.excerpt, extra)];
+        const { data, id } = event;
+        const links = { destination_url: data.to_url, previous_destination_url: data.from_url };
+        return [putItem(event, { ...data, id, type: 'destination_changed', ad: data, ...links })];
       }
       case 'ScanRecorded':
         return [appliedScan(event)];
+      case 'AdObservationCorrected':
+        return correct(event);
       case 'AdRevised':
       case 'AdDetailsObserved':
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
-      case 'AdObservationCorrected':
       case 'AdAttributed':
       case 'ScanCorrected':
         return [];

@@ -1,10 +1,15 @@
 import { isoTimeMicrosSql } from '#contracts/values/time.ts';
 import { readKeysetRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
-import { appendedFieldSql } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { newestPerBrand } from '../sql/newest-first-page.ts';
-import { createParameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
+import {
+  createParameters,
+  RADAR_ITEM_SQL,
+  RADAR_TABLE,
+  radarItems,
+  radarPage,
+  type RadarRow,
+} from '../sql/radar-json.ts';
 
 export type RadarFilter = {
   readonly brandIds: readonly string[];
@@ -30,7 +35,7 @@ export const listRadar = async (db: ReadDatabase, filter: RadarFilter, page: Pag
 };
 
 const CLOSED = `
-  select ${appendedFieldSql('i.doc', 'brand', BRAND_REFERENCE_SQL)} as item,
+  select ${RADAR_ITEM_SQL} as item,
     ${isoTimeMicrosSql('i.observed_at')} as observed_at, i.id
   from radar.item i join radar.brand b on b.brand_id = i.brand_id
   where i.brand_id = $1 and i.observed_at >= $2 and i.type = any($3::text[])

@@ -1,10 +1,29 @@
--- Observed changes that are news. `doc` is the item without its brand, which is joined when read.
+-- Observed changes that are news. `doc` is the item without its brand and mark, which are added when read.
 create table item (
   id uuid primary key,
   brand_id uuid not null,
   observed_at timestamptz not null,
   type text not null,
-  doc text not null
+  doc text not null,
+  ad_id text,
+  scan_id text,
+  -- Log position of the event that reported the item.
+  position bigint not null default 0,
+  -- Marks of corrections: a late scan adds the item, or shows that it was not so.
+  is_added boolean not null default false,
+  is_withdrawn boolean not null default false,
+  unique (ad_id, type, scan_id)
+);
+
+-- Items that corrections withdrew or added. A mark may come before its item, because the brand of an ad, and with it
+-- the stream of its events, may change.
+create table mark (
+  ad_id text not null,
+  type text not null,
+  scan_id text not null,
+  position bigint not null,
+  is_withdrawn boolean not null,
+  primary key (ad_id, type, scan_id)
 );
 
 create table brand (

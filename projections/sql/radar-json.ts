@@ -1,12 +1,16 @@
 import { isoTimeMicrosSql } from '#contracts/values/time.ts';
 import { pageOfRows } from './keyset-page.ts';
-import { appendedFieldSql } from '#contracts/values/json-text.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
+/** SQL of an item as JSON text: the stored text with its mark and its brand. */
+export const RADAR_ITEM_SQL = `left(i.doc, -1) || ',"correction":' ||
+  case when i.is_withdrawn then '"withdrawn"' when i.is_added then '"added"' else 'null' end ||
+  ',"brand":' || ${BRAND_REFERENCE_SQL} || '}'`;
+
 /** Returns SQL of `item, observed_at, id` for these keys, newest first. */
 export const radarItems = (keys: string): string => `
-  select ${appendedFieldSql('i.doc', 'brand', BRAND_REFERENCE_SQL)} as item,
+  select ${RADAR_ITEM_SQL} as item,
     ${isoTimeMicrosSql('k.observed_at')} as observed_at, k.id
   from (${keys}) k join radar.item i using (id) join radar.brand b on b.brand_id = i.brand_id
   order by k.observed_at desc, k.id desc`;

@@ -38,10 +38,10 @@ export type BriefDependencies = {
   readonly log: Log;
 };
 
-const snapshotOf = ({ brand, ad, ...rest }: RadarItem): RadarSnapshot => {
+const snapshotOf = ({ brand, ad, correction, ...rest }: RadarItem): RadarSnapshot => {
   const { url: _brandUrl, ...snapshotBrand } = brand;
   const { url: _adUrl, ...snapshotAd } = ad;
-  return { ...rest, brand: snapshotBrand, ad: snapshotAd };
+  return { ...rest, ...(correction ? { correction } : {}), brand: snapshotBrand, ad: snapshotAd };
 };
 
 /** Counts changes and selects notable items of a week in one pass. Memory holds only the notable items so far. */

@@ -119,6 +119,7 @@ describe('exportReports', () => {
       previous_destination_url: 'https://shop.example.com/0',
       page_id: '104857600',
       stopped_on: '',
+      correction: '',
     });
   });
 
@@ -149,7 +150,7 @@ describe('exportReports', () => {
     });
   });
 
-  test('escapes cells that look like formulas', async () => {
+  test('escapes cells that look like formulas, and marks withdrawn items', async () => {
     await using _ = startWorker();
     const brand = registered('formula.com', new Date().toISOString(), { name: FORMULA_NAME });
     await seedBrand(stack.eventStore, brand);
@@ -175,6 +176,7 @@ describe('exportReports', () => {
       'ad_started',
       `{"id":"${item}",${ad('a\t"b"\r\n').slice(1)}`,
     ]);
+    await stack.pool.query('update radar.item set is_withdrawn = true where id = $1', [item]);
     const key = await tracking(brand_id);
     const ready = await untilStatus(key, await request(key), 'ready');
     const url = String(ready.download_url).slice(BASE_URL.length);
@@ -186,6 +188,7 @@ describe('exportReports', () => {
       title: `'+a\t"b"\r\n`,
       body: `'-a\t"b"\r\n`,
       destination_url: `'@a\t"b"\r\n`,
+      correction: 'withdrawn',
     });
   });
 

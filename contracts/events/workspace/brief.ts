@@ -1,5 +1,5 @@
 import type { BriefFeedback } from '#contracts/resources/workspace/brief.ts';
-import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
+import type { RadarCorrection, RadarItem } from '#contracts/resources/workspace/radar.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
@@ -15,7 +15,9 @@ export type RadarChanges = {
 };
 
 /** A radar item as it was when the brief was made. URLs of this service are left out, because they may change. */
-export type RadarSnapshot = Omit<RadarItem, 'brand' | 'ad'> & {
+export type RadarSnapshot = Omit<RadarItem, 'brand' | 'ad' | 'correction'> & {
+  /** Absent unless a correction added the item. */
+  readonly correction?: RadarCorrection;
   readonly brand: Omit<RadarItem['brand'], 'url'>;
   readonly ad: Omit<RadarItem['ad'], 'url'>;
 };

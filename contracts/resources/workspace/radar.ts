@@ -6,6 +6,10 @@ import { AdPage } from '../corpus/ad.ts';
 export const RadarItemType = z.enum(['ad_started', 'ad_stopped', 'destination_changed']);
 export type RadarItemType = z.infer<typeof RadarItemType>;
 
+/** Mark of an item that a late scan corrects. */
+export const RadarCorrection = z.enum(['withdrawn', 'added']);
+export type RadarCorrection = z.infer<typeof RadarCorrection>;
+
 /** An observed change. It does not state a cause. */
 export const RadarItem = z
   .strictObject({
@@ -29,6 +33,10 @@ export const RadarItem = z
       .nullable()
       .meta({ description: 'For a stop: the library says so, or absence from two complete scans.' }),
     stopped_on: CalendarDate.nullable(),
+    correction: RadarCorrection.nullable().meta({
+      description:
+        'Set by a scan that arrived late. `withdrawn`: reported, and not so in the order of observation. `added`: so, and not reported at the time. Null: reported, and not corrected.',
+    }),
   })
   .meta({ id: 'RadarItem' });
 export type RadarItem = z.infer<typeof RadarItem>;

@@ -18,7 +18,7 @@ export const DOWNLOAD_LINK_MINUTES = 15;
 export const ReportStatus = z.enum(['queued', 'running', 'ready', 'failed']);
 export type ReportStatus = z.infer<typeof ReportStatus>;
 
-/** Columns of the file, in order. `item_id` is the id of the radar item. */
+/** Columns of the file, in order. `item_id` is the id of the radar item, `correction` its mark. */
 export const REPORT_COLUMNS = [
   'observed_at',
   'type',
@@ -37,6 +37,7 @@ export const REPORT_COLUMNS = [
   'destination_url',
   'previous_destination_url',
   'item_id',
+  'correction',
 ] as const;
 
 export const RequestReport = z

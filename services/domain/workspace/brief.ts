@@ -6,6 +6,7 @@ import type {
   RadarChanges,
   RadarSnapshot,
 } from '#contracts/events/workspace/brief.ts';
+import type { RadarCorrection } from '#contracts/resources/workspace/radar.ts';
 import { BRIEF_NOTABLE_MAX, type BriefFeedback } from '#contracts/resources/workspace/brief.ts';
 import type { Decider } from '../decider.ts';
 import { derivedId } from '../ids.ts';
@@ -91,12 +92,15 @@ const notabilityRank = (item: RadarSnapshot): number => {
 /**
  * Returns the most notable items, in this order: changed destinations of long-running ads, stops of long-running ads,
  * launches, other changed destinations, other stops. Within each group items are sorted newest first, then by id.
+ * Items that a correction added come after all others; withdrawn ones are left out.
  * Items may be chosen page by page: adding a page to the earlier choice gives the same result as choosing from all.
  */
 export const chooseNotable = (items: readonly RadarSnapshot[]): readonly RadarSnapshot[] =>
   items
+    .filter(({ correction }) => correction !== 'withdrawn')
     .toSorted(
       (one, other) =>
+        Number(one.correction === 'added') - Number(other.correction === 'added') ||
         notabilityRank(one) - notabilityRank(other) ||
         Date.parse(other.observed_at) - Date.parse(one.observed_at) ||
         (one.id < other.id ? -1 : 1),
@@ -111,12 +115,15 @@ const CHANGE_FIELDS: Readonly<Record<RadarSnapshot['type'], keyof RadarChanges>>
   destination_changed: 'destinations_changed',
 };
 
+/** Adds items to the counts. Withdrawn items do not count, items that a correction added do. */
 export const countChanges = (
-  items: readonly Pick<RadarSnapshot, 'type'>[],
+  items: readonly { readonly type: RadarSnapshot['type']; readonly correction?: RadarCorrection | null }[],
   before: RadarChanges = NO_CHANGES,
 ): RadarChanges => {
   const counts = { ...before };
-  for (const { type } of items) counts[CHANGE_FIELDS[type]] += 1;
+  for (const { type, correction } of items) {
+    if (correction !== 'withdrawn') counts[CHANGE_FIELDS[type]] += 1;
+  }
   return counts;
 };
 

@@ -82,6 +82,7 @@ export const radarItem = {
   previous_destination_url: null,
   basis: null,
   stopped_on: null,
+  correction: null,
 };
 
 export const trackedBrand = {

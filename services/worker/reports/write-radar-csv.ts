@@ -26,6 +26,7 @@ const rowOf = (item: RadarItem): Readonly<Record<Column, string | null>> => ({
   destination_url: item.destination_url,
   previous_destination_url: item.previous_destination_url,
   item_id: item.id,
+  correction: item.correction,
 });
 
 /** Formats rows as CSV with RFC 4180 line ends. Cells that look like formulas get a leading apostrophe. */

@@ -70,6 +70,20 @@ const gave = (value: 'useful' | 'wrong' | null): BriefEvent => ({
   data: { workspace_id, brief_id, feedback: value, given_at: AT },
 });
 
+describe('items that a late scan corrects', () => {
+  const started = item('a', 'ad_started', null);
+  const added = { ...item('b', 'ad_started', null), correction: 'added' as const };
+  const withdrawn = { ...item('c', 'ad_started', null), correction: 'withdrawn' as const };
+
+  test('count when added, and not when withdrawn', () => {
+    expect(countChanges([started, added, withdrawn])).toEqual(counts(2));
+  });
+  test('are notable after all others when added, and never when withdrawn', () => {
+    const stop = item('d', 'ad_stopped', null);
+    expect(chooseNotable([added, withdrawn, stop, started])).toEqual([started, stop, added]);
+  });
+});
+
 describe('prepareBrief', () => {
   test('prepares a brief with the brands of most changes first', () =>
     given(brief).when(prepare).records(prepared));
