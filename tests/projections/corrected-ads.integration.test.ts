@@ -144,7 +144,7 @@ describe('an ad that moves to another brand', () => {
       .into(socialPages)
       .shows(
         ofBoth(async (db, brand) =>
-          parsed(await listSocialPages(db, brand)).map(({ active_ads, total_ads }) => [
+          parsed((await listSocialPages(db, brand)).items).map(({ active_ads, total_ads }) => [
             active_ads,
             total_ads,
           ]),
@@ -173,7 +173,7 @@ describe('an ad that moves to another brand', () => {
     await given(events)
       .into(partnerships)
       .shows(
-        ofBoth(async (db, brand) => (await listPartnerships(db, brand)).length),
+        ofBoth(async (db, brand) => (await listPartnerships(db, brand)).items.length),
         [0, 1],
       );
   });
