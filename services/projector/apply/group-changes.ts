@@ -87,9 +87,7 @@ const positionOf = (change: Change): Row =>
     : {};
 
 const isOlder = (position: Row, row: Row | undefined): boolean =>
-  Object.entries(position).some(
-    ([column, value]) => BigInt(value as bigint) < BigInt(row?.[column] as bigint),
-  );
+  Object.entries(position).some(([column, value]) => (value as bigint) < (row?.[column] as bigint));
 
 const addToGroup = ({ group, byKey }: Building, change: Change): void => {
   if (change.kind === 'insert' || change.kind === 'run' || change.kind === 'refresh') {
