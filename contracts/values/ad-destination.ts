@@ -1,6 +1,6 @@
 /**
- * Comparison of destination links (DESIGN §5, rule 5). Scheme, `www.`, trailing slash and tracking parameters are
- * ignored. URL macros stay as written. Links into an app store are compared by app.
+ * Comparison of destination links (rule 5 of services/domain/README.md). Scheme, `www.`, trailing slash and tracking
+ * parameters are ignored. URL macros stay as written. Links into an app store are compared by app.
  */
 
 const TRACKING_PARAMETERS = new Set([

@@ -24,7 +24,7 @@ export type SignalKind = z.infer<typeof SignalKind>;
 export const ACTIVITY_KINDS = SignalKind.options.slice(3);
 
 /**
- * Thresholds of all signals (DESIGN §9). A value equal to a threshold reaches it. Shares are fractions of 1.
+ * Thresholds of all signals. A value equal to a threshold reaches it. Shares are fractions of 1.
  * No signal uses an unreliable day: every day that a figure is taken from is reliable. Two effects are coverage,
  * not activity, and are subtracted first. One is ads that came into view without having started: those of a page's
  * first scan, and late-seen ones. The other is formats that a new collector words differently. A lasting change

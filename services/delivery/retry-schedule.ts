@@ -2,8 +2,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts
 import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 
 /**
- * Backoff between attempts: ten attempts in all, the first at once, over slightly more than three days (DESIGN
- * §10).
+ * Backoff between attempts: ten attempts in all, the first at once, over slightly more than three days.
  */
 export const RETRY_DELAYS_MS = [
   5 * SECOND_MS,

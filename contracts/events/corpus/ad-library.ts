@@ -11,8 +11,8 @@ export const AD_LIBRARY = 'adLibrary';
 export const adLibraryStream = (brandId: string): string => `${AD_LIBRARY}-${brandId}`;
 
 /**
- * Classification of an ad's first sighting (DESIGN §5, rule 3): part of a page's first scan, news, or found too
- * late to be news.
+ * Classification of an ad's first sighting (rule 3 of services/domain/README.md): part of a page's first scan, news, or
+ * found too late to be news.
  */
 export type Novelty = 'baseline' | 'news' | 'late';
 

@@ -3,7 +3,7 @@ import { CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitiv
 import { observedText } from '#contracts/values/text.ts';
 import { RadarItemType } from './radar.ts';
 
-/** Schemas of CSV exports of the radar (specification, part "Endpoints"; DESIGN §11). */
+/** Schemas of CSV exports of the radar (specification, part "Endpoints"). */
 
 /** Maximum days of a report, first and last day included. */
 export const REPORT_DAYS_MAX = 31;

@@ -4,7 +4,7 @@ import { BrandReference, BrandSummary, Freshness } from '../corpus/brand.ts';
 
 /** Schemas of tracked brands. They follow the specification, part "Resources and their fields", exactly. */
 
-/** Hours after which a tracked brand without a reliable scan is overdue (DESIGN §9). */
+/** Hours after which a tracked brand without a reliable scan is overdue. */
 export const SLO_HOURS: Readonly<Record<Cadence, number>> = { daily: 36, weekly: 192 };
 
 export const TrackBrand = z

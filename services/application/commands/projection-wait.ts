@@ -4,7 +4,7 @@ import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Maximum milliseconds that a caller waits for projections. Running out of time is not an error (DESIGN §6). */
+/** Maximum milliseconds that a caller waits for projections. Running out of time is not an error. */
 export const READ_POSITION_WAIT_MS = 2_000;
 /** Milliseconds between polls of the checkpoints while the LISTEN connection is down. */
 const POLL_MS = 100;

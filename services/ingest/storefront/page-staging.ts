@@ -7,7 +7,8 @@ import type { Database } from '#platform/postgres/pool.ts';
 
 /**
  * Stores one catalogue page. The same page may come again, also after its scan was recorded. A page with the number of
- * an earlier one and other content is refused (DESIGN §5, rule 8): it may belong to another scan. Throws `Refusal`.
+ * an earlier one and other content is refused (rule 8 of services/domain/README.md): it may belong to another scan.
+ * Throws `Refusal`.
  */
 export const stageStorefrontPage = async (
   database: Database,

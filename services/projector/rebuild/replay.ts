@@ -4,7 +4,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from '../apply/apply-batch.ts';
 import type { ExcludedEvents } from '../dead-letters/excluded-events.ts';
 
-/** Events per transaction while catching up. Larger batches gain nothing (PERFORMANCE.md). */
+/** Events per transaction while catching up. Larger batches gain nothing. */
 const REPLAY_BATCH = 5_000;
 
 export type Replay = {

@@ -6,8 +6,9 @@ import { type AdState, lastSeenAt, type LibraryState } from './state.ts';
 import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
 /**
- * Decision `recordAbsences` of the ad library: ads that a complete scan did not show (rule 1 of DESIGN §5). The first
- * absence marks an ad as missing. A second one confirms the stop, if enough time has passed.
+ * Decision `recordAbsences` of the ad library: ads that a complete scan did not show (rule 1 of
+ * services/domain/README.md). The first absence marks an ad as missing. A second one confirms the stop, if enough time
+ * has passed.
  */
 
 /** Minimum hours between the first complete scan that missed an ad and the one that confirms its stop (rule 1). */

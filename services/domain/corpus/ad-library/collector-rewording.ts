@@ -5,9 +5,9 @@ import type { ScanHeader } from './scan.ts';
 import { collectorOf, type LibraryState, NO_PAGE } from './state.ts';
 
 /**
- * Rule 6 of DESIGN §5: collectors word the same ads differently, and such a difference is not a change by the brand.
- * When a scan comes from another collector than its pages' last one, its ads are counted before any is decided. An aspect
- * that differs in most ads counts as reworded by the collector.
+ * Rule 6 (services/domain/README.md): collectors word the same ads differently, and such a difference is not a change
+ * by the brand. When a scan comes from another collector than its pages' last one, its ads are counted before any is
+ * decided. An aspect that differs in most ads counts as reworded by the collector.
  */
 
 /** Number of ads per aspect that can be compared across the change of collector, and number of those that differ. */

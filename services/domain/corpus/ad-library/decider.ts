@@ -27,7 +27,8 @@ import type { Decider } from '#domain/decider.ts';
 import { boundedGroups, BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
 /**
- * Aggregate ad library, stream `adLibrary-<brandId>`: the ads of one brand, by the eleven rules of DESIGN §5.
+ * Aggregate ad library, stream `adLibrary-<brandId>`: the ads of one brand, by the rules of the ad library
+ * (services/domain/README.md).
  * Parts, in order: state and evolve (`state.ts`), decisions (`recordSightings`, `recordAbsences` in `absences.ts`,
  * `recordScan`).
  *

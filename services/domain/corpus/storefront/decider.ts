@@ -17,9 +17,9 @@ import { EMPTY_TALLY, storefront, type StorefrontState } from './state.ts';
  * Parts, in order: state and evolve (`state.ts`), decisions (`recordProductSightings`, `recordProductAbsences`,
  * `closeStorefrontScan`). A scan is decided in parts, so that a catalogue of any size needs the memory of one page.
  *
- * The rules are those of library scans (DESIGN §5): absent is not delisted, the first complete scan is a baseline,
- * blanks overwrite nothing, and a scan older than the last one is history. A scan without any product counts as a
- * failed fetch, even if it claims to be complete: it never delists a whole shop.
+ * The rules are those of library scans (services/domain/README.md): absent is not delisted, the first complete scan is
+ * a baseline, blanks overwrite nothing, and a scan older than the last one is history. A scan without any product
+ * counts as a failed fetch, even if it claims to be complete: it never delists a whole shop.
  */
 
 /** Minimum hours between two complete scans that both miss a product before it is delisted. */

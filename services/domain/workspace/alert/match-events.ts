@@ -47,7 +47,10 @@ export type BrandPage = {
 };
 export const UNKNOWN_PAGE: BrandPage = { role: null, ran_ads: false, was_new_partner: false };
 
-/** Tolerance of start dates, as for the novelty of ads (DESIGN §5, rule 3): they are days of another time zone. */
+/**
+ * Tolerance of start dates, as for the novelty of ads (rule 3 of services/domain/README.md): they are days of another
+ * time zone.
+ */
 const NEWS_GRACE_MS = DAY_MS;
 
 const EMPTY_FIELDS = {
