@@ -1,7 +1,11 @@
-import { DAY_MS, utcDate } from '#contracts/values/time.ts';
+import type { AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdCounted, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
+import { attributedBy, brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
+import { scanKey } from '../shared-tables/observed-day.ts';
+import type { AdFormat } from '#contracts/values/primitives.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
+import { lifespanAtStart, lifespanAtStop, lifespanOf, noLifespan, recordLifespans } from './lifespans.ts';
 import { refreshBrand, takeStock } from './statements.ts';
 
 const profileColumns = (details: Partial<BrandDetails>): Row => ({
@@ -16,84 +20,62 @@ const profileColumns = (details: Partial<BrandDetails>): Row => ({
     : {}),
 });
 
-const daysBetween = (from: string, to: string): number =>
-  Math.max(0, Math.round((Date.parse(utcDate(to)) - Date.parse(utcDate(from))) / DAY_MS));
+const NO_FORMATS = { video: 0, image: 0, carousel: 0, dco: 0, other: 0 };
+
+/**
+ * Adds to the counts of formats. Each change names all formats, because the projector writes changes of the same
+ * columns together.
+ */
+const countFormats = (brand_id: string, by: Partial<typeof NO_FORMATS>): Change => ({
+  kind: 'increment',
+  table: 'brand',
+  key: { brand_id },
+  by: { ...NO_FORMATS, ...by },
+});
+
+const countCountries = (brand_id: string, countries: readonly string[], by: 1 | -1): readonly Change[] =>
+  countries
+    .filter((country) => country !== 'ALL')
+    .map((country) => ({ kind: 'increment', table: 'country', key: { brand_id, country }, by: { ads: by } }));
 
 /** Adds to the counters of active ads when an ad starts or returns, and subtracts (`-1`) when it ends. */
-const countActiveAd = (brand_id: string, ad: AdCounted, by: 1 | -1): Change[] => [
-  { kind: 'increment', table: 'brand', key: { brand_id }, by: { [ad.format]: by } },
-  ...ad.countries
-    .filter((country) => country !== 'ALL')
-    .map(
-      (country): Change => ({
-        kind: 'increment',
-        table: 'country',
-        key: { brand_id, country },
-        by: { ads: by },
-      }),
-    ),
+const countActiveAd = (brand_id: string, ad: AdCounted, by: 1 | -1): readonly Change[] => [
+  countFormats(brand_id, { [ad.format]: by }),
+  ...countCountries(brand_id, ad.countries, by),
 ];
 
-const moveFormatCount = (brand_id: string, from: string, to: string): Change[] =>
-  from === to
-    ? []
-    : [
-        { kind: 'increment', table: 'brand', key: { brand_id }, by: { [from]: -1 } },
-        { kind: 'increment', table: 'brand', key: { brand_id }, by: { [to]: 1 } },
-      ];
+/** Like `countActiveAd`, for an ad that a correction names in full. */
+const countStanding = (brand_id: string, ad: AdStanding, by: 1 | -1): readonly Change[] =>
+  ad.status === 'inactive' ? [] : countActiveAd(brand_id, ad, by);
 
-const countOnDay = (
-  brand_id: string,
-  observedAt: string,
-  by: { new_ads?: number; retired_ads?: number },
-): Change => ({
-  kind: 'increment',
-  table: 'day',
-  key: { brand_id, date: utcDate(observedAt) },
-  by: by,
-});
+const moveFormatCount = (brand_id: string, from: AdFormat, to: AdFormat): readonly Change[] =>
+  from === to ? [] : [countFormats(brand_id, { [from]: -1, [to]: 1 })];
 
 /** Brands with their counters, for the directory, the single-brand read, the breakdown and the sitemap. */
 export const brands = projection<BrandEvent | AdLibraryEvent>({
   name: 'brands',
-  version: 5,
+  version: 6,
   prefixes: ['brand-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
-    observe: {
-      columns: { brand_id: 'uuid', scanned_at: 'timestamptz', active_ads: 'bigint', total_ads: 'bigint' },
-      touches: ['brand'],
-      // The newest scan decides the active ads. Among several scans in one batch the newest is chosen first.
-      sql: `
-        insert into brand as b (brand_id, scanned_at, active_ads, total_ads, updated_at)
-        select distinct on (brand_id) brand_id, scanned_at, active_ads, total_ads, scanned_at
-        from :input i order by brand_id, scanned_at desc, total_ads desc
-        on conflict (brand_id) do update set scanned_at = excluded.scanned_at, active_ads = excluded.active_ads,
-          total_ads = excluded.total_ads, updated_at = greatest(b.updated_at, excluded.updated_at)
-        where b.scanned_at is null or excluded.scanned_at >= b.scanned_at`,
-    },
-    seen: {
-      columns: { brand_id: 'uuid', seen_on: 'date' },
-      touches: ['brand'],
-      sql: `
-        insert into brand as b (brand_id, last_ad_seen_on) select brand_id, max(seen_on) from :input i group by brand_id
-        on conflict (brand_id) do update
-          set last_ad_seen_on = greatest(b.last_ad_seen_on, excluded.last_ad_seen_on)`,
-    },
+    totals: recordTotals,
+    take_totals: takeTotals,
+    lifespans: recordLifespans,
     profile_time: {
       columns: { brand_id: 'uuid', at: 'timestamptz' },
       touches: ['brand'],
       sql: `
-        insert into brand as b (brand_id, profiled_at, updated_at) select brand_id, max(at), max(at) from :input i group by brand_id
-        on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at),
-          updated_at = greatest(b.updated_at, excluded.updated_at)`,
+        insert into brand as b (brand_id, profiled_at) select brand_id, max(at) from :input i group by brand_id
+        on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at)`,
     },
     refresh: refreshBrand,
     take_stock: takeStock,
   },
   project: (event): readonly Change[] => {
     const { brand_id } = event.data;
+    // Always these three, because a batch refreshes in the order in which statements are first named.
     const refresh: readonly Change[] = [
+      { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
       { kind: 'refresh', statement: 'refresh', row: { brand_id } },
       { kind: 'refresh', statement: 'take_stock', row: { brand_id } },
     ];
@@ -120,38 +102,11 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
         ];
       }
       case 'AdStarted':
-        return [
-          ...countActiveAd(brand_id, event.data, 1),
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: utcDate(event.data.observed_at) } },
-          ...(event.data.novelty === 'news'
-            ? [countOnDay(brand_id, event.data.observed_at, { new_ads: 1 })]
-            : []),
-        ];
-      case 'AdConfirmedInactive': {
-        const { started_on, stopped_on, last_seen_at, news, observed_at } = event.data;
-        return [
-          ...countActiveAd(brand_id, event.data, -1),
-          ...(started_on === null
-            ? []
-            : [
-                {
-                  kind: 'increment',
-                  table: 'brand',
-                  key: { brand_id },
-                  by: {
-                    lifespan_days_sum: daysBetween(started_on, stopped_on ?? last_seen_at),
-                    lifespan_ads: 1,
-                  },
-                } as Change,
-              ]),
-          ...(news ? [countOnDay(brand_id, observed_at, { retired_ads: 1 })] : []),
-        ];
-      }
+        return [...countActiveAd(brand_id, event.data, 1), ...lifespanAtStart(event)];
+      case 'AdConfirmedInactive':
+        return [...countActiveAd(brand_id, event.data, -1), lifespanAtStop(event)];
       case 'AdReturned':
-        return [
-          ...countActiveAd(brand_id, event.data, 1),
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: utcDate(event.data.observed_at) } },
-        ];
+        return [...countActiveAd(brand_id, event.data, 1), noLifespan(event)];
       case 'AdRevised': {
         const { format } = event.data.changes;
         return format ? moveFormatCount(brand_id, format.from ?? 'other', format.to ?? 'other') : [];
@@ -163,60 +118,41 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
             event.data.was_format,
             event.data.details.format ?? event.data.was_format,
           ),
-          ...event.data.added_countries
-            .filter((country) => country !== 'ALL')
-            .map(
-              (country): Change => ({
-                kind: 'increment',
-                table: 'country',
-                key: { brand_id, country },
-                by: { ads: 1 },
-              }),
-            ),
+          ...countCountries(brand_id, event.data.added_countries, 1),
         ];
-      case 'AdObservationCorrected':
-      case 'AdAttributed':
-      case 'ScanCorrected':
-        return [];
       case 'AdsReworded':
         return event.data.ads.flatMap(({ was_format, format }) =>
           moveFormatCount(brand_id, was_format, format),
         );
-      case 'AdsSeen':
+      case 'AdObservationCorrected': {
+        const { before, after } = event.data;
         return [
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: utcDate(event.data.observed_at) } },
+          ...(before === null ? [] : countStanding(brand_id, before, -1)),
+          ...countStanding(brand_id, after, 1),
+          lifespanOf(event, after),
+          ...refresh,
         ];
-      case 'ScanRecorded': {
-        const { observed_at, late_arrival, totals } = event.data;
+      }
+      case 'AdAttributed':
         return [
-          ...(late_arrival
-            ? []
-            : [
-                {
-                  kind: 'run',
-                  statement: 'observe',
-                  row: {
-                    brand_id,
-                    scanned_at: observed_at,
-                    active_ads: totals.active,
-                    total_ads: totals.total,
-                  },
-                } as Change,
-              ]),
-          ...(totals.seen > 0 && !late_arrival
-            ? [
-                {
-                  kind: 'run',
-                  statement: 'seen',
-                  row: { brand_id, seen_on: utcDate(observed_at) },
-                } as Change,
-              ]
-            : []),
+          ...brandTotals(event),
+          ...countStanding(brand_id, event.data.ad, attributedBy(event)),
+          lifespanOf(event, attributedBy(event) === 1 ? event.data.ad : null),
+          ...refresh,
+        ];
+      case 'ScanRecorded':
+      case 'ScanCorrected': {
+        const { news, stopped, seen } = event.data.totals;
+        const set = { new_ads: news, retired_ads: stopped, seen: seen > 0 };
+        return [
+          ...brandTotals(event),
+          { kind: 'upsert', table: 'scan', key: scanKey(event), set },
           ...refresh,
         ];
       }
       case 'AdDestinationChanged':
       case 'AdsMissed':
+      case 'AdsSeen':
         return [];
     }
   },

@@ -21,8 +21,6 @@ create table brand (
   carousel bigint not null default 0,
   dco bigint not null default 0,
   other bigint not null default 0,
-  lifespan_days_sum bigint not null default 0,
-  lifespan_ads bigint not null default 0,
   last_ad_seen_on date,
   new_ads_7d bigint not null default 0,
   as_of timestamptz,
@@ -40,12 +38,41 @@ create table country (
   primary key (brand_id, country)
 );
 
-create table day (
+-- One row per recorded scan. Figures of the last 7 and 30 days are sums over it.
+create table scan (
   brand_id uuid not null,
   date date not null,
-  new_ads bigint not null default 0,
-  retired_ads bigint not null default 0,
-  primary key (brand_id, date)
+  scan_id text collate "C" not null,
+  new_ads bigint not null,
+  retired_ads bigint not null,
+  -- True if the scan showed an ad of the brand.
+  seen boolean not null,
+  primary key (brand_id, date, scan_id)
+);
+
+-- Totals as of each brand's newest scan, moved by ads that changed their brand since.
+create table brand_totals (
+  brand_id uuid primary key,
+  scanned_at timestamptz,
+  scan_id text collate "C",
+  active_ads bigint not null,
+  total_ads bigint not null
+);
+
+-- Ended ads with the days that they ran, and the first day seen of ads without a start date. Other ads have no row.
+create table lifespan (
+  brand_id uuid not null,
+  ad_id text not null,
+  first_seen_on date,
+  days bigint,
+  primary key (brand_id, ad_id)
+);
+
+-- Sum and number of the known lifespans of each brand.
+create table lifespan_sum (
+  brand_id uuid primary key,
+  days bigint not null,
+  ads bigint not null
 );
 
 -- Current contribution of each brand with a slug to `corpus_count`.

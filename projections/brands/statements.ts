@@ -21,32 +21,37 @@ const IN_WEEK = inWindowSql('d.date', 'b.scanned_at', WINDOW_DAYS.week);
  */
 export const refreshBrand: Statement = {
   columns: { brand_id: 'uuid' },
-  touches: ['brand', 'country', 'day'],
+  touches: ['brand', 'country', 'scan', 'lifespan_sum'],
   sql: `
-    update brand b set as_of = d.as_of, new_ads_7d = d.new_ads_7d, reference = d.reference,
+    update brand b set as_of = d.as_of, updated_at = greatest(b.profiled_at, b.scanned_at),
+      new_ads_7d = d.new_ads_7d, last_ad_seen_on = d.last_ad_seen_on, reference = d.reference,
       summary = d.summary, breakdown = d.breakdown,
       detail = left(d.summary, -1) || ',' || substr(d.more, 2)
     from (
-      select c.brand_id, c.as_of, c.new_ads_7d,
+      select c.brand_id, c.as_of, c.new_ads_7d, c.last_ad_seen_on,
         ${unescapedBaseUrlSql('row_to_json(reference_row)::text')} as reference,
         ${unescapedBaseUrlSql('row_to_json(summary_row)::text')} as summary,
         row_to_json(more_row)::text as more,
         row_to_json(breakdown_row)::text as breakdown
       from (
-        select b.*, coalesce(b.scanned_at, b.profiled_at) as as_of_,
+        select b.*, l.days as lifespan_days, l.ads as lifespan_ads, seen.date as seen_on,
+          coalesce(b.scanned_at, b.profiled_at) as as_of_,
           ${isoTimeSql('coalesce(b.scanned_at, b.profiled_at)')} as iso,
           counts.*
-        from brand b join :input i using (brand_id) cross join lateral (
+        from brand b join :input i using (brand_id) left join lifespan_sum l using (brand_id)
+        left join lateral (
+          select date from scan s where s.brand_id = b.brand_id and s.seen order by date desc limit 1
+        ) seen on true cross join lateral (
           select coalesce(sum(d.new_ads) filter (where ${IN_WEEK}), 0)::bigint as new_7,
             coalesce(sum(d.new_ads), 0)::bigint as new_30,
             coalesce(sum(d.retired_ads) filter (where ${IN_WEEK}), 0)::bigint as retired_7,
             coalesce(sum(d.retired_ads), 0)::bigint as retired_30
-          from day d
+          from scan d
           where d.brand_id = b.brand_id and ${inWindowSql('d.date', 'b.scanned_at', WINDOW_DAYS.month)}
         ) counts
         where b.slug is not null
       ) r
-      cross join lateral (select r.brand_id, r.as_of_ as as_of, r.new_7 as new_ads_7d) c
+      cross join lateral (select r.brand_id, r.as_of_ as as_of, r.new_7 as new_ads_7d, r.seen_on as last_ad_seen_on) c
       cross join lateral (
         select r.brand_id as id, r.slug, r.name, r.logo_url, ${BASE_URL_SQL} || '/v1/brands/' || r.slug as url
       ) reference_row
@@ -63,8 +68,8 @@ export const refreshBrand: Statement = {
       cross join lateral (
         select r.description, r.total_ads - r.active_ads as inactive_ads, r.new_30 as new_ads_30d,
           r.retired_7 as retired_ads_7d, r.retired_30 as retired_ads_30d,
-          round(r.lifespan_days_sum::numeric / nullif(r.lifespan_ads, 0), 1)::float8 as avg_ad_lifespan_days,
-          r.last_ad_seen_on as last_ad_seen_at, row_to_json(formats_row) as formats,
+          round(r.lifespan_days::numeric / nullif(r.lifespan_ads, 0), 1)::float8 as avg_ad_lifespan_days,
+          r.seen_on as last_ad_seen_at, row_to_json(formats_row) as formats,
           coalesce((
             select json_agg(json_build_object('country', t.country, 'ads', t.ads) order by t.ads desc, t.country)
             from (

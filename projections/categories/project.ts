@@ -8,6 +8,7 @@ import {
   namingsByBrand,
   namingsByDefinition,
 } from '../shared-tables/category-naming.ts';
+import { brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
 import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
@@ -53,20 +54,20 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   return [
     ...nameCategories(category_path ?? [], namingsByBrand(category_path ?? [], brand_id, observed_at)),
     { kind: 'upsert', table: 'brand', key: { brand_id }, set },
-    refreshTally(brand_id),
+    ...refreshTally(brand_id),
   ];
 };
 
-const refreshTally = (brand_id: string): Change => ({
-  kind: 'refresh',
-  statement: 'tally',
-  row: { brand_id },
-});
+/** The totals are taken before they are counted, also in a batch that begins with another event. */
+const refreshTally = (brand_id: string): readonly Change[] => [
+  { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
+  { kind: 'refresh', statement: 'tally', row: { brand_id } },
+];
 
 /** Category trees of three levels. Each category has totals over the public brands in it and below it. */
 export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
-  version: 4,
+  version: 5,
   prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -79,17 +80,8 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
         insert into category as c (category_id, defined_at) select category_id, max(at) from :input i group by category_id
         on conflict (category_id) do update set defined_at = greatest(c.defined_at, excluded.defined_at)`,
     },
-    observe: {
-      columns: { brand_id: 'uuid', scanned_at: 'timestamptz', active_ads: 'bigint', total_ads: 'bigint' },
-      touches: ['brand'],
-      sql: `
-        insert into brand as b (brand_id, scanned_at, active_ads, total_ads)
-        select distinct on (brand_id) brand_id, scanned_at, active_ads, total_ads
-        from :input i order by brand_id, scanned_at desc, total_ads desc
-        on conflict (brand_id) do update set scanned_at = excluded.scanned_at, active_ads = excluded.active_ads,
-          total_ads = excluded.total_ads
-        where b.scanned_at is null or excluded.scanned_at >= b.scanned_at`,
-    },
+    totals: recordTotals,
+    take_totals: takeTotals,
     // Adds the current contribution of a brand and subtracts its earlier one. So the totals always equal the
     // sums over the current brands.
     tally: {
@@ -137,20 +129,13 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
       case 'BrandRegistered':
       case 'BrandProfileChanged':
         return projectBrand(event);
-      case 'ScanRecorded': {
-        const { brand_id, observed_at, late_arrival, totals } = event.data;
-        if (late_arrival) return [];
-        const row = {
-          brand_id,
-          scanned_at: observed_at,
-          active_ads: totals.active,
-          total_ads: totals.total,
-        };
-        return [{ kind: 'run', statement: 'observe', row }, refreshTally(brand_id)];
-      }
+      case 'ScanRecorded':
+      case 'ScanCorrected':
+      case 'AdAttributed':
+        return [...brandTotals(event), ...refreshTally(event.data.brand_id)];
       case 'TrafficEstimated':
         if (event.data.figures.monthly_visits === undefined) return [];
-        return [latest.change(event), refreshTally(event.data.brand_id)];
+        return [latest.change(event), ...refreshTally(event.data.brand_id)];
       case 'AdStarted':
       case 'AdRevised':
       case 'AdDetailsObserved':
@@ -161,8 +146,6 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
       case 'AdsSeen':
       case 'AdsReworded':
       case 'AdObservationCorrected':
-      case 'AdAttributed':
-      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

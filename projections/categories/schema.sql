@@ -22,6 +22,15 @@ create table category (
   monthly_visits bigint not null default 0
 );
 
+-- Totals as of each brand's newest scan, moved by ads that changed their brand since.
+create table brand_totals (
+  brand_id uuid primary key,
+  scanned_at timestamptz,
+  scan_id text collate "C",
+  active_ads bigint not null,
+  total_ads bigint not null
+);
+
 -- The categories and figures of each brand. The `counted_` columns are what it contributes to the totals
 -- already.
 create table brand (

@@ -1,4 +1,18 @@
--- One row per day on which a brand was observed; other days have no row.
+-- One row per recorded scan. `out_of_order`: of an older release, with figures that do not hold for its own time.
+create table scan (
+  brand_id uuid not null,
+  date date not null,
+  scan_id text collate "C" not null,
+  observed_at timestamptz not null,
+  active_ads bigint not null,
+  new_ads bigint not null,
+  retired_ads bigint not null,
+  reliable boolean not null,
+  out_of_order boolean not null,
+  primary key (brand_id, date, scan_id)
+);
+
+-- One row per day on which a brand was observed; other days have no row. Derived from its scans.
 create table day (
   brand_id uuid not null,
   date date not null,
@@ -6,9 +20,6 @@ create table day (
   new_ads bigint not null,
   retired_ads bigint not null,
   reliable boolean not null,
-  observed_at timestamptz not null,
-  -- True if only scans that arrived after newer ones reported this day.
-  late_arrival boolean not null,
   primary key (brand_id, date)
 );
 

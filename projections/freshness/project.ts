@@ -5,6 +5,7 @@ import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
+import { scanKey } from '../shared-tables/observed-day.ts';
 import { quoted } from '../sql/json-text.ts';
 import { type Change, projection } from '../define-projection.ts';
 
@@ -64,21 +65,27 @@ const COMPOSE = `
   )) and (k.scanned_at, k.counted_from, k.item)
     is distinct from (s.scanned_at, coalesce(s.reliable_at, k.tracked_at), ${ITEM})`;
 
-/** Freshness of brands, and when they are due for a scan. */
+/** SQL of the time of a brand's newest scan that meets a condition. */
+const newestScanSql = (condition: string): string =>
+  `(select s.observed_at from scan s where s.brand_id = i.brand_id and (${condition}) order by s.date desc, s.observed_at desc limit 1)`;
+
+/**
+ * Freshness of brands, and when they are due for a scan. A scan counts if it was made for the brand or is reliable (rule
+ * 9). A scan for another brand that only shows an ad of this one does not count.
+ */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
-  version: 4,
+  version: 5,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
-    observe: {
-      columns: { brand_id: 'uuid', scanned_at: 'timestamptz', reliable_at: 'timestamptz' },
-      touches: ['brand'],
+    newest_scan: {
+      columns: { brand_id: 'uuid' },
+      touches: ['scan', 'brand'],
       sql: `
-        insert into brand as b (brand_id, scanned_at, reliable_at)
-        select brand_id, max(scanned_at), max(reliable_at) from :input i group by brand_id
-        on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at),
-          reliable_at = greatest(b.reliable_at, excluded.reliable_at)`,
+        insert into brand (brand_id, scanned_at, reliable_at)
+        select i.brand_id, ${newestScanSql('s.own or s.reliable')}, ${newestScanSql('s.reliable')} from :input i
+        on conflict (brand_id) do update set scanned_at = excluded.scanned_at, reliable_at = excluded.reliable_at`,
     },
     compose: {
       columns: { brand_id: 'uuid', workspace_id: 'text' },
@@ -88,38 +95,45 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
   },
   project: (event): readonly Change[] => {
     const { brand_id } = event.data;
-    const compose = (workspace_id: string | null): Change => ({
-      kind: 'refresh',
-      statement: 'compose',
-      row: { brand_id, workspace_id },
-    });
+    // Always both, because a batch refreshes in the order in which statements are first named.
+    const compose = (workspace_id: string | null): readonly Change[] => [
+      { kind: 'refresh', statement: 'newest_scan', row: { brand_id } },
+      { kind: 'refresh', statement: 'compose', row: { brand_id, workspace_id } },
+    ];
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return [...brandReference(event), compose(null)];
+        return [...brandReference(event), ...compose(null)];
       case 'ScanRecorded': {
-        const { observed_at, reliable } = event.data;
-        const row = { brand_id, scanned_at: observed_at, reliable_at: reliable ? observed_at : null };
-        return [{ kind: 'run', statement: 'observe', row }, compose(null)];
+        const { observed_at, scanned_for, reliable } = event.data;
+        const set = { observed_at, own: scanned_for === brand_id, reliable };
+        return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, ...compose(null)];
+      }
+      case 'ScanCorrected': {
+        const { reliable } = event.data;
+        return [{ kind: 'update', table: 'scan', key: scanKey(event), set: { reliable } }, ...compose(null)];
       }
       case 'BrandTracked': {
         const { workspace_id, cadence, tracked_at } = event.data;
         const key = { brand_id, workspace_id };
         return [
           { kind: 'upsert', table: 'tracker', key, set: { cadence, tracked_at } },
-          compose(workspace_id),
+          ...compose(workspace_id),
         ];
       }
       case 'TrackingCadenceChanged': {
         const { workspace_id, cadence } = event.data;
         return [
           { kind: 'update', table: 'tracker', key: { brand_id, workspace_id }, set: { cadence } },
-          compose(workspace_id),
+          ...compose(workspace_id),
         ];
       }
       case 'BrandUntracked': {
         const { workspace_id } = event.data;
-        return [{ kind: 'delete', table: 'tracker', key: { brand_id, workspace_id } }, compose(workspace_id)];
+        return [
+          { kind: 'delete', table: 'tracker', key: { brand_id, workspace_id } },
+          ...compose(workspace_id),
+        ];
       }
       case 'AdStarted':
       case 'AdRevised':
@@ -132,7 +146,6 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
       case 'AdsReworded':
       case 'AdObservationCorrected':
       case 'AdAttributed':
-      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

@@ -1,4 +1,15 @@
--- Time of the last scan and of the last reliable scan per brand, and its freshness as JSON text (null if it
+-- Recorded scans. `own`: made for the brand. A scan that is neither own nor reliable does not count.
+create table scan (
+  brand_id uuid not null,
+  date date not null,
+  scan_id text collate "C" not null,
+  observed_at timestamptz not null,
+  own boolean not null,
+  reliable boolean not null,
+  primary key (brand_id, date, scan_id)
+);
+
+-- Time of the last scan that counts and of the last reliable scan per brand, and its freshness as JSON text (null if it
 -- was neither scanned nor tracked).
 create table brand (
   brand_id uuid primary key,

@@ -1,36 +1,51 @@
 import { utcDate } from '#contracts/values/time.ts';
+import type { AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import { attributedBy, brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { type Change, projection } from '../define-projection.ts';
+
+const beganOn = (ad: Pick<AdStanding, 'started_on' | 'first_seen_at'>): string =>
+  ad.started_on ?? utcDate(ad.first_seen_at);
+
+const setStart = (brand_id: string, ad_id: string, started_on: string): Change => ({
+  kind: 'upsert',
+  table: 'ad',
+  key: { brand_id, ad_id },
+  set: { started_on },
+});
+
+/** Always both, because a batch refreshes in the order in which statements are first named. */
+const refresh = (brand_id: string): readonly Change[] => [
+  { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
+  { kind: 'refresh', statement: 'first_ad', row: { brand_id } },
+];
 
 /** When each brand began to advertise. A nightly job writes the list from this. */
 export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   name: 'new-advertisers',
-  version: 1,
+  version: 2,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
+    totals: recordTotals,
+    take_totals: takeTotals,
+    // The earliest start among the ads that the brand has now.
     first_ad: {
-      columns: { brand_id: 'uuid', started_on: 'date' },
-      touches: ['brand'],
+      columns: { brand_id: 'uuid' },
+      touches: ['ad', 'brand'],
       sql: `
-        insert into brand as b (brand_id, first_ad_started_on)
-        select brand_id, min(started_on) from :input i group by brand_id
-        on conflict (brand_id) do update
-          set first_ad_started_on = least(b.first_ad_started_on, excluded.first_ad_started_on)`,
+        insert into brand (brand_id, first_ad_started_on)
+        select i.brand_id, (select min(a.started_on) from ad a where a.brand_id = i.brand_id) from :input i
+        on conflict (brand_id) do update set first_ad_started_on = excluded.first_ad_started_on`,
     },
-    observe: {
-      columns: { brand_id: 'uuid', scanned_at: 'timestamptz', active_ads: 'bigint' },
+    first_scan: {
+      columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
       touches: ['brand'],
       sql: `
-        insert into brand as b (brand_id, first_scan_at, scanned_at, active_ads)
-        select brand_id, min(scanned_at), max(scanned_at), (array_agg(active_ads order by scanned_at desc, active_ads))[1]
-        from :input i group by brand_id
-        on conflict (brand_id) do update set first_scan_at = least(b.first_scan_at, excluded.first_scan_at),
-          active_ads = case when b.scanned_at is null or excluded.scanned_at >= b.scanned_at
-            then excluded.active_ads else b.active_ads end,
-          scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
+        insert into brand as b (brand_id, first_scan_at) select brand_id, min(scanned_at) from :input i group by brand_id
+        on conflict (brand_id) do update set first_scan_at = least(b.first_scan_at, excluded.first_scan_at)`,
     },
   },
   project: (event): readonly Change[] => {
@@ -39,32 +54,42 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
       case 'BrandProfileChanged':
         return brandFacets(event);
       case 'AdStarted': {
-        const { brand_id, started_on, observed_at } = event.data;
-        const row = { brand_id, started_on: started_on ?? utcDate(observed_at) };
-        return [{ kind: 'run', statement: 'first_ad', row }];
+        const { brand_id, ad_id, started_on, observed_at } = event.data;
+        return [setStart(brand_id, ad_id, beganOn({ started_on, first_seen_at: observed_at }))];
+      }
+      case 'AdDetailsObserved': {
+        const { brand_id, ad_id, started_on } = event.data;
+        return started_on === null ? [] : [setStart(brand_id, ad_id, started_on)];
+      }
+      case 'AdObservationCorrected': {
+        const { brand_id, ad_id, after } = event.data;
+        return [setStart(brand_id, ad_id, beganOn(after)), ...refresh(brand_id)];
+      }
+      case 'AdAttributed': {
+        const { brand_id, ad_id, ad } = event.data;
+        const moved: Change =
+          attributedBy(event) === 1
+            ? setStart(brand_id, ad_id, beganOn(ad))
+            : { kind: 'delete', table: 'ad', key: { brand_id, ad_id } };
+        return [moved, ...brandTotals(event), ...refresh(brand_id)];
       }
       case 'ScanRecorded': {
-        const { brand_id, observed_at, totals, late_arrival } = event.data;
-        if (late_arrival) return [];
+        const { brand_id, observed_at: scanned_at } = event.data;
         return [
-          {
-            kind: 'run',
-            statement: 'observe',
-            row: { brand_id, scanned_at: observed_at, active_ads: totals.active },
-          },
+          { kind: 'run', statement: 'first_scan', row: { brand_id, scanned_at } },
+          ...brandTotals(event),
+          ...refresh(brand_id),
         ];
       }
+      case 'ScanCorrected':
+        return [...brandTotals(event), ...refresh(event.data.brand_id)];
       case 'AdRevised':
-      case 'AdDetailsObserved':
       case 'AdDestinationChanged':
       case 'AdConfirmedInactive':
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
-      case 'AdObservationCorrected':
-      case 'AdAttributed':
-      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

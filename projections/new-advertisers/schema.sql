@@ -1,3 +1,20 @@
+-- Totals as of each brand's newest scan, moved by ads that changed their brand since.
+create table brand_totals (
+  brand_id uuid primary key,
+  scanned_at timestamptz,
+  scan_id text collate "C",
+  active_ads bigint not null,
+  total_ads bigint not null
+);
+
+-- When each ad began: by the library, else the day on which it was first seen.
+create table ad (
+  brand_id uuid not null,
+  ad_id text not null,
+  started_on date not null,
+  primary key (brand_id, ad_id)
+);
+
 -- Input of the nightly list: the first scan of each brand, and when its first ad began.
 create table brand (
   brand_id uuid primary key,
@@ -7,6 +24,7 @@ create table brand (
   first_scan_at timestamptz,
   first_ad_started_on date,
   active_ads bigint not null default 0,
+  total_ads bigint not null default 0,
   scanned_at timestamptz
 );
 -- indexes

@@ -1,79 +1,140 @@
+import { utcDate } from '#contracts/values/time.ts';
+import type { AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import { attributedBy } from '../shared-tables/brand-totals.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
-import { type Change, projection } from '../define-projection.ts';
+import { isOutOfOrder, scanKey } from '../shared-tables/observed-day.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
+import { compareDays, recordAds, refreshReliableDay } from './statements.ts';
 
-/** Brands whose active ads grew most. Unreliable days do not count. */
+/** A time after every other, for ads that have not ended; and one before every other, for ads that never returned. */
+const NEVER_ENDED = 'infinity';
+const NEVER_RETURNED = '-infinity';
+/** Revision of no event, for ads that came from no other brand. */
+const NEVER_MOVED = -1n;
+
+type AdColumns = {
+  readonly social_page_id?: string;
+  /** Joined with commas. */
+  readonly countries?: string;
+  readonly first_seen_on?: string;
+  readonly ended_at?: string;
+  readonly returned_at?: string;
+  /** Revision of the event that moved the ad to this brand. */
+  readonly moved_revision?: bigint;
+  readonly removed?: boolean;
+};
+
+type AdEvent = { readonly data: { readonly brand_id: string }; readonly revision: bigint };
+
+/** Returns the change that sets some columns of an ad. Absent columns keep their values. */
+const setAd = ({ data, revision }: AdEvent, adId: string, columns: AdColumns): Change => {
+  const row: Row = {
+    brand_id: data.brand_id,
+    ad_id: adId,
+    revision,
+    social_page_id: columns.social_page_id ?? null,
+    countries: columns.countries ?? null,
+    first_seen_on: columns.first_seen_on ?? null,
+    ended_at: columns.ended_at ?? null,
+    returned_at: columns.returned_at ?? null,
+    moved_revision: columns.moved_revision ?? null,
+    removed: columns.removed ?? false,
+  };
+  return { kind: 'run', statement: 'ads', row };
+};
+
+/** Returns all columns that describe an ad which a correction names in full. */
+const columnsOf = (ad: AdStanding): AdColumns => ({
+  social_page_id: ad.page_id ?? '',
+  countries: ad.countries.join(),
+  first_seen_on: utcDate(ad.first_seen_at),
+  ended_at: ad.inactive_since ?? NEVER_ENDED,
+  returned_at: NEVER_RETURNED,
+});
+
+/** Refreshes a day and the comparison. Always both, because a batch refreshes in the order of their first naming. */
+const refresh = ({ brand_id, observed_at }: AdLibraryEvent['data']): readonly Change[] => [
+  { kind: 'refresh', statement: 'day', row: { brand_id, date: utcDate(observed_at) } },
+  { kind: 'refresh', statement: 'compare', row: { brand_id } },
+];
+
+/**
+ * Brands whose active ads grew most between two reliable days.
+ *
+ * The comparison counts an ad only if both days could show it (rules 3 and 9). Complete scans of both days must have
+ * covered its page, in a common country in which the ad runs. So a page or country that is covered for the first time does
+ * not count as growth. Nor does an ad that came from another brand after the earlier day's totals were stated.
+ */
 export const rankings = projection<AdLibraryEvent | BrandEvent>({
   name: 'rankings',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
-  statements: {
-    record_day: {
-      columns: { brand_id: 'uuid', observed_at: 'timestamptz', active_ads: 'bigint' },
-      touches: ['day'],
-      sql: `
-        insert into day as d (brand_id, date, active_ads, observed_at)
-        select distinct on (1, 2) brand_id, (observed_at at time zone 'utc')::date, active_ads, observed_at
-        from :input i order by 1, 2, observed_at desc, active_ads
-        on conflict (brand_id, date) do update set active_ads = excluded.active_ads, observed_at = excluded.observed_at
-        where excluded.observed_at >= d.observed_at`,
-    },
-    grow: {
-      columns: { brand_id: 'uuid' },
-      touches: ['day', 'riser'],
-      sql: `
-        insert into riser (brand_id, day, previous_day, active_ads, previous_active_ads, growth)
-        select i.brand_id, l.date, p.date, l.active_ads, p.active_ads, l.active_ads - p.active_ads
-        from :input i
-        cross join lateral (
-          select date, active_ads from day d where d.brand_id = i.brand_id order by date desc limit 1
-        ) l
-        cross join lateral (
-          select date, active_ads from day d
-          where d.brand_id = i.brand_id and d.date between l.date - 28 and l.date - 7 order by date desc limit 1
-        ) p
-        on conflict (brand_id) do update set day = excluded.day, previous_day = excluded.previous_day,
-          active_ads = excluded.active_ads, previous_active_ads = excluded.previous_active_ads,
-          growth = excluded.growth`,
-    },
-    // Removes a brand whose latest reliable day has no earlier day to compare with.
-    drop_stale: {
-      columns: { brand_id: 'uuid' },
-      touches: ['day', 'riser'],
-      sql: `
-        delete from riser r using :input i
-        where r.brand_id = i.brand_id
-          and r.day <> (select max(d.date) from day d where d.brand_id = r.brand_id)`,
-    },
-  },
+  statements: { ads: recordAds, day: refreshReliableDay, compare: compareDays },
   project: (event): readonly Change[] => {
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
         return brandFacets(event);
-      case 'ScanRecorded': {
-        const { brand_id, observed_at, reliable, late_arrival, totals } = event.data;
-        if (!reliable || late_arrival) return [];
-        return [
-          { kind: 'run', statement: 'record_day', row: { brand_id, observed_at, active_ads: totals.active } },
-          { kind: 'refresh', statement: 'grow', row: { brand_id } },
-          { kind: 'refresh', statement: 'drop_stale', row: { brand_id } },
-        ];
+      case 'AdStarted': {
+        const { ad_id, page_id, countries, observed_at } = event.data;
+        const columns = {
+          social_page_id: page_id ?? '',
+          countries: countries.join(),
+          first_seen_on: utcDate(observed_at),
+          ended_at: NEVER_ENDED,
+          returned_at: NEVER_RETURNED,
+          moved_revision: NEVER_MOVED,
+        };
+        return [setAd(event, ad_id, columns)];
       }
-      case 'AdStarted':
-      case 'AdRevised':
-      case 'AdDetailsObserved':
-      case 'AdDestinationChanged':
+      case 'AdDetailsObserved': {
+        const { ad_id, page_id, countries } = event.data;
+        return [setAd(event, ad_id, { social_page_id: page_id ?? '', countries: countries.join() })];
+      }
       case 'AdConfirmedInactive':
+        return [setAd(event, event.data.ad_id, { ended_at: event.data.observed_at })];
       case 'AdReturned':
+        return [setAd(event, event.data.ad_id, { returned_at: event.data.observed_at })];
+      case 'AdObservationCorrected':
+        return [setAd(event, event.data.ad_id, columnsOf(event.data.after)), ...refresh(event.data)];
+      case 'AdAttributed': {
+        const { ad_id, ad } = event.data;
+        const columns =
+          attributedBy(event) === 1
+            ? { ...columnsOf(ad), moved_revision: event.revision }
+            : { removed: true };
+        return [setAd(event, ad_id, columns), ...refresh(event.data)];
+      }
+      case 'ScanRecorded': {
+        const { observed_at, complete, pages, countries, totals } = event.data;
+        const set = {
+          observed_at,
+          revision: event.revision,
+          active_ads: totals.active,
+          reliable: event.data.reliable,
+          out_of_order: isOutOfOrder(event),
+          pages: complete ? pages.map(({ page_id }) => page_id) : [],
+          countries: complete ? countries : [],
+        };
+        return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, ...refresh(event.data)];
+      }
+      case 'ScanCorrected': {
+        const set = {
+          revision: event.revision,
+          active_ads: event.data.totals.active,
+          reliable: event.data.reliable,
+          out_of_order: false,
+        };
+        return [{ kind: 'update', table: 'scan', key: scanKey(event), set }, ...refresh(event.data)];
+      }
+      case 'AdRevised':
+      case 'AdDestinationChanged':
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
-      case 'AdObservationCorrected':
-      case 'AdAttributed':
-      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

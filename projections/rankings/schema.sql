@@ -1,12 +1,45 @@
--- Reliable days, from which growth is computed, and the facets of brands that rankings filter by.
+-- Recorded scans, with the pages and countries that complete ones covered. `revision`: of the event that stated the
+-- totals last. `out_of_order`: of an older release, with totals that do not hold for its own time.
+create table scan (
+  brand_id uuid not null,
+  date date not null,
+  scan_id text collate "C" not null,
+  observed_at timestamptz not null,
+  revision bigint not null,
+  active_ads bigint not null,
+  reliable boolean not null,
+  out_of_order boolean not null,
+  pages text[] not null,
+  countries text[] not null,
+  primary key (brand_id, date, scan_id)
+);
+
+-- Ads with what tells whether two days could both show them. `''`: ads without a page.
+create table ad (
+  brand_id uuid not null,
+  ad_id text not null,
+  social_page_id text not null,
+  countries text[] not null,
+  first_seen_on date not null,
+  -- Time of the last stop, or infinity; of the last return, or -infinity.
+  ended_at timestamptz not null,
+  returned_at timestamptz not null,
+  -- Revision of the event that brought the ad from another brand, or -1.
+  moved_revision bigint not null,
+  primary key (brand_id, ad_id)
+);
+
+-- Reliable days, each as its last scan stated it.
 create table day (
   brand_id uuid not null,
   date date not null,
   active_ads bigint not null,
   observed_at timestamptz not null,
+  revision bigint not null,
   primary key (brand_id, date)
 );
 
+-- The facets of brands that rankings filter by.
 create table brand (
   brand_id uuid primary key,
   country text,
@@ -14,7 +47,7 @@ create table brand (
   category_ids uuid[] not null default '{}'
 );
 
--- Each brand's latest reliable day, and the last one 7 to 28 days before it.
+-- Each brand's latest reliable day, and the last one 7 to 28 days before it, with the ads that both could show.
 create table riser (
   brand_id uuid primary key,
   day date not null,

@@ -1,3 +1,4 @@
+import type { ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
@@ -19,8 +20,8 @@ export const recordAppliedScan: Statement = {
     on conflict (brand_id) do update set scanned_at = excluded.scanned_at where excluded.scanned_at > s.scanned_at`,
 };
 
-/** Returns the change for one recorded scan, run by a statement named `applied_scan`. */
-export const appliedScan = ({ data }: ScanRecorded): Change => ({
+/** Returns the change for one recorded or corrected scan, run by a statement named `applied_scan`. */
+export const appliedScan = ({ data }: ScanRecorded | ScanCorrected): Change => ({
   kind: 'run',
   statement: 'applied_scan',
   row: { brand_id: data.brand_id, scanned_at: data.observed_at },

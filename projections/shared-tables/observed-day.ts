@@ -1,54 +1,75 @@
+import { utcDate } from '#contracts/values/time.ts';
+import type { ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
-import type { Change, Statement } from '../define-projection.ts';
+import type { Change, Row, Statement } from '../define-projection.ts';
 
 /**
- * A brand's day: a table `day` with `brand_id, date, active_ads, new_ads, retired_ads, reliable, observed_at,
- * late_arrival`. Several projections have one, each its own.
+ * A brand's scans and days. A table `scan` has one row per recorded scan; a table `day` is derived from it. Several
+ * projections have them, each its own.
  *
- * The last scan of the day decides the active ads; new and retired ads are summed over its scans. A scan that
- * arrived late (rule 11) never overrides one that arrived in time.
+ * Scan rows are never folded into their day: a late scan or a correction may arrive at any time, and a row dropped
+ * before it would give other figures than a rebuild. Their number is that of the `ScanRecorded` events in the log.
  */
-export const recordObservedDay: Statement = {
-  columns: {
-    brand_id: 'uuid',
-    observed_at: 'timestamptz',
-    active_ads: 'bigint',
-    new_ads: 'bigint',
-    retired_ads: 'bigint',
-    reliable: 'boolean',
-    late_arrival: 'boolean',
-  },
-  touches: ['day'],
-  sql: `
-    insert into day as d (brand_id, date, active_ads, new_ads, retired_ads, reliable, observed_at, late_arrival)
-    select brand_id, (observed_at at time zone 'utc')::date,
-      (array_agg(active_ads order by late_arrival, observed_at desc, active_ads))[1],
-      sum(new_ads), sum(retired_ads), bool_or(reliable),
-      (array_agg(observed_at order by late_arrival, observed_at desc))[1], bool_and(late_arrival)
-    from :input i group by 1, 2
-    on conflict (brand_id, date) do update set
-      active_ads = case when (not excluded.late_arrival, excluded.observed_at) >= (not d.late_arrival, d.observed_at)
-        then excluded.active_ads else d.active_ads end,
-      observed_at = case when (not excluded.late_arrival, excluded.observed_at) >= (not d.late_arrival, d.observed_at)
-        then excluded.observed_at else d.observed_at end,
-      new_ads = d.new_ads + excluded.new_ads,
-      retired_ads = d.retired_ads + excluded.retired_ads,
-      reliable = d.reliable or excluded.reliable,
-      late_arrival = d.late_arrival and excluded.late_arrival`,
+
+/** Returns true for a scan of an older release whose totals do not hold for its own time (rule 11). */
+export const isOutOfOrder = ({ data }: ScanRecorded): boolean => data.late_arrival && !data.chronological;
+
+/** Key of a row of `scan`. The date comes first, so that a rebuild without indexes finds the scans of a day. */
+export const scanKey = ({
+  data,
+}: ScanRecorded | ScanCorrected): {
+  readonly brand_id: string;
+  readonly date: string;
+  readonly scan_id: string;
+} => ({
+  brand_id: data.brand_id,
+  date: utcDate(data.observed_at),
+  scan_id: data.scan_id,
+});
+
+/** Returns the figures of a scan, and whether it arrived out of order. A correction puts the scan in order. */
+const figuresOf = (event: ScanRecorded | ScanCorrected): Row => {
+  const { reliable, totals } = event.data;
+  const outOfOrder = event.type === 'ScanRecorded' && isOutOfOrder(event);
+  return {
+    // Such a scan knows its own ads, not how many were active on its day.
+    active_ads: outOfOrder ? totals.seen : totals.active,
+    new_ads: totals.news,
+    retired_ads: totals.stopped,
+    reliable: reliable && !outOfOrder,
+    out_of_order: outOfOrder,
+  };
 };
 
-/** Returns the change for one recorded scan, run by a statement named `record_day`. */
-export const observedDay = ({ data }: ScanRecorded): Change => ({
-  kind: 'run',
-  statement: 'record_day',
-  row: {
-    brand_id: data.brand_id,
-    observed_at: data.observed_at,
-    // A late scan knows its own ads, not how many were active on its day.
-    active_ads: data.late_arrival ? data.totals.seen : data.totals.active,
-    new_ads: data.totals.news,
-    retired_ads: data.totals.stopped,
-    reliable: data.reliable && !data.late_arrival,
-    late_arrival: data.late_arrival,
-  },
-});
+/** Returns the changes for a recorded or corrected scan. The projection has `refreshDay` as statement `day`. */
+export const observedDay = (event: ScanRecorded | ScanCorrected): readonly Change[] => {
+  const { brand_id, date } = scanKey(event);
+  return [
+    {
+      kind: 'upsert',
+      table: 'scan',
+      key: scanKey(event),
+      set: { observed_at: event.data.observed_at, ...figuresOf(event) },
+    },
+    { kind: 'refresh', statement: 'day', row: { brand_id, date } },
+  ];
+};
+
+/** SQL of the order of a day's scans `s`, the last one first. Scans of the same time are ordered by id. */
+const LAST_FIRST = 's.out_of_order, s.observed_at desc, s.scan_id desc';
+
+/**
+ * Rewrites days from their scans. The last scan decides the active ads; new and retired ads are summed. A scan out of
+ * order never overrides one in order.
+ */
+export const refreshDay: Statement = {
+  columns: { brand_id: 'uuid', date: 'date' },
+  touches: ['scan', 'day'],
+  sql: `
+    insert into day (brand_id, date, active_ads, new_ads, retired_ads, reliable)
+    select s.brand_id, s.date, (array_agg(s.active_ads order by ${LAST_FIRST}))[1],
+      sum(s.new_ads), sum(s.retired_ads), bool_or(s.reliable)
+    from :input i join scan s using (brand_id, date) group by 1, 2
+    on conflict (brand_id, date) do update set active_ads = excluded.active_ads, new_ads = excluded.new_ads,
+      retired_ads = excluded.retired_ads, reliable = excluded.reliable`,
+};

@@ -1,7 +1,7 @@
 import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
-import { observedDay, recordObservedDay } from '../shared-tables/observed-day.ts';
+import { observedDay, refreshDay } from '../shared-tables/observed-day.ts';
 import { type Change, projection } from '../define-projection.ts';
 
 /** Returns the Monday of the ISO week of a timestamp. */
@@ -14,11 +14,11 @@ const weekStartOf = (timestamp: string): string => {
 /** Active, new and retired ads of a brand by ISO week. Counts cover reliable days only. */
 export const velocity = projection<AdLibraryEvent>({
   name: 'velocity',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
-    record_day: recordObservedDay,
+    day: refreshDay,
     applied_scan: recordAppliedScan,
     roll_up: {
       columns: { brand_id: 'uuid', week_start: 'date' },
@@ -42,10 +42,11 @@ export const velocity = projection<AdLibraryEvent>({
   },
   project: (event): readonly Change[] => {
     switch (event.type) {
-      case 'ScanRecorded': {
+      case 'ScanRecorded':
+      case 'ScanCorrected': {
         const { brand_id, observed_at } = event.data;
         const row = { brand_id, week_start: weekStartOf(observed_at) };
-        return [observedDay(event), appliedScan(event), { kind: 'refresh', statement: 'roll_up', row }];
+        return [...observedDay(event), appliedScan(event), { kind: 'refresh', statement: 'roll_up', row }];
       }
       case 'AdStarted':
       case 'AdRevised':
@@ -58,7 +59,6 @@ export const velocity = projection<AdLibraryEvent>({
       case 'AdsReworded':
       case 'AdObservationCorrected':
       case 'AdAttributed':
-      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

@@ -1,3 +1,17 @@
+-- One row per recorded scan. `out_of_order`: of an older release, with figures that do not hold for its own time.
+create table scan (
+  brand_id uuid not null,
+  date date not null,
+  scan_id text collate "C" not null,
+  observed_at timestamptz not null,
+  active_ads bigint not null,
+  new_ads bigint not null,
+  retired_ads bigint not null,
+  reliable boolean not null,
+  out_of_order boolean not null,
+  primary key (brand_id, date, scan_id)
+);
+
 -- Observed days, from which a brand's weeks are rolled up.
 create table day (
   brand_id uuid not null,
@@ -6,8 +20,6 @@ create table day (
   new_ads bigint not null,
   retired_ads bigint not null,
   reliable boolean not null,
-  observed_at timestamptz not null,
-  late_arrival boolean not null,
   primary key (brand_id, date)
 );
 

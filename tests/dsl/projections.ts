@@ -45,6 +45,23 @@ export const recorded = (events: readonly GivenEvent[]): RecordedEvent[] => {
   });
 };
 
+/**
+ * Interleaves the streams in another order. Each stream keeps its own order; `picks` choose the next stream.
+ */
+export const interleave = (
+  events: readonly GivenEvent[],
+  picks: readonly number[],
+): readonly GivenEvent[] => {
+  const streams = [...Map.groupBy(events, ({ stream }) => stream).values()].map((own) => [...own]);
+  const mixed: GivenEvent[] = [];
+  for (let turn = 0; mixed.length < events.length; turn += 1) {
+    const waiting = streams.filter((own) => own.length > 0);
+    const next = waiting[(picks[turn % picks.length] ?? 0) % waiting.length]?.shift();
+    if (next) mixed.push(next);
+  }
+  return mixed;
+};
+
 /** Creates the tables and indexes of a projection, empty, and returns them as a target of batches. */
 export const openTarget = async (
   database: ReturnType<typeof openPool>,

@@ -92,7 +92,7 @@ describe('brands', () => {
           new_ads_30d: 1,
           retired_ads_7d: 0,
           retired_ads_30d: 1,
-          avg_ad_lifespan_days: 13,
+          avg_ad_lifespan_days: null,
           last_ad_seen_at: '2026-05-14',
           formats: { video: 1, image: 2, carousel: 0, dco: 0, other: 0 },
           top_countries: [{ country: 'US', ads: 3 }],

@@ -4,7 +4,7 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { signals } from '#projections/signals/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
-import { type GivenEvent, openTarget, recorded } from '../dsl/projections.ts';
+import { type GivenEvent, interleave, openTarget, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { type Launch, type Story, story } from './fixtures/signal-stories.ts';
@@ -64,20 +64,6 @@ const play = (brand: Story, steps: readonly Step[]): readonly GivenEvent[] => {
     else brand.shop(one.day, 20, one.cheaper);
   }
   return brand.events;
-};
-
-/**
- * Interleaves the streams in another order. Each stream keeps its own order; `picks` choose the next stream.
- */
-const interleave = (events: readonly GivenEvent[], picks: readonly number[]): readonly GivenEvent[] => {
-  const streams = [...Map.groupBy(events, ({ stream }) => stream).values()].map((own) => [...own]);
-  const mixed: GivenEvent[] = [];
-  for (let turn = 0; mixed.length < events.length; turn += 1) {
-    const waiting = streams.filter((own) => own.length > 0);
-    const next = waiting[(picks[turn % picks.length] ?? 0) % waiting.length]?.shift();
-    if (next) mixed.push(next);
-  }
-  return mixed;
 };
 
 test('signal tables do not depend on batch sizes or the order of streams', async () => {

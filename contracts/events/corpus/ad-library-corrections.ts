@@ -77,7 +77,8 @@ export type AdAttributed = Event<
 
 /**
  * A late scan or a change of attribution changes the totals of a recorded scan (rules 9 to 11). `scan_id` and
- * `observed_at` are those of the recorded scan; the values replace those of its `ScanRecorded`.
+ * `observed_at` are those of the recorded scan; the values replace those of its `ScanRecorded`. They hold in the order
+ * of observation.
  */
 export type ScanCorrected = Event<
   'ScanCorrected',

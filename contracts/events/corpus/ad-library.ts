@@ -145,10 +145,24 @@ export type AdConfirmedInactive = Event<
       /** The stop date that the library gave, if any. */
       readonly stopped_on: string | null;
       readonly last_seen_at: string;
+      /** False when every scan that showed the ad showed it as ended. Absent in older releases; see `wasRunning`. */
+      readonly observed_running?: boolean;
       /** False when the ad was never observed running: it is counted, but not shown in any radar. */
       readonly news: boolean;
     }
 >;
+
+/**
+ * True when a scan showed the stopped ad running. In events of older releases, an ad that the library showed as ended
+ * from the first scan on has the time of this scan as `last_seen_at`.
+ */
+export const wasRunning = ({
+  basis,
+  last_seen_at,
+  observed_at,
+  observed_running,
+}: AdConfirmedInactive['data']): boolean =>
+  observed_running ?? (basis === 'absence' || last_seen_at !== observed_at);
 
 /** An ad that had been confirmed inactive was observed running again. */
 export type AdReturned = Event<
@@ -235,6 +249,8 @@ export type ScanRecorded = Event<
      * 11).
      */
     readonly late_arrival: boolean;
+    /** The totals hold in the order of observation, also in a scan that arrived late. Absent in older releases. */
+    readonly chronological?: true;
     readonly totals: ScanTotals;
   }
 >;

@@ -15,8 +15,9 @@ const app = fastify();
 const COLUMNS = `brand_id as id, slug, name, domain, logo_url, country, category_path, active_ads, total_ads,
   new_ads_7d, indexable, as_of`;
 
-const ONE = `select ${COLUMNS}, description, lifespan_days_sum, lifespan_ads, last_ad_seen_on as last_ad_seen_at,
-  video, image, carousel, dco, other from brands.brand where slug = $1`;
+const ONE = `select ${COLUMNS}, description, l.days as lifespan_days, l.ads as lifespan_ads,
+  last_ad_seen_on as last_ad_seen_at, video, image, carousel, dco, other
+  from brands.brand left join brands.lifespan_sum l using (brand_id) where slug = $1`;
 
 app.get<{ Params: { slug: string } }>('/brands/:slug', async ({ params }) => {
   const { rows } = await pool.query({ name: 'one', text: ONE, values: [params.slug] });

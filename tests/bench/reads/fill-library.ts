@@ -20,7 +20,6 @@ const BRAND_COUNTS = `
     b.scanned_at, b.scanned_at as updated_at, coalesce(a.active_ads, 0) as active_ads, coalesce(a.total_ads, 0) as total_ads,
     coalesce(a.video, 0) as video, coalesce(a.image, 0) as image, coalesce(a.carousel, 0) as carousel,
     coalesce(a.dco, 0) as dco, coalesce(a.other, 0) as other,
-    coalesce(a.lifespan_days_sum, 0) as lifespan_days_sum, coalesce(a.lifespan_ads, 0) as lifespan_ads,
     b.scanned_at::date as last_ad_seen_on
   from bench.brand b join bench.sentence s on s.n = b.n % 90000
   left join (
@@ -29,14 +28,13 @@ const BRAND_COUNTS = `
       count(*) filter (where not ended and format = 'image') as image,
       count(*) filter (where not ended and format = 'carousel') as carousel,
       count(*) filter (where not ended and format = 'dco') as dco,
-      count(*) filter (where not ended and format = 'other') as other,
-      sum(age / 2) filter (where ended) as lifespan_days_sum, count(*) filter (where ended) as lifespan_ads
+      count(*) filter (where not ended and format = 'other') as other
     from bench.ad group by brand_n
   ) a on a.brand_n = b.n`;
 
 const brandColumns = `brand_id, slug, domain, name, description, logo_url, country, is_public, indexable, category_path,
   category_ids, profiled_at, scanned_at, updated_at, active_ads, total_ads, video, image, carousel, dco, other,
-  lifespan_days_sum, lifespan_ads, last_ad_seen_on`;
+  last_ad_seen_on`;
 
 const fillBrands: Fill = {
   projection: brands,
@@ -44,9 +42,15 @@ const fillBrands: Fill = {
     `insert into brand (${brandColumns}) select ${brandColumns} from (${BRAND_COUNTS}) b`,
     `insert into country (brand_id, country, ads)
       select brand_id, unnest(countries) as country, count(*) from bench.ad where not ended group by 1, 2`,
-    `insert into day (brand_id, date, new_ads, retired_ads)
-      select brand_id, listed_on, count(*), count(*) filter (where ended) from bench.ad where age < 120 group by 1, 2`,
-    'analyze brand; analyze country; analyze day',
+    `insert into scan (brand_id, date, scan_id, new_ads, retired_ads, seen)
+      select brand_id, listed_on, '', count(*), count(*) filter (where ended), true from bench.ad where age < 120
+      group by 1, 2
+      union all select brand_id, scanned_at::date, 'last', 0, 0, true from bench.brand where scanned_at is not null`,
+    `insert into brand_totals (brand_id, scanned_at, scan_id, active_ads, total_ads)
+      select brand_id, scanned_at, 'last', active_ads, total_ads from brand`,
+    `insert into lifespan (brand_id, ad_id, days) select brand_id, ad_id, age / 2 from bench.ad where ended`,
+    `insert into lifespan_sum (brand_id, days, ads) select brand_id, sum(days), count(*) from lifespan group by 1`,
+    'analyze brand; analyze country; analyze scan; analyze brand_totals; analyze lifespan; analyze lifespan_sum',
     run(statementOf(brands, 'refresh'), 'select brand_id from bench.brand'),
     run(statementOf(brands, 'take_stock'), 'select brand_id from bench.brand'),
   ],
@@ -133,9 +137,9 @@ const fillSignals: Fill = {
 
 const DAYS = `
   select b.brand_id, current_date - d as date, 50 + (b.n + d * 7) % 90 as active_ads, (b.n + d) % 9 as new_ads,
-    (b.n + d * 3) % 7 as retired_ads, (b.n + d) % 11 > 0 as reliable, (current_date - d) + interval '6 hours' as observed_at, false as late_arrival
+    (b.n + d * 3) % 7 as retired_ads, (b.n + d) % 11 > 0 as reliable
   from bench.brand b, generate_series(0, ${DAYS_OF_DAILY_BRAND - 1}) d where b.n <= ${DAILY_BRANDS}`;
-const DAY_COLUMNS = 'brand_id, date, active_ads, new_ads, retired_ads, reliable, observed_at, late_arrival';
+const DAY_COLUMNS = 'brand_id, date, active_ads, new_ads, retired_ads, reliable';
 
 const fillDailyActivity: Fill = {
   projection: dailyActivity,
@@ -158,13 +162,13 @@ const fillRankings: Fill = {
   projection: rankings,
   sql: [
     brandsWith(`brand_id, ${BRAND_FACETS}`),
-    `insert into day (brand_id, date, active_ads, observed_at)
-      select b.brand_id, b.scanned_at::date - d.back, k.active_ads * (100 - (d.back * (b.n % 21 - 10)) / 2) / 100, b.scanned_at - d.back * interval '1 day'
+    `insert into day (brand_id, date, active_ads, observed_at, revision)
+      select b.brand_id, b.scanned_at::date - d.back, k.active_ads * (100 - (d.back * (b.n % 21 - 10)) / 2) / 100, b.scanned_at - d.back * interval '1 day', 0
       from bench.brand b
       join (select brand_n, count(*) filter (where not ended) as active_ads from bench.ad group by 1) k on k.brand_n = b.n
       cross join (values (0), (9), (15)) d(back)`,
     'analyze day',
-    run(statementOf(rankings, 'grow'), 'select brand_id from bench.brand'),
+    run(statementOf(rankings, 'compare'), 'select brand_id from bench.brand'),
   ],
 };
 

@@ -103,6 +103,7 @@ const startAd = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined
         basis: 'library',
         stopped_on: ad.stopped_on,
         last_seen_at: scan.scanned_at,
+        observed_running: false,
         news: novelty === 'news',
       },
     });
@@ -144,6 +145,7 @@ const stopAd = (
             basis: 'library',
             stopped_on: ad.stopped_on,
             last_seen_at: lastSeenAt(existing, page),
+            observed_running: true,
             news: existing.observed_running,
           },
         },

@@ -1,0 +1,86 @@
+import type { AdAttributed, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import type { Change, Row, Statement } from '../define-projection.ts';
+import { isOutOfOrder } from './observed-day.ts';
+
+/**
+ * A brand's totals: a table `brand_totals` with `brand_id, scanned_at, scan_id, active_ads, total_ads`. Several
+ * projections have one, each its own.
+ *
+ * The newest scan, by time and id, decides the totals. An ad that changes its brand moves them by one, until an event
+ * later in the stream states the totals of the newest scan again.
+ */
+const COLUMNS = {
+  brand_id: 'uuid',
+  revision: 'bigint',
+  scanned_at: 'timestamptz',
+  scan_id: 'text',
+  active_ads: 'bigint',
+  total_ads: 'bigint',
+} as const;
+
+/** Returns +1 in the stream of the brand that gets the ad, -1 in that of the brand that loses it. */
+export const attributedBy = ({ data }: AdAttributed): 1 | -1 => (data.brand_id === data.to_brand_id ? 1 : -1);
+
+const rowOf = (event: RecordedEvent<ScanRecorded | ScanCorrected | AdAttributed>): Row => {
+  const { revision, data } = event;
+  if (event.type === 'AdAttributed') {
+    const by = attributedBy(event);
+    const active_ads = event.data.ad.status === 'inactive' ? 0 : by;
+    return { brand_id: data.brand_id, revision, scanned_at: null, scan_id: null, active_ads, total_ads: by };
+  }
+  const { brand_id, observed_at, scan_id, totals } = event.data;
+  const { active: active_ads, total: total_ads } = totals;
+  return { brand_id, revision, scanned_at: observed_at, scan_id, active_ads, total_ads };
+};
+
+/**
+ * Returns the change of the totals, run by a statement named `totals`. A scan whose totals do not hold for its own time
+ * changes nothing.
+ */
+export const brandTotals = (
+  event: RecordedEvent<ScanRecorded | ScanCorrected | AdAttributed>,
+): readonly Change[] =>
+  event.type === 'ScanRecorded' && isOutOfOrder(event)
+    ? []
+    : [{ kind: 'run', statement: 'totals', row: rowOf(event) }];
+
+/** Statement `totals`. A row without a scan is a difference; it counts if it follows the totals in the stream. */
+export const recordTotals: Statement = {
+  columns: COLUMNS,
+  touches: ['brand_totals'],
+  sql: `
+    with said as materialized (select * from :input i), newest as (
+      select distinct on (brand_id) * from said where scan_id is not null
+      order by brand_id, scanned_at desc, scan_id collate "C" desc, revision desc
+    ), stated as (
+      select b.brand_id, n.revision,
+        case when n.revision is null then o.scanned_at else n.scanned_at end as scanned_at,
+        case when n.revision is null then o.scan_id else n.scan_id end as scan_id,
+        case when n.revision is null then coalesce(o.active_ads, 0) else n.active_ads end as active_ads,
+        case when n.revision is null then coalesce(o.total_ads, 0) else n.total_ads end as total_ads
+      from (select distinct brand_id from said) b left join brand_totals o using (brand_id)
+      left join newest n on n.brand_id = b.brand_id and (o.scanned_at is null or n.scanned_at > o.scanned_at
+        or (n.scanned_at = o.scanned_at and n.scan_id collate "C" >= o.scan_id))
+    )
+    insert into brand_totals (brand_id, scanned_at, scan_id, active_ads, total_ads)
+    select t.brand_id, t.scanned_at, t.scan_id, t.active_ads + coalesce(sum(d.active_ads), 0),
+      t.total_ads + coalesce(sum(d.total_ads), 0)
+    from stated t left join said d
+      on d.brand_id = t.brand_id and d.scan_id is null and d.revision > coalesce(t.revision, -1)
+    group by t.brand_id, t.scanned_at, t.scan_id, t.active_ads, t.total_ads
+    on conflict (brand_id) do update set scanned_at = excluded.scanned_at, scan_id = excluded.scan_id,
+      active_ads = excluded.active_ads, total_ads = excluded.total_ads`,
+};
+
+/** Statement `take_totals`: copies the totals into the row of the brand in a table `brand`. */
+export const takeTotals: Statement = {
+  columns: { brand_id: 'uuid' },
+  touches: ['brand_totals', 'brand'],
+  sql: `
+    insert into brand (brand_id, scanned_at, active_ads, total_ads)
+    select brand_id, scanned_at, active_ads, total_ads from brand_totals join :input i using (brand_id)
+    on conflict (brand_id) do update set scanned_at = excluded.scanned_at, active_ads = excluded.active_ads,
+      total_ads = excluded.total_ads`,
+};
