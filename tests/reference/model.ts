@@ -11,8 +11,8 @@ import type {
 
 /**
  * Reference model of the ad library: computes from the set of observations the figures of each ad, brand and day. It
- * follows the rules of DESIGN §5 in the plainest way, without events and tables, and knows nothing of the service.
- * Comments that begin with "Decision" settle a point that the rules leave open.
+ * follows the rules of the ad library (services/domain/README.md) in the plainest way, without events and tables, and
+ * knows nothing of the service. Comments that begin with "Decision" settle a point that the rules leave open.
  */
 
 const HOUR_MS = 3_600_000;
