@@ -83,7 +83,7 @@ const program = new Command('ingest')
     optionParser(parseCountries, 'codes such as IN,US or ALL'),
   )
   .option('--complete', 'declare that each file has all ads of its pages, or all products of its shop')
-  .option('--mapping <file>', 'mapping file for CSV columns')
+  .option('--mapping <file>', 'mapping file for the columns of CSV or the members of JSON')
   .option('--brands <file>', 'brands file: maps groups in file names to brands; requires --mapping')
   .option('--refused-dir <folder>', 'folder for files of refused records and long lists', '.')
   .option('--dry-run', 'show what would be recorded, without servers and without writing anything')

@@ -5,6 +5,7 @@ import type { SidePlan } from './read-side-file.ts';
 import { type FormatName, READERS, SIDE_READERS, type SideFormat } from '../readers/formats.ts';
 import { readMappedCsv, variantOf } from '../readers/formats/mapped-csv.ts';
 import { type LoadedMapping, readFileName } from '../readers/formats/column-mapping.ts';
+import { readMappedJson } from '../readers/mapped/mapped-json.ts';
 import type { Reader } from '../readers/record.ts';
 import type { SideNeeds, SideReader } from '../readers/side-record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
@@ -57,10 +58,7 @@ export const isRefusedFile = (path: string): boolean => /\.refused(-\d+)?\.[^/]*
 
 /** Returns the plan for reading a file, or the reason why it cannot be read. Reads no record beyond detection. */
 export const planFile = async (path: string, options: ReadOptions): Promise<Plan | NoPlan> => {
-  const detected =
-    options.format === undefined
-      ? await detectFormat(path, options.mapping !== undefined)
-      : { format: options.format };
+  const detected = await detectFormat(path, mappedFormatOf(options), options.format);
   if ('unknown' in detected) return { what: detected.unknown, advice: detected.advice };
   const { format } = detected;
   if (format === 'observations') return { kind: 'observations', format };
@@ -69,13 +67,15 @@ export const planFile = async (path: string, options: ReadOptions): Promise<Plan
     return 'what' in plan ? plan : { kind: 'side', format, ...plan };
   }
   const plan =
-    format === 'mapped-csv' ? await mappedPlan(path, options) : await plainPlan(path, format, options);
+    format === 'mapped-csv' || format === 'mapped-json'
+      ? await mappedPlan(path, format, options)
+      : await plainPlan(path, format, options);
   if ('what' in plan) return plan;
   const { brandDomain, times } = plan.defaults;
-  const { columns } = options.mapping?.mapping ?? {};
-  if (brandDomain === null && (format !== 'mapped-csv' || columns?.brand_domain === undefined))
-    return NO_BRAND;
-  const recordsHaveNoTime = format === 'mapped-csv' && columns?.scanned_at === undefined;
+  const isMapped = format === 'mapped-csv' || format === 'mapped-json';
+  const columns = isMapped ? options.mapping?.mapping.columns : undefined;
+  if (brandDomain === null && columns?.brand_domain === undefined) return NO_BRAND;
+  const recordsHaveNoTime = isMapped && columns?.scanned_at === undefined;
   if (recordsHaveNoTime && times.option === null && times.fileName === null) return NO_TIME;
   return { kind: 'scans', format, ...plan };
 };
@@ -88,6 +88,9 @@ const scanTimes = (path: string, options: ReadOptions, inFileName: string | null
     utcOffset,
   };
 };
+
+const mappedFormatOf = ({ mapping }: ReadOptions): 'mapped-csv' | 'mapped-json' | null =>
+  mapping === undefined ? null : `mapped-${mapping.mapping.syntax}`;
 
 const isSideFormat = (format: FormatName): format is SideFormat => format in SIDE_READERS;
 
@@ -124,12 +127,22 @@ const plainPlan = async (
   };
 };
 
-const mappedPlan = async (path: string, options: ReadOptions): Promise<FilePlan | NoPlan> => {
+const mappedPlan = async (
+  path: string,
+  format: 'mapped-csv' | 'mapped-json',
+  options: ReadOptions,
+): Promise<FilePlan | NoPlan> => {
   const { mapping: loaded } = options;
   if (loaded === undefined) return { what: 'requires a mapping', advice: 'add --mapping FILE' };
   const { mapping } = loaded;
-  const header = await headerOf(path);
-  const variant = header === null ? null : variantOf(mapping, header.columns);
+  if (format !== mappedFormatOf(options))
+    return {
+      what: `is read as ${format}, but the mapping is for ${mapping.syntax}`,
+      advice: 'leave --format out',
+    };
+  const header = mapping.syntax === 'csv' ? await headerOf(path) : null;
+  const variant =
+    mapping.syntax === 'json' ? mapping.variants[0] : header && variantOf(mapping, header.columns);
   const named = readFileName(loaded, stemOf(path));
   const brandDomain = options.brand ?? named.brand?.domain ?? null;
   if (brandDomain === null && named.group !== null && mapping.columns.brand_domain === undefined) {
@@ -139,7 +152,7 @@ const mappedPlan = async (path: string, options: ReadOptions): Promise<FilePlan 
     };
   }
   return {
-    read: readMappedCsv(mapping),
+    read: mapping.syntax === 'csv' ? readMappedCsv(mapping) : readMappedJson(mapping),
     // Without a matching variant the reader refuses the header, so this collector is never recorded.
     collector: variant?.collector ?? mapping.name,
     defaults: {

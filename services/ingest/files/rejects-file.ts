@@ -60,5 +60,8 @@ export class RejectsFile implements AsyncDisposable {
   }
 }
 
-const extensionOf = (source: string): string =>
-  /\.([A-Za-z0-9]{1,6})$/.exec(basename(source).replace(/\.gz$/i, ''))?.[1] ?? 'csv';
+/** Returns the extension for a file with a header. The rows of a spreadsheet are written as CSV. */
+const extensionOf = (source: string): string => {
+  const extension = /\.([A-Za-z0-9]{1,6})$/.exec(basename(source).replace(/\.gz$/i, ''))?.[1] ?? 'csv';
+  return /^xls/i.test(extension) ? 'csv' : extension;
+};

@@ -22,19 +22,27 @@ export type Detected =
 
 const CHOOSE_FORMAT = `set --format to one of ${FORMATS.join(', ')}`;
 
-/** Detects the format of a file by its content, never by its name. With a mapping, every CSV is `mapped-csv`. */
-export const detectFormat = async (path: string, hasMapping: boolean): Promise<Detected> => {
-  const source = firstBytes(await openSource(path));
-  let first = '';
-  for await (const chunk of source.chunks()) {
-    if (chunk[0] === 0xff || chunk[0] === 0xfe)
-      return { unknown: 'is not UTF-8 text', advice: 'save it as UTF-8' };
-    first = chunk
-      .toString('utf8')
-      .replace(/^\uFEFF/, '')
-      .trimStart();
-    if (first !== '') break;
-  }
+/** Formats that a spreadsheet can have. The other ones are texts. */
+const SHEET_FORMATS: readonly FormatName[] = ['ads-archive-csv', 'rank-list', 'mapped-csv'];
+
+/**
+ * Detects the format of a file by its content, never by its name. `mapping`: the format of the mapping, if any; every
+ * file of the mapping's syntax then has this format. `chosen`: the format of --format, for which only the kind of the
+ * content is checked.
+ */
+export const detectFormat = async (
+  path: string,
+  mapping: 'mapped-csv' | 'mapped-json' | null,
+  chosen?: FormatName,
+): Promise<Detected> => {
+  const opened = await openSource(path);
+  const { content } = opened;
+  if (content.kind === 'other') return { unknown: content.is, advice: content.advice };
+  const source = firstBytes(opened);
+  if (content.kind === 'html page') return detectPage(source, chosen);
+  if (content.kind === 'spreadsheet') return detectSheet(source, mapping, chosen);
+  if (chosen !== undefined) return { format: chosen };
+  const first = await firstText(source);
   if (first === '') {
     const damage = source.damage();
     return damage === null
@@ -43,9 +51,63 @@ export const detectFormat = async (path: string, hasMapping: boolean): Promise<D
   }
   if (isTaxonomyText(first)) return { format: 'taxonomy-text' };
   const reopened = firstBytes(await openSource(path));
-  if (!/^(\{|\[|for \(;;\);)/.test(first)) return detectCsv(reopened, hasMapping);
+  const isJson = /^(\{|\[|for \(;;\);)/.test(first);
+  if (mapping !== null) return detectMapped(mapping, isJson);
+  if (!isJson) return detectCsv(reopened);
   // A page of many products can exceed the size limit of a record, so it is detected by its first bytes.
   return isLongCataloguePage(first) ? { format: 'storefront-json' } : detectJson(reopened);
+};
+
+/** Returns the first text of a source that is not blank. */
+const firstText = async (source: Source): Promise<string> => {
+  for await (const chunk of source.chunks()) {
+    const text = chunk
+      .toString('utf8')
+      .replace(/^\uFEFF/, '')
+      .trimStart();
+    if (text !== '') return text;
+  }
+  return '';
+};
+
+const detectMapped = (mapping: 'mapped-csv' | 'mapped-json', isJson: boolean): Detected =>
+  isJson === (mapping === 'mapped-json')
+    ? { format: mapping }
+    : {
+        unknown: isJson ? 'is JSON, but the mapping is for CSV' : 'is no JSON, but the mapping is for JSON',
+        advice: isJson ? 'use a mapping with "records" and "fields"' : 'use a mapping with "columns"',
+      };
+
+const detectPage = async (source: Source, chosen?: FormatName): Promise<Detected> => {
+  const detected = await detectJson(source);
+  if ('unknown' in detected) {
+    return {
+      unknown: source.damage() ?? 'is an HTML page without library data, such as a login page',
+      advice: 'save a page of the ad library that shows its results, or import an export of it',
+    };
+  }
+  return chosen === undefined || chosen === detected.format
+    ? detected
+    : { unknown: `is an HTML page, which --format ${chosen} does not read`, advice: 'leave --format out' };
+};
+
+const detectSheet = async (
+  source: Source,
+  mapping: 'mapped-csv' | 'mapped-json' | null,
+  chosen?: FormatName,
+): Promise<Detected> => {
+  if (chosen !== undefined && !SHEET_FORMATS.includes(chosen))
+    return {
+      unknown: `is a spreadsheet, which --format ${chosen} does not read`,
+      advice: 'leave --format out',
+    };
+  if (mapping !== null) return detectMapped(mapping, false);
+  if (chosen !== undefined) return { format: chosen };
+  const detected = await detectCsv(source);
+  const damage = source.damage();
+  return damage !== null && 'unknown' in detected
+    ? { unknown: damage, advice: 'save the file again' }
+    : detected;
 };
 
 /** Returns true when the first line that is neither blank nor a comment is a taxonomy line. */
@@ -65,8 +127,7 @@ const firstBytes = (source: Source): Source => ({
   },
 });
 
-const detectCsv = async (source: Source, hasMapping: boolean): Promise<Detected> => {
-  if (hasMapping) return { format: 'mapped-csv' };
+const detectCsv = async (source: Source): Promise<Detected> => {
   for await (const item of csvRows(source)) {
     if (item.kind !== 'header') break;
     const has = (names: readonly string[]): boolean => names.some((name) => item.columns.includes(name));
@@ -80,7 +141,7 @@ const detectCsv = async (source: Source, hasMapping: boolean): Promise<Detected>
       advice: `describe its columns with --mapping FILE, or ${CHOOSE_FORMAT}`,
     };
   }
-  return { unknown: 'has an unknown format', advice: CHOOSE_FORMAT };
+  return { unknown: 'has no row', advice: 'remove it, or export it again' };
 };
 
 const detectJson = async (source: Source): Promise<Detected> => {

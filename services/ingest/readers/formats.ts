@@ -33,11 +33,12 @@ export const SIDE_READERS = {
 
 export type SideFormat = keyof typeof SIDE_READERS;
 
-/** All formats. `mapped-csv` requires a mapping file; `observations` are this service's own observations. */
+/** All formats. `mapped-csv` and `mapped-json` require a mapping file; `observations` are this service's own observations. */
 export const FORMATS = [
   ...(Object.keys(READERS) as PlainFormat[]),
   ...(Object.keys(SIDE_READERS) as SideFormat[]),
   'mapped-csv',
+  'mapped-json',
   'observations',
 ] as const;
 export type FormatName = (typeof FORMATS)[number];

@@ -3,7 +3,7 @@ import { observedAtOf } from '#contracts/observations/index.ts';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { timeInFileName } from '#services/ingest/files/file-name-time.ts';
 import type { FormatName } from '#services/ingest/readers/formats.ts';
-import { Mapping } from '#services/ingest/readers/formats/column-mapping.ts';
+import { CsvMapping } from '#services/ingest/readers/formats/column-mapping.ts';
 import { adId, ExportFolder, reading } from '../fixtures/export-files.ts';
 import { actorAd, apiPage, webAd } from '../fixtures/export-shapes.ts';
 
@@ -13,7 +13,7 @@ const NAMED = '2026-03-03T08:00:00.000Z';
 const NAME_WITH_TIME = 'shop-2026-03-03T0800Z';
 
 const mapping = {
-  mapping: Mapping.parse({
+  mapping: CsvMapping.parse({
     name: 'own',
     columns: { ad_id: ['id'], scanned_at: ['scanned_at'] },
     variants: [{ collector: 'own-1', has_columns: [] }],

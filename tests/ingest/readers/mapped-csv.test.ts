@@ -1,79 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadMapping, MappingFault } from '#services/ingest/readers/formats/column-mapping.ts';
 import { NO_TIME } from '#services/ingest/readers/scan-key.ts';
 import { adId, ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
-
-const MAPPING = fileURLToPath(
-  new URL('../../../services/ingest/mappings/competitor-page-scan.json', import.meta.url),
-);
-const BRANDS = JSON.stringify({
-  brands: [{ group: 'lumen-socks', name: 'Lumen Socks', domain: 'lumen-socks.example' }],
-});
-
-const OLD_COLUMNS = [
-  'facebook_page_id',
-  'facebook_page_name',
-  'target_country',
-  'ad_library_id',
-  'ad_start_date',
-  'ad_end_date',
-  'ad_primary_text',
-  'ad_description',
-  'ad_cta_label',
-  'ad_destination_url',
-  'ad_media_type',
-  'ad_distribution_platforms',
-  'facebook_video_cdn_url_at_scrape',
-  'facebook_thumbnail_cdn_url_at_scrape',
-] as const;
-const NEW_COLUMNS = [
-  ...OLD_COLUMNS,
-  'version_index',
-  'version_id',
-  'version_primary_text',
-  'version_description',
-  'version_cta_label',
-  'version_destination_url',
-] as const;
-type Row = { readonly [Column in (typeof NEW_COLUMNS)[number]]?: string };
-
-const USUAL: Row = {
-  facebook_page_id: '400000000000011',
-  facebook_page_name: 'Lumen Socks',
-  target_country: 'IN',
-  ad_start_date: '2026-02-01',
-  ad_primary_text: 'Warm feet',
-  ad_description: 'All year',
-  ad_cta_label: 'Install Now',
-  ad_destination_url: 'https://lumen-socks.example',
-  ad_media_type: 'Video',
-  ad_distribution_platforms: 'Facebook, Audience Network',
-  facebook_video_cdn_url_at_scrape: 'https://cdn.example/v.mp4',
-  facebook_thumbnail_cdn_url_at_scrape: 'https://cdn.example/p.jpg',
-};
-
-const csv = (columns: readonly string[], rows: readonly Row[]): string =>
-  [
-    columns.join(','),
-    ...rows.map((row) =>
-      columns
-        .map((name) => `"${({ ...USUAL, ...row }[name as keyof Row] ?? '').replaceAll('"', '""')}"`)
-        .join(','),
-    ),
-  ].join('\n');
-
-const readRows = async (name: string, columns: readonly string[], rows: readonly Row[], more = {}) => {
-  await using folder = await ExportFolder.open();
-  const mapping = await loadMapping(MAPPING, await folder.file('brands.json', BRANDS));
-  return await reading(await folder.file(name, csv(columns, rows)), { mapping, ...more });
-};
-
-const NAME = 'fb-ads-lumen-socks-2026-03-02-1015-v2.csv.gz';
+import { NEW_COLUMNS, OLD_COLUMNS, readRows, SCAN_NAME, type ScanRow } from '../fixtures/page-scans.ts';
 
 describe('a mapping for scans of social pages', () => {
   test('reads brand and time from the file name, and the collector from the header', async () => {
-    const { observations, ends, refused } = await readRows(NAME, NEW_COLUMNS, [{ ad_library_id: adId(1) }]);
+    const { observations, ends, refused } = await readRows(SCAN_NAME, NEW_COLUMNS, [
+      { ad_library_id: adId(1) },
+    ]);
     expect(refused).toEqual([]);
     expect(observations[0]).toMatchObject({
       type: 'brand.profile',
@@ -91,13 +26,13 @@ describe('a mapping for scans of social pages', () => {
         collector: 'competitor-page-scan-2',
       },
     });
-    const older = await readRows(NAME, OLD_COLUMNS, [{ ad_library_id: adId(1) }]);
+    const older = await readRows(SCAN_NAME, OLD_COLUMNS, [{ ad_library_id: adId(1) }]);
     expect(older.ends[0]?.coverage.collector).toBe('competitor-page-scan-1');
   });
 
   test('maps columns to fields, and reads blank columns as unknown', async () => {
     const blank = Object.fromEntries(OLD_COLUMNS.map((name) => [name, '']));
-    const { ads } = await readRows(NAME, NEW_COLUMNS, [
+    const { ads } = await readRows(SCAN_NAME, NEW_COLUMNS, [
       { ad_library_id: adId(1) },
       { ...blank, ad_library_id: adId(2), ad_distribution_platforms: '4 platforms' },
       { ad_library_id: adId(3), ad_end_date: '2026-02-20' },
@@ -134,79 +69,14 @@ describe('a mapping for scans of social pages', () => {
     expect(ads[2]).toMatchObject({ is_active: null, stopped_on: '2026-02-20' });
   });
 
-  test.each([
-    ['the timer of a video', 'Warm feet\nAll year\n0:00 / 0:45', 'Warm feet\nAll year', null],
-    ['a notice at the end of a line', 'Warm feet Low impression count', 'Warm feet', null],
-    ['a notice', 'Low impression count\nWarm feet\nLow impression count', 'Warm feet', null],
-    [
-      'the notice of a player with its link',
-      "Warm feet\nSorry, we're having trouble with playing this video.\nLearn more",
-      'Warm feet',
-      null,
-    ],
-    ['a headline after a timer', 'Warm feet\n0:00 / 0:45\nSocks for all', 'Warm feet', 'Socks for all'],
-    ['a headline after an address', 'Warm feet\nSHOP.EXAMPLE\nSocks\nFor all', 'Warm feet', 'Socks'],
-    ['two page elements', 'Warm feet\nLow impression count\n0:00 / 1:45\nSocks', 'Warm feet', 'Socks'],
-    ['no page element', 'Warm feet\nAT 9.30\nLearn more here', 'Warm feet\nAT 9.30\nLearn more here', null],
-    ['a copy after an address', 'A\nSHOP.EXAMPLE\nB\nC\nD\nE', 'A\nSHOP.EXAMPLE\nB\nC\nD\nE', null],
-  ])('separates the copy of the older program from %s', async (_, exported, body, link_description) => {
-    const { ads } = await readRows(NAME, OLD_COLUMNS, [
-      { ad_library_id: adId(1), ad_primary_text: exported, ad_description: '', ad_cta_label: '' },
-    ]);
-    expect(ads[0]).toMatchObject({ body, link_description, cta_text: null });
-  });
-
-  test('separates address, headline and button, and agrees with the newer program', async () => {
-    const { ads } = await readRows(NAME, OLD_COLUMNS, [
-      {
-        ad_library_id: adId(1),
-        ad_primary_text: 'Warm feet\n0:00 / 0:45\nSHOP.EXAMPLE\nSocks for all\nInstall Now',
-        ad_description: 'Install now',
-        ad_cta_label: '',
-      },
-      {
-        ad_library_id: adId(2),
-        ad_primary_text: 'Warm feet\nSocks for all\nInstall Now',
-        ad_description: 'Warm feet',
-        ad_cta_label: 'Install Now',
-      },
-    ]);
-    const newer = await readRows(NAME, NEW_COLUMNS, [
-      { ad_library_id: adId(1), ad_description: 'Socks for all', ad_cta_label: 'Install now' },
-    ]);
-    const texts = (ad = newer.ads[0]) => [ad?.body, ad?.link_description, ad?.cta_text];
-    expect(ads.map(texts)).toEqual([texts(), texts()]);
-    expect(ads.map(({ caption }) => caption)).toEqual(['shop.example', null]);
-  });
-
-  test.each([
-    ['Learn More', '', null, 'Learn more'],
-    ['Use App', 'Take The Quiz', 'Take The Quiz', 'Use app'],
-    ['All year', 'Take The Quiz', 'All year', 'Take The Quiz'],
-  ])(
-    'reads the button %j with the label %j of the older program',
-    async (description, label, text, button) => {
-      const { ads } = await readRows(NAME, OLD_COLUMNS, [
-        { ad_library_id: adId(1), ad_description: description, ad_cta_label: label },
-      ]);
-      expect(ads[0]).toMatchObject({ body: 'Warm feet', link_description: text, cta_text: button });
-    },
-  );
-
-  test('leaves the texts of the newer program unchanged', async () => {
-    const body = 'Warm feet \n0:00 / 0:45\nInstall now';
-    const { ads } = await readRows(NAME, NEW_COLUMNS, [{ ad_library_id: adId(1), ad_primary_text: body }]);
-    expect(ads[0]).toMatchObject({ body, link_description: 'All year', cta_text: 'Install now' });
-  });
-
   test('merges rows of one ad into versions, with rows of other ads between them', async () => {
-    const version = (key: string, body: string): Row => ({
+    const version = (key: string, body: string): ScanRow => ({
       ad_library_id: adId(1),
       version_index: key,
       version_primary_text: body,
       facebook_video_cdn_url_at_scrape: `https://cdn.example/${key}.mp4`,
     });
-    const { ads } = await readRows(NAME, NEW_COLUMNS, [
+    const { ads } = await readRows(SCAN_NAME, NEW_COLUMNS, [
       version('0', 'Warm'),
       { ad_library_id: adId(2) },
       version('1', 'Warm'),
@@ -218,7 +88,7 @@ describe('a mapping for scans of social pages', () => {
   });
 
   test('yields one scan per set of countries', async () => {
-    const { ends } = await readRows(NAME, NEW_COLUMNS, [
+    const { ends } = await readRows(SCAN_NAME, NEW_COLUMNS, [
       { ad_library_id: adId(1) },
       { ad_library_id: adId(2), target_country: 'ALL' },
     ]);
@@ -234,7 +104,7 @@ describe('a mapping for scans of social pages', () => {
       scanned_at: '2026-03-02T04:45:00.000Z',
       coverage: { complete: false },
     });
-    const withBad = await readRows(NAME, NEW_COLUMNS, [
+    const withBad = await readRows(SCAN_NAME, NEW_COLUMNS, [
       { ad_library_id: adId(1) },
       { ad_library_id: 'none' },
     ]);
@@ -252,7 +122,7 @@ describe('a mapping for scans of social pages', () => {
       brand: OF_BRAND.brand,
     });
     expect(nameless.refused.map(({ advice }) => advice)).toEqual([NO_TIME.advice]);
-    const header = await readRows(NAME, ['name', 'price'], [{}]);
+    const header = await readRows(SCAN_NAME, ['name', 'price'], [{}]);
     expect(header.observations).toEqual([]);
     expect(header.refused.map(({ what }) => what)).toEqual([
       'has an unexpected header: missing ad_library_id, ad_primary_text (found name, price)',

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { ObservedDomain } from '#contracts/values/primitives.ts';
+import { KEY_MAX_CHARACTERS } from '../parsing/json-frame.ts';
 
 /** Candidate column names. The first one with a value that is not blank counts. */
 const Candidates = z.array(z.string().min(1)).min(1).max(20);
@@ -43,50 +44,38 @@ const VersionColumns = z.strictObject({
   link_url: Candidates.optional(),
 });
 
-/**
- * Schema of a mapping file, for CSV files of other tools. It maps columns to fields, identifies the exporting program by
- * its header, and parses the file name. Columns that are not mapped are not read, which keeps spend and reach out.
- */
-export const Mapping = z.strictObject({
+/** Fields of an ad and of its scan, each with the columns or paths that can have it. */
+const AdFields = z.strictObject({
+  ad_id: Candidates,
+  page_id: Candidates.optional(),
+  page_name: Candidates.optional(),
+  is_active: Candidates.optional(),
+  started_on: Candidates.optional(),
+  stopped_on: Candidates.optional(),
+  body: Candidates.optional(),
+  title: Candidates.optional(),
+  link_description: Candidates.optional(),
+  caption: Candidates.optional(),
+  cta_type: Candidates.optional(),
+  cta_text: Candidates.optional(),
+  link_url: Candidates.optional(),
+  format: Candidates.optional(),
+  platforms: Candidates.optional(),
+  languages: Candidates.optional(),
+  image_url: Candidates.optional(),
+  video_url: Candidates.optional(),
+  poster_url: Candidates.optional(),
+  /** Countries that the scan covers: two-letter codes, separated by commas, or `ALL`. */
+  countries: Candidates.optional(),
+  brand_domain: Candidates.optional(),
+  brand_name: Candidates.optional(),
+  scanned_at: Candidates.optional(),
+});
+
+/** Settings that mappings for CSV and for JSON have in common. */
+const settings = {
   name: z.string().min(1).max(80),
   description: z.string().max(4_000).optional(),
-  columns: z.strictObject({
-    ad_id: Candidates,
-    page_id: Candidates.optional(),
-    page_name: Candidates.optional(),
-    is_active: Candidates.optional(),
-    started_on: Candidates.optional(),
-    stopped_on: Candidates.optional(),
-    body: Candidates.optional(),
-    title: Candidates.optional(),
-    link_description: Candidates.optional(),
-    caption: Candidates.optional(),
-    cta_type: Candidates.optional(),
-    cta_text: Candidates.optional(),
-    link_url: Candidates.optional(),
-    format: Candidates.optional(),
-    platforms: Candidates.optional(),
-    languages: Candidates.optional(),
-    image_url: Candidates.optional(),
-    video_url: Candidates.optional(),
-    poster_url: Candidates.optional(),
-    /** Countries that the scan covers: two-letter codes, separated by commas, or `ALL`. */
-    countries: Candidates.optional(),
-    brand_domain: Candidates.optional(),
-    brand_name: Candidates.optional(),
-    scanned_at: Candidates.optional(),
-  }),
-  version: VersionColumns.optional(),
-  /** Headers of the exporting programs. The first variant whose columns all exist determines the collector. */
-  variants: z
-    .array(
-      z.strictObject({
-        collector: z.string().min(1).max(100),
-        has_columns: z.array(z.string().min(1)),
-        ...pageNoise,
-      }),
-    )
-    .min(1),
   /** Values for fields that a row leaves blank. `is_active` is ignored when the row has a stop date. */
   constants: z
     .strictObject({
@@ -105,8 +94,60 @@ export const Mapping = z.strictObject({
   file_name: z.strictObject({ pattern: Pattern, offset: Offset.default('+00:00') }).optional(),
   /** Path of the brands file, relative to the mapping file unless absolute. --brands overrides it. */
   brands_file: z.string().optional(),
+};
+
+/**
+ * Schema of a mapping file for CSV files of other tools. It maps columns to fields, identifies the exporting program by
+ * its header, and parses the file name. Columns that are not mapped are not read, which keeps spend and reach out.
+ */
+export const CsvMapping = z
+  .strictObject({
+    ...settings,
+    columns: AdFields,
+    version: VersionColumns.optional(),
+    /** Headers of the exporting programs. The first variant whose columns all exist determines the collector. */
+    variants: z
+      .array(
+        z.strictObject({
+          collector: z.string().min(1).max(100),
+          has_columns: z.array(z.string().min(1)),
+          ...pageNoise,
+        }),
+      )
+      .min(1),
+  })
+  .transform((mapping) => ({ syntax: 'csv' as const, ...mapping }));
+export type CsvMapping = z.infer<typeof CsvMapping>;
+
+/** A path of members below the top level, such as `result.ads`. */
+const RecordPath = z
+  .string()
+  .max(500)
+  .transform((path) => path.split('.').filter((name) => name !== ''))
+  .refine((names) => names.every((name) => name.length < KEY_MAX_CHARACTERS), 'a member name is too long');
+
+/**
+ * Schema of a mapping file for JSON files of other tools. It names the place of the records, and for each field the
+ * paths inside a record, such as `creative.links[0].url`. Members that are not mapped are not read.
+ */
+const JsonMappingFile = z.strictObject({
+  ...settings,
+  /** Path of the list of records. Empty when the records are at the top level: a list, or one record per line. */
+  records: RecordPath.default([]),
+  fields: AdFields,
+  collector: z.string().min(1).max(100),
+  ...pageNoise,
 });
-export type Mapping = z.infer<typeof Mapping>;
+const JsonMapping = JsonMappingFile.transform((file) => {
+  const { fields: columns, collector, drop_lines, drop_endings, link_block, ...rest } = file;
+  const { button_in_description, description_repeats_copy, ...common } = rest;
+  const noise = { drop_lines, drop_endings, link_block, button_in_description, description_repeats_copy };
+  const variant = { collector, has_columns: [], ...noise };
+  return { syntax: 'json' as const, ...common, columns, version: undefined, variants: [variant] as const };
+});
+export type JsonMapping = z.infer<typeof JsonMapping>;
+
+export type Mapping = CsvMapping | JsonMapping;
 
 const Brands = z.object({
   brands: z.array(
@@ -120,20 +161,27 @@ export type LoadedMapping = { readonly mapping: Mapping; readonly brands: Readon
 /** Error for an unusable mapping, brands file or option. The message names the file or option and the reason. */
 export class MappingFault extends Error {}
 
-const load = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
-  let value: unknown;
+const loadJson = async (path: string): Promise<unknown> => {
   try {
-    value = JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
     throw new MappingFault(`${path} cannot be read as JSON: ${(error as Error).message}`);
   }
-  const result = schema.safeParse(value);
+};
+
+const load = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
+  const result = schema.safeParse(await loadJson(path));
   if (!result.success) throw new MappingFault(`${path} is not valid:\n${z.prettifyError(result.error)}`);
   return result.data;
 };
 
+const hasFields = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'fields' in value;
+
+/** Loads a mapping for CSV (with `columns`) or JSON (with `fields`). Throws `MappingFault`. */
 export const loadMapping = async (path: string, brandsPath?: string): Promise<LoadedMapping> => {
-  const mapping = await load(path, Mapping);
+  const isJson = hasFields(await loadJson(path));
+  const mapping: Mapping = await load<Mapping>(path, isJson ? JsonMapping : CsvMapping);
   const brandsFile =
     brandsPath ??
     (mapping.brands_file === undefined ? undefined : resolve(dirname(path), mapping.brands_file));

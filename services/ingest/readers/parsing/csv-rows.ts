@@ -13,7 +13,7 @@ export type CsvItem =
   | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };
 
 /**
- * Yields the rows of a CSV source as records of column names and texts. When the source is damaged, the last row may be
+ * Yields the rows of a CSV source or of a spreadsheet as records of column names and texts. When the source is damaged, the last row may be
  * cut off, so it is yielded as broken. One row is therefore held back until the next one arrives.
  */
 export async function* csvRows(source: Source): AsyncGenerator<CsvItem> {
@@ -28,10 +28,16 @@ export async function* csvRows(source: Source): AsyncGenerator<CsvItem> {
     if (held !== null) yield held;
     held = piece.kind === 'broken' ? piece : rowOf(columns ?? [], piece);
   }
-  if (held !== null) yield source.damage() === null ? held : cutShort(held);
+  if (held === null) return;
+  const isWhole = source.damage() === null || source.content.kind === 'spreadsheet';
+  yield isWhole ? held : cutShort(held);
 }
 
 async function* pieces(source: Source): AsyncGenerator<CsvPiece> {
+  if (source.content.kind === 'spreadsheet') {
+    yield* sheetPieces(source);
+    return;
+  }
   const decoder = new StringDecoder('utf8');
   let scanner: CsvScanner | null = null;
   for await (const chunk of source.chunks()) {
@@ -46,6 +52,25 @@ async function* pieces(source: Source): AsyncGenerator<CsvPiece> {
   yield* scanner.push(decoder.end());
   yield* scanner.end();
 }
+
+/** Yields the rows of a spreadsheet. A row without its last cells has blanks there, and cells beyond the header are a fault. */
+async function* sheetPieces(source: Source): AsyncGenerator<CsvPiece> {
+  let columns = 0;
+  for await (const { line, fields } of source.rows()) {
+    if (columns === 0) columns = fields.length;
+    const blanks = Array.from({ length: Math.max(0, columns - fields.length) }, () => '');
+    const row = [...fields, ...blanks];
+    const raw = row.map(csvField).join(',');
+    const isTooWide = row.slice(columns).some((field) => field !== '');
+    if (isTooWide) {
+      yield { kind: 'broken', line, raw, what: `has ${row.length} cells where the header has ${columns}` };
+    } else {
+      yield { kind: 'fields', line, raw, fields: row.slice(0, columns) };
+    }
+  }
+}
+
+const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 const rowOf = (columns: readonly string[], piece: CsvPiece & { kind: 'fields' }): CsvItem => {
   const row: { [column: string]: string } = {};

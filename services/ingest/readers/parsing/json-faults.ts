@@ -1,4 +1,4 @@
-import type { JsonItem } from './json-scanner.ts';
+import type { JsonItem } from './json-item.ts';
 import { type JsonObject, objectAt } from './json-value.ts';
 import { differenceFrom } from '../shapes/nearest-shape.ts';
 import type { RefusedRecord } from '../record.ts';

@@ -1,5 +1,7 @@
 import type { JsonObject } from './json-value.ts';
 
+/** Maximum characters of a member name that is compared. */
+export const KEY_MAX_CHARACTERS = 40;
 /** An object being scanned. It is a record, unless one of its members has records; then it is an envelope. */
 export type ObjectFrame = {
   readonly kind: 'object';

@@ -1,4 +1,5 @@
-import { type JsonItem, JsonScanner } from './json-scanner.ts';
+import type { JsonItem, RecordMembers } from './json-item.ts';
+import { JsonScanner } from './json-scanner.ts';
 import type { Source } from './open-source.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -14,12 +15,9 @@ export const WHOLE_FILE_LINE = 1;
 
 /**
  * Yields the JSON records of a source and their envelopes. The caller checks the source for damage. `recordMembers`:
- * names of the members that have records; by default those of the ad formats.
+ * names or path of the members that have records; by default the names of the ad formats.
  */
-export async function* jsonRecords(
-  source: Source,
-  recordMembers?: ReadonlySet<string>,
-): AsyncGenerator<JsonEntry> {
+export async function* jsonRecords(source: Source, recordMembers?: RecordMembers): AsyncGenerator<JsonEntry> {
   const scanner = new JsonScanner(recordMembers);
   let first = true;
   let number = 0;

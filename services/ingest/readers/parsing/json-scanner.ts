@@ -1,4 +1,12 @@
-import { type Frame, type ArrayFrame, type ObjectFrame, objectFrame, textOf } from './json-frame.ts';
+import {
+  type ArrayFrame,
+  type Frame,
+  KEY_MAX_CHARACTERS,
+  type ObjectFrame,
+  objectFrame,
+  textOf,
+} from './json-frame.ts';
+import { AD_RECORD_MEMBERS, type JsonItem, type RecordMembers } from './json-item.ts';
 import { type JsonObject, parseJson } from './json-value.ts';
 
 /** Maximum bytes of one record. The list around the records has no limit. */
@@ -7,31 +15,6 @@ export const JSON_RECORD_MAX_BYTES = 4 * 1024 * 1024;
 const NESTED_LISTS_MAX = 64;
 /** Maximum lines inside a record that look like the first line of a record. With more, the record is unclosed. */
 const RECORD_STARTS_INSIDE_MAX = 16;
-
-/** Names of members that have records or lists of records in the ad formats. The scanner descends into them. */
-const RECORD_MEMBERS: ReadonlySet<string> = new Set([
-  'data',
-  'payload',
-  'ad_library_main',
-  'search_results_connection',
-  'edges',
-  'node',
-  'collated_results',
-  'results',
-]);
-
-export type JsonItem =
-  | {
-      readonly kind: 'record';
-      readonly line: number;
-      readonly raw: string;
-      readonly value: JsonObject;
-      /** Members of the enclosing objects that precede the record. */
-      readonly context: JsonObject;
-    }
-  /** An object with records, emitted without them when it closes. */
-  | { readonly kind: 'envelope'; readonly line: number; readonly raw: string; readonly value: JsonObject }
-  | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -57,9 +40,9 @@ export class JsonScanner {
   #items: JsonItem[] = [];
   /** True when a valid record had a line that looks like a record's first line. Such lines then prove nothing. */
   #startsInside = false;
-  readonly #recordMembers: ReadonlySet<string>;
+  readonly #recordMembers: RecordMembers;
 
-  constructor(recordMembers = RECORD_MEMBERS) {
+  constructor(recordMembers: RecordMembers = AD_RECORD_MEMBERS) {
     this.#recordMembers = recordMembers;
   }
 
@@ -192,15 +175,24 @@ export class JsonScanner {
     } else if (byte === QUOTE) {
       frame.inString = false;
       if (frame.depth === 1 && frame.state === 'key') frame.state = 'colon';
-    } else if (frame.depth === 1 && frame.state === 'key' && frame.key !== null && frame.key.length < 40) {
+    } else if (
+      frame.depth === 1 &&
+      frame.state === 'key' &&
+      frame.key !== null &&
+      frame.key.length < KEY_MAX_CHARACTERS
+    ) {
       frame.key += String.fromCharCode(byte);
     }
   }
 
+  #objectDepth(): number {
+    return this.#frames.filter(({ kind }) => kind === 'object').length;
+  }
+
   #entersHere(frame: ObjectFrame): boolean {
-    return (
-      frame.depth === 1 && frame.state === 'value' && frame.key !== null && this.#recordMembers.has(frame.key)
-    );
+    if (frame.depth !== 1 || frame.state !== 'value' || frame.key === null) return false;
+    const members = this.#recordMembers;
+    return 'has' in members ? members.has(frame.key) : members[this.#objectDepth() - 1] === frame.key;
   }
 
   #enter(frame: ObjectFrame, byte: number): void {
@@ -237,7 +229,7 @@ export class JsonScanner {
     this.#items.push(
       frame.envelope
         ? { kind: 'envelope', line, raw, value: object }
-        : { kind: 'record', line, raw, value: object, context },
+        : { kind: 'record', line, raw, value: object, context, depth: this.#objectDepth() },
     );
   }
 

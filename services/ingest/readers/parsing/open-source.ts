@@ -1,14 +1,21 @@
-import { createReadStream, type ReadStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { archiveContentOf } from '../content/archive-content.ts';
+import { contentKindOf, HEAD_BYTES, type SourceContent } from '../content/content-kind.ts';
+import { htmlLibraryData } from '../content/html-library-data.ts';
+import { WorkbookFault } from '../content/xlsx-archive.ts';
+import { type SheetRow, xlsxRows } from '../content/xlsx-rows.ts';
 
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 const READ_BYTES = 256 * 1024;
+/** Bytes read at once to find the kind of the content. */
+const HEAD_READ_BYTES = 16 * 1024;
 
 /**
- * A file as a stream of decompressed bytes. Damaged gzip data does not throw: the stream yields all readable bytes and
- * ends, and `damage()` then returns the reason. A damaged file therefore loses only its tail.
+ * A file as a stream of decompressed bytes, or of rows. Damaged data does not throw: the stream yields everything that
+ * is readable and ends, and `damage()` then returns the reason. A damaged file therefore loses only its tail.
  */
 export type Source = {
   readonly path: string;
@@ -19,7 +26,12 @@ export type Source = {
   damage(): string | null;
   /** True while all bytes so far are valid UTF-8. */
   isUtf8(): boolean;
+  /** The kind of the content. `chunks` and `rows` yield nothing for other kinds than text, HTML page and spreadsheet. */
+  readonly content: SourceContent;
+  /** Bytes of a text. Of an HTML page: its library data as JSON. */
   chunks(): AsyncGenerator<Buffer>;
+  /** Rows of a spreadsheet. */
+  rows(): AsyncGenerator<SheetRow>;
 };
 
 const isGzip = async (path: string): Promise<boolean> => {
@@ -29,23 +41,25 @@ const isGzip = async (path: string): Promise<boolean> => {
   return bytesRead === head.length && GZIP_MAGIC.every((byte, at) => head[at] === byte);
 };
 
-/** Opens a file. Detects gzip by content, so a wrong or missing `.gz` extension does not matter. */
+/** Opens a file. Detects gzip and the kind of the content by its bytes, so a wrong extension does not matter. */
 export const openSource = async (path: string): Promise<Source> => {
   const { size } = await stat(path);
   const gzip = await isGzip(path);
-  let file: ReadStream | null = null;
+  const content = await contentOf(path, gzip);
+  let bytesRead = (): number => 0;
   let damage: string | null = null;
   let utf8 = true;
 
-  const chunks = async function* (): AsyncGenerator<Buffer> {
+  const bytes = async function* (): AsyncGenerator<Buffer> {
     const decoder = new TextDecoder('utf-8', { fatal: true });
-    file = createReadStream(path, { highWaterMark: READ_BYTES });
+    const file = createReadStream(path, { highWaterMark: READ_BYTES });
+    bytesRead = () => file.bytesRead;
     const stream = gzip ? gunzipped(file) : file;
     try {
       for await (const chunk of stream) {
-        const bytes = chunk as Buffer;
-        if (utf8) utf8 = decodes(decoder, bytes);
-        yield bytes;
+        const chunkBytes = chunk as Buffer;
+        if (utf8) utf8 = decodes(decoder, chunkBytes);
+        yield chunkBytes;
       }
     } catch (error) {
       if (!gzip || !isZlibError(error)) throw error;
@@ -53,17 +67,64 @@ export const openSource = async (path: string): Promise<Source> => {
     }
   };
 
+  const chunks = async function* (): AsyncGenerator<Buffer> {
+    if (content.kind === 'text') yield* bytes();
+    if (content.kind === 'html page') {
+      yield* htmlLibraryData(bytes(), (what) => {
+        damage ??= what;
+      });
+    }
+  };
+
+  const rows = async function* (): AsyncGenerator<SheetRow> {
+    if (content.kind !== 'spreadsheet') return;
+    try {
+      for await (const row of xlsxRows(path, (share) => {
+        bytesRead = () => Math.min(size, Math.round(share * size));
+      }))
+        yield row;
+    } catch (error) {
+      if (!(error instanceof WorkbookFault)) throw error;
+      damage = `the workbook ${error.message}`;
+    }
+  };
+
   return {
     path,
     bytesTotal: size,
-    bytesRead: () => file?.bytesRead ?? 0,
+    bytesRead: () => bytesRead(),
     damage: () => damage,
     isUtf8: () => utf8,
+    content,
     chunks,
+    rows,
   };
 };
 
-const gunzipped = (file: ReadStream): Readable => {
+/** Returns the kind of a file's content after decompression. */
+const contentOf = async (path: string, gzip: boolean): Promise<SourceContent> => {
+  const content = contentKindOf(await headOf(path, gzip));
+  if (content.kind !== 'zip archive') return content;
+  if (gzip) return { kind: 'other', is: 'is a ZIP archive inside gzip data', advice: 'unpack it' };
+  return archiveContentOf(path);
+};
+
+/** Returns the first decompressed bytes of a file. Fewer when it is shorter or damaged. */
+const headOf = async (path: string, gzip: boolean): Promise<Buffer> => {
+  const file = createReadStream(path, { highWaterMark: HEAD_READ_BYTES });
+  const parts: Buffer[] = [];
+  try {
+    for await (const chunk of gzip ? gunzipped(file) : file) {
+      parts.push(chunk as Buffer);
+      if (parts.reduce((sum, part) => sum + part.length, 0) >= HEAD_BYTES) break;
+    }
+  } catch (error) {
+    if (!isZlibError(error)) throw error;
+  }
+  return Buffer.concat(parts).subarray(0, HEAD_BYTES);
+};
+
+const gunzipped = (file: Readable): Readable => {
   const gunzip = createGunzip({ chunkSize: READ_BYTES });
   pipeline(file, gunzip, () => {
     // The reader of `gunzip` receives the error. `pipeline` is used only because it closes both streams.

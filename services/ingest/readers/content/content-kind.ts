@@ -1,0 +1,95 @@
+/** The kind of a file's content, which its first bytes show. The file name does not matter. */
+export type ContentKind =
+  | { readonly kind: 'zip archive' }
+  | { readonly kind: 'text' | 'html page' }
+  /** A file that no reader accepts. `is` completes "is …". */
+  | { readonly kind: 'other'; readonly is: string; readonly advice: string };
+
+/** The kind of a file's content after its archive has been examined. */
+export type SourceContent = Exclude<ContentKind, { kind: 'zip archive' }> | { readonly kind: 'spreadsheet' };
+
+/** Number of first bytes that are examined. */
+export const HEAD_BYTES = 1_024;
+
+const EXPORT_AS_TEXT = 'export the ads as JSON, CSV or XLSX';
+const UNPACK = 'unpack it and import the files that it contains';
+const SAVE_WORKBOOK = 'open it and save it as XLSX or CSV';
+
+/**
+ * First bytes of file formats, in Latin-1. `at`: offset of the bytes. `isText`: the bytes that follow can be text; for
+ * other formats, a file of text that begins alike is text.
+ */
+const SIGNATURES: readonly {
+  readonly bytes: string;
+  readonly at?: number;
+  readonly isText?: boolean;
+  readonly is: string;
+  readonly advice: string;
+}[] = [
+  { bytes: '%PDF-', isText: true, is: 'is a PDF file, not an export', advice: EXPORT_AS_TEXT },
+  { bytes: '\u0089PNG\r\n\u001a\n', is: 'is a PNG image, not an export', advice: EXPORT_AS_TEXT },
+  { bytes: '\u00ff\u00d8\u00ff', is: 'is a JPEG image, not an export', advice: EXPORT_AS_TEXT },
+  { bytes: 'GIF8', is: 'is a GIF image, not an export', advice: EXPORT_AS_TEXT },
+  { bytes: 'WEBP', at: 8, is: 'is a WebP image, not an export', advice: EXPORT_AS_TEXT },
+  { bytes: 'ftyp', at: 4, is: 'is a video or an image, not an export', advice: EXPORT_AS_TEXT },
+  { bytes: '\u001a\u0045\u00df\u00a3', is: 'is a video, not an export', advice: EXPORT_AS_TEXT },
+  { bytes: '\u001f\u008b', is: 'is gzip data inside gzip data', advice: 'unpack it once' },
+  { bytes: 'BZh', is: 'is a bzip2 file, not an export', advice: UNPACK },
+  { bytes: '\u00fd7zXZ\u0000', is: 'is an XZ file, not an export', advice: UNPACK },
+  { bytes: '\u0028\u00b5\u002f\u00fd', is: 'is a Zstandard file, not an export', advice: UNPACK },
+  { bytes: '7z\u00bc\u00af\u0027\u001c', is: 'is a 7z archive, not an export', advice: UNPACK },
+  { bytes: 'Rar!', is: 'is a RAR archive, not an export', advice: UNPACK },
+  { bytes: 'ustar', at: 257, is: 'is a tar archive, not an export', advice: UNPACK },
+  {
+    bytes: '\u00d0\u00cf\u0011\u00e0',
+    is: 'is an old Office file (XLS or DOC), not an export',
+    advice: SAVE_WORKBOOK,
+  },
+  { bytes: 'PAR1', is: 'is a Parquet file, not an export', advice: EXPORT_AS_TEXT },
+  { bytes: 'SQLite format 3\u0000', is: 'is an SQLite database, not an export', advice: EXPORT_AS_TEXT },
+];
+
+const ZIP_SIGNATURES = ['PK\u0003\u0004', 'PK\u0005\u0006'];
+const NOT_UTF_8 = { is: 'is not UTF-8 text', advice: 'save it as UTF-8' } as const;
+
+/** Returns the kind of a file by its first bytes. */
+export const contentKindOf = (head: Buffer): ContentKind => {
+  const bytes = head.subarray(0, HEAD_BYTES).toString('latin1');
+  if (ZIP_SIGNATURES.some((signature) => bytes.startsWith(signature))) return { kind: 'zip archive' };
+  const known = SIGNATURES.find((signature) => bytes.startsWith(signature.bytes, signature.at ?? 0));
+  if (known !== undefined && (known.isText === true || !isUtf8Text(head)))
+    return { kind: 'other', is: known.is, advice: known.advice };
+  if (bytes.startsWith('\u00ff\u00fe') || bytes.startsWith('\u00fe\u00ff'))
+    return { kind: 'other', ...NOT_UTF_8 };
+  if (bytes.includes('\u0000') && !isMostlyText(head))
+    return { kind: 'other', is: 'is a binary file, not an export', advice: EXPORT_AS_TEXT };
+  return textKindOf(head.subarray(0, HEAD_BYTES).toString('utf8'));
+};
+
+/** Maximum bytes of a UTF-8 character. The last one of the head can be cut off. */
+const CHARACTER_BYTES_MAX = 4;
+const isUtf8Text = (head: Buffer): boolean => {
+  const text = head.toString('utf8');
+  return !text.slice(0, -CHARACTER_BYTES_MAX).includes('\uFFFD') && !text.includes('\u0000');
+};
+
+/** Maximum share of control characters in a text. A text with a single NUL is refused by its record. */
+const CONTROL_SHARE_MAX = 1 / 32;
+const isMostlyText = (head: Buffer): boolean =>
+  head.filter((byte) => byte < 0x20 && ![0x09, 0x0a, 0x0d].includes(byte)).length <
+  head.length * CONTROL_SHARE_MAX;
+
+const textKindOf = (text: string): ContentKind => {
+  const start = text.replace(/^\uFEFF/, '').trimStart();
+  if (/^<(?:!doctype\s+html|html|head|body|script|meta|div|main|!--)[\s>-]/i.test(start))
+    return { kind: 'html page' };
+  if (/^<\?xml|^<[a-z][\w:.-]*[\s>/]/i.test(start))
+    return { kind: 'other', is: 'is an XML file, not an export', advice: EXPORT_AS_TEXT };
+  if (/^(?:From: <Saved by|MIME-Version:)/i.test(start))
+    return {
+      kind: 'other',
+      is: 'is a web archive (MHTML), not an HTML page',
+      advice: 'save the page again as HTML',
+    };
+  return { kind: 'text' };
+};

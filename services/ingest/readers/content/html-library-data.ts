@@ -1,0 +1,111 @@
+import { StringDecoder } from 'node:string_decoder';
+import { isObject, parseJson } from '../parsing/json-value.ts';
+
+/** Maximum characters of one data block in a page. */
+const BLOCK_MAX_CHARACTERS = 64 * 1024 * 1024;
+/** Maximum characters of an opening tag. */
+const TAG_MAX_CHARACTERS = 4 * 1024;
+/** Maximum depth at which a data block is searched for results. */
+const DEPTH_MAX = 64;
+/** Member that has the result pages of the library, with `edges`. */
+const RESULTS = 'search_results_connection';
+
+const OPENING = /<script\b[^>]*>/gi;
+const CLOSING = /<\/script\s*>/gi;
+const isJsonBlock = (tag: string): boolean => /\stype\s*=\s*["']?application\/(?:ld\+)?json\b/i.test(tag);
+const lineEndsIn = (text: string): string => text.replaceAll(/[^\n]+/g, '');
+
+/**
+ * Converts a saved page of the ad library to JSON text: each result page in the page's data blocks
+ * (`<script type="application/json">`) becomes one object, and the rest of the page becomes empty lines. A record
+ * therefore has the line at which its data block begins in the page. `damaged` is called when a data block is cut short.
+ */
+export async function* htmlLibraryData(
+  chunks: AsyncIterable<Buffer>,
+  damaged: (what: string) => void,
+): AsyncGenerator<Buffer> {
+  const decoder = new StringDecoder('utf8');
+  const page = new PageScanner(damaged);
+  for await (const chunk of chunks) {
+    const json = page.push(decoder.write(chunk));
+    if (json !== '') yield Buffer.from(json);
+  }
+  const rest = page.end(decoder.end());
+  if (rest !== '') yield Buffer.from(rest);
+}
+
+class PageScanner {
+  readonly #damaged: (what: string) => void;
+  #text = '';
+  /** Index up to which the text was searched for the end of the current block. */
+  #searched = 0;
+  #block: 'none' | 'data' | 'other' = 'none';
+
+  constructor(damaged: (what: string) => void) {
+    this.#damaged = damaged;
+  }
+
+  push(text: string): string {
+    this.#text += text;
+    let json = '';
+    for (;;) {
+      const pattern = this.#block === 'none' ? OPENING : CLOSING;
+      pattern.lastIndex = this.#searched;
+      const tag = pattern.exec(this.#text);
+      if (tag === null) break;
+      const before = this.#text.slice(0, tag.index);
+      json += this.#block === 'data' ? resultsIn(before, this.#damaged) : lineEndsIn(before);
+      json += lineEndsIn(tag[0]);
+      this.#text = this.#text.slice(tag.index + tag[0].length);
+      this.#searched = 0;
+      if (this.#block !== 'none') this.#block = 'none';
+      else this.#block = isJsonBlock(tag[0]) ? 'data' : 'other';
+    }
+    return json + this.#dropSearched();
+  }
+
+  end(text: string): string {
+    const json = this.push(text);
+    if (this.#block === 'data' && this.#text.includes(RESULTS))
+      this.#damaged('the page ends inside its library data');
+    return json;
+  }
+
+  /** Drops searched text that no tag can begin in. Returns its line ends. */
+  #dropSearched(): string {
+    const end = Math.max(0, this.#text.length - TAG_MAX_CHARACTERS);
+    this.#searched = end;
+    const isTooLong = this.#block === 'data' && this.#text.length > BLOCK_MAX_CHARACTERS;
+    if (this.#block === 'data' && !isTooLong) return '';
+    if (isTooLong) {
+      this.#damaged(`a data block of the page is longer than ${BLOCK_MAX_CHARACTERS} characters`);
+      this.#block = 'other';
+    }
+    const dropped = this.#text.slice(0, end);
+    this.#text = this.#text.slice(end);
+    this.#searched = 0;
+    return lineEndsIn(dropped);
+  }
+}
+
+/** Returns the result pages of a data block, one object each on one line, and then the line ends of the block. */
+const resultsIn = (block: string, damaged: (what: string) => void): string => {
+  if (!block.includes(RESULTS)) return lineEndsIn(block);
+  try {
+    const pages = [...resultPages(parseJson(block), 0)];
+    return `${pages.map((page) => JSON.stringify({ [RESULTS]: page })).join(' ')}${lineEndsIn(block)}`;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    damaged(`a data block of the page is not JSON: ${error.message}`);
+    return lineEndsIn(block);
+  }
+};
+
+function* resultPages(value: unknown, depth: number): Generator {
+  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return;
+  if (isObject(value)) {
+    const results = value[RESULTS];
+    if (isObject(results) && Array.isArray(results['edges'])) yield results;
+  }
+  for (const member of Object.values(value)) yield* resultPages(member, depth + 1);
+}

@@ -1,0 +1,105 @@
+import type { JsonMapping } from '../formats/column-mapping.ts';
+import { brokenJson } from '../parsing/json-faults.ts';
+import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
+import { isObject, type JsonObject } from '../parsing/json-value.ts';
+import { type AdRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
+import { mappedAd, type Pick } from './mapped-ad.ts';
+
+/** Maximum member names in a message. */
+const NAMES_SHOWN_MAX = 6;
+const EDIT_MAPPING = 'correct the mapping, or remove the record';
+/** Fields that do not tell an ad from another record. A record with nothing else is of another shape. */
+const IDENTITY_FIELDS = [
+  'ad_id',
+  'page_id',
+  'page_name',
+  'countries',
+  'brand_domain',
+  'brand_name',
+  'scanned_at',
+];
+
+type Path = readonly (string | number)[];
+
+/** Creates a reader for JSON files of a mapping: one list, result pages, or one record per line. */
+export const readMappedJson = (mapping: JsonMapping): Reader => {
+  const contentPaths = Object.entries(mapping.columns).flatMap(([field, paths]) =>
+    IDENTITY_FIELDS.includes(field) ? [] : (paths ?? []),
+  );
+  return async function* (source) {
+    for await (const item of jsonRecords(source, mapping.records)) {
+      if (item.kind === 'broken') yield brokenJson(item);
+      else if (item.kind === 'record') yield recordOf(mapping, contentPaths, item);
+    }
+  };
+};
+
+const recordOf = (
+  mapping: JsonMapping,
+  contentPaths: readonly string[],
+  item: JsonEntry & { readonly kind: 'record' },
+): AdRecord | RefusedRecord => {
+  const { line, number, raw, value } = item;
+  const adId = textAt(value, mapping.columns.ad_id);
+  const names = Object.keys(value);
+  const found = `found: ${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${names.length > NAMES_SHOWN_MAX ? ', …' : ''}`;
+  const refused = (what: string): RefusedRecord => ({
+    kind: 'refused',
+    line,
+    what: `record ${number} has an unknown shape: ${what} (${found})`,
+    advice: EDIT_MAPPING,
+    raw,
+    adId,
+  });
+  if (item.depth < mapping.records.length)
+    return refused(`the mapping ${mapping.name} expects a list at ${mapping.records.join('.')}`);
+  if (mapping.columns.ad_id.every((path) => valueAt(value, path) === undefined))
+    return refused(`the mapping ${mapping.name} expects the ad id at ${mapping.columns.ad_id.join(' or ')}`);
+  if (contentPaths.every((path) => valueAt(value, path) === undefined))
+    return refused(`it has no content at the paths of the mapping ${mapping.name}`);
+  return recordOrRefusal({ line, raw, adId }, () =>
+    mappedAd(mapping, mapping.variants[0], item, pickFrom(value)),
+  );
+};
+
+const pickFrom =
+  (value: JsonObject): Pick =>
+  (candidates) => {
+    for (const path of candidates ?? []) {
+      const found = valueAt(value, path);
+      if (!isBlank(found)) return found;
+    }
+    return null;
+  };
+
+const isBlank = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (typeof value === 'string' && value.trim() === '') ||
+  (Array.isArray(value) && value.length === 0);
+
+const textAt = (value: JsonObject, candidates: readonly string[]): string | null => {
+  const found = pickFrom(value)(candidates);
+  return typeof found === 'string' || typeof found === 'number' ? String(found) : null;
+};
+
+const paths = new Map<string, Path>();
+const pathOf = (text: string): Path => {
+  const parsed =
+    paths.get(text) ??
+    [...text.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => name ?? Number(index));
+  paths.set(text, parsed);
+  return parsed;
+};
+
+/** Returns the value at a path such as `creative.links[0].url`. `undefined` when the record has no such member. */
+const valueAt = (record: JsonObject, text: string): unknown => {
+  // Flattened exports have members whose names are paths.
+  if (Object.hasOwn(record, text)) return record[text];
+  let value: unknown = record;
+  for (const part of pathOf(text)) {
+    if (typeof part === 'number') value = Array.isArray(value) ? (value[part] as unknown) : undefined;
+    else value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  }
+  return value;
+};
