@@ -8,7 +8,7 @@ import {
   serverSettings,
   SettingsError,
 } from '#platform/settings.ts';
-import { ingestFiles } from './files/ingest-files.ts';
+import { ImportStopped, ingestFiles } from './files/ingest-files.ts';
 import type { Intake } from './intake-types.ts';
 import { openIntake } from './intake/observation-handler.ts';
 import { FORMATS, type FormatName } from './readers/formats.ts';
@@ -97,8 +97,8 @@ const openConfiguredIntake = (): Promise<Intake & AsyncDisposable> => {
 
 const ingest = async (files: readonly string[], cli: CliOptions): Promise<number> => {
   const isDryRun = cli.dryRun === true;
-  const folder = isDryRun ? null : await stat(cli.refusedDir).catch(() => null);
-  if (!isDryRun && !folder?.isDirectory())
+  const folder = await stat(cli.refusedDir).catch(() => null);
+  if (!folder?.isDirectory())
     throw new MappingFault(`--refused-dir ${cli.refusedDir} is not a folder. Create it or name another one.`);
   if (cli.brands !== undefined && cli.mapping === undefined)
     throw new MappingFault('--brands requires --mapping. Add --mapping FILE.');
@@ -112,6 +112,10 @@ const ingest = async (files: readonly string[], cli: CliOptions): Promise<number
     report.stop();
     console.log(totalsText(totals, isDryRun));
     return totals.some(({ refused }) => refused > 0) ? EXIT.refused : EXIT.done;
+  } catch (error) {
+    report.stop();
+    if (error instanceof ImportStopped) console.log(totalsText(error.totals, isDryRun));
+    throw error;
   } finally {
     report.stop();
   }

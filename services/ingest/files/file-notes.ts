@@ -1,5 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AD_URL_MAX_CHARACTERS, type Shortened } from '#contracts/observations/shorten-ad.ts';
+import { counted } from './file-contents.ts';
+import type { RefusedItem } from './file-item.ts';
 import { stemOf } from './file-plan.ts';
 import { createFile } from './rejects-file.ts';
 
@@ -44,3 +47,19 @@ export class FileNotes implements AsyncDisposable {
     this.#handle = null;
   }
 }
+
+/** Returns the name of the refused ad or record. Empty when the line, or the reason itself, identifies it. */
+export const nameOf = ({ adId, record, what }: RefusedItem): string => {
+  if (adId !== null) return `ad ${adId}: `;
+  return record === null || what.startsWith(`record ${record} `) ? '' : `record ${record}: `;
+};
+
+/** Describes the changes that brought ads within their limits. */
+export const shortenedText = ({ texts, urls, entries }: Readonly<Shortened>): string =>
+  [
+    ...(texts === 0 ? [] : [`${counted(texts, 'text')} cut`]),
+    ...(urls === 0
+      ? []
+      : [`${counted(urls, 'URL')} of more than ${AD_URL_MAX_CHARACTERS} characters left out`]),
+    ...(entries === 0 ? [] : [`${entries} list ${entries === 1 ? 'entry' : 'entries'} left out`]),
+  ].join(', ');

@@ -1,13 +1,13 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
-import { AD_URL_MAX_CHARACTERS, type Shortened } from '#contracts/observations/shorten-ad.ts';
+import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 import type { Intake } from '../intake-types.ts';
 import { validateObservation } from '../intake/validate-observation.ts';
 import type { FormatName } from '../readers/formats.ts';
-import { counted, FileContents } from './file-contents.ts';
-import { type FileItem, refusedFile, type RefusedItem } from './file-item.ts';
-import { FileNotes } from './file-notes.ts';
+import { FileContents } from './file-contents.ts';
+import { type FileItem, refusedFile } from './file-item.ts';
+import { FileNotes, nameOf, shortenedText } from './file-notes.ts';
 import type { ReadOptions } from './file-plan.ts';
 import { createKeyedQueue } from '#platform/concurrency/keyed-queue.ts';
 import { readFile } from './read-file.ts';
@@ -79,13 +79,25 @@ export const ingestFiles = async (
   report: Report,
 ): Promise<readonly FileTotals[]> => {
   const all: FileTotals[] = [];
-  for (const file of files) {
-    const totals = await ingestFile(file, options, intake ?? DRY_RUN, report);
-    report.finished(totals);
-    all.push(totals);
+  try {
+    for (const file of files)
+      report.finished(await ingestFile(file, options, intake ?? DRY_RUN, report, all));
+  } catch (error) {
+    throw new ImportStopped(error, all);
   }
   return all;
 };
+
+/** Thrown when a server or the disk fails. What was recorded is kept, and `totals` has it. */
+export class ImportStopped extends Error {
+  readonly totals: readonly FileTotals[];
+
+  constructor(cause: unknown, totals: readonly FileTotals[]) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = 'ImportStopped';
+    this.totals = totals;
+  }
+}
 
 /** Validates observations and records nothing. */
 const DRY_RUN: Intake = {
@@ -115,12 +127,14 @@ const ingestFile = async (
   options: IngestOptions,
   intake: Intake,
   report: Report,
+  all: FileTotals[],
 ): Promise<FileTotals> => {
   const directory = intake === DRY_RUN ? null : options.refusedDirectory;
   await using rejects = directory === null ? null : new RejectsFile(file, directory);
   await using notTaken = new FileNotes(file, 'not-taken', directory);
   await using shortenedAds = new FileNotes(file, 'shortened', directory);
   const totals = emptyTotals(file, notTaken, shortenedAds);
+  all.push(totals);
   const run: Run = {
     intake,
     report,
@@ -150,9 +164,10 @@ const ingestFile = async (
     if (!isFileError(error)) throw error;
     const what = `cannot be read (${error.code})`;
     await note(run, refusedFile(file, { what, advice: 'check the path and the permissions' }));
+  } finally {
+    totals.refusedFile = rejects?.path ?? null;
   }
   await submissions.end();
-  totals.refusedFile = rejects?.path ?? null;
   return totals;
 };
 
@@ -189,22 +204,6 @@ const note = async (
     }
   }
 };
-
-/** Returns the name of the refused ad or record. Empty when the line, or the reason itself, identifies it. */
-const nameOf = ({ adId, record, what }: RefusedItem): string => {
-  if (adId !== null) return `ad ${adId}: `;
-  return record === null || what.startsWith(`record ${record} `) ? '' : `record ${record}: `;
-};
-
-/** Describes the changes that brought ads within their limits. */
-export const shortenedText = ({ texts, urls, entries }: Readonly<Shortened>): string =>
-  [
-    ...(texts === 0 ? [] : [`${counted(texts, 'text')} cut`]),
-    ...(urls === 0
-      ? []
-      : [`${counted(urls, 'URL')} of more than ${AD_URL_MAX_CHARACTERS} characters left out`]),
-    ...(entries === 0 ? [] : [`${entries} list ${entries === 1 ? 'entry' : 'entries'} left out`]),
-  ].join(', ');
 
 const submit = async (run: Run, observation: Observation): Promise<void> => {
   const { totals, openScans, refusedScans } = run;

@@ -1,5 +1,6 @@
 import { counted } from './file-contents.ts';
-import { type FileTotals, type NoteList, shortenedText, SUMMED } from './ingest-files.ts';
+import { shortenedText } from './file-notes.ts';
+import { type FileTotals, type NoteList, SUMMED } from './ingest-files.ts';
 
 const HEADINGS = [
   'file',

@@ -41,6 +41,7 @@ const openExampleFolder = async (): Promise<ExportFolder> => {
   );
   const csv = /```csv\n(facebook_page_id,[\s\S]*?)```/.exec(README)?.[1] ?? '';
   await folder.file('fb-ads-shop-2026-05-01-0800.csv', csv);
+  await mkdir(join(folder.path, 'refused'));
   await mkdir(join(folder.path, dirname(MAPPING)), { recursive: true });
   await cp(join(PROJECT, MAPPING), join(folder.path, MAPPING));
   return folder;

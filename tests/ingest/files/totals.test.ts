@@ -2,7 +2,12 @@ import { readdir, readFile as readText } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import type { Observation } from '#contracts/observations/index.ts';
-import { ingestFiles, type IngestOptions, type Report } from '#services/ingest/files/ingest-files.ts';
+import {
+  ImportStopped,
+  ingestFiles,
+  type IngestOptions,
+  type Report,
+} from '#services/ingest/files/ingest-files.ts';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { totalsText } from '#services/ingest/files/totals-table.ts';
 import type { Intake } from '#services/ingest/intake-types.ts';
@@ -107,6 +112,32 @@ describe('the totals', () => {
     const again = await ingested(folder, 'observations.json', JSON.stringify(uncut), { intake: recording });
     expect(again.totals.shortened).toEqual(first.totals.shortened);
     expect(submitted.at(-1)).toEqual(chunk);
+  });
+});
+
+test('an import that a server stops has the totals so far, and names what was not taken before', async () => {
+  await using folder = await ExportFolder.open();
+  const good = await folder.file('good.json', JSON.stringify([webAd(1)]));
+  const bad = await folder.file('bad.json', [BROKEN(2), JSON.stringify(webAd(3))].join('\n'));
+  let submitted = 0;
+  const intake: Intake = {
+    async submit() {
+      submitted += 1;
+      if (submitted > 2) throw new Error('connect ECONNREFUSED');
+      return { events: 1, totals: null };
+    },
+  };
+  const options = { ...OF_BRAND, refusedDirectory: folder.path };
+  const stopped = await ingestFiles([good, bad, good], options, intake, SILENT).catch(
+    (error: unknown) => error,
+  );
+  expect(stopped).toBeInstanceOf(ImportStopped);
+  expect(stopped).toMatchObject({
+    message: 'connect ECONNREFUSED',
+    totals: [
+      { file: good, ads: 1, scans: 1, events: 2 },
+      { file: bad, ads: 0, refused: 1, refusedFile: `${folder.path}/bad.refused.jsonl` },
+    ],
   });
 });
 
