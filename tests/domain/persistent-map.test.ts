@@ -26,3 +26,25 @@ test('PersistentMap behaves like a Map, and a change leaves earlier versions unc
     { numRuns: 50 },
   );
 });
+
+test('PersistentMap tells keys with equal hashes apart', () => {
+  // `Aa` and `BB` have the same hash, and so have all texts made of them.
+  const keys = Array.from({ length: 64 }, (_, number) =>
+    Array.from({ length: 6 }, (_unused, bit) => ((number >> bit) & 1 ? 'Aa' : 'BB')).join(''),
+  );
+  let map = PersistentMap.empty<number>();
+  for (const [value, at] of keys.entries()) map = map.with(at, value);
+  for (const at of keys.slice(0, 32)) map = map.without(at);
+  expect(map.size).toBe(32);
+  expect(keys.map((at) => map.get(at))).toEqual(keys.map((_, value) => (value < 32 ? undefined : value)));
+  expect([...map].map(([at]) => at)).toEqual(keys.slice(32));
+});
+
+test('PersistentMap holds 200,000 entries, each added by a change of its own', () => {
+  const ENTRIES = 200_000;
+  let map = PersistentMap.empty<number>();
+  for (let number = 0; number < ENTRIES; number += 1) map = map.with(`key ${number}`, number);
+  expect(map.size).toBe(ENTRIES);
+  expect(new Set([...map].map(([, number]) => number)).size).toBe(ENTRIES);
+  expect(map.get('key 123456')).toBe(123_456);
+});

@@ -2,6 +2,7 @@ import type { PageProfile, SocialPageEvent } from '#contracts/events/corpus/soci
 import { type PageClaim, PageRole, type SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import type { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import type { Decider } from '../decider.ts';
+import { PersistentMap } from '../persistent-map.ts';
 
 /**
  * Aggregate social page, stream `socialPage-<pageId>`: the links of one social page with brands, and its profile.
@@ -21,15 +22,15 @@ type SourceProfile = { readonly observed_at: string; readonly stated: Partial<Pa
 
 /** The page's links by brand id, and its profiles by source. */
 export type SocialPageState = {
-  readonly links: ReadonlyMap<string, Link>;
+  readonly links: PersistentMap<Link>;
   readonly profiles: ReadonlyMap<string, SourceProfile>;
 };
 
-const initial: SocialPageState = { links: new Map(), profiles: new Map() };
+const initial: SocialPageState = { links: PersistentMap.empty(), profiles: new Map() };
 
 const withLink = (state: SocialPageState, brandId: string, link: Link): SocialPageState => ({
   ...state,
-  links: new Map(state.links).set(brandId, link),
+  links: state.links.with(brandId, link),
 });
 
 const evolve = (state: SocialPageState, event: SocialPageEvent): SocialPageState => {

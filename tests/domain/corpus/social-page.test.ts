@@ -153,3 +153,22 @@ describe('the observation schema', () => {
     expect(schema.safeParse(input).success).toBe(false);
   });
 });
+
+it('is folded within the time of a command when a page is linked to 20,000 brands', () => {
+  const BRANDS = 20_000;
+  const links = Array.from(
+    { length: BRANDS },
+    (_, number): SocialPageEvent => ({
+      type: 'PageLinked',
+      data: {
+        page_id: '100000001',
+        page_name: null,
+        brand_id: `brand ${number}`,
+        role: 'CREATOR',
+        confidence: 0.9,
+        observed_at: '2026-05-01T10:00:00Z',
+      },
+    }),
+  );
+  expect(links.reduce(socialPage.evolve, socialPage.initial).links.size).toBe(BRANDS);
+});
