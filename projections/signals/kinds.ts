@@ -166,7 +166,8 @@ const newLinkedPage = signal('new_linked_page', {
     where l.brand_id = k.brand_id and l.date = k.date and l.role is not null
       and not exists (select from link o where o.brand_id = l.brand_id and o.social_page_id = l.social_page_id
         and o.role is not null and o.observed_at < l.observed_at)
-      and exists (select from link o where o.brand_id = l.brand_id and o.role is not null and o.date < k.date)`)} m`,
+      and k.date > (select o.date from link o where o.brand_id = k.brand_id and o.role is not null
+        order by o.observed_at limit 1)`)} m`,
 });
 
 /**

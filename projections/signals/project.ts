@@ -225,7 +225,7 @@ const projectPage = (event: SocialPageEvent): readonly Change[] => {
   const set = { date: utcDate(observed_at), role: link?.role ?? null, page_name: link?.page_name ?? null };
   return [
     { kind: 'upsert', table: 'link', key, set },
-    { kind: 'refresh', statement: 'sum_up_links', row: { brand_id } },
+    { kind: 'refresh', statement: 'sum_up_links', row: { brand_id, social_page_id } },
   ];
 };
 
@@ -256,7 +256,7 @@ const projectStorefront = (event: StorefrontEvent): readonly Change[] => {
 /** Radar items grouped by brand and day, and changes in a brand's activity. */
 export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent>({
   name: 'signals',
-  version: 4,
+  version: 5,
   prefixes: ['adLibrary-', 'brand-', 'socialPage-', 'storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

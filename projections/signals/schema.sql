@@ -125,6 +125,8 @@ create table applied_scan (
 -- indexes
 create index scan_of_day on scan (brand_id, date);
 create index met_on_day on met (brand_id, date);
+create index link_on_day on link (brand_id, date);
+create index link_first on link (brand_id, observed_at) where role is not null;
 create index signal_newest on signal (brand_id, observed_at desc, id desc) include (kind);
 create index signal_newest_of_all on signal (observed_at desc, id desc) include (brand_id, kind);
 create unique index signal_by_id on signal (id);

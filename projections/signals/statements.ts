@@ -162,16 +162,28 @@ export const sumUpDay: Statement = {
 };
 
 /**
- * Computes the signals that depend on links. A link defines the role of a page on every later day, so all
- * days of the brand are recomputed.
+ * SQL of the dates whose signals a change of links of a page `i` may change: those on which the page was linked or met.
+ * All dates of the brand when the page was linked first, because the first link is the baseline of the others.
  */
+const DATES_OF_PAGE = `
+  select i.brand_id, d.date from :input i
+  cross join lateral (
+    select coalesce(min(p.observed_at) <= (
+      select o.observed_at from link o where o.brand_id = i.brand_id and o.role is not null
+      order by o.observed_at limit 1
+    ), true) as is_first
+    from link p where p.brand_id = i.brand_id and p.social_page_id = i.social_page_id
+  ) f
+  cross join lateral (
+    select date from link where brand_id = i.brand_id and social_page_id = i.social_page_id
+    union select date from met where brand_id = i.brand_id and kind = 'page' and key = i.social_page_id
+    union select date from link where brand_id = i.brand_id and f.is_first
+    union select date from met where brand_id = i.brand_id and kind = 'page' and f.is_first
+  ) d`;
+
+/** Computes the signals that depend on links. A link defines the role of a page on every later day. */
 export const sumUpLinks: Statement = {
-  columns: { brand_id: 'uuid' },
+  columns: { brand_id: 'uuid', social_page_id: 'text' },
   touches: ['signal'],
-  sql: summingUp(
-    KINDS_OF_LINKS,
-    `select brand_id, date from link join :input i using (brand_id)
-    union select brand_id, date from met join :input i using (brand_id) where kind = 'page'`,
-    '',
-  ),
+  sql: summingUp(KINDS_OF_LINKS, `select distinct brand_id, date from (${DATES_OF_PAGE}) dates`, ''),
 };

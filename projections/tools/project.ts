@@ -24,6 +24,15 @@ const added = (table: string, key: string): string => `
   on conflict (${key}) do update set brands = t.brands + excluded.brands`;
 
 /**
+ * SQL of the pairs of tools of which at least one changed. The other pairs count as before: a site with 500 tools has
+ * 125,000 pairs, and one more tool changes 500 of them.
+ */
+const changedPairs = (tools: string, by: 1 | -1): string => `
+  select least(a.slug, o.slug) as slug, greatest(a.slug, o.slug) as other_slug, ${by} as brands
+  from ${tools} a join ${tools} o using (brand_id)
+  where a.is_changed and (a.slug < o.slug or (a.slug > o.slug and not o.is_changed))`;
+
+/**
  * Recounts brands and adds the difference to the earlier contribution. So a scan costs only what it changes,
  * and events of sites, brands and traffic may arrive in any order.
  */
@@ -51,14 +60,13 @@ const RECOUNT = `
     select unnest(tools) as slug, category_id, band, 1 as brands from moved
     union all select unnest(counted_tools), counted_category_id, counted_band, -1 from moved
   ),
-  paired as (
-    select a.slug, o.slug as other_slug, 1 as brands
-    from moved, unnest(tools) a(slug), unnest(tools) o(slug) where tools <> counted_tools and a.slug < o.slug
-    union all
-    select a.slug, o.slug, -1
-    from moved, unnest(counted_tools) a(slug), unnest(counted_tools) o(slug)
-    where tools <> counted_tools and a.slug < o.slug
+  held as materialized (
+    select brand_id, slug, slug <> all (counted_tools) as is_changed from moved, unnest(tools) slug
   ),
+  held_before as materialized (
+    select brand_id, slug, slug <> all (tools) as is_changed from moved, unnest(counted_tools) slug
+  ),
+  paired as (${changedPairs('held', 1)} union all ${changedPairs('held_before', -1)}),
   ${addToCounters('adoption', ['slug', 'category_id'], ['brands'], 'had where category_id is not null')},
   ${addToCounters('band', ['slug', 'band'], ['brands'], 'had')},
   ${addToCounters('pair', ['slug', 'other_slug'], ['brands'], 'paired')}
