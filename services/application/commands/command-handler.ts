@@ -47,7 +47,7 @@ const decideOrNone = <E extends Event>(decision: () => readonly E[]): readonly E
 
 /** Runs a command on the state of the log, without a cache and without waiting for other commands of this process. */
 export const executeCommand = async <State, E extends Event>(
-  eventStore: EventStore,
+  eventStore: Pick<EventStore, 'load' | 'append'>,
   command: Omit<Command<State, E>, 'mayRepeat' | 'isShared'>,
   from?: LoadedState<State>,
 ): Promise<CommandResult<State, E>> => {

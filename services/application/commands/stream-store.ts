@@ -20,7 +20,7 @@ export type StreamStore<State, E extends Event> = StateStore<State, E> & {
  * are read. Repetitions read on from the state of the attempt before.
  */
 export const createStreamStore = <State, E extends Event>(
-  eventStore: EventStore,
+  eventStore: Pick<EventStore, 'load' | 'append'>,
   command: {
     readonly stream: string;
     readonly decider: Decider<State, E>;

@@ -12,6 +12,7 @@ import { v7 } from 'uuid';
 import { catchUpWorkingTables } from './catch-up-working-tables.ts';
 import { createDecision, storeRegisteredBrands } from './decider-registry.ts';
 import { inUtc, parseObservation } from './validate-observation.ts';
+import { createStreamCommands } from './stream-commands.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { deleteAbandonedScans, stageChunk } from '../ad-library/chunk-staging.ts';
@@ -53,6 +54,7 @@ export const openIntake = async ({
   }
 
   const recordStorefront = createStorefrontRecorder(database, eventStore);
+  const runOnStream = createStreamCommands(eventStore);
 
   /** Registers the brand unless `ingest.brand` has it. A row in that table proves that the log has the registration. */
   const registerIfMissing = async (
@@ -104,7 +106,7 @@ export const openIntake = async ({
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
         const { stream, decider, decision, remember } = createDecision(observed);
-        const { events } = await executeCommand(eventStore, {
+        const events = await runOnStream({
           stream,
           decider,
           decision,
