@@ -13,12 +13,13 @@ import { exportReports } from './reports/report-worker.ts';
 import { scheduleBriefs } from './weekly-briefs.ts';
 import { requestScansWhenDue } from './scan-cadence.ts';
 import { scheduleRewrites } from './nightly-rewrites.ts';
+import { scheduleVerification } from './nightly-verification.ts';
 import { WorkerSettings } from './settings.ts';
 
 const POOL_CLIENTS = 3;
 
 await runProcess('worker', WorkerSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, REWRITE_CRON } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, REWRITE_CRON, VERIFY_CRON } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL });
   const database = openPool(DATABASE_URL, POOL_CLIENTS);
@@ -29,6 +30,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   const shared = { db, eventStore, clock: systemClock, log };
 
   resources.use(scheduleRewrites({ database, cron: REWRITE_CRON, log, signal }));
+  resources.use(scheduleVerification({ database, cron: VERIFY_CRON, log, signal }));
   resources.use(scheduleBriefs({ ...shared, projectionWait }, signal));
   const exporting = exportReports({
     ...shared,

@@ -11,6 +11,10 @@ export const WorkerSettings = z.object({
     .string()
     .default('0 2 * * *')
     .describe('When the nightly lists are rewritten, as a cron expression in UTC.'),
+  VERIFY_CRON: z
+    .string()
+    .default('30 3 * * *')
+    .describe('When the figures of all brands are checked against each other, as a cron expression in UTC.'),
   REPORT_LEASE_SECONDS: Seconds.default(60).describe(
     'Lease of a report export. Another worker takes the report over when the lease expires.',
   ),

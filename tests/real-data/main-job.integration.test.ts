@@ -14,6 +14,9 @@ import { brandIdOf } from '#domain/ids.ts';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
+import { checkInvariants } from '#application/invariants/check-invariants.ts';
+import { systemClock } from '#platform/clock.ts';
+import { INVARIANTS } from '#projections/queries/invariants.ts';
 import { projections } from '#projections/index.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { checksums, untilPassed } from '../stack/read-models.ts';
@@ -235,6 +238,16 @@ describe.skipIf(absent)('imported real exports', () => {
       expect(recorded).toEqual(countFromFiles(group));
     },
   );
+
+  it('has figures that agree in all replies, for every brand', async () => {
+    const { invariants } = await checkInvariants(stack.pool, {
+      invariants: INVARIANTS,
+      clock: systemClock,
+      waitMs: 60_000,
+      recheckMs: 0,
+    });
+    expect(invariants.filter(({ state }) => state !== 'holds')).toEqual([]);
+  }, 120_000);
 
   it.each(BRANDS)('$group: REST replies equal the counts from the files', async ({ group, slug }) => {
     const counts = [...countFromFiles(group)];

@@ -9,6 +9,7 @@ import { registerPlanCommands } from './commands/plan.ts';
 import { registerProjectionCommands } from './commands/projections.ts';
 import { registerRankingCommands } from './commands/rankings.ts';
 import { registerSecurityCommands } from './commands/security.ts';
+import { registerVerifyFiguresCommand } from './commands/verify-figures.ts';
 import { registerWorkspaceCommands } from './commands/workspace.ts';
 
 /** Creates the operator command line, `npm run ops -- …`. It finds the settings of a running `npm start` by itself. */
@@ -26,6 +27,7 @@ export const createProgram = (): Command => {
     registerProjectionCommands,
     registerLogCommands,
     registerSecurityCommands,
+    registerVerifyFiguresCommand,
   ]) {
     register(program);
   }

@@ -1,0 +1,92 @@
+import { inWindowSql, utcDateSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
+
+/** SQL of the figures that the invariants compare: rows of `brand_id, key, figure`. */
+
+export const replay = (...names: readonly string[]): string =>
+  `Run ${names.map((name) => `\`ops projections verify ${name}\``).join(' and ')}. A read model that differs from a replay is repaired by \`projections rebuild\`; otherwise the recorded events disagree.`;
+
+/** SQL that compares two figures per brand and key. Both sides are SQL of `brand_id, key, figure`; absent is 0. */
+export const equal = (one: string, other: string): string => `
+  select brand_id, key, coalesce(a.figure, 0) as one, coalesce(b.figure, 0) as other
+  from (${one}) a full join (${other}) b using (brand_id, key)
+  where coalesce(a.figure, 0) <> coalesce(b.figure, 0)`;
+
+export const ofBrand = (figure: string): string =>
+  `select brand_id, '' as key, ${figure} as figure from brands.brand`;
+
+export const countOf = (table: string, condition = 'true'): string =>
+  `select brand_id, '' as key, count(*) as figure from ${table} where ${condition} group by brand_id`;
+
+/**
+ * Figure of the stored record of a registered brand; null for a brand that is not registered. The text cannot be
+ * parsed, because it holds the placeholder of the base URL. In strings quotes are escaped, so only the field itself matches.
+ */
+export const inRecord = (field: string): string => `substring(detail from '"${field}":([0-9]+)')::bigint`;
+
+/** Radar items of a type by brand and day. Corrections have changed the counts of days, so withdrawn items are left out. */
+export const itemsOfDay = (type: string): string => `
+  select brand_id, ${utcDateSql('observed_at')}::text as key, count(*) as figure
+  from radar.item where type = '${type}' and not is_withdrawn group by 1, 2`;
+
+/** Radar items of a type in the window of the brand's last scan. */
+export const itemsOfWindow = (type: string, days: number): string => `
+  select i.brand_id, '' as key, count(*) as figure
+  from radar.item i join radar.applied_scan w using (brand_id)
+  join brands.brand b on b.brand_id = i.brand_id and b.detail is not null
+  where i.type = '${type}' and not i.is_withdrawn and ${inWindowSql(utcDateSql('i.observed_at'), 'w.scanned_at', days)}
+    and i.observed_at <= w.scanned_at
+  group by i.brand_id`;
+
+export const WINDOW_COUNTS = [
+  ['new_ads_7d', 'ad_started', WINDOW_DAYS.week],
+  ['new_ads_30d', 'ad_started', WINDOW_DAYS.month],
+  ['retired_ads_7d', 'ad_stopped', WINDOW_DAYS.week],
+  ['retired_ads_30d', 'ad_stopped', WINDOW_DAYS.month],
+] as const;
+
+/** Figures of a week, from `velocity` and from the days of `daily-activity`. */
+const WEEK_FIGURES = ['active_ads', 'new_ads', 'retired_ads', 'reliable_days'] as const;
+export const WEEKS = `
+  select w.brand_id, w.week_start || ' ' || f.name as key, (w.item::json ->> f.name)::bigint as figure
+  from velocity.week w, unnest(array['${WEEK_FIGURES.join("','")}']) f(name)`;
+export const WEEKS_OF_DAYS = `
+  select brand_id, week_start || ' ' || f.name as key, f.figure from (
+    select brand_id, date_trunc('week', date)::date as week_start,
+      (array_agg(active_ads order by date desc))[1] as active_ads,
+      coalesce(sum(new_ads) filter (where reliable), 0) as new_ads,
+      coalesce(sum(retired_ads) filter (where reliable), 0) as retired_ads,
+      count(*) filter (where reliable) as reliable_days
+    from daily_activity.day group by 1, 2
+  ) w cross join lateral (values ${WEEK_FIGURES.map((name) => `('${name}', w.${name})`).join()}) f(name, figure)`;
+
+export const LAST_DAY = `
+  select distinct on (brand_id) brand_id, '' as key, active_ads as figure
+  from daily_activity.day d
+  where exists (select from daily_activity.scan s where s.brand_id = d.brand_id and s.date = d.date and not s.out_of_order)
+  order by brand_id, date desc`;
+
+/** Read models with a table `applied_scan`, and those with the last scan in another one. */
+export const SCANNED = [
+  'daily-activity',
+  'velocity',
+  'radar',
+  'signals',
+  'ads',
+  'pages',
+  'creatives',
+  'social-pages',
+  'partnerships',
+] as const;
+const schemaOf = (name: string): string => name.replaceAll('-', '_');
+
+export const LAST_SCANS = `
+  ${SCANNED.map((name) => `select brand_id, '${name}' as key, scanned_at from ${schemaOf(name)}.applied_scan`).join(' union all ')}
+  union all select brand_id, 'freshness', scanned_at from freshness.brand where scanned_at is not null`;
+
+/** Rows that carry a time of observation, with the read model that has applied them. */
+export const DATED: readonly (readonly [schema: string, rows: string])[] = [
+  ['radar', 'select brand_id, id::text as key, observed_at as at from radar.item'],
+  ['daily_activity', 'select brand_id, scan_id as key, observed_at as at from daily_activity.scan'],
+  ['velocity', 'select brand_id, scan_id as key, observed_at as at from velocity.scan'],
+  ['ads', 'select brand_id, ad_id as key, greatest(first_seen_at, seen_at) as at from ads.ad'],
+];

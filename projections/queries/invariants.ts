@@ -1,0 +1,250 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
+import { utcDateSql } from '#contracts/values/windows.ts';
+import {
+  countOf,
+  DATED,
+  equal,
+  inRecord,
+  itemsOfDay,
+  itemsOfWindow,
+  LAST_DAY,
+  LAST_SCANS,
+  ofBrand,
+  replay,
+  SCANNED,
+  WEEKS,
+  WEEKS_OF_DAYS,
+  WINDOW_COUNTS,
+} from './invariant-figures.ts';
+
+/** A rule that figures of different replies obey together, for every brand. */
+export type Invariant = {
+  readonly name: string;
+  /** The rule, as a sentence. */
+  readonly rule: string;
+  /** Read models that the figures come from. */
+  readonly reads: readonly string[];
+  /** Names of the two compared figures. */
+  readonly figures: readonly [one: string, other: string];
+  /**
+   * SQL of the violations over all brands: `brand_id` (null where the rule is about the corpus), `key` (what else names
+   * the figure), `one` and `other`.
+   */
+  readonly sql: string;
+  /** True if it compares sums over all brands, so that no brand can be left out. */
+  readonly isOfCorpus?: true;
+  /** The next step after a violation. */
+  readonly remedy: string;
+};
+
+/** All invariants. `npm run ops -- verify` and the nightly check of the worker go through this list. */
+export const INVARIANTS: readonly Invariant[] = [
+  {
+    name: 'ads-total',
+    rule: 'The total of a brand is the number of its listed ads: active, missing and inactive.',
+    reads: ['brands', 'ads'],
+    figures: ['total_ads of the brand', 'ads listed'],
+    sql: equal(ofBrand('total_ads'), countOf('ads.ad')),
+    remedy: replay('brands', 'ads'),
+  },
+  {
+    name: 'ads-active',
+    rule: 'The active ads of a brand are its listed ads that are active or missing.',
+    reads: ['brands', 'ads'],
+    figures: ['active_ads of the brand', 'ads active or missing'],
+    sql: equal(ofBrand('active_ads'), countOf('ads.ad', `status <> 'inactive'`)),
+    remedy: replay('brands', 'ads'),
+  },
+  {
+    name: 'brand-record',
+    rule: 'In the record of a brand, active and inactive ads add up to the total.',
+    reads: ['brands'],
+    figures: ['active_ads + inactive_ads', 'total_ads'],
+    sql: equal(
+      ofBrand(`${inRecord('active_ads')} + ${inRecord('inactive_ads')}`),
+      ofBrand(inRecord('total_ads')),
+    ),
+    remedy: replay('brands'),
+  },
+  {
+    name: 'breakdown',
+    rule: 'The formats of a brand add up to its active ads.',
+    reads: ['brands'],
+    figures: ['sum of the formats', 'active_ads of the brand'],
+    sql: equal(
+      ofBrand(`(select sum(value::bigint) from json_each_text(breakdown::json -> 'formats'))`),
+      ofBrand('active_ads'),
+    ),
+    remedy: replay('brands'),
+  },
+  {
+    name: 'countries',
+    rule: 'The ads of a brand in a country are its active or missing ads that were shown there.',
+    reads: ['brands', 'ads'],
+    figures: ['ads of the country', 'ads active or missing there'],
+    sql: equal(
+      'select brand_id, country as key, ads as figure from brands.country',
+      `select brand_id, country as key, count(*) as figure from ads.ad, unnest(countries) country
+       where status <> 'inactive' and country <> 'ALL' group by 1, 2`,
+    ),
+    remedy: replay('brands', 'ads'),
+  },
+  {
+    name: 'pages-active',
+    rule: 'The active ads of a brand on all social pages add up to its active ads.',
+    reads: ['brands', 'social-pages'],
+    figures: ['active ads over all pages', 'active_ads of the brand'],
+    sql: equal(
+      `select brand_id, '' as key, sum(active_ads) as figure from social_pages.run group by 1`,
+      ofBrand('active_ads'),
+    ),
+    remedy: replay('brands', 'social-pages'),
+  },
+  {
+    name: 'pages-total',
+    rule: 'The ads of a brand on all social pages add up to its total.',
+    reads: ['brands', 'social-pages'],
+    figures: ['ads over all pages', 'total_ads of the brand'],
+    sql: equal(
+      `select brand_id, '' as key, sum(total_ads) as figure from social_pages.run group by 1`,
+      ofBrand('total_ads'),
+    ),
+    remedy: replay('brands', 'social-pages'),
+  },
+  {
+    name: 'creative-library',
+    rule: 'The totals of the creative library cover the active ads of the brand.',
+    reads: ['brands', 'creatives'],
+    figures: ['active ads of the library', 'active_ads of the brand'],
+    sql: equal(countOf('creatives.ad', 'active'), ofBrand('active_ads')),
+    remedy: replay('brands', 'creatives'),
+  },
+  {
+    name: 'last-day',
+    rule: 'The last day of the daily activity has the active ads of the brand.',
+    reads: ['brands', 'daily-activity'],
+    figures: ['active ads of the last day', 'active_ads of the brand'],
+    sql: equal(LAST_DAY, ofBrand('active_ads')),
+    remedy: replay('brands', 'daily-activity'),
+  },
+  {
+    name: 'weeks',
+    rule: 'A week has the active ads of its last day, and sums its reliable days.',
+    reads: ['velocity', 'daily-activity'],
+    figures: ['figure of the week', 'figure of its days'],
+    sql: equal(WEEKS, WEEKS_OF_DAYS),
+    remedy: replay('velocity', 'daily-activity'),
+  },
+  {
+    name: 'radar-started',
+    rule: 'The new ads of a day are the ads that the radar shows as started on it.',
+    reads: ['radar', 'daily-activity'],
+    figures: ['ads started in the radar', 'new_ads of the day'],
+    sql: equal(
+      itemsOfDay('ad_started'),
+      'select brand_id, date::text as key, new_ads as figure from daily_activity.day',
+    ),
+    remedy: replay('radar', 'daily-activity'),
+  },
+  {
+    name: 'radar-stopped',
+    rule: 'The retired ads of a day are the ads that the radar shows as stopped on it.',
+    reads: ['radar', 'daily-activity'],
+    figures: ['ads stopped in the radar', 'retired_ads of the day'],
+    sql: equal(
+      itemsOfDay('ad_stopped'),
+      'select brand_id, date::text as key, retired_ads as figure from daily_activity.day',
+    ),
+    remedy: replay('radar', 'daily-activity'),
+  },
+  ...WINDOW_COUNTS.map(
+    ([field, type, days]): Invariant => ({
+      name: `radar-${field.replaceAll('_', '-')}`,
+      rule: `${field} of a brand counts the ${type} items of its radar in the last ${days} days.`,
+      reads: ['brands', 'radar'],
+      figures: [`${type} items of the radar`, `${field} of the brand`],
+      sql: equal(itemsOfWindow(type, days), ofBrand(inRecord(field))),
+      remedy: replay('brands', 'radar'),
+    }),
+  ),
+  {
+    name: 'radar-signals',
+    rule: 'The signals of a day count the items of the radar as first reported: ads started, ads stopped, destinations changed.',
+    reads: ['radar', 'signals'],
+    figures: ['items of the radar', 'items of the signals'],
+    sql: equal(
+      `select brand_id, ${utcDateSql('observed_at')} || ' ' || case type when 'ad_started' then 'ads_started'
+         when 'ad_stopped' then 'ads_stopped' else 'destinations_changed' end as key, count(*) as figure
+       from radar.item where not is_added group by 1, 2`,
+      `select brand_id, date || ' ' || kind as key, items as figure from signals.change_count`,
+    ),
+    remedy: replay('radar', 'signals'),
+  },
+  {
+    name: 'week-in-month',
+    rule: 'Counts of the last 7 days are not greater than those of the last 30 days.',
+    reads: ['brands'],
+    figures: ['count of 7 days', 'count of 30 days'],
+    sql: `
+      select b.brand_id, f.key, f.week as one, f.month as other from brands.brand b cross join lateral (values
+        ('new_ads', ${inRecord('new_ads_7d')}, ${inRecord('new_ads_30d')}),
+        ('retired_ads', ${inRecord('retired_ads_7d')}, ${inRecord('retired_ads_30d')})) f(key, week, month)
+      where f.week > f.month`,
+    remedy: replay('brands'),
+  },
+  {
+    name: 'last-scan',
+    rule: 'All read models have applied the same last scan of a brand.',
+    reads: ['brands', 'freshness', ...SCANNED],
+    figures: ['last scan of the read model', 'last scan of the brand'],
+    sql: `
+      select brand_id, s.key, ${isoTimeSql('s.scanned_at')} as one, ${isoTimeSql('b.scanned_at')} as other
+      from (${LAST_SCANS}) s full join (select * from brands.brand where scanned_at is not null) b using (brand_id)
+      where s.scanned_at is distinct from b.scanned_at`,
+    remedy: 'Run `ops projections verify` of `brands` and of the read model that the key names.',
+  },
+  {
+    name: 'dated-after-as-of',
+    rule: 'Nothing is dated after the last scan of its brand.',
+    reads: DATED.map(([schema]) => schema.replaceAll('_', '-')),
+    figures: ['time of the row', 'last scan of the brand'],
+    sql: DATED.map(
+      ([schema, rows]) => `
+      select r.brand_id, '${schema} ' || r.key as key, ${isoTimeSql('r.at')} as one, ${isoTimeSql('w.scanned_at')} as other
+      from (${rows}) r left join ${schema}.applied_scan w using (brand_id)
+      where r.at > w.scanned_at or w.scanned_at is null`,
+    ).join(' union all '),
+    remedy: 'Run `ops projections verify` of the read model that the key begins with.',
+  },
+  {
+    name: 'category-totals',
+    isOfCorpus: true,
+    rule: 'The totals of a category are the sums over its public brands.',
+    reads: ['brands', 'categories'],
+    figures: ['totals of the category: brands, active and total ads', 'sums over its brands'],
+    sql: `
+      select null::uuid as brand_id, category_id::text as key, coalesce(c.figure, '0 0 0') as one,
+        coalesce(b.figure, '0 0 0') as other
+      from (
+        select category_id, brands || ' ' || active_ads || ' ' || total_ads as figure from categories.category
+      ) c full join (
+        select category_id, count(*) || ' ' || sum(active_ads) || ' ' || sum(total_ads) as figure
+        from brands.brand, unnest(category_ids) category_id where is_public and slug is not null group by 1
+      ) b using (category_id)
+      where coalesce(c.figure, '0 0 0') <> coalesce(b.figure, '0 0 0')`,
+    remedy: replay('brands', 'categories'),
+  },
+  {
+    name: 'corpus-totals',
+    isOfCorpus: true,
+    rule: 'The counts of the corpus are the sums over its brands.',
+    reads: ['brands'],
+    figures: ['brands and ads of the corpus', 'sums over the brands'],
+    sql: `
+      select null::uuid as brand_id, 'corpus' as key, c.figure as one, b.figure as other
+      from (select coalesce(sum(brands), 0) || ' ' || coalesce(sum(ads), 0) as figure from brands.corpus_count) c,
+        (select count(*) || ' ' || coalesce(sum(total_ads), 0) as figure from brands.brand where slug is not null) b
+      where c.figure <> b.figure`,
+    remedy: replay('brands'),
+  },
+];

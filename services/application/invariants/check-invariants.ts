@@ -1,0 +1,169 @@
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { type Clock, pause } from '#platform/clock.ts';
+import type { Invariant } from '#projections/queries/invariants.ts';
+
+/** Violations shown per invariant. */
+const SHOWN_MAX = 10;
+/** Violations read per invariant: more are counted as this many. */
+const READ_MAX = 1_000;
+/** Milliseconds between two looks at read models that are behind. */
+const POLL_MS = 500;
+/** Milliseconds after which the server cancels one invariant. */
+const STATEMENT_TIMEOUT_MS = 300_000;
+
+export type Violation = {
+  /** `null` where the rule is about the corpus. */
+  readonly brand_id: string | null;
+  readonly key: string;
+  readonly one: string;
+  readonly other: string;
+};
+
+export type CheckedInvariant = Pick<Invariant, 'name' | 'rule' | 'figures' | 'remedy'> & {
+  /** `left_out`: it is about the corpus, and brands were left out. This does not count as a failure. */
+  readonly state: 'holds' | 'violated' | 'not_checked' | 'left_out';
+  /** Number of violations, at most 1,000. */
+  readonly violations: number;
+  /** The first violations, by brand and key. */
+  readonly first: readonly Violation[];
+  /** Why it was not checked; otherwise `null`. */
+  readonly reason: string | null;
+};
+
+export type InvariantsReport = {
+  readonly checked_at: string;
+  /** True if all that could be checked was checked and holds. */
+  readonly holds: boolean;
+  /** Brands left out, because an event of theirs is parked or skipped. */
+  readonly left_out: number;
+  readonly invariants: readonly CheckedInvariant[];
+};
+
+type Options = {
+  readonly clock: Clock;
+  readonly invariants: readonly Invariant[];
+  /** Milliseconds to wait for read models that are behind the log. */
+  readonly waitMs: number;
+  /**
+   * Milliseconds after which violations are looked up again. Only those that stand unchanged are reported: a scan whose
+   * events are being appended is not a violation.
+   */
+  readonly recheckMs: number;
+  readonly signal?: AbortSignal;
+};
+
+const BEHIND = `
+  select name, case when is_paused then 'is paused, ' || lag_facts || ' events behind' when state <> 'live' then 'is ' || state
+    else 'is ' || lag_facts || ' events behind' end as reason
+  from projector.projection join projector.lag using (name)
+  where name = any($1) and (lag_facts > 0 or state <> 'live')`;
+
+type Behind = ReadonlyMap<string, string>;
+
+/** Begins a snapshot in which no read model is behind, if there is one before the time runs out. */
+const beginSnapshot = async (
+  client: Transaction,
+  names: readonly string[],
+  { waitMs, signal }: Options,
+): Promise<Behind> => {
+  for (const deadline = Date.now() + waitMs; ; ) {
+    await client.query('set transaction isolation level repeatable read read only');
+    const { rows } = await client.query<{ name: string; reason: string }>(BEHIND, [names]);
+    if (rows.length === 0 || Date.now() >= deadline || signal?.aborted) {
+      return new Map(rows.map(({ name, reason }) => [name, reason]));
+    }
+    await client.query('rollback');
+    await pause(POLL_MS, signal);
+    await client.query('begin');
+  }
+};
+
+/** Brands whose streams have an event that one of the read models has not applied. */
+const EXCLUDED = `
+  select distinct substr(stream, strpos(stream, '-') + 1) as brand_id
+  from (select * from (select projection, stream from projector.parked union select projection, stream from projector.skipped) p
+    where projection = any($1)) s`;
+
+const violationsOf = async (
+  client: Transaction,
+  { sql }: Invariant,
+  excluded: readonly string[],
+): Promise<readonly Violation[]> => {
+  const { rows } = await client.query<Violation>(
+    `select brand_id::text, key::text, one::text, other::text from (${sql}) v
+     where brand_id is null or not brand_id::text = any($1) order by 1 nulls first, 2 limit ${READ_MAX}`,
+    [excluded],
+  );
+  return rows;
+};
+
+type Look = {
+  readonly excluded: readonly string[];
+  readonly behind: Behind;
+  readonly found: ReadonlyMap<string, readonly Violation[]>;
+};
+
+/** Looks up the violations of invariants in one snapshot. */
+const look = (database: Database, invariants: readonly Invariant[], options: Options): Promise<Look> =>
+  inTransaction(database, async (client) => {
+    const names = [...new Set(invariants.flatMap(({ reads }) => reads))];
+    const behind = await beginSnapshot(client, names, options);
+    await client.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+    await client.query(`set local work_mem = '64MB'`);
+    const { rows } = await client.query<{ brand_id: string }>(EXCLUDED, [names]);
+    const excluded = rows.map(({ brand_id }) => brand_id);
+    const found = new Map<string, readonly Violation[]>();
+    for (const invariant of invariants) {
+      options.signal?.throwIfAborted();
+      if (invariant.reads.some((name) => behind.has(name))) continue;
+      found.set(invariant.name, await violationsOf(client, invariant, excluded));
+    }
+    return { excluded, behind, found };
+  });
+
+const identity = ({ brand_id, key, one, other }: Violation): string =>
+  JSON.stringify([brand_id, key, one, other]);
+
+/**
+ * Checks all brands: one statement per invariant, over a snapshot in which the read models have applied the whole log.
+ * An invariant is not checked while one of its read models is behind or paused.
+ */
+export const checkInvariants = async (database: Database, options: Options): Promise<InvariantsReport> => {
+  const first = await look(database, options.invariants, options);
+  const suspected = options.invariants.filter(({ name }) => (first.found.get(name) ?? []).length > 0);
+  if (suspected.length > 0) await pause(options.recheckMs, options.signal);
+  const second = suspected.length === 0 ? null : await look(database, suspected, options);
+  const standing = (name: string): readonly Violation[] => {
+    const again = new Set((second?.found.get(name) ?? []).map(identity));
+    return (first.found.get(name) ?? []).filter((violation) => again.has(identity(violation)));
+  };
+  const invariants = options.invariants.map(
+    ({ name, rule, figures, remedy, reads, isOfCorpus }): CheckedInvariant => {
+      const behind =
+        second?.behind.size && suspected.some((one) => one.name === name) ? second.behind : first.behind;
+      const reasons = reads.flatMap((read) => {
+        const reason = behind.get(read);
+        return reason === undefined ? [] : [`${read} ${reason}`];
+      });
+      const isLeftOut = isOfCorpus === true && first.excluded.length > 0;
+      const violations = reasons.length > 0 || isLeftOut ? [] : standing(name);
+      const checked = violations.length > 0 ? 'violated' : 'holds';
+      return {
+        name,
+        rule,
+        figures,
+        remedy,
+        state: reasons.length > 0 ? 'not_checked' : isLeftOut ? 'left_out' : checked,
+        violations: violations.length,
+        first: violations.slice(0, SHOWN_MAX),
+        reason: reasons.length > 0 ? reasons.join('; ') : null,
+      };
+    },
+  );
+  return {
+    checked_at: options.clock.now().toISOString(),
+    holds: invariants.every(({ state }) => state === 'holds' || state === 'left_out'),
+    left_out: first.excluded.length,
+    invariants,
+  };
+};
