@@ -1,6 +1,6 @@
 import { utcDate } from '#contracts/values/time.ts';
 import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { AdContent, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { type AdContent, type AdLibraryEvent, wasRunning } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
@@ -49,6 +49,7 @@ type FullAd = Pick<
   | 'stopped_on'
   | 'first_seen_at'
   | 'seen_at'
+  | 'observed_running'
   | 'inactive_since'
 >;
 
@@ -70,6 +71,7 @@ const replaceAd = (event: LibraryEvent, ad: FullAd): Change => ({
     listed_on: ad.started_on ?? utcDate(ad.first_seen_at),
     first_seen_at: ad.first_seen_at,
     seen_at: ad.seen_at,
+    observed_running: ad.observed_running,
     inactive_since: ad.inactive_since,
   },
   precedence: precedence(event),
@@ -104,7 +106,7 @@ const contentColumns = (content: Partial<AdContent>): Row =>
 /** Ads as last observed, with their history; full-text search over their copy. */
 export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
-  version: 5,
+  version: 6,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { applied_scan: recordAppliedScan, miss, see, cover },
@@ -123,6 +125,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
             status,
             first_seen_at,
             seen_at,
+            observed_running: true,
             stopped_on: null,
             inactive_since: null,
           }),
@@ -161,6 +164,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
             stopped_on,
             inactive_since: observed_at,
             seen_at: last_seen_at,
+            observed_running: wasRunning(event.data),
           }),
           history(event, ad_id, 'confirmed_inactive', { basis, stopped_on }),
         ];
@@ -173,6 +177,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
             stopped_on: null,
             inactive_since: null,
             seen_at: observed_at,
+            observed_running: true,
           }),
           history(event, ad_id, 'returned', { inactive_since }),
         ];

@@ -1,9 +1,10 @@
-import { DAY_MS, isoTimeSql, utcDate } from '#contracts/values/time.ts';
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.ts';
+import { DAYS_ACTIVE, LAST_SEEN_AT, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
 
@@ -22,25 +23,17 @@ type AdRow = AdContent & {
   readonly listed_on: string;
   readonly first_seen_at: string;
   readonly last_seen_at: string;
+  readonly days_active: number | null;
 };
-
-/** SQL of when the ad was last seen. Every later complete scan of its page also saw an active ad. */
-const LAST_SEEN_AT = `case when a.status = 'active' then greatest(a.seen_at, p.complete_at) else a.seen_at end`;
 
 const COLUMNS = `a.ad_id, a.brand_id, a.social_page_id, a.page_name, a.status, a.format, a.body, a.title, a.cta_type,
   a.cta_text, a.link_url, a.platforms, a.countries, a.started_on::text, a.stopped_on::text, a.listed_on::text,
   ${isoTimeSql('a.first_seen_at')} as first_seen_at,
-  ${isoTimeSql(LAST_SEEN_AT)} as last_seen_at`;
+  ${isoTimeSql(LAST_SEEN_AT)} as last_seen_at, ${DAYS_ACTIVE} as days_active`;
 
 const DETAIL_COLUMNS = 'a.link_description, a.caption, a.languages, a.media, a.cards, a.versions';
 
-const PAGE_OF_AD = 'left join ads.page p on p.brand_id = a.brand_id and p.social_page_id = a.social_page_id';
 const FROM = `ads.ad a ${PAGE_OF_AD}`;
-
-const daysActive = (row: AdRow): number | null =>
-  row.started_on === null
-    ? null
-    : Math.max(0, Math.round((Date.parse(utcDate(row.last_seen_at)) - Date.parse(row.started_on)) / DAY_MS));
 
 const summaryOf = (row: AdRow) => ({
   id: row.ad_id,
@@ -59,7 +52,7 @@ const summaryOf = (row: AdRow) => ({
   stopped_on: row.stopped_on,
   first_seen_at: row.first_seen_at,
   last_seen_at: row.last_seen_at,
-  days_active: daysActive(row),
+  days_active: row.days_active,
   library_url: `https://www.facebook.com/ads/library/?id=${row.ad_id}`,
 });
 

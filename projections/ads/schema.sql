@@ -26,6 +26,8 @@ create table ad (
   first_seen_at timestamptz,
   -- As of the ad's own events. An active ad was also seen by every later complete scan of its page.
   seen_at timestamptz,
+  -- False if every scan that showed the ad showed it as ended.
+  observed_running boolean not null default true,
   -- When the ad was confirmed inactive.
   inactive_since timestamptz,
   -- Log position of the event that last set all columns. Older events of the ad, from a brand that it left, change

@@ -1,8 +1,9 @@
-import { DAY_MS, isoTimeSql } from '#contracts/values/time.ts';
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { appendFields, arrayText, objectText } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { DAYS_ACTIVE, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
 /**
@@ -16,7 +17,7 @@ export type LibraryQuery = {
   readonly brandId: string;
   /** Number of ads in both samples together. */
   readonly sample: number;
-  /** `YYYY-MM-DD`, the day of the brand's last scan: ages count back from it. */
+  /** `YYYY-MM-DD`, the day of the brand's last scan: the totals by age count back from it. */
   readonly day: string;
 };
 
@@ -26,7 +27,7 @@ const AS_OF = `
 
 /**
  * Returns the last scan of the brand that both read models have applied, or `null`. Read it before the library, whose
- * ages end with its day.
+ * totals by age end with its day.
  */
 export const readLibraryAsOf = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
   (await db.query<{ at: string }>({ sql: AS_OF, values: [brandId] }))[0]?.at ?? null;
@@ -40,6 +41,7 @@ type AdRow = {
   readonly body: string | null;
   readonly cta_type: string | null;
   readonly started_on: string | null;
+  readonly days_active: number | null;
 };
 
 /** Returns ids of running ads with stored media: the oldest, and the newest that are not among these. */
@@ -60,16 +62,13 @@ const sampleIds = async (
   return { oldest, newest: newest.slice(0, sample - half) };
 };
 
-const readAds = async (
-  db: ReadDatabase,
-  ids: readonly string[],
-  day: string,
-): Promise<ReadonlyMap<string, string>> => {
+const readAds = async (db: ReadDatabase, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   if (ids.length === 0) return new Map();
   const [ads, creatives] = await Promise.all([
     db.query<AdRow>({
-      sql: `select ad_id, social_page_id, page_name, format, title, body, cta_type, started_on::text
-        from ads.ad where ad_id = any($1::text[])`,
+      sql: `select a.ad_id, a.social_page_id, a.page_name, a.format, a.title, a.body, a.cta_type, a.started_on::text,
+          ${DAYS_ACTIVE} as days_active
+        from ads.ad a ${PAGE_OF_AD} where a.ad_id = any($1::text[])`,
       values: [ids],
     }),
     db.query<CreativeRow>({
@@ -83,13 +82,12 @@ const readAds = async (
   return new Map(
     ads.map((ad) => {
       const own = creatives.filter(({ ad_id }) => ad_id === ad.ad_id).map(creativeText);
-      return [ad.ad_id, libraryAd(ad, own, day)];
+      return [ad.ad_id, libraryAd(ad, own)];
     }),
   );
 };
 
-const libraryAd = (ad: AdRow, creatives: readonly string[], day: string): string => {
-  const age = ad.started_on === null ? null : (Date.parse(day) - Date.parse(ad.started_on)) / DAY_MS;
+const libraryAd = (ad: AdRow, creatives: readonly string[]): string => {
   const text = JSON.stringify({
     id: ad.ad_id,
     page: ad.social_page_id === null ? null : { page_id: ad.social_page_id, page_name: ad.page_name },
@@ -98,7 +96,7 @@ const libraryAd = (ad: AdRow, creatives: readonly string[], day: string): string
     body: excerptOfBody(ad.body),
     cta_type: ad.cta_type,
     started_on: ad.started_on,
-    days_active: age === null ? null : Math.max(0, Math.round(age)),
+    days_active: ad.days_active,
   });
   return appendFields(text, {
     creatives: arrayText(creatives),
@@ -170,7 +168,7 @@ export const readCreativeLibrary = async (
   reference: string,
 ): Promise<string> => {
   const [{ oldest, newest }, totals] = await Promise.all([sampleIds(db, query), readTotals(db, query)]);
-  const texts = await readAds(db, [...oldest, ...newest], query.day);
+  const texts = await readAds(db, [...oldest, ...newest]);
   const list = (ids: readonly string[]): string => arrayText(ids.flatMap((id) => texts.get(id) ?? []));
   return objectText({
     brand: reference,

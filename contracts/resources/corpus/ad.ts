@@ -40,7 +40,8 @@ export const adSummaryShape = {
   first_seen_at: Timestamp,
   last_seen_at: Timestamp,
   days_active: Count.nullable().meta({
-    description: 'Days from start to last sighting: observed survival, not performance.',
+    description:
+      'Days from the start date, else the first sighting, to the stop date, else the last sighting as running: observed survival, not performance.',
   }),
   library_url: z.url(),
 } as const;

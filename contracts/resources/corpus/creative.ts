@@ -69,7 +69,8 @@ export const LibraryAd = z
     cta_type: z.string().nullable(),
     started_on: CalendarDate.nullable(),
     days_active: Count.nullable().meta({
-      description: "Days from start to the brand's last scan: observed survival, not performance.",
+      description:
+        'Days from the start date, else the first sighting, to the last sighting as running: observed survival, not performance.',
     }),
     creatives: z.array(Creative).meta({ description: 'Its archived assets, at most four.' }),
     url: z.url().meta({ description: 'The ad in this service.' }),
