@@ -1,3 +1,4 @@
+import type { Occurrence } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 
 /**
@@ -23,33 +24,39 @@ const signal = (kind: SignalKind, { observedAt, figures, about, from }: Found): 
   ${from}`;
 
 /**
- * SQL that counts the ads or pages of `rows` (position, observed_at and a description of each) and names the
+ * SQL that counts the ads or pages of `rows` (observed_at and a description of each) and names the
  * first of them.
  */
 const named = (rows: string): string => `(
     select count(*) as items, max(observed_at) as observed_at,
       jsonb_agg(jsonb_build_object('ad_id', ad_id, 'page_id', social_page_id, 'page_name', page_name, 'role', role,
         'destination_url', destination_url) order by place) filter (where place <= ${SIGNAL_NAMES_MAX}) as about
-    from (select r.*, row_number() over (order by position, ad_id, social_page_id) as place from (${rows}) r) r
+    from (select r.*, row_number() over (order by observed_at, ad_id, social_page_id) as place from (${rows}) r) r
     having count(*) > 0
   )`;
 
 const NAMES_AN_AD = `null::text as social_page_id, null::text as page_name, null::text as role, null::text as destination_url`;
 
 const namedAds = (kind: SignalKind): string =>
-  named(`select position, observed_at, ad_id, ${NAMES_AN_AD} from named_ad
-    where brand_id = k.brand_id and date = k.date and kind = '${kind}'`);
+  named(`select max(n.observed_at) as observed_at, n.ad_id, ${NAMES_AN_AD} from named_ad n
+    where n.brand_id = k.brand_id and n.date = k.date and n.kind = '${kind}' and not exists (
+      select from occurrence o where o.ad_id = n.ad_id and o.cause = n.cause and o.scan_id = n.scan_id and o.is_withdrawn)
+    group by n.ad_id`);
 
 const met = (kind: 'landing_page' | 'page', where: string, role = 'null::text', join = ''): string =>
-  named(`select m.position, m.observed_at, m.ad_id, m.social_page_id, m.page_name, ${role} as role, m.destination_url
+  named(`select m.observed_at, m.ad_id, m.social_page_id, m.page_name, ${role} as role, m.destination_url
     from met m ${join}
     where m.brand_id = k.brand_id and m.date = k.date and m.kind = '${kind}' and ${where}`);
 
-const itemsOf = (kind: SignalKind): string =>
+const itemsOf = (kind: SignalKind, cause: Occurrence['kind']): string =>
   signal(kind, {
     observedAt: 'g.observed_at',
     figures: { items: 'g.items' },
-    from: `from change_count g where g.brand_id = k.brand_id and g.date = k.date and g.kind = '${kind}'`,
+    from: `from (
+      select count(*) as items, max(o.observed_at) as observed_at from occurrence o
+      where o.brand_id = k.brand_id and o.date = k.date and o.cause = '${cause}' and not o.is_withdrawn
+      having count(*) > 0
+    ) g`,
   });
 
 const { ramp, drop, launch_burst, sale, format_mix_shift } = SIGNAL_THRESHOLDS;
@@ -160,7 +167,7 @@ const newLinkedPage = signal('new_linked_page', {
   figures: { items: 'm.items' },
   about: 'm.about',
   from: `from ${named(`
-    select 0 as position, l.observed_at, null::text as ad_id, l.social_page_id, l.page_name, l.role,
+    select l.observed_at, null::text as ad_id, l.social_page_id, l.page_name, l.role,
       null::text as destination_url
     from link l
     where l.brand_id = k.brand_id and l.date = k.date and l.role is not null
@@ -188,9 +195,7 @@ const newWhitelistingPair = signal('new_whitelisting_pair', {
         and o.observed_at <= m.observed_at)
       and (m.news or (
         m.started_on >= (select max(s.date) - ${NEWS_GRACE_DAYS} from scan s
-          where s.brand_id = m.brand_id and s.in_order and s.reliable and s.date < m.date and s.position < m.position)
-        and not exists (select from scan s where s.brand_id = m.brand_id and s.in_order and s.date > m.date
-          and s.position < m.position)))`,
+          where s.brand_id = m.brand_id and s.in_order and s.reliable and s.date < m.date)))`,
     'l.role',
     `left join lateral (
       select role from link l where l.brand_id = m.brand_id and l.social_page_id = m.social_page_id
@@ -201,9 +206,9 @@ const newWhitelistingPair = signal('new_whitelisting_pair', {
 
 /** Kinds computed from the events of a brand and day. Whitelisting pairs depend on links too. */
 export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
-  ads_started: itemsOf('ads_started'),
-  ads_stopped: itemsOf('ads_stopped'),
-  destinations_changed: itemsOf('destinations_changed'),
+  ads_started: itemsOf('ads_started', 'started'),
+  ads_stopped: itemsOf('ads_stopped', 'stopped'),
+  destinations_changed: itemsOf('destinations_changed', 'destination_changed'),
   ramp: moved('ramp', isRamp),
   drop: moved('drop', isDrop),
   launch_burst: launchBurst,

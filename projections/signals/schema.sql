@@ -1,69 +1,70 @@
--- Running counts of a brand's events. Each recorded scan copies them.
-create table tally (
-  brand_id uuid primary key,
+-- Changes of a brand's counts, by time. The counts at a time are the sums up to it.
+create table step (
+  brand_id uuid not null,
+  at timestamptz not null,
   -- Active ads by format.
-  video bigint not null,
-  image bigint not null,
-  carousel bigint not null,
-  dco bigint not null,
-  other bigint not null,
+  video bigint not null default 0,
+  image bigint not null default 0,
+  carousel bigint not null default 0,
+  dco bigint not null default 0,
+  other bigint not null default 0,
   -- Ads first seen running without a recorded start: those of a page's first scan, and late-seen ones.
-  uncovered bigint not null,
+  uncovered bigint not null default 0,
   -- Active ads whose format was changed, or first named, by another source.
-  relabelled bigint not null,
-  newest_day date
+  relabelled bigint not null default 0,
+  primary key (brand_id, at)
 );
 
--- Every recorded scan. In-order scans reflect the newest day known when they were recorded; the others are
--- history.
+-- Every recorded scan, as last corrected. Days follow from the scans that are in order; the others are history.
 create table scan (
   brand_id uuid not null,
-  position bigint not null,
+  scan_id text not null,
   date date not null,
   observed_at timestamptz not null,
   in_order boolean not null,
   reliable boolean not null,
   -- True if all its pages were scanned for the first time.
-  baseline boolean not null,
+  baseline boolean not null default false,
   active_ads bigint not null,
   new_ads bigint not null,
-  video bigint not null,
-  image bigint not null,
-  carousel bigint not null,
-  dco bigint not null,
-  other bigint not null,
-  uncovered bigint not null,
-  relabelled bigint not null,
-  primary key (brand_id, position)
+  primary key (brand_id, date, scan_id)
 );
 
--- Counts of radar items per brand and day. `kind` is the kind of their signal.
-create table change_count (
-  brand_id uuid not null,
-  date date not null,
-  kind text not null,
-  items bigint not null,
-  observed_at timestamptz not null,
-  primary key (brand_id, date, kind)
+-- Radar items: what a scan showed of an ad. The event with the lowest log position decides the brand; it is null while
+-- only a mark is known.
+create table occurrence (
+  ad_id text not null,
+  cause text not null,
+  scan_id text not null,
+  brand_id uuid,
+  date date,
+  observed_at timestamptz,
+  position bigint,
+  -- The mark of the correction with the highest log position. Withdrawn items do not count.
+  marked_at bigint,
+  is_withdrawn boolean not null default false,
+  primary key (ad_id, cause, scan_id),
+  -- Part of the table, because a rebuild also counts the items of each day, and has no indexes yet.
+  unique (brand_id, date, cause, ad_id, scan_id)
 );
 
--- Ads that a signal names: with sale copy, or refreshed.
+-- Ads that a signal names: with sale copy, or refreshed. `cause` is that of an occurrence, or `revised`.
 create table named_ad (
   brand_id uuid not null,
   date date not null,
   kind text not null,
   ad_id text not null,
-  position bigint not null,
+  cause text not null,
+  scan_id text not null,
   observed_at timestamptz not null,
-  primary key (brand_id, date, kind, ad_id)
+  primary key (brand_id, date, kind, ad_id, cause, scan_id)
 );
 
--- Landing pages that a brand's ads led to and social pages that ran them, as first seen.
+-- Landing pages that a brand's ads led to and social pages that ran them, as first seen in the order of observation.
 create table met (
   brand_id uuid not null,
   kind text not null,
   key text not null,
-  position bigint not null,
   date date not null,
   observed_at timestamptz not null,
   -- True if every ad that showed it then was news.
@@ -123,7 +124,6 @@ create table applied_scan (
   scanned_at timestamptz not null
 );
 -- indexes
-create index scan_of_day on scan (brand_id, date);
 create index met_on_day on met (brand_id, date);
 create index link_on_day on link (brand_id, date);
 create index link_first on link (brand_id, observed_at) where role is not null;

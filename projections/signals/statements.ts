@@ -2,82 +2,52 @@ import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts
 import type { Statement } from '../define-projection.ts';
 import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
 
-const FORMATS = ['video', 'image', 'carousel', 'dco', 'other'] as const;
+const COUNTS = ['video', 'image', 'carousel', 'dco', 'other', 'uncovered', 'relabelled'] as const;
 
-/** SQL of a running count as of each row, in the order of the stream. Batch boundaries make no difference. */
-const running = (column: string, by: string): string =>
-  `coalesce(t.${column}, 0) + sum(${by}) over stream as ${column}`;
+/** Columns that identify an occurrence: no two have the same ad, cause and scan. */
+const OCCURRENCE = { ad_id: 'text', cause: 'text', scan_id: 'text' } as const;
 
-const COUNTS = [...FORMATS, 'uncovered', 'relabelled'].join();
-
-/**
- * Adds events to the running counts, and copies them into `scan` for each recorded scan. A scan is in order
- * if it arrived in time and no later day was known. A completed day never changes.
- */
-export const addUp: Statement = {
-  columns: {
-    brand_id: 'uuid',
-    position: 'bigint',
-    // Formats under which an ad was counted before and is counted from now on; null for neither.
-    minus: 'text',
-    plus: 'text',
-    uncovered: 'bigint',
-    relabelled: 'bigint',
-    // The following columns are set for recorded scans only.
-    observed_at: 'timestamptz',
-    late_arrival: 'boolean',
-    reliable: 'boolean',
-    baseline: 'boolean',
-    active_ads: 'bigint',
-    new_ads: 'bigint',
-  },
-  touches: ['tally', 'scan'],
+/** Records occurrences. The event with the lowest log position decides, so streams may be applied in any order. */
+export const putOccurrence: Statement = {
+  columns: { ...OCCURRENCE, brand_id: 'uuid', observed_at: 'timestamptz', position: 'bigint' },
+  touches: ['occurrence'],
   sql: `
-    with counted as (
-      select i.brand_id, i.position, i.date, i.observed_at, i.late_arrival, i.reliable, i.baseline, i.active_ads,
-        i.new_ads,
-        ${FORMATS.map((name) => running(name, `case i.plus when '${name}' then 1 else 0 end - case i.minus when '${name}' then 1 else 0 end`)).join()},
-        ${running('uncovered', 'i.uncovered')}, ${running('relabelled', 'i.relabelled')},
-        greatest(t.newest_day, max(i.date) filter (where not i.late_arrival)
-          over (stream rows between unbounded preceding and 1 preceding)) as newest_day
-      from (select *, (observed_at at time zone 'utc')::date as date from :input i) i left join tally t using (brand_id)
-      window stream as (partition by i.brand_id order by i.position)
-    ), closed as (
-      insert into scan (brand_id, position, date, observed_at, in_order, reliable, baseline, active_ads, new_ads, ${COUNTS})
-      select brand_id, position, date, observed_at, not late_arrival and (newest_day is null or date >= newest_day),
-        reliable, baseline, active_ads, new_ads, ${COUNTS}
-      from counted where date is not null
-    )
-    insert into tally (brand_id, ${COUNTS}, newest_day)
-    select distinct on (brand_id) brand_id, ${COUNTS}, greatest(newest_day, case when not late_arrival then date end)
-    from counted order by brand_id, position desc
-    on conflict (brand_id) do update set newest_day = excluded.newest_day,
-      ${COUNTS.split(',')
-        .map((name) => `${name} = excluded.${name}`)
-        .join()}`,
+    insert into occurrence as o (ad_id, cause, scan_id, brand_id, date, observed_at, position)
+    select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, brand_id, (observed_at at time zone 'utc')::date,
+      observed_at, position
+    from :input i order by ad_id, cause, scan_id, position
+    on conflict (ad_id, cause, scan_id) do update set brand_id = excluded.brand_id, date = excluded.date,
+      observed_at = excluded.observed_at, position = excluded.position
+    where o.position is null or excluded.position < o.position`,
 };
 
-/** Counts radar items per brand and day. */
-export const countChanges: Statement = {
-  columns: { brand_id: 'uuid', kind: 'text', observed_at: 'timestamptz' },
-  touches: ['change_count'],
+/** Marks occurrences as withdrawn, or removes the mark. The event with the highest log position decides. */
+export const markOccurrence: Statement = {
+  columns: { ...OCCURRENCE, position: 'bigint', is_withdrawn: 'boolean' },
+  touches: ['occurrence'],
   sql: `
-    insert into change_count as c (brand_id, date, kind, items, observed_at)
-    select brand_id, (observed_at at time zone 'utc')::date, kind, count(*), max(observed_at) from :input i group by 1, 2, 3
-    on conflict (brand_id, date, kind) do update set items = c.items + excluded.items,
-      observed_at = greatest(c.observed_at, excluded.observed_at)`,
+    insert into occurrence as o (ad_id, cause, scan_id, marked_at, is_withdrawn)
+    select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, position, is_withdrawn
+    from :input i order by ad_id, cause, scan_id, position desc
+    on conflict (ad_id, cause, scan_id) do update set marked_at = excluded.marked_at, is_withdrawn = excluded.is_withdrawn
+    where o.marked_at is null or excluded.marked_at > o.marked_at`,
 };
 
+/** Columns that describe what was met; they are those of the first of the ads that showed it. */
+const DESCRIBED = ['ad_id', 'social_page_id', 'page_name', 'destination_url'] as const;
+const IS_FIRST = `excluded.observed_at < m.observed_at or
+  (excluded.ad_id, coalesce(excluded.social_page_id, ''), coalesce(excluded.destination_url, '')) <
+  (m.ad_id, coalesce(m.social_page_id, ''), coalesce(m.destination_url, ''))`;
+
 /**
- * Stores what a brand's ads led to, or ran on, as first seen in the order of its stream. All ads of the same
- * scan that show it decide whether it is news: a single one that ran before means it is not news.
+ * Stores what a brand's ads led to, or ran on, as first seen in the order of observation. All ads that show it at that
+ * time decide whether it is news: a single one that ran before means it is not news.
  */
 export const meet: Statement = {
   columns: {
     brand_id: 'uuid',
     kind: 'text',
     key: 'text',
-    position: 'bigint',
     observed_at: 'timestamptz',
     news: 'boolean',
     started_on: 'date',
@@ -88,31 +58,41 @@ export const meet: Statement = {
   },
   touches: ['met'],
   sql: `
-    insert into met as m (brand_id, kind, key, position, date, observed_at, news, started_on, ad_id, social_page_id, page_name,
+    insert into met as m (brand_id, kind, key, date, observed_at, news, started_on, ad_id, social_page_id, page_name,
       destination_url)
-    select brand_id, kind, key, min(position), (first_at at time zone 'utc')::date, first_at, bool_and(news),
-      case when bool_and(started_on is not null) then min(started_on) end,
-      (array_agg(ad_id order by position, ad_id))[1], (array_agg(social_page_id order by position, ad_id))[1],
-      (array_agg(page_name order by position, ad_id))[1], (array_agg(destination_url order by position, ad_id))[1]
+    select brand_id, kind, key, (first_at at time zone 'utc')::date, first_at, bool_and(news),
+      case when bool_and(started_on is not null) then min(started_on) end, ${DESCRIBED.map(
+        (column) =>
+          `(array_agg(${column} order by ad_id, coalesce(social_page_id, ''), coalesce(destination_url, '')))[1]`,
+      ).join()}
     from (
-      select i.*, coalesce(m.observed_at, first_value(i.observed_at)
-        over (partition by i.brand_id, i.kind, i.key order by i.position)) as first_at
-      from :input i left join met m using (brand_id, kind, key)
+      select i.*, min(i.observed_at) over (partition by i.brand_id, i.kind, i.key) as first_at from :input i
     ) i
     where observed_at = first_at group by brand_id, kind, key, first_at
-    on conflict (brand_id, kind, key) do update set news = m.news and excluded.news,
-      started_on = case when m.started_on is not null and excluded.started_on is not null
-        then least(m.started_on, excluded.started_on) end`,
+    on conflict (brand_id, kind, key) do update set date = excluded.date, observed_at = excluded.observed_at,
+      news = excluded.news and (m.news or excluded.observed_at < m.observed_at),
+      started_on = case when excluded.observed_at < m.observed_at then excluded.started_on
+        when m.started_on is not null and excluded.started_on is not null then least(m.started_on, excluded.started_on) end,
+      ${DESCRIBED.map(
+        (column) => `${column} = case when ${IS_FIRST} then excluded.${column} else m.${column} end`,
+      ).join()}
+    where excluded.observed_at <= m.observed_at`,
 };
 
-/** SQL of a reliable day as of its last scan; unreliable days are absent. `date` is SQL. */
+/**
+ * SQL of a reliable day as of its last scan; unreliable days are absent. Scans of the same time are ordered by id.
+ * `date` is SQL.
+ */
 const day = (name: string, date: string): string => `
   left join lateral (
-    select s.date, s.observed_at, s.active_ads, ${COUNTS.split(',')
-      .map((column) => `s.${column}`)
-      .join()}, sum(s.new_ads) over () as new_ads, bool_or(s.reliable) over () as reliable
-    from scan s where s.brand_id = k.brand_id and s.date = ${date} and s.in_order
-    order by s.observed_at desc, s.position desc limit 1
+    select s.*, c.* from (
+      select s.date, s.observed_at, s.active_ads, sum(s.new_ads) over () as new_ads, bool_or(s.reliable) over () as reliable
+      from scan s where s.brand_id = k.brand_id and s.date = ${date} and s.in_order
+      order by s.observed_at desc, s.scan_id desc limit 1
+    ) s cross join lateral (
+      select ${COUNTS.map((column) => `coalesce(sum(${column}), 0)::bigint as ${column}`).join()}
+      from step where step.brand_id = k.brand_id and step.at <= s.observed_at
+    ) c
   ) ${name} on ${name}.reliable`;
 
 /** SQL of an id derived from brand, date and kind, in the form of RFC 9562, version 8. */
@@ -120,8 +100,8 @@ const ID = `overlay(overlay(md5('signal:' || f.brand_id || '|' || f.date || '|' 
   placing '8' from 17)::uuid`;
 
 /**
- * SQL that recomputes the signals of these kinds for `k`, brands and dates. The days compared with can no
- * longer change (see `addUp`), so the result does not depend on when or how often this runs.
+ * SQL that recomputes the signals of these kinds for `k`, brands and dates. Days are compared with earlier ones only. So
+ * the result does not depend on how often this runs, if it runs for all days from a changed one on.
  */
 const summingUp = (kinds: Readonly<Partial<Record<SignalKind, string>>>, k: string, days: string): string => `
   with k as (${k}), found as (
@@ -142,14 +122,18 @@ const summingUp = (kinds: Readonly<Partial<Record<SignalKind, string>>>, k: stri
     set observed_at = excluded.observed_at, figures = excluded.figures, about = excluded.about
     where (g.observed_at, g.figures, g.about) is distinct from (excluded.observed_at, excluded.figures, excluded.about)`;
 
-/** Computes the signals that follow from the events of a brand and date. */
-export const sumUpDay: Statement = {
-  columns: { brand_id: 'uuid', date: 'date' },
-  touches: ['signal'],
-  sql: summingUp(
-    KINDS_OF_DAYS,
-    'select brand_id, date from :input i',
-    `${day('t', 'k.date')}
+/** SQL of the days of brands from a changed day on. `changed` is SQL of `brand_id, date`. */
+const daysFrom = (changed: string): string => `
+  select distinct d.brand_id, d.date
+  from (select brand_id, min(date) as date from (${changed}) c group by brand_id) f
+  cross join lateral (${['scan', 'occurrence', 'named_ad', 'met', 'catalogue', 'signal']
+    .map(
+      (table) =>
+        `select t.brand_id, t.date from ${table} t where t.brand_id = f.brand_id and t.date >= f.date`,
+    )
+    .join(' union all ')}) d`;
+
+const DAYS = `${day('t', 'k.date')}
     left join lateral (
       select max(date) as date from scan s
       where s.brand_id = k.brand_id and s.date < k.date and s.in_order and s.reliable
@@ -157,7 +141,25 @@ export const sumUpDay: Statement = {
     ${day('p', 'b.date')} ${day('t7', `k.date - ${SIGNAL_THRESHOLDS.ramp.daysBefore}`)}
     ${day('p7', `b.date - ${SIGNAL_THRESHOLDS.ramp.daysBefore}`)}
     ${day('t28', `k.date - ${SIGNAL_THRESHOLDS.format_mix_shift.daysBefore}`)}
-    ${day('p28', `b.date - ${SIGNAL_THRESHOLDS.format_mix_shift.daysBefore}`)}`,
+    ${day('p28', `b.date - ${SIGNAL_THRESHOLDS.format_mix_shift.daysBefore}`)}`;
+
+/** Computes the signals that follow from the events of a brand, from a changed day on. */
+export const sumUpDay: Statement = {
+  columns: { brand_id: 'uuid', date: 'date' },
+  touches: ['signal'],
+  sql: summingUp(KINDS_OF_DAYS, daysFrom('select brand_id, date from :input i'), DAYS),
+};
+
+/** Does the same for the brands of marked occurrences. */
+export const sumUpMarked: Statement = {
+  columns: OCCURRENCE,
+  touches: ['signal'],
+  sql: summingUp(
+    KINDS_OF_DAYS,
+    daysFrom(
+      `select o.brand_id, o.date from :input i join occurrence o using (ad_id, cause, scan_id) where o.brand_id is not null`,
+    ),
+    DAYS,
   ),
 };
 

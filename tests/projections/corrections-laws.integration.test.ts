@@ -8,6 +8,7 @@ import type { Projection } from '#projections/define-projection.ts';
 import { pages } from '#projections/pages/project.ts';
 import { partnerships } from '#projections/partnerships/project.ts';
 import { radar } from '#projections/radar/project.ts';
+import { signals } from '#projections/signals/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
@@ -96,7 +97,13 @@ const storyOf = (draws: readonly Draw[]): CorrectedAds => {
       [0, 1, 2].map((n) => `90000000${String((n + index) % ADS).padStart(2, '0')}`),
     );
   }
-  for (const [index, draw] of draws.entries()) play(story, draw, 5 + Math.floor(index / 4));
+  for (const [index, [kind, who, one, other]] of draws.entries()) {
+    const day = 5 + Math.floor(index / 4);
+    play(story, [kind, who, one, other], day);
+    if (index % 4 === 3)
+      story.scan(of(BRANDS, index), day, { active: 10 * (one + 1), news: other }, one % 4 === 0);
+    if (index % 4 === 3 && who === 0) story.correctScan(of(BRANDS, index), day, { active: 5, news: one });
+  }
   return story;
 };
 
@@ -140,6 +147,7 @@ const FOLLOWING: readonly (readonly [Projection, tables: readonly string[], with
   [pages, ['ad'], []],
   [partnerships, ['ad'], ['first_seen_at', 'last_seen_at']],
   [radar, [], []],
+  [signals, [], []],
 ];
 
 describe('ads that late scans correct and that change brands', () => {

@@ -1,0 +1,119 @@
+import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
+import type {
+  AdAttributed,
+  AdObservationCorrected,
+  AdRecord,
+  AdStanding,
+  Occurrence,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import { isSaleCopy } from '#contracts/values/signals.ts';
+import type { Change } from '../define-projection.ts';
+import {
+  addStep,
+  markOccurrence,
+  meetLinks,
+  meetPage,
+  nameAd,
+  putOccurrence,
+  sumUpFrom,
+  type When,
+} from './changes.ts';
+import { isLongRunner, textsOf } from './rules.ts';
+
+/**
+ * Signals after corrections. Figures of a day equal those in the order of observation; nothing of a correction is news.
+ */
+
+/** Returns the changes that count an ad, or no longer count it: from its first sighting until it was inactive. */
+const countAd = (brand_id: string, ad: AdStanding, sign: 1 | -1): readonly Change[] => {
+  const { format, novelty, first_seen_at, inactive_since, observed_running, status } = ad;
+  const isUncovered = novelty !== 'news';
+  const begin = addStep(
+    { brand_id, observed_at: first_seen_at },
+    { ...(sign === 1 ? { plus: format } : { minus: format }), uncovered: isUncovered ? sign : 0 },
+  );
+  if (status !== 'inactive') return [begin];
+  const end = addStep(
+    { brand_id, observed_at: inactive_since ?? first_seen_at },
+    {
+      ...(sign === 1 ? { minus: format } : { plus: format }),
+      // An ad that no scan showed running was not counted by the library either.
+      uncovered: isUncovered && !observed_running ? -sign : 0,
+    },
+  );
+  return [begin, end];
+};
+
+const earliest = (times: readonly string[]): string =>
+  times.reduce((one, other) => (other < one ? other : one));
+
+const addOccurrence = (event: RecordedEvent<AdObservationCorrected>, of: Occurrence): readonly Change[] => {
+  const { ad_id, brand_id, after } = event.data;
+  const when = { brand_id, observed_at: of.observed_at };
+  const naming = { ad_id, scan_id: of.scan_id, cause: of.kind };
+  const page = { social_page_id: after.page_id, page_name: after.page_name };
+  return [
+    putOccurrence(event, ad_id, of),
+    ...markOccurrence(event, ad_id, of, false),
+    ...(of.kind === 'started' && isSaleCopy(textsOf(after.content)) ? [nameAd(when, 'sale', naming)] : []),
+    ...(of.kind === 'destination_changed'
+      ? [
+          ...(isLongRunner(after, of.observed_at) ? [nameAd(when, 'long_runner_refreshed', naming)] : []),
+          ...meetLinks(when, { link_url: of.to_url }, { ad_id, news: true, ...page }),
+        ]
+      : []),
+  ];
+};
+
+/** Returns the content that the ad led to when it was first seen. */
+const firstContent = ({ content }: AdRecord, added: readonly Occurrence[]): AdContent => {
+  const [first] = added
+    .filter(({ kind }) => kind === 'destination_changed')
+    .toSorted((one, other) => (one.observed_at < other.observed_at ? -1 : 1));
+  return first?.from_url === undefined ? content : { ...content, link_url: first.from_url };
+};
+
+const meetFirst = (when: When, ad: AdRecord, content: AdContent, news: boolean): readonly Change[] => {
+  const meeting = { ad_id: ad.ad_id, news, social_page_id: ad.page_id, page_name: ad.page_name };
+  return [
+    ...meetLinks(when, content, meeting),
+    ...meetPage(when, { ...meeting, started_on: news ? ad.started_on : null }),
+  ];
+};
+
+/** Returns the changes of an ad that a late scan corrects. */
+export const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
+  const { ad_id, brand_id, before, after, withdrawn, added, observed_at } = event.data;
+  const first = { brand_id, observed_at: after.first_seen_at };
+  const isFirst =
+    before === null || before.first_seen_at !== after.first_seen_at || before.novelty !== after.novelty;
+  return [
+    ...(before === null ? [] : countAd(brand_id, before, -1)),
+    ...countAd(brand_id, after, 1),
+    ...withdrawn.flatMap((of) => markOccurrence(event, ad_id, of, true)),
+    ...added.flatMap((of) => addOccurrence(event, of)),
+    ...(isFirst ? meetFirst(first, after, firstContent(after, added), after.novelty === 'news') : []),
+    sumUpFrom({
+      brand_id,
+      observed_at: earliest([
+        observed_at,
+        after.first_seen_at,
+        ...(before === null ? [] : [before.first_seen_at]),
+        ...added.map((of) => of.observed_at),
+      ]),
+    }),
+  ];
+};
+
+/**
+ * Returns the changes of an ad in the stream of one of the two brands. The ad counts for the present brand on all days.
+ * What it was reported for stays with the brand that reported it, and its pages are no news to the other one.
+ */
+export const attributeAd = ({ data }: RecordedEvent<AdAttributed>): readonly Change[] => {
+  const { brand_id, to_brand_id, ad } = data;
+  const first = { brand_id, observed_at: ad.first_seen_at };
+  return brand_id === to_brand_id
+    ? [...countAd(brand_id, ad, 1), ...meetFirst(first, ad, ad.content, false), sumUpFrom(first)]
+    : [...countAd(brand_id, ad, -1), sumUpFrom(first)];
+};

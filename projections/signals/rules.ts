@@ -1,0 +1,30 @@
+import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
+import { SIGNAL_THRESHOLDS } from '#contracts/values/signals.ts';
+import { DAY_MS, utcDate } from '#contracts/values/time.ts';
+
+/** Returns true if the ad had run for long at a time. */
+export const isLongRunner = (
+  { started_on }: { readonly started_on: string | null },
+  observed_at: string,
+): boolean =>
+  started_on !== null &&
+  Date.parse(utcDate(observed_at)) - Date.parse(started_on) >=
+    SIGNAL_THRESHOLDS.long_runner_refreshed.ageDays * DAY_MS;
+
+/** Fields of the content that make up its copy. */
+export const COPY: readonly (keyof AdContent)[] = [
+  'body',
+  'title',
+  'link_description',
+  'caption',
+  'cards',
+  'versions',
+];
+
+/** Returns the texts of an ad that may hold words of a sale. */
+export const textsOf = (content: AdContent): readonly (string | null)[] => [
+  content.body,
+  content.title,
+  content.link_description,
+  ...[...content.cards, ...content.versions].flatMap(({ body, title }) => [body, title]),
+];

@@ -1,0 +1,89 @@
+import { describe, it } from 'vitest';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { SignalKind } from '#contracts/values/signals.ts';
+import { signals } from '#projections/signals/project.ts';
+import { listBrandSignals } from '#projections/signals/read.ts';
+import { given } from '../dsl/projections.ts';
+import { correctedAds, scanOf } from './fixtures/corrected-ads.ts';
+import { at, idOf } from './fixtures/network-events.ts';
+
+/** Signals after late scans and moves of ads equal those in the order of observation. */
+
+const idsOf = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, n) => `90000000${String(n).padStart(2, '0')}`);
+const started = (brand: string, day: number) =>
+  ({ kind: 'started', scan_id: scanOf(brand, day), observed_at: at(day) }) as const;
+
+const shownOf = (brand: string) => async (db: ReadDatabase) =>
+  (await listBrandSignals(db, idOf(brand), { from: '2026-01-01', to: '2026-03-01' }, SignalKind.options))
+    .map(({ date, kind, figures }) => `${date} ${kind} ${figures.items}`)
+    .toSorted();
+
+describe('signals of corrected days', () => {
+  it('leave withdrawn items out, and count added ones on their own day', async () => {
+    const story = correctedAds(['a', 'b']);
+    const ids = idsOf(3);
+    for (const id of ids) story.start('a', id, 6);
+    story.scan('a', 6, { active: 3, news: 3 });
+    const [first = '', second = ''] = ids;
+    story.correct(
+      first,
+      4,
+      { first_seen_at: at(4) },
+      { withdrawn: [started('a', 6)], added: [started('a', 4)] },
+    );
+    story.correct(second, 4, { novelty: 'baseline', first_seen_at: at(4) }, { withdrawn: [started('a', 6)] });
+    await given(story.events)
+      .into(signals)
+      .shows(shownOf('a'), ['2026-01-04 ads_started 1', '2026-01-06 ads_started 1']);
+  });
+
+  it('leave a withdrawn item out for the brand that reported it, also after the ad moved', async () => {
+    const story = correctedAds(['a', 'b']);
+    for (const id of idsOf(2)) story.start('a', id, 6);
+    const [first = ''] = idsOf(1);
+    story.move(first, 7, 'b').correct(first, 4, {}, { withdrawn: [started('a', 6)] });
+    await given(story.events).into(signals).shows(shownOf('a'), ['2026-01-06 ads_started 1']);
+    await given(story.events).into(signals).shows(shownOf('b'), []);
+  });
+
+  it('compare the corrected figures of scans, also with those of a late scan', async () => {
+    const ramps = ['2026-01-12 ramp 40'];
+    const inOrder = correctedAds(['a']).scan('a', 5, { active: 20 }).scan('a', 12, { active: 40 });
+    const late = correctedAds(['a']).scan('a', 12, { active: 40 }).scan('a', 5, { active: 20 }, true);
+    const corrected = correctedAds(['a'])
+      .scan('a', 5, { active: 40 })
+      .scan('a', 12, { active: 40 })
+      .correctScan('a', 5, { active: 20 });
+    for (const { events } of [inOrder, late, corrected])
+      await given(events).into(signals).shows(shownOf('a'), ramps);
+    const undone = inOrder.correctScan('a', 12, { active: 21 });
+    await given(undone.events).into(signals).shows(shownOf('a'), []);
+  });
+
+  it('compare no day that a correction makes unreliable', async () => {
+    const { events } = correctedAds(['a'])
+      .scan('a', 5, { active: 20 })
+      .scan('a', 12, { active: 40 })
+      .correctScan('a', 5, { active: 20 }, false);
+    await given(events).into(signals).shows(shownOf('a'), []);
+  });
+
+  it('count the format of an ad for its present brand on all days', async () => {
+    const story = correctedAds(['a', 'b']);
+    const ids = idsOf(60);
+    for (const id of ids.slice(0, 40)) story.start('a', id, 2, { novelty: 'baseline' }, { format: 'image' });
+    story.scan('a', 2, { active: 40 });
+    for (const id of ids.slice(0, 20)) story.move(id, 29, 'b');
+    story.correctScan('a', 2, { active: 20 });
+    for (const id of ids.slice(40)) story.start('a', id, 30, { format: 'video' }, { format: 'video' });
+    story.scan('a', 30, { active: 40 });
+    const shifts = async (db: ReadDatabase) =>
+      (
+        await listBrandSignals(db, idOf('a'), { from: '2026-01-30', to: '2026-01-30' }, ['format_mix_shift'])
+      ).map(({ figures: { format, before, after } }) => [format, before, after]);
+    await given(story.events)
+      .into(signals)
+      .shows(shifts, [['image', 20, 20]] as never);
+  });
+});
