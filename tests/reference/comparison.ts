@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Feature } from './features.ts';
 import { expectedFigures } from './model.ts';
 import type { Outcome, ServiceUnderComparison } from './service/service.ts';
+import { shrink } from './shrink.ts';
 import { type Difference, differencesOf, tellFailure } from './story.ts';
 import type { World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
@@ -10,8 +11,6 @@ import { worldArbitrary } from './worlds.ts';
 
 /** Worlds that go through the service between two reads of their figures. */
 const BATCH_WORLDS = 500;
-/** Maximum milliseconds of shrinking one world. */
-const SHRINK_LIMIT_MS = 15_000;
 
 const differencesIn = (world: World, outcome: Outcome): readonly Difference[] =>
   outcome.figures === null
@@ -54,25 +53,51 @@ export const compareWorlds = async (
   return { worlds: generated.length, differing, byFigure };
 };
 
+/** A shrunk world as text, and the kinds of figures that differ in it. */
+type Story = { readonly text: string; readonly kinds: ReadonlySet<string> };
+
 /**
- * Returns the story of the smallest world that shrinking finds from one differing world. `kind` is the kind of figure
- * that stays different, so that shrinking does not drift from one fault to another.
+ * Tells the smallest world that shrinking finds from one differing world. `kind` is the kind of figure that stays
+ * different, so that shrinking does not drift from one fault to another.
  */
-export const shrinkWorld = async (
+const tellShrunk = async (
   service: ServiceUnderComparison,
   { features, seed }: Omit<ComparisonOptions, 'worlds'>,
   kind: string,
   place: number,
+): Promise<Story> => {
+  const world = fc.sample(worldArbitrary(features), { numRuns: place + 1, seed })[place] as World;
+  const found = new Map<World, readonly Difference[]>();
+  const differ = async (worlds: readonly World[]): Promise<boolean[]> => {
+    const outcomes = await service.run(worlds);
+    return worlds.map((one, index) => {
+      const differences = differencesIn(one, outcomes[index] as Outcome);
+      found.set(one, differences);
+      return differences.some((difference) => kindOf(difference) === kind);
+    });
+  };
+  const [differsAgain] = await differ([world]);
+  if (!differsAgain) {
+    const text = `World no. ${place} of seed ${seed} differs only together with other worlds.`;
+    return { text, kinds: new Set([kind]) };
+  }
+  const smallest = await shrink(world, differ);
+  const differences = found.get(smallest) ?? [];
+  return { text: tellFailure(smallest, differences), kinds: new Set(differences.map(kindOf)) };
+};
+
+/** Tells a shrunk world for each kind of differing figure, up to a number. A kind that a told world shows is left out. */
+export const tellDifferences = async (
+  service: ServiceUnderComparison,
+  options: Omit<ComparisonOptions, 'worlds'>,
+  { byFigure }: Comparison,
+  stories: number,
 ): Promise<string> => {
-  let smallest = `World no. ${place} of seed ${seed} does not differ when it is run alone.`;
-  const property = fc.asyncProperty(worldArbitrary(features), async (world) => {
-    const [outcome] = await service.run([world]);
-    const differences = differencesIn(world, outcome as Outcome);
-    if (!differences.some((difference) => kindOf(difference) === kind)) return true;
-    smallest = tellFailure(world, differences);
-    return false;
-  });
-  const atPlace = { seed, path: String(place), numRuns: 1 };
-  await fc.check(property, { ...atPlace, interruptAfterTimeLimit: SHRINK_LIMIT_MS });
-  return smallest;
+  const told: Story[] = [];
+  for (const [kind, [place = 0]] of byFigure) {
+    if (told.length >= stories) break;
+    if (told.some(({ kinds }) => kinds.has(kind))) continue;
+    told.push(await tellShrunk(service, options, kind, place));
+  }
+  return told.map(({ text }) => text).join('\n\n');
 };

@@ -3,7 +3,7 @@ import type { Feature } from './features.ts';
 import type { PageLink, Profile, Scan, ShownAd, World, WorldObservation } from './world.ts';
 
 /**
- * Generator of worlds. A draft holds what fast-check generates and shrinks; `worldOf` turns it into observations. Worlds
+ * Generator of worlds. A draft holds what fast-check generates; `worldOf` turns it into observations. Worlds
  * are small, because nearly every fault of a rule shows with a few scans and ads.
  */
 
