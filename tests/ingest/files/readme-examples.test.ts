@@ -39,7 +39,7 @@ const openExampleFolder = async (): Promise<ExportFolder> => {
     'brands.json',
     '{"brands": [{"group": "shop", "name": "Shop", "domain": "shop.example"}]}',
   );
-  const csv = /```csv\n(facebook_page_id,[\s\S]*?)```/.exec(README)?.[1] ?? '';
+  const csv = /```csv[^\n]*\n(facebook_page_id,[\s\S]*?)```/.exec(README)?.[1] ?? '';
   await folder.file('fb-ads-shop-2026-05-01-0800.csv', csv);
   await mkdir(join(folder.path, 'refused'));
   await mkdir(join(folder.path, dirname(MAPPING)), { recursive: true });

@@ -97,8 +97,8 @@ describe('a mapping for JSON', () => {
     ],
     [
       'without content',
-      { ad: { id: adId(2) }, page: { id: '400000000000011' } },
-      'record 2 has an unknown shape: it has no content at the paths of the mapping own (found: ad, page)',
+      { ad: { id: adId(2) }, page: { id: '400000000000011' }, where: ['Facebook'] },
+      'record 2 has an unknown shape: it has no content at the paths of the mapping own (found: ad, page, where)',
     ],
     [
       'with a list where a text is expected',

@@ -8,24 +8,28 @@ import { mappedAd, type Pick } from './mapped-ad.ts';
 /** Maximum member names in a message. */
 const NAMES_SHOWN_MAX = 6;
 const EDIT_MAPPING = 'correct the mapping, or remove the record';
-/** Fields that do not tell an ad from another record. A record with nothing else is of another shape. */
-const IDENTITY_FIELDS = [
-  'ad_id',
-  'page_id',
-  'page_name',
-  'countries',
-  'brand_domain',
-  'brand_name',
-  'scanned_at',
+/** Fields that show what an ad is. A record without any of those that the mapping names is of another shape. */
+const CONTENT_FIELDS: readonly (keyof JsonMapping['columns'])[] = [
+  'body',
+  'title',
+  'link_description',
+  'caption',
+  'cta_type',
+  'cta_text',
+  'link_url',
+  'format',
+  'image_url',
+  'video_url',
+  'poster_url',
+  'started_on',
+  'stopped_on',
 ];
 
 type Path = readonly (string | number)[];
 
 /** Creates a reader for JSON files of a mapping: one list, result pages, or one record per line. */
 export const readMappedJson = (mapping: JsonMapping): Reader => {
-  const contentPaths = Object.entries(mapping.columns).flatMap(([field, paths]) =>
-    IDENTITY_FIELDS.includes(field) ? [] : (paths ?? []),
-  );
+  const contentPaths = CONTENT_FIELDS.flatMap((field) => mapping.columns[field] ?? []);
   return async function* (source) {
     for await (const item of jsonRecords(source, mapping.records)) {
       if (item.kind === 'broken') yield brokenJson(item);
@@ -55,7 +59,7 @@ const recordOf = (
     return refused(`the mapping ${mapping.name} expects a list at ${mapping.records.join('.')}`);
   if (mapping.columns.ad_id.every((path) => valueAt(value, path) === undefined))
     return refused(`the mapping ${mapping.name} expects the ad id at ${mapping.columns.ad_id.join(' or ')}`);
-  if (contentPaths.every((path) => valueAt(value, path) === undefined))
+  if (contentPaths.length > 0 && contentPaths.every((path) => valueAt(value, path) === undefined))
     return refused(`it has no content at the paths of the mapping ${mapping.name}`);
   return recordOrRefusal({ line, raw, adId }, () =>
     mappedAd(mapping, mapping.variants[0], item, pickFrom(value)),
