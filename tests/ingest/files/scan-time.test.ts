@@ -3,7 +3,7 @@ import { observedAtOf } from '#contracts/observations/index.ts';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { timeInFileName } from '#services/ingest/files/file-name-time.ts';
 import type { FormatName } from '#services/ingest/readers/formats.ts';
-import { CsvMapping } from '#services/ingest/readers/formats/column-mapping.ts';
+import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts';
 import { adId, ExportFolder, reading } from '../fixtures/export-files.ts';
 import { actorAd, apiPage, webAd } from '../fixtures/export-shapes.ts';
 
@@ -12,15 +12,20 @@ const OWN = '2026-03-02T08:00:00.000Z';
 const NAMED = '2026-03-03T08:00:00.000Z';
 const NAME_WITH_TIME = 'shop-2026-03-03T0800Z';
 
-const mapping = {
-  mapping: CsvMapping.parse({
+const MAPPINGS = {
+  'mapped-csv': {
     name: 'own',
     columns: { ad_id: ['id'], scanned_at: ['scanned_at'] },
     variants: [{ collector: 'own-1', has_columns: [] }],
     complete: false,
-  }),
-  brands: new Map(),
-};
+  },
+  'mapped-json': {
+    name: 'own',
+    fields: { ad_id: ['id'], body: ['text'], scanned_at: ['seen.scanned_at'] },
+    collector: 'own-1',
+    complete: false,
+  },
+} as const;
 const csv = (columns: string, row: string, time: string | null): string =>
   time === null ? `${columns}\n${row}\n` : `${columns},scanned_at\n${row},${time}\n`;
 const withTime = (value: object, time: string | null): string =>
@@ -28,7 +33,7 @@ const withTime = (value: object, time: string | null): string =>
 
 /** Content of a file of each format, with this time in its record, or without one. */
 const CONTENTS: {
-  readonly [Format in Exclude<FormatName, 'observations'>]?: (time: string | null) => string;
+  readonly [Format in Exclude<FormatName, 'observations' | 'taxonomy-text'>]: (time: string | null) => string;
 } = {
   'web-graphql': (time) => withTime(webAd(1), time),
   'web-2024': (time) => withTime({ adArchiveID: adId(1), snapshot: { cta_text: 'x' } }, time),
@@ -37,6 +42,8 @@ const CONTENTS: {
     JSON.stringify(apiPage([1], false, time === null ? {} : { scanned_at: time })),
   'ads-archive-csv': (time) => csv('id,ad_creative_body', `${adId(1)},Warm`, time),
   'mapped-csv': (time) => csv('id', adId(1), time),
+  'mapped-json': (time) =>
+    JSON.stringify({ id: adId(1), text: 'Warm', seen: time === null ? {} : { scanned_at: time } }),
   'rank-list': (time) => csv('rank,domain', '1,one.example', time),
   'storefront-json': (time) =>
     withTime(
@@ -49,10 +56,14 @@ const CONTENTS: {
 
 const timesOf = async (format: FormatName, name: string, content: string, options: ReadOptions) => {
   await using folder = await ExportFolder.open();
+  const mapping =
+    format === 'mapped-csv' || format === 'mapped-json'
+      ? await loadMapping(await folder.file('mapping.json', JSON.stringify(MAPPINGS[format])))
+      : undefined;
   const { observations, refused } = await reading(await folder.file(name, content), {
     format,
     brand: 'lumen-socks.example',
-    ...(format === 'mapped-csv' && { mapping }),
+    mapping,
     ...options,
   });
   return { times: [...new Set(observations.map(observedAtOf))], refused };
@@ -125,9 +136,11 @@ test('records with and without a time: only those without one are refused, each 
 });
 
 test('times of records may be Unix times, in seconds or milliseconds', async () => {
-  for (const scraped_at of [1_772_438_400, 1_772_438_400_000, '1772438400']) {
-    const { times } = await timesOf('web-graphql', 'shop', JSON.stringify([webAd(1, { scraped_at })]), {});
-    expect(times).toEqual([OWN]);
+  for (const scanned_at of [1_772_438_400, 1_772_438_400_000, '1772438400']) {
+    const ads = JSON.stringify([webAd(1, { scanned_at })]);
+    expect((await timesOf('web-graphql', 'shop', ads, {})).times).toEqual([OWN]);
+    const records = JSON.stringify([{ id: adId(1), text: 'Warm', seen: { scanned_at } }]);
+    expect((await timesOf('mapped-json', 'shop', records, {})).times).toEqual([OWN]);
   }
 });
 
