@@ -1,12 +1,14 @@
 import type { AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdCounted, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
+import type { BrandDetails, BrandEvent, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
 import { attributedBy, brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
 import { scanKey } from '../shared-tables/observed-day.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { lifespanAtStart, lifespanAtStop, lifespanOf, noLifespan, recordLifespans } from './lifespans.ts';
-import { refreshBrand, takeStock } from './statements.ts';
+import { nameByBrand, nameByDefinition, nameCategory } from '../shared-tables/category-naming.ts';
+import { refreshBrand, showCategoryNames, takeStock } from './statements.ts';
 
 const profileColumns = (details: Partial<BrandDetails>): Row => ({
   ...('name' in details ? { name: details.name ?? '' } : {}),
@@ -51,11 +53,20 @@ const countStanding = (brand_id: string, ad: AdStanding, by: 1 | -1): readonly C
 const moveFormatCount = (brand_id: string, from: AdFormat, to: AdFormat): readonly Change[] =>
   from === to ? [] : [countFormats(brand_id, { [from]: -1, [to]: 1 })];
 
+const showNames = (categoryIds: readonly string[]): readonly Change[] =>
+  categoryIds.map((category_id) => ({ kind: 'refresh', statement: 'show_names', row: { category_id } }));
+
+/** Names the categories of a brand's path, and rewrites the brands that showed another name. */
+const nameCategories = (path: readonly CategoryOnPath[], { data }: BrandEvent): readonly Change[] => [
+  ...nameByBrand(path, data.brand_id, data.observed_at),
+  ...showNames(path.map(({ id }) => id)),
+];
+
 /** Brands with their counters, for the directory, the single-brand read, the breakdown and the sitemap. */
-export const brands = projection<BrandEvent | AdLibraryEvent>({
+export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
   name: 'brands',
-  version: 6,
-  prefixes: ['brand-', 'adLibrary-'],
+  version: 7,
+  prefixes: ['brand-', 'category-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     totals: recordTotals,
@@ -69,9 +80,15 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
         on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at)`,
     },
     refresh: refreshBrand,
+    name_category: nameCategory({}),
+    show_names: showCategoryNames,
     take_stock: takeStock,
   },
   project: (event): readonly Change[] => {
+    if (event.type === 'CategoryDefined' || event.type === 'CategoryChanged') {
+      const path = event.type === 'CategoryDefined' ? event.data.path.map(({ id }) => id) : [];
+      return [...nameByDefinition(event), ...showNames([...path, event.data.category_id])];
+    }
     const { brand_id } = event.data;
     // Always these three, because a batch refreshes in the order in which statements are first named.
     const refresh: readonly Change[] = [
@@ -90,6 +107,7 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
           },
           { kind: 'run', statement: 'profile_time', row: { brand_id, at: event.data.observed_at } },
           ...refresh,
+          ...nameCategories(event.data.category_path, event),
         ];
       case 'BrandProfileChanged': {
         const set = profileColumns(event.data.changes);
@@ -99,6 +117,7 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
             : [{ kind: 'update', table: 'brand', key: { brand_id }, set } as Change]),
           { kind: 'run', statement: 'profile_time', row: { brand_id, at: event.data.observed_at } },
           ...refresh,
+          ...nameCategories(event.data.changes.category_path ?? [], event),
         ];
       }
       case 'AdStarted':

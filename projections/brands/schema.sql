@@ -93,6 +93,19 @@ create table corpus_count (
   primary key (category_slug, scanned_hour)
 );
 
+-- Names of categories. `shown_name`: the name that the documents of brands show.
+create table category (
+  category_id uuid primary key,
+  slug text,
+  -- From the naming of precedence: a definition, else the first brand profile.
+  name text,
+  named_rank int,
+  named_at timestamptz,
+  named_by uuid,
+  -- Name from the category's own definition, as last changed.
+  defined_name text,
+  shown_name text
+);
 -- indexes
 create unique index brand_by_slug on brand (slug);
 create index brand_by_active_ads on brand (active_ads desc, brand_id desc) where is_public and slug is not null;

@@ -1,6 +1,7 @@
 import { inWindowSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { BASE_URL_SQL, unescapedBaseUrlSql } from '#contracts/values/base-url.ts';
+import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import type { Statement } from '../define-projection.ts';
 
@@ -9,20 +10,19 @@ import type { Statement } from '../define-projection.ts';
  */
 const categoryAt = (level: 0 | 1): string => `(
             select row_to_json(category_row) from (
-              select c ->> 'id' as id, c ->> 'slug' as slug, c ->> 'name' as name
+              select c ->> 'id' as id, c ->> 'slug' as slug, (
+                select ${categoryNameSql('n')} from category n where n.category_id = (c ->> 'id')::uuid) as name
               from (select r.category_path -> ${level} as c) level_row where c is not null
             ) category_row)`;
 
 const IN_WEEK = inWindowSql('d.date', 'b.scanned_at', WINDOW_DAYS.week);
 
 /**
- * Rewrites the JSON documents of brands. The last 7 and 30 days end with the day of the brand's own last scan. So a replay gives the same result at any time. `BASE_URL_MARK` is the placeholder for the service's base
- * URL.
+ * Returns SQL that rewrites the JSON documents of brands. The last 7 and 30 days end with the day of the brand's own
+ * last scan, so a replay gives the same result at any time. `brands`: SQL of their ids. `BASE_URL_MARK` is the
+ * placeholder for the service's base URL.
  */
-export const refreshBrand: Statement = {
-  columns: { brand_id: 'uuid' },
-  touches: ['brand', 'country', 'scan', 'lifespan_sum'],
-  sql: `
+const rewriteDocuments = (brands: string): string => `
     update brand b set as_of = d.as_of, updated_at = greatest(b.profiled_at, b.scanned_at),
       new_ads_7d = d.new_ads_7d, last_ad_seen_on = d.last_ad_seen_on, reference = d.reference,
       summary = d.summary, breakdown = d.breakdown,
@@ -38,7 +38,7 @@ export const refreshBrand: Statement = {
           coalesce(b.scanned_at, b.profiled_at) as as_of_,
           ${isoTimeSql('coalesce(b.scanned_at, b.profiled_at)')} as iso,
           counts.*
-        from brand b join :input i using (brand_id) left join lifespan_sum l using (brand_id)
+        from brand b join ${brands} i using (brand_id) left join lifespan_sum l using (brand_id)
         left join lateral (
           select date from scan s where s.brand_id = b.brand_id and s.seen order by date desc limit 1
         ) seen on true cross join lateral (
@@ -78,7 +78,35 @@ export const refreshBrand: Statement = {
             ) t), '[]'::json) as top_countries
       ) more_row
     ) d
-    where b.brand_id = d.brand_id`,
+    where b.brand_id = d.brand_id`;
+
+const READ_BY_DOCUMENTS = ['brand', 'country', 'scan', 'lifespan_sum', 'category'];
+
+export const refreshBrand: Statement = {
+  columns: { brand_id: 'uuid' },
+  touches: READ_BY_DOCUMENTS,
+  sql: rewriteDocuments(':input'),
+};
+
+/**
+ * Rewrites the documents of all brands in categories whose name has changed. A name that no document shows yet needs
+ * none: documents that show it are written in the batch that names it.
+ */
+export const showCategoryNames: Statement = {
+  columns: { category_id: 'uuid' },
+  touches: READ_BY_DOCUMENTS,
+  sql: `
+    with renamed as materialized (
+      select c.category_id, c.shown_name, ${categoryNameSql('c')} as name
+      from category c join :input i using (category_id) where c.shown_name is distinct from ${categoryNameSql('c')}
+    ), shown as (
+      update category c set shown_name = r.name from renamed r where c.category_id = r.category_id
+    ), affected as materialized (
+      select brand_id from brand
+      where exists (select from renamed where shown_name is not null)
+        and category_ids && array(select category_id from renamed where shown_name is not null)
+    )
+    ${rewriteDocuments('affected')}`,
 };
 
 const hourOf = (time: string): string => `coalesce(date_trunc('hour', ${time}, 'UTC'), '-infinity')`;

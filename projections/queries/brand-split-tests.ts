@@ -2,6 +2,7 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { arrayText, joinObjects, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
+import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { readScannedAt } from '../shared-tables/applied-scan.ts';
 import { NEWEST_SITE_SCAN } from '../split-tests/read.ts';
 import { quoted } from '../sql/json-text.ts';
@@ -42,15 +43,15 @@ const LEADS_OF_CARDS = `
     and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
 
 const PROFILE = `
-  select (select row_to_json(c)::text from (
-      select b.category ->> 'id' as id, b.category ->> 'slug' as slug, b.category ->> 'name' as name) c) as category,
-    coalesce((select c.read from split_tests.category c where c.category_id = b.category_id), 0) as brands_read,
+  select (select row_to_json(n)::text from (
+      select c.category_id as id, c.slug, ${categoryNameSql('c')} as name) n) as category,
+    c.read as brands_read,
     coalesce((
       select string_agg('{"type":"' || type || '","brands":' || brands || ',"tests":' || tests || ',"running_tests":' || running
         || '}', ',' order by tests desc, type)
       from split_tests.category_type t where t.category_id = b.category_id and t.brands > 0
     ), '') as types
-  from split_tests.brand b where b.brand_id = $1 and b.category is not null`;
+  from split_tests.brand b join split_tests.category c using (category_id) where b.brand_id = $1`;
 
 type TestRow = {
   readonly id: string;

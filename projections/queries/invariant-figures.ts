@@ -1,3 +1,4 @@
+import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { inWindowSql, utcDateSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
 
 /** SQL of the figures that the invariants compare: rows of `brand_id, key, figure`. */
@@ -82,6 +83,17 @@ const schemaOf = (name: string): string => name.replaceAll('-', '_');
 export const LAST_SCANS = `
   ${SCANNED.map((name) => `select brand_id, '${name}' as key, scanned_at from ${schemaOf(name)}.applied_scan`).join(' union all ')}
   union all select brand_id, 'freshness', scanned_at from freshness.brand where scanned_at is not null`;
+
+const namesIn = (label: string, schema: string, name: string): string =>
+  `select category_id, '${label}' as label, ${name} as name from ${schema}.category c`;
+
+/** Names of categories in the other read models that store them. */
+export const CATEGORY_NAMES = [
+  namesIn('brands', 'brands', categoryNameSql('c')),
+  namesIn('brand records', 'brands', 'c.shown_name'),
+  namesIn('tools', 'tools', categoryNameSql('c')),
+  namesIn('split-tests', 'split_tests', categoryNameSql('c')),
+].join(' union all ');
 
 /** Rows that carry a time of observation, with the read model that has applied them. */
 export const DATED: readonly (readonly [schema: string, rows: string])[] = [

@@ -1,6 +1,8 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { utcDateSql } from '#contracts/values/windows.ts';
+import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import {
+  CATEGORY_NAMES,
   countOf,
   DATED,
   equal,
@@ -233,6 +235,18 @@ export const INVARIANTS: readonly Invariant[] = [
       ) b using (category_id)
       where coalesce(c.figure, '0 0 0') <> coalesce(b.figure, '0 0 0')`,
     remedy: replay('brands', 'categories'),
+  },
+  {
+    name: 'category-names',
+    isOfCorpus: true,
+    rule: 'A category has the same name in all replies.',
+    reads: ['categories', 'brands', 'tools', 'split-tests'],
+    figures: ['name of the category', 'name elsewhere'],
+    sql: `
+      select null::uuid as brand_id, o.label || ' ' || category_id as key, ${categoryNameSql('c')} as one, o.name as other
+      from categories.category c join (${CATEGORY_NAMES}) o using (category_id)
+      where o.name is distinct from ${categoryNameSql('c')} and not (o.label <> 'brand records' and o.name is null)`,
+    remedy: replay('categories', 'brands', 'tools', 'split-tests'),
   },
   {
     name: 'corpus-totals',

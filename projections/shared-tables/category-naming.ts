@@ -1,5 +1,6 @@
 import type { CategoryOnPath } from '#contracts/events/corpus/brand.ts';
-import type { Statement } from '../define-projection.ts';
+import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
+import type { Change, Statement } from '../define-projection.ts';
 
 /**
  * Table `category`: names of categories. A definition names a category for everybody. The path of a brand only says
@@ -76,3 +77,36 @@ export const nameCategory = (placing: Readonly<Record<string, string>>): Stateme
       where c.named_rank is null or (${precedence('excluded')}) < (${precedence('c')})`,
   };
 };
+
+/** Returns the changes for the namings of a brand profile, run by a statement named `name_category`. */
+export const nameByBrand = (
+  path: readonly CategoryOnPath[],
+  brandId: string,
+  observedAt: string,
+): readonly Change[] =>
+  namingsByBrand(path, brandId, observedAt).map((row) => ({ kind: 'run', statement: 'name_category', row }));
+
+/** Returns the changes for a definition: its namings, and the name that it gives its own category. */
+export const nameByDefinition = (event: CategoryEvent): readonly Change[] => {
+  const { category_id, observed_at } = event.data;
+  const define = (name: string): Change => ({
+    kind: 'update',
+    table: 'category',
+    key: { category_id },
+    set: { defined_name: name },
+  });
+  switch (event.type) {
+    case 'CategoryDefined':
+      return [
+        ...namingsByDefinition(event.data.path, category_id, observed_at).map(
+          (row): Change => ({ kind: 'run', statement: 'name_category', row }),
+        ),
+        define(event.data.name),
+      ];
+    case 'CategoryChanged':
+      return event.data.changes.name === undefined ? [] : [define(event.data.changes.name)];
+  }
+};
+
+/** SQL of the name of a category row: that of its own definition, else of the naming of precedence. */
+export const categoryNameSql = (row: string): string => `coalesce(${row}.defined_name, ${row}.name)`;

@@ -1,7 +1,9 @@
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { SiteEvent, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { NON_EXPERIMENT_TYPES } from '#contracts/observations/site-scan.ts';
+import { nameByBrand, nameByDefinition, nameCategory } from '../shared-tables/category-naming.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -84,15 +86,19 @@ const refreshCounts = (brand_id: string): Change => ({
 });
 
 const projectBrand = (event: BrandEvent): readonly Change[] => {
-  const { brand_id } = event.data;
+  const { brand_id, observed_at } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top] = category_path ?? [];
   const set: Row = {
     ...(is_public === undefined ? {} : { is_public }),
-    ...(category_path === undefined ? {} : { category: top ?? null, category_id: top?.id ?? null }),
+    ...(category_path === undefined ? {} : { category_id: top?.id ?? null }),
   };
   if (Object.keys(set).length === 0) return [];
-  return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, refreshCounts(brand_id)];
+  return [
+    { kind: 'upsert', table: 'brand', key: { brand_id }, set },
+    ...nameByBrand(top ? [top] : [], brand_id, observed_at),
+    refreshCounts(brand_id),
+  ];
 };
 
 /** Returns a page as shown, with the id or prefix that finds the ads leading there. */
@@ -134,13 +140,14 @@ const setMissingSince = (ids: readonly string[], missing_since: string | null): 
   ids.map((id) => ({ kind: 'update', table: 'test', key: { id }, set: { missing_since } }));
 
 /** Split tests read on brands' sites, and the census of the tools that run them. */
-export const splitTests = projection<SiteEvent | BrandEvent>({
+export const splitTests = projection<SiteEvent | BrandEvent | CategoryEvent>({
   name: 'split-tests',
-  version: 2,
-  prefixes: ['site-', 'brand-'],
+  version: 3,
+  prefixes: ['site-', 'brand-', 'category-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     describe: describeTool,
+    name_category: nameCategory({}),
     scanned: {
       columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
       touches: ['brand'],
@@ -155,6 +162,7 @@ export const splitTests = projection<SiteEvent | BrandEvent>({
     },
   },
   project: (event): readonly Change[] => {
+    if (event.type === 'CategoryDefined' || event.type === 'CategoryChanged') return nameByDefinition(event);
     const { brand_id, observed_at } = event.data;
     switch (event.type) {
       case 'BrandRegistered':

@@ -44,7 +44,6 @@ create table test (
 create table brand (
   brand_id uuid primary key,
   is_public boolean not null default false,
-  category jsonb,
   category_id uuid,
   scanned_at timestamptz,
   counted_installed text[] not null default '{}',
@@ -58,6 +57,14 @@ create table brand (
 -- Test types per top-level category. `read`: public brands of it on whose sites a tool was read.
 create table category (
   category_id uuid primary key,
+  slug text,
+  -- From the naming of precedence: a definition, else the first brand profile.
+  name text,
+  named_rank int,
+  named_at timestamptz,
+  named_by uuid,
+  -- Name from the category's own definition, as last changed.
+  defined_name text,
   read bigint not null default 0
 );
 create table category_type (

@@ -96,6 +96,10 @@ const CORRUPTIONS: Readonly<Record<string, readonly [corrupt: string, restore: s
     `update categories.category set total_ads = total_ads + 1 where $1::uuid is not null and slug = 'shoes'`,
     `update categories.category set total_ads = total_ads - 1 where $1::uuid is not null and slug = 'shoes'`,
   ],
+  'category-names': [
+    `update categories.category set defined_name = 'Other' where $1::uuid is not null and slug = 'shoes'`,
+    `update categories.category set defined_name = null where $1::uuid is not null and slug = 'shoes'`,
+  ],
   'corpus-totals': [
     `update brands.corpus_count set ads = ads + 1 where $1::uuid is not null and category_slug = 'apparel'`,
     `update brands.corpus_count set ads = ads - 1 where $1::uuid is not null and category_slug = 'apparel'`,

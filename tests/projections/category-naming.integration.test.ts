@@ -6,6 +6,9 @@ import { category, categoryPathOf, defineCategory } from '#domain/corpus/categor
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { categories } from '#projections/categories/project.ts';
 import { findCategory } from '#projections/categories/read.ts';
+import { brands } from '#projections/brands/project.ts';
+import { categoryNameSql } from '#projections/shared-tables/category-naming.ts';
+import { splitTests } from '#projections/split-tests/project.ts';
 import { tools } from '#projections/tools/project.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
@@ -146,6 +149,51 @@ describe('the name of a category', () => {
       defined([3, PATH]),
     ])) {
       await given(events).into(tools).shows(names, ['HOME & Garden', 'toys']);
+    }
+  });
+
+  it('is the same in the records of brands, also of those named before', async () => {
+    const records = async (db: ReadDatabase): Promise<readonly unknown[]> =>
+      (
+        await db.query<{ slug: string; summary: string }>({
+          sql: 'select slug, summary from brands.brand order by slug',
+          values: [],
+        })
+      ).map(({ slug, summary }) => {
+        const { category: top, mid_category: mid } = JSON.parse(summary.replaceAll('\u0001', ''));
+        return [slug, top.name, mid?.name ?? null];
+      });
+    for (const events of inBothOrders([
+      [brandIn('a.example', 1, ['home & garden', 'lamps']), brandIn('d.example', 2, ['toys'])],
+      [brandIn('b.example', 1, ['HOME & GARDEN', 'LAMPS']), brandIn('e.example', 3, ['TOYS'])],
+      defined([3, HOME], [4, ['HOME & Garden']]),
+      defined([3, PATH]),
+    ])) {
+      await given(events)
+        .into(brands)
+        .shows(records, [
+          ['a-example', 'HOME & Garden', PATH[1]],
+          ['b-example', 'HOME & Garden', PATH[1]],
+          ['d-example', 'toys', null],
+          ['e-example', 'toys', null],
+        ]);
+    }
+  });
+
+  it('is the same where split tests show it', async () => {
+    const names = async (db: ReadDatabase): Promise<readonly string[]> =>
+      (
+        await db.query<{ name: string }>({
+          sql: `select ${categoryNameSql('c')} as name from split_tests.category c order by 1`,
+          values: [],
+        })
+      ).map(({ name }) => name);
+    for (const events of inBothOrders([
+      [brandIn('a.example', 1, ['home & garden'])],
+      [brandIn('b.example', 2, ['HOME & GARDEN'])],
+      defined([3, HOME]),
+    ])) {
+      await given(events).into(splitTests).shows(names, ['Home & Garden']);
     }
   });
 });
