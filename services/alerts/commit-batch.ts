@@ -30,6 +30,8 @@ const createAllDeliveries = async (
   for (const match of matches) {
     const matched =
       'cadence' in match.matched ? await progress.pendingDigests.read(match.matched) : match.matched;
+    // Corrections may have withdrawn all items.
+    if (matched.items_total === 0) continue;
     const created = deliveriesOf(match, matched, now);
     deliveries.push(...created);
     const traceparent = traces?.ofEvents.get(match.cause);

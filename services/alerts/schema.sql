@@ -97,3 +97,14 @@ create table if not exists alerting.waiting_event (
   since timestamptz not null default now(),
   primary key (stream, revision)
 );
+
+-- Items beyond the limit of a payload have a row without an item. `source` names the occurrence of an ad that a
+-- correction may withdraw.
+alter table alerting.collected_item alter column item drop not null;
+alter table alerting.collected_item add column if not exists source text;
+
+-- Occurrences that corrections withdrew: digests of open periods leave their items out.
+create table if not exists alerting.withdrawn (
+  source text primary key,
+  at text not null
+);

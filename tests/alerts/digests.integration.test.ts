@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '#platform/clock.ts';
 import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
@@ -173,4 +174,76 @@ test('a rule that becomes instant still sends its pending items in one digest', 
     ['alert', 3],
     ['digest', 2],
   ]);
+});
+
+/** A correction that withdraws the starts of these ads. */
+const withdrawal = (events: readonly AdLibraryEvent[], observed_at: string): readonly AdLibraryEvent[] =>
+  events.flatMap((event): readonly AdLibraryEvent[] => {
+    if (event.type !== 'AdStarted') return [];
+    const {
+      brand_id,
+      scan_id,
+      collector,
+      content,
+      missing_since: _,
+      branded_content: __,
+      ...ad
+    } = event.data;
+    const before = {
+      ...ad,
+      status: 'active',
+      first_seen_at: event.data.observed_at,
+      seen_at: event.data.observed_at,
+      observed_running: true,
+      missing_since: null,
+      inactive_since: null,
+      basis: null,
+      stopped_on: null,
+    } as const;
+    const withdrawn = [{ kind: 'started', scan_id, observed_at: event.data.observed_at } as const];
+    const after = { ...before, novelty: 'baseline', first_seen_at: observed_at, collector, content } as const;
+    const sighting = { brand_id, scan_id: `late ${scan_id}`, observed_at };
+    return [
+      {
+        type: 'AdObservationCorrected',
+        data: { ...sighting, ad_id: ad.ad_id, before, after, withdrawn, added: withdrawn.slice(1) },
+      },
+    ];
+  });
+
+test('a digest leaves out items that a correction withdrew before its period ended, and is not sent without items', async () => {
+  const [brand, other] = [await stack.brand('withdrawn.example'), await stack.brand('nothing.example')];
+  const some = await stack.rule([brand], { cadence: 'daily' });
+  const none = await stack.rule([other], { cadence: 'daily' });
+  const instant = await stack.rule([brand], { cadence: 'instant' });
+  const [seen, unseen] = [
+    scanEvents(brand, '2026-05-02T08:00:00.000Z', PAYLOAD_ITEMS_MAX + 5),
+    scanEvents(other, '2026-05-02T08:00:00.000Z', 2),
+  ];
+  {
+    await using _ = stack.start();
+    await stack.scan(seen);
+    await stack.scan(unseen);
+    await stack.matched();
+  }
+  await stack.scan(
+    withdrawal([...seen.slice(0, 2), ...seen.slice(PAYLOAD_ITEMS_MAX + 1)], '2026-05-01T08:00:00.000Z'),
+  );
+  await stack.scan(withdrawal(unseen, '2026-05-01T08:00:00.000Z'));
+  await matchAll();
+  await using _ = stack.start(tomorrow);
+  const [digest] = await digestOf(some);
+  expect(digest?.payload.items_total).toBe(PAYLOAD_ITEMS_MAX - 1);
+  expect(digest?.payload.items).toHaveLength(PAYLOAD_ITEMS_MAX - 2);
+  expect(await stack.queued(none)).toEqual([]);
+  expect(totalsOf(await stack.queued(instant))).toEqual([PAYLOAD_ITEMS_MAX + 5]);
+});
+
+test('an instant alert is as its scan ended, also when a correction follows in the same batch', async () => {
+  const brand = await stack.brand('same-batch.example');
+  const rule = await stack.rule([brand], { cadence: 'instant' });
+  const seen = scanEvents(brand, '2026-05-02T08:00:00.000Z', 3);
+  await stack.scan([...seen, ...withdrawal(seen, '2026-05-01T08:00:00.000Z')]);
+  await matchAll();
+  expect(totalsOf(await stack.queued(rule))).toEqual([3]);
 });

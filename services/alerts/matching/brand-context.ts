@@ -28,9 +28,18 @@ export type BrandContext = {
 };
 
 type Pair = { readonly brand_id: string; readonly page_id: string };
+/** The field of a correction that holds the ad. */
+const AD_FIELDS: Readonly<Record<string, 'after' | 'ad'>> = {
+  AdObservationCorrected: 'after',
+  AdAttributed: 'ad',
+};
 const pairOf = ({ type, data }: Event): Pair | null => {
-  if (type !== 'AdStarted' && !type.startsWith('Page')) return null;
-  const { brand_id, page_id } = data as Partial<Pair>;
+  const adField = AD_FIELDS[type];
+  if (type !== 'AdStarted' && !type.startsWith('Page') && adField === undefined) return null;
+  const { brand_id } = data as Partial<Pair>;
+  const { page_id } = (
+    adField === undefined ? data : (data as Record<string, object>)[adField]
+  ) as Partial<Pair>;
   return brand_id && page_id ? { brand_id, page_id } : null;
 };
 const keyOf = (brandId: string, pageId: string): string => `${brandId} ${pageId}`;

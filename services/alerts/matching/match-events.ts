@@ -1,5 +1,9 @@
 import { utcDate } from '#contracts/values/time.ts';
 import type { AlertCadence, AlertTrigger } from '#contracts/values/alerts.ts';
+import type {
+  AdAttributed,
+  AdObservationCorrected,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
@@ -9,6 +13,8 @@ import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import {
   digestCause,
+  occurrenceKey,
+  occurrenceOf,
   type TriggerEvent,
   triggersOfLibraryEvent,
   matchAdOnPage,
@@ -130,6 +136,7 @@ const collect = (
   baseUrl: string,
   happening: TriggerEvent,
   now: (rule: AlertRule, matched: DeliveryContent) => void,
+  source: string | null = null,
 ): void => {
   const { brand_id, trigger, observed_at } = happening;
   const rules = firing(state, brand_id, trigger);
@@ -138,7 +145,7 @@ const collect = (
   for (const rule of rules) {
     const { alert_id, cadence } = rule;
     if (cadence !== 'instant') {
-      state.pendingDigests.add(alert_id, cadence, periodOf(cadence, state.logTime).from, item);
+      state.pendingDigests.add(alert_id, cadence, periodOf(cadence, state.logTime).from, item, source);
     } else now(rule, { items: [item], items_total: 1, as_of: observed_at });
   }
 };
@@ -161,6 +168,26 @@ const scheduleSignalCheck = (
 };
 
 /**
+ * Applies a correction. Nothing of it is news, and what it withdraws leaves the digests that are not yet sent. A page on
+ * which it shows an ad of the brand is no new partner later.
+ */
+const followCorrection = (
+  state: MatchingState,
+  brandContext: BrandContext,
+  { type, data }: RecordedEvent<AdObservationCorrected | AdAttributed>,
+): void => {
+  const { brand_id } = data;
+  if (type === 'AdObservationCorrected') {
+    for (const one of data.withdrawn)
+      state.pendingDigests.withdraw(occurrenceKey(data.ad_id, one), state.logTime);
+  } else if (brand_id !== data.to_brand_id) return;
+  const { page_id } = type === 'AdObservationCorrected' ? data.after : data.ad;
+  if (page_id === null) return;
+  const page = brandContext.page(brand_id, page_id);
+  if (!page.ran_ads) brandContext.setPage(brand_id, page_id, { ...page, ran_ads: true });
+};
+
+/**
  * Matches an ad event. An instant alert covers one brand and scan. It is sent when the scan closes, so it does not
  * depend on how events are batched.
  */
@@ -172,7 +199,12 @@ const followLibrary = (
   outcome: Outcome,
 ): void => {
   const { brand_id, observed_at } = event.data;
+  if (event.type === 'AdObservationCorrected' || event.type === 'AdAttributed') {
+    followCorrection(state, brandContext, event);
+    return;
+  }
   const happenings = [...triggersOfLibraryEvent(event.id, event)];
+  const source = occurrenceOf(event);
   if (event.type === 'AdStarted' && event.data.page_id !== null) {
     const { page_id } = event.data;
     const before = brandContext.page(brand_id, page_id);
@@ -181,15 +213,23 @@ const followLibrary = (
     happenings.push(...met.happenings);
   }
   for (const happening of happenings) {
-    collect(state, brandContext, baseUrl, happening, ({ alert_id }, { items }) => {
-      for (const item of items) state.pendingDigests.add(alert_id, 'instant', brand_id, item);
-    });
+    collect(
+      state,
+      brandContext,
+      baseUrl,
+      happening,
+      ({ alert_id }, { items }) => {
+        for (const item of items) state.pendingDigests.add(alert_id, 'instant', brand_id, item, source);
+      },
+      source,
+    );
   }
   if (event.type !== 'ScanRecorded') return;
   if (event.data.complete && observed_at > (brandContext.lastCompleteAt(brand_id) ?? '')) {
     brandContext.setBrand(brand_id, { last_complete_at: observed_at });
   }
-  scheduleSignalCheck(state, event);
+  // Signals of a late scan's day are corrections.
+  if (!event.data.late_arrival) scheduleSignalCheck(state, event);
   const ended = state.pendingDigests.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
   for (const one of ended) {
     const rule = state.rules.get(one.alert_id);

@@ -7,6 +7,7 @@ import {
   type AdStarted,
   excerptOfBody,
 } from '#contracts/events/corpus/ad-library.ts';
+import type { Occurrence } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItemType } from '#contracts/webhooks/alert-payload.ts';
@@ -128,6 +129,26 @@ export const triggersOfLibraryEvent = (id: string, event: AdLibraryEvent): reado
     case 'ScanRecorded':
       return [];
   }
+};
+
+/** Returns a key of what a scan showed of an ad. */
+export const occurrenceKey = (
+  adId: string,
+  { kind, scan_id }: Pick<Occurrence, 'kind' | 'scan_id'>,
+): string => `${adId}|${kind}|${scan_id}`;
+
+const OCCURRENCES: Readonly<Partial<Record<AdLibraryEvent['type'], Occurrence['kind']>>> = {
+  AdStarted: 'started',
+  AdConfirmedInactive: 'stopped',
+  AdDestinationChanged: 'destination_changed',
+};
+
+/** Returns the key of the occurrence that the event reports; `null` for events that no correction withdraws. */
+export const occurrenceOf = ({ type, data }: AdLibraryEvent): string | null => {
+  const kind = OCCURRENCES[type];
+  return kind === undefined || !('ad_id' in data)
+    ? null
+    : occurrenceKey(data.ad_id, { kind, scan_id: data.scan_id });
 };
 
 const isPartner = (role: PageRole | null): boolean => role === 'CREATOR' || role === 'PARTNER';
