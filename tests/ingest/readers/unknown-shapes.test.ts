@@ -73,6 +73,17 @@ describe('a record of another shape', () => {
     );
   });
 
+  test('is refused when its body has its text at an unknown place, and read when the body is blank', async () => {
+    const { ads, refused } = await read([
+      webAd(1, {}, { body: {} }),
+      webAd(2, {}, { body: { content: 'Warm', lang: 'en' } }),
+    ]);
+    expect(ads.map(({ ad_id, body }) => [ad_id, body])).toEqual([[adId(1), null]]);
+    expect(refused[0]?.what).toBe(
+      'record 2 has an unknown shape; snapshot.body has neither text nor markup (found: content, lang)',
+    );
+  });
+
   test('without an ad id is refused with the nearest shape', async () => {
     const { refused } = await read([webAd(1), { ad_archive: adId(2), snapshot: { body: 'Warm' } }]);
     expect(refused[0]?.what).toContain('(missing: ad_archive_id; unknown: ad_archive)');

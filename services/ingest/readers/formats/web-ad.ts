@@ -27,6 +27,7 @@ import {
 } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { SNAPSHOT_CONTENT } from '../shapes/known-shapes.ts';
+import { shortList } from '../shapes/nearest-shape.ts';
 
 /** Member names of the ad id in all web formats, in order of precedence. */
 const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
@@ -62,6 +63,8 @@ export const webAdRecord = (
   return recordOrRefusal<AdRecord | RefusedRecord>({ line: record.line, raw: record.raw, adId }, () => {
     requiredIdOf('the ad id', adId);
     if (!hasContent(value['snapshot'])) return unknownShape(record, format, adId);
+    const body = unknownBody(objectAt(value, 'snapshot')['body']);
+    if (body !== null) return unknownShape(record, format, adId, body);
     const ad = webAd(value);
     return {
       kind: 'ad',
@@ -77,6 +80,13 @@ export const webAdRecord = (
 /** Returns true when a snapshot has a known content member. Without one, the ad would be taken as an empty ad. */
 const hasContent = (snapshot: unknown): boolean =>
   isObject(snapshot) && SNAPSHOT_CONTENT.some((name) => name in snapshot);
+
+/** Describes a body that is neither a text nor has one at a known place. `null` for a known or blank body. */
+const unknownBody = (body: unknown): string | null => {
+  if (!isObject(body) || 'text' in body || 'markup' in body) return null;
+  const names = Object.keys(body);
+  return names.length === 0 ? null : `snapshot.body has neither text nor markup (found: ${shortList(names)})`;
+};
 
 const webAd = (value: JsonObject): ObservedAd => {
   const snapshot = objectAt(value, 'snapshot');

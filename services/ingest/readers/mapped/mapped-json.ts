@@ -3,10 +3,9 @@ import { brokenJson } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '../parsing/json-value.ts';
 import { type AdRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
+import { shortList } from '../shapes/nearest-shape.ts';
 import { mappedAd, type Pick } from './mapped-ad.ts';
 
-/** Maximum member names in a message. */
-const NAMES_SHOWN_MAX = 6;
 const EDIT_MAPPING = 'correct the mapping, or remove the record';
 /** Fields that show what an ad is. A record without any of those that the mapping names is of another shape. */
 const CONTENT_FIELDS: readonly (keyof JsonMapping['columns'])[] = [
@@ -45,12 +44,10 @@ const recordOf = (
 ): AdRecord | RefusedRecord => {
   const { line, number, raw, value } = item;
   const adId = textAt(value, mapping.columns.ad_id);
-  const names = Object.keys(value);
-  const found = `found: ${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${names.length > NAMES_SHOWN_MAX ? ', …' : ''}`;
   const refused = (what: string): RefusedRecord => ({
     kind: 'refused',
     line,
-    what: `record ${number} has an unknown shape: ${what} (${found})`,
+    what: `record ${number} has an unknown shape: ${what} (found: ${shortList(Object.keys(value))})`,
     advice: EDIT_MAPPING,
     raw,
     adId,

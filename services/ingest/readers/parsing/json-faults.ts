@@ -34,15 +34,19 @@ export const notAnAd = (record: ReadRecord, format: string): RefusedRecord => {
   };
 };
 
-/** Returns the refusal of a record that is of another shape than the file's format. It names the nearest shape. */
+/**
+ * Returns the refusal of a record that is of another shape than the file's format. `difference`: by default, the nearest
+ * shape and the members that differ.
+ */
 export const unknownShape = (
   { line, number, raw, value }: ReadRecord,
   format: string,
   adId: string | null,
+  difference = differenceFrom(value, format),
 ): RefusedRecord => ({
   kind: 'refused',
   line,
-  what: `record ${number} has an unknown shape; ${differenceFrom(value, format)}`,
+  what: `record ${number} has an unknown shape; ${difference}`,
   advice: UNKNOWN_SHAPE_ADVICE,
   raw,
   adId,

@@ -60,7 +60,8 @@ const nearestOf = (paths: readonly string[], shapes: readonly Shape[]): Match | 
   );
 };
 
-const shorten = (names: readonly string[]): string =>
+/** Joins names for a message. Leaves out all after the first few. */
+export const shortList = (names: readonly string[]): string =>
   `${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${names.length > NAMES_SHOWN_MAX ? ', …' : ''}`;
 
 /** Returns the names of a record that the shape does not have, so that a renamed member can be found. */
@@ -74,8 +75,8 @@ const unknownNames = (names: readonly string[], { required, optional }: Shape): 
 const inWords = (names: readonly string[], { shape, missing }: Match): string => {
   const unknown = unknownNames(names, shape);
   const parts = [
-    ...(missing.length === 0 ? [] : [`missing: ${shorten(missing)}`]),
-    ...(unknown.length === 0 ? [] : [`unknown: ${shorten(unknown)}`]),
+    ...(missing.length === 0 ? [] : [`missing: ${shortList(missing)}`]),
+    ...(unknown.length === 0 ? [] : [`unknown: ${shortList(unknown)}`]),
   ];
   return `the nearest known shape is ${shape.format}${parts.length === 0 ? '' : ` (${parts.join('; ')})`}`;
 };
@@ -104,7 +105,7 @@ export const nearestShape = (value: JsonObject): string => {
   const names = Object.keys(value);
   const match = nearestOf(pathsOf(value), JSON_SHAPES);
   return match === null
-    ? `no known shape has a member of it (found: ${shorten(names)})`
+    ? `no known shape has a member of it (found: ${shortList(names)})`
     : inWords(names, match);
 };
 
