@@ -1,9 +1,5 @@
 import { utcDate } from '#contracts/values/time.ts';
 import type { AlertCadence, AlertTrigger } from '#contracts/values/alerts.ts';
-import type {
-  AdAttributed,
-  AdObservationCorrected,
-} from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
@@ -13,7 +9,6 @@ import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import {
   digestCause,
-  occurrenceKey,
   occurrenceOf,
   type TriggerEvent,
   triggersOfLibraryEvent,
@@ -25,6 +20,7 @@ import {
 import { alertItem, type DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import { type RuleChange, detectRuleChange } from '../apply-rule-change.ts';
+import { applyCorrection } from './apply-correction.ts';
 import type { PendingDigest, PendingDigests } from './pending-digests.ts';
 import type { BrandContext } from './brand-context.ts';
 import type { ActiveRules } from './active-rules.ts';
@@ -168,26 +164,6 @@ const scheduleSignalCheck = (
 };
 
 /**
- * Applies a correction. Nothing of it is news, and what it withdraws leaves the digests that are not yet sent. A page on
- * which it shows an ad of the brand is no new partner later.
- */
-const followCorrection = (
-  state: MatchingState,
-  brandContext: BrandContext,
-  { type, data }: RecordedEvent<AdObservationCorrected | AdAttributed>,
-): void => {
-  const { brand_id } = data;
-  if (type === 'AdObservationCorrected') {
-    for (const one of data.withdrawn)
-      state.pendingDigests.withdraw(occurrenceKey(data.ad_id, one), state.logTime);
-  } else if (brand_id !== data.to_brand_id) return;
-  const { page_id } = type === 'AdObservationCorrected' ? data.after : data.ad;
-  if (page_id === null) return;
-  const page = brandContext.page(brand_id, page_id);
-  if (!page.ran_ads) brandContext.setPage(brand_id, page_id, { ...page, ran_ads: true });
-};
-
-/**
  * Matches an ad event. An instant alert covers one brand and scan. It is sent when the scan closes, so it does not
  * depend on how events are batched.
  */
@@ -200,7 +176,7 @@ const followLibrary = (
 ): void => {
   const { brand_id, observed_at } = event.data;
   if (event.type === 'AdObservationCorrected' || event.type === 'AdAttributed') {
-    followCorrection(state, brandContext, event);
+    applyCorrection(state, brandContext, event);
     return;
   }
   const happenings = [...triggersOfLibraryEvent(event.id, event)];

@@ -25,7 +25,7 @@ export type PendingDigest = {
   withdrawals: number;
 };
 
-/** How long withdrawals are stored: longer than the longest period of a digest, a week. */
+/** Retention of withdrawals in milliseconds: more than a week, the longest period of a digest. */
 const WITHDRAWN_RETENTION_MS = 8 * DAY_MS;
 
 const entryName = (alertId: string, cadence: AlertCadence, key: string): string =>

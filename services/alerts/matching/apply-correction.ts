@@ -1,0 +1,27 @@
+import type {
+  AdAttributed,
+  AdObservationCorrected,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import { occurrenceKey } from '#domain/workspace/alert/match-events.ts';
+import type { BrandContext } from './brand-context.ts';
+import type { PendingDigests } from './pending-digests.ts';
+
+/**
+ * Applies a correction, which is never news. Withdrawn items leave the digests that are not yet sent. A page on which
+ * the ad runs does not count as a new partner later.
+ */
+export const applyCorrection = (
+  { pendingDigests, logTime }: { readonly pendingDigests: PendingDigests; readonly logTime: string },
+  brandContext: BrandContext,
+  { type, data }: RecordedEvent<AdObservationCorrected | AdAttributed>,
+): void => {
+  const { brand_id } = data;
+  if (type === 'AdObservationCorrected') {
+    for (const one of data.withdrawn) pendingDigests.withdraw(occurrenceKey(data.ad_id, one), logTime);
+  } else if (brand_id !== data.to_brand_id) return;
+  const { page_id } = type === 'AdObservationCorrected' ? data.after : data.ad;
+  if (page_id === null) return;
+  const page = brandContext.page(brand_id, page_id);
+  if (!page.ran_ads) brandContext.setPage(brand_id, page_id, { ...page, ran_ads: true });
+};
