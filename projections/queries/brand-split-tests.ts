@@ -4,10 +4,12 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { readScannedAt } from '../shared-tables/applied-scan.ts';
-import { NEWEST_SITE_SCAN } from '../split-tests/read.ts';
 import { quoted } from '../sql/json-text.ts';
 
 /** Split tests of a brand, read from what was found on its site and from where its ads lead. */
+
+// The newest scan of any site. A site that was never scanned is as of it.
+const NEWEST_SITE_SCAN = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
 
 const TOOLS = `
   select ${isoTimeSql('b.scanned_at')} as scanned_at,

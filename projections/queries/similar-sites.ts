@@ -1,7 +1,6 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
-import { NEWEST_ESTIMATE_SQL } from '../traffic/read.ts';
 
 /**
  * SQL of the sites most similar to a brand's site, each with its estimates and the public brand of its
@@ -25,7 +24,7 @@ const SIMILAR = `
 
 const SIMILAR_AS_OF = `
   select array(${SIMILAR}) as items, coalesce(
-    (select ${isoTimeSql('observed_at')} from traffic.site where brand_id = $1), ${NEWEST_ESTIMATE_SQL}) as "asOf"`;
+    (select ${isoTimeSql('observed_at')} from traffic.site where brand_id = $1), (select ${isoTimeSql('max(observed_at)')} from traffic.site)) as "asOf"`;
 
 /** Returns similar sites as JSON texts, highest affinity first, and the newest estimate of the site. */
 export const readSimilarSites = (db: ReadDatabase, brandId: string, limit: number): Promise<ItemsAsOf> =>

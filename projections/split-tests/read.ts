@@ -11,7 +11,7 @@ const CENSUS = `
   order by t.installed desc, t.slug collate "C"`;
 
 /** SQL of the newest scan of any site. */
-export const NEWEST_SITE_SCAN = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
+const NEWEST_SITE_SCAN = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
 
 /**
  * Returns every split-testing tool as JSON text, most installed first, and the time of the newest scan of any

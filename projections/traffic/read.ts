@@ -17,7 +17,7 @@ export const readTrajectory = async (db: ReadDatabase, brandId: string): Promise
 };
 
 /** SQL of the newest estimate of any site as ISO text; null before the first. */
-export const NEWEST_ESTIMATE_SQL = `(select ${isoTimeSql('max(observed_at)')} from traffic.site)`;
+const NEWEST_ESTIMATE_SQL = `(select ${isoTimeSql('max(observed_at)')} from traffic.site)`;
 
 /** Returns the newest estimate of any site, or `null`. Send it before the query of the figures. */
 export const readNewestEstimate = async (db: ReadDatabase): Promise<string | null> =>
