@@ -56,6 +56,11 @@ export const UncutAd = z.strictObject({
   started_on: ObservedDate.nullable(),
   /** A stop date that the library gave. The last-seen day of an active ad does not belong here. */
   stopped_on: ObservedDate.nullable(),
+  /**
+   * Countries in which the ad is said to run. Absent: the country of the scan, when it requested exactly one. A scan of
+   * several countries adds an ad to none of them unless the ad says so.
+   */
+  countries: z.array(Country).max(260).optional(),
   body: uncutText().nullable(),
   title: uncutText().nullable(),
   link_description: uncutText().nullable(),

@@ -188,6 +188,8 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
           statement: 'miss',
           row: { ad_id, position: event.position },
         }));
+      case 'AdsStillInactive':
+        return [];
       case 'AdsSeen': {
         const { ad_ids, observed_at } = event.data;
         return ad_ids.map((ad_id) => ({

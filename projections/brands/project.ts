@@ -143,6 +143,8 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
         return event.data.ads.flatMap(({ was_format, format }) =>
           moveFormatCount(brand_id, was_format, format),
         );
+      case 'AdsStillInactive':
+        return [];
       case 'AdObservationCorrected': {
         const { before, after } = event.data;
         return [

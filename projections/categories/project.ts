@@ -144,6 +144,7 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
       case 'AdObservationCorrected':
         return [];

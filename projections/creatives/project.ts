@@ -110,6 +110,7 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
     case 'AdDestinationChanged':
     case 'AdsMissed':
     case 'AdsSeen':
+    case 'AdsStillInactive':
       return [];
     case 'ScanRecorded':
       return [appliedScan(event)];
@@ -201,6 +202,7 @@ export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
       case 'AdObservationCorrected':
       case 'AdAttributed':

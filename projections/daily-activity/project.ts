@@ -23,6 +23,7 @@ export const dailyActivity = projection<AdLibraryEvent>({
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
       case 'AdObservationCorrected':
       case 'AdAttributed':

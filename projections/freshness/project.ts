@@ -143,6 +143,7 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
       case 'AdObservationCorrected':
       case 'AdAttributed':

@@ -89,6 +89,7 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
         return [];
       default:

@@ -231,6 +231,7 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
       case 'AdsMissed':
       case 'AdsSeen':
       case 'ScanCorrected':
+      case 'AdsStillInactive':
         return [];
       case 'ScanRecorded':
         return [appliedScan(event)];

@@ -154,6 +154,7 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
       case 'AdDestinationChanged':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
       case 'ScanCorrected':
       case 'PageProfileObserved':

@@ -162,6 +162,7 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
       case 'AdAttributed':
       case 'ScanCorrected':

@@ -134,6 +134,7 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
       case 'AdDestinationChanged':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
         return [];
       default:

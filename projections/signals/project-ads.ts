@@ -118,6 +118,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
     }
     case 'AdsMissed':
     case 'AdsSeen':
+    case 'AdsStillInactive':
       return [];
   }
 };

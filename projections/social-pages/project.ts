@@ -135,6 +135,7 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
     case 'AdDestinationChanged':
     case 'AdsMissed':
     case 'AdsSeen':
+    case 'AdsStillInactive':
       return [];
   }
 };
@@ -210,6 +211,7 @@ export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEv
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
       case 'AdObservationCorrected':
       case 'AdAttributed':

@@ -56,6 +56,7 @@ export const velocity = projection<AdLibraryEvent>({
       case 'AdReturned':
       case 'AdsMissed':
       case 'AdsSeen':
+      case 'AdsStillInactive':
       case 'AdsReworded':
       case 'AdObservationCorrected':
       case 'AdAttributed':

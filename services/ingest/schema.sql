@@ -2,6 +2,15 @@
 -- ones are folded from the log. They can be dropped: the next start folds them again.
 create schema if not exists ingest;
 
+-- Tables of an older release lack the scans and the looks of ads. They are dropped, and the next start folds them again.
+do $$
+begin
+  if to_regclass('ingest.library') is not null and to_regclass('ingest.scan') is null then
+    drop table if exists ingest.brand, ingest.linked_page, ingest.library, ingest.ad, ingest.ad_owner, ingest.page,
+      ingest.recorded_scan, ingest.folded_to, ingest.staged_history;
+  end if;
+end $$;
+
 -- Chunks of scans that have not ended. A chunk is acknowledged to the queue once its row is committed.
 create table if not exists ingest.staged_chunk (
   scan_id uuid not null,
@@ -13,13 +22,6 @@ create table if not exists ingest.staged_chunk (
   primary key (scan_id, chunk)
 );
 
--- Snapshot of the page histories before a staged scan that concerns several brands. If recording is interrupted
--- between two brands, the remaining brands are decided on the same histories.
-create table if not exists ingest.staged_history (
-  scan_id uuid primary key,
-  histories json not null
-);
-
 -- One row per ad of a staged scan: the first chunk that was staged with the ad (rule 8), and the brand that the ad
 -- belongs to.
 create table if not exists ingest.staged_ad (
@@ -29,6 +31,7 @@ create table if not exists ingest.staged_ad (
   brand_id uuid not null,
   primary key (scan_id, ad_id)
 );
+alter table ingest.staged_ad add column if not exists page_id text;
 create index if not exists staged_ad_by_brand on ingest.staged_ad (scan_id, brand_id, chunk);
 
 -- Catalogue pages of storefront scans that have not ended.
@@ -89,6 +92,8 @@ create table if not exists ingest.linked_page (
   brand_id uuid not null,
   page_id text not null,
   confidence real not null,
+  -- Time since when the link is known. Days before it do not need the page (rule 9).
+  linked_at text collate "C" not null,
   primary key (brand_id, page_id)
 );
 create index if not exists linked_page_by_page on ingest.linked_page (page_id);
@@ -108,9 +113,14 @@ create table if not exists ingest.ad (
   brand_id uuid not null,
   page_id text,
   live boolean not null,
+  -- True when the last scan that covered the ad showed it as ended.
+  shown_ended boolean not null,
+  first_seen_at text collate "C" not null,
   known jsonb not null
 );
+create index if not exists ad_by_page on ingest.ad (page_id, brand_id, first_seen_at);
 create index if not exists ad_live_by_page on ingest.ad (brand_id, page_id) where live;
+create index if not exists ad_shown_ended on ingest.ad (brand_id, page_id) where shown_ended;
 create index if not exists ad_live_page on ingest.ad (page_id) where live;
 
 -- Owner of each ad: the brand whose stream holds the ad's events. The row is inserted before the first event is
@@ -133,11 +143,40 @@ create table if not exists ingest.page (
 alter table ingest.page add column if not exists complete_before text;
 create index if not exists page_by_brand on ingest.page (brand_id);
 
+-- Every recorded scan with its coverage, and the pages that it named.
+create table if not exists ingest.scan (
+  scan_id uuid primary key,
+  scanned_for uuid not null,
+  observed_at text collate "C" not null,
+  complete boolean not null,
+  countries text[] not null,
+  collector text not null
+);
+create index if not exists scan_by_brand on ingest.scan (scanned_for, observed_at);
+
+create table if not exists ingest.scan_page (
+  page_id text not null,
+  scan_id uuid not null,
+  primary key (page_id, scan_id)
+);
+create index if not exists scan_page_by_scan on ingest.scan_page (scan_id);
+
+-- A scan as recorded in the stream of one brand.
 create table if not exists ingest.recorded_scan (
   scan_id uuid not null,
   brand_id uuid not null,
+  partial_pages text[] not null,
+  -- Differences of the collector that repeated on most ads (rule 6).
+  differences text[] not null,
+  totals jsonb not null,
+  reliable boolean not null,
+  -- False for a late scan of an older release, whose totals are not those of its own time.
+  chronological boolean not null,
+  -- The cause of the last correction.
+  corrected_by uuid,
   primary key (scan_id, brand_id)
 );
+create index if not exists recorded_scan_by_brand on ingest.recorded_scan (brand_id);
 
 -- Checkpoint: position up to which the log was folded when a process last started.
 create table if not exists ingest.folded_to (

@@ -1,18 +1,23 @@
 import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { emptyLibrary, evolve, type LibraryState } from '#domain/corpus/ad-library/state.ts';
+import { emptyLibrary, type LibraryState, pairCountries } from '#domain/corpus/ad-library/state.ts';
+import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
 import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
 import {
   collectorChanged,
   emptyTally,
-  rewordedAspects,
-  tallyRewording,
-} from '#domain/corpus/ad-library/collector-rewording.ts';
+  repeatedDifferences,
+  tallyDifferences,
+} from '#domain/corpus/ad-library/collector-differences.ts';
+import { closeLateScan, correctAds, emptyLateTotals, isLate } from '#domain/corpus/ad-library/late-scan.ts';
+import type { PageLook } from '#domain/corpus/ad-library/looks.ts';
+import { isReliableDay, scansOfDay } from '#domain/corpus/ad-library/reliability.ts';
+import { historyOf, insertScan, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
 
-/** Test language of library scans: `library().scan(options, ads)` records whole scans of one brand, in order. */
+/** Test language of library scans: `library().scan(options, ads)` records whole scans of one brand, in any order. */
 
 export const BRAND = brandIdOf('shop.example');
 export const PAGE = '100000001';
@@ -63,7 +68,9 @@ export const scanHeader = ({
   countries,
   collector,
   pages: pages.map((page_id) => ({ page_id, page_name: null })),
+  pageIds: new Set(pages),
   partialPages: new Set(),
+  isHistory: false,
 });
 
 export type Library = {
@@ -76,6 +83,8 @@ export type Library = {
   ): readonly AdLibraryEvent[];
   /** Totals of the last recorded scan. Throws when none was recorded. */
   readonly totals: ScanTotals;
+  /** Recorded scans with their totals as corrected, in the order of observation. */
+  readonly log: readonly (ReplayScan & { readonly reliable: boolean })[];
 };
 
 const partialPagesOf = (
@@ -84,7 +93,7 @@ const partialPagesOf = (
 ): ReadonlySet<string> =>
   new Set(
     [...ads.values()].flatMap((existing) => {
-      const isElsewhere = existing.countries.some((country) => !countries.includes(country));
+      const isElsewhere = pairCountries(existing).some((country) => !countries.includes(country));
       const isCovered = complete && !countries.includes('ALL') && existing.status !== 'inactive';
       return isElsewhere && isCovered && pages.includes(existing.page_id ?? '')
         ? [existing.page_id ?? '']
@@ -92,9 +101,35 @@ const partialPagesOf = (
     }),
   );
 
+/** Returns the time of the first recorded ad by page id; '' stands for ads without a page. */
+const firstAdTimes = ({ ads }: LibraryState): ReadonlyMap<string, string> => {
+  const times = new Map<string, string>();
+  for (const { page_id, first_seen_at } of ads.values()) {
+    const before = times.get(page_id ?? '');
+    if (before === undefined || first_seen_at < before) times.set(page_id ?? '', first_seen_at);
+  }
+  return times;
+};
+
 export const library = (): Library => {
   const state = emptyLibrary();
+  let log: readonly (ReplayScan & { reliable: boolean; corrected_by: string | null })[] = [];
   let totals: ScanTotals | undefined;
+
+  const looksBefore = (header: ScanHeader): ReadonlyMap<string, readonly PageLook[]> => {
+    const looks = new Map<string, PageLook[]>();
+    for (const { complete, pageIds, scan_id, observed_at, header: earlier } of log) {
+      if (!complete || observed_at > header.scanned_at) continue;
+      for (const pageId of pageIds) {
+        looks.set(pageId, [
+          ...(looks.get(pageId) ?? []),
+          { scan_id, observed_at, countries: earlier.countries },
+        ]);
+      }
+    }
+    return looks;
+  };
+
   return {
     state,
     get totals() {
@@ -102,9 +137,9 @@ export const library = (): Library => {
       return totals;
     },
     scan: (options, ads, linkedPages = []) => {
-      const scan = { ...scanHeader(options), partialPages: partialPagesOf(state, options) };
+      const header = { ...scanHeader(options), partialPages: partialPagesOf(state, options) };
+      if (state.recordedScans.has(header.scan_id)) return [];
       const recorded: AdLibraryEvent[] = [];
-      const history = new Map(state.pages);
       const part = (decide: (state: LibraryState) => readonly AdLibraryEvent[]): void => {
         const events = decide(state);
         for (const event of events) evolve(state, event);
@@ -112,21 +147,77 @@ export const library = (): Library => {
         const again = decide(state);
         if (again.length > 0) throw new Error(`decided again, it records ${JSON.stringify(again)}`);
       };
-      const reworded = collectorChanged(scan, state)
-        ? rewordedAspects(tallyRewording(scan, ads, emptyTally())(state))
+      const differences = collectorChanged(header, state)
+        ? repeatedDifferences(tallyDifferences(header, ads, emptyTally())(state))
         : [];
-      part(recordSightings(scan, ads, reworded, history));
-      const shown = new Set(ads.map(({ ad_id }) => ad_id));
-      part(
-        recordAbsences(
-          scan,
-          [...state.ads.keys()].filter((id) => !shown.has(id)),
-        ),
-      );
-      part(recordScan(scan, { seen: shown.size, linkedPages }, history));
-      const end = recorded.at(-1);
-      if (end?.type === 'ScanRecorded') totals = end.data.totals;
+      const shown = new Map(ads.map((one) => [one.ad_id, one]));
+      const own: ReplayScan = {
+        scan_id: header.scan_id,
+        observed_at: header.scanned_at,
+        complete: header.complete,
+        pageIds: header.pageIds,
+        partialPages: header.partialPages,
+        recorded: true,
+        header,
+        differences,
+        totals: null,
+      };
+      const complete = [...log, own]
+        .filter((scan) => scan.complete)
+        .map((scan) => ({ ...scan, ...scan.header }));
+      const links = linkedPages.map((page_id) => ({ page_id, linked_at: '' }));
+      const reliable =
+        header.complete && isReliableDay(BRAND, links, scansOfDay(header.scanned_at, complete));
+      const metAt = firstAdTimes(state);
+      if (isLate(header, log)) {
+        const shownPages = ads.map(({ page_id }) => page_id ?? '');
+        const late = { scan: own, scans: log, metAt, shownPages };
+        const sums = emptyLateTotals();
+        const adIds = [...new Set([...shown.keys(), ...state.ads.keys()])];
+        let isAgain = false;
+        part((current) => {
+          const added = isAgain ? emptyLateTotals() : sums;
+          isAgain = true;
+          return correctAds(late, adIds, shown, added)(current);
+        });
+        const day = log.filter(
+          ({ observed_at }) =>
+            observed_at >= header.scanned_at && observed_at.slice(0, 10) === header.scanned_at.slice(0, 10),
+        );
+        const verdicts = new Map(
+          reliable ? [own, ...day].filter((scan) => scan.complete).map(({ scan_id }) => [scan_id, true]) : [],
+        );
+        const end = {
+          seen: shown.size,
+          reliable: verdicts,
+          recorded: new Map(log.map((scan) => [scan.scan_id, scan])),
+        };
+        part(closeLateScan(late, end, sums));
+      } else {
+        const history = historyOf(log, BRAND, metAt);
+        part(recordSightings(header, ads, differences, history));
+        const absent = [...state.ads.keys()].filter((id) => !shown.has(id));
+        part(recordAbsences(header, absent, looksBefore(header)));
+        part(recordScan(header, { seen: shown.size, reliable, late: false }, history));
+      }
+      for (const event of recorded) {
+        if (event.type === 'ScanRecorded' && event.data.scan_id === header.scan_id) {
+          ({ totals } = event.data);
+          const one = { ...own, totals, reliable: event.data.reliable, corrected_by: null };
+          log = insertScan(log, one) as typeof log;
+        }
+        if (event.type !== 'ScanCorrected') continue;
+        const { scan_id, corrected_by, ...corrected } = event.data;
+        log = log.map((scan) =>
+          scan.scan_id === scan_id
+            ? { ...scan, corrected_by, totals: corrected.totals, reliable: corrected.reliable }
+            : scan,
+        );
+      }
       return recorded;
+    },
+    get log() {
+      return log;
     },
   };
 };

@@ -14,6 +14,11 @@ export type AdStanding = AdCounted & {
   readonly first_seen_at: string;
   /** Time of the last scan that showed the ad running; of the first scan when none did. */
   readonly seen_at: string;
+  /**
+   * A scan after `seen_at` covered the ad's page and did not show the ad. Until an event shows it again, complete scans of
+   * the page do not imply that it was seen.
+   */
+  readonly not_shown_since?: true;
   /** False when every scan that showed the ad showed it as ended. */
   readonly observed_running: boolean;
   readonly missing_since: string | null;
@@ -23,11 +28,37 @@ export type AdStanding = AdCounted & {
   readonly stopped_on: string | null;
 };
 
+/** Fields of an ad that a scan showed. Absent: not shown. */
+export type ShownFields = Partial<AdContent> & {
+  readonly page_id?: string | null;
+  readonly page_name?: string | null;
+  readonly started_on?: string | null;
+  readonly stopped_on?: string | null;
+  /** Countries that the ad itself named. */
+  readonly countries?: readonly string[];
+  readonly branded_content?: BrandedContent;
+};
+
+/**
+ * One look at an ad by one scan. Only looks that do not follow from the one before are stored: a complete scan that
+ * fully covered the ad's page shows the same again.
+ */
+export type AdLook = {
+  readonly scan_id: string;
+  readonly observed_at: string;
+  readonly kind: 'running' | 'ended' | 'absent';
+  readonly shown?: ShownFields;
+};
+
 /** An ad in full. */
 export type AdRecord = AdStanding & {
+  /** Countries that the scans which showed the ad requested; absent when equal to `countries`. */
+  readonly requested_countries?: readonly string[];
   readonly collector: string;
   readonly content: AdContent;
   readonly branded_content?: BrandedContent;
+  /** In the order of observation. */
+  readonly looks: readonly AdLook[];
 };
 
 /** Something that a scan showed of an ad and that radar, signals and alerts report. */
@@ -83,6 +114,8 @@ export type AdAttributed = Event<
 export type ScanCorrected = Event<
   'ScanCorrected',
   Sighting & {
+    /** The late scan, or the cause of the changed attribution. */
+    readonly corrected_by: string;
     readonly reliable: boolean;
     readonly totals: ScanTotals;
   }

@@ -96,6 +96,8 @@ export type AdStarted = Event<
        */
       readonly missing_since: string | null;
       readonly collector: string;
+      /** Countries that the scan requested, when the ad is not said to run in exactly these. */
+      readonly requested_countries?: readonly string[];
       readonly content: AdContent;
       /** The partner that the ad names. Absent when none was seen. */
       readonly branded_content?: BrandedContent;
@@ -125,6 +127,8 @@ export type AdDetailsObserved = Event<
       readonly was_format: AdFormat;
       /** Countries whose scans show the ad now and did not before. A subset of `countries`. */
       readonly added_countries: readonly string[];
+      /** All countries requested by scans that showed the ad, when these are not exactly `countries`. */
+      readonly requested_countries?: readonly string[];
       /** A newly observed partner, or one that differs from the partner before. */
       readonly branded_content?: BrandedContent;
     }
@@ -179,6 +183,15 @@ export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonl
  */
 export type AdsSeen = Event<'AdsSeen', Sighting & { readonly ad_ids: readonly string[] }>;
 
+/**
+ * Inactive ads that a scan showed as ended, or did not show any more. Changes nothing now, but an older scan that arrives
+ * later is decided by it. At most 5,000 per event.
+ */
+export type AdsStillInactive = Event<
+  'AdsStillInactive',
+  Sighting & { readonly kind: 'ended' | 'absent'; readonly ad_ids: readonly string[] }
+>;
+
 /** Parts of an ad that collectors express differently. */
 export type Aspect = 'copy' | 'cta' | 'format' | 'destination';
 
@@ -191,6 +204,8 @@ export type AdsReworded = Event<
   Sighting & {
     readonly collector: string;
     readonly aspects: readonly Aspect[];
+    /** The differences that repeat on most ads of the scan. Absent in events of older releases. */
+    readonly differences?: readonly string[];
     readonly ads: readonly {
       readonly ad_id: string;
       readonly format: AdFormat;
@@ -264,6 +279,7 @@ export type AdLibraryEvent =
   | AdReturned
   | AdsMissed
   | AdsSeen
+  | AdsStillInactive
   | AdsReworded
   | ScanRecorded
   | AdObservationCorrected
@@ -280,6 +296,7 @@ export const adLibraryVersions: EventVersions<AdLibraryEvent> = {
   AdReturned: [],
   AdsMissed: [],
   AdsSeen: [],
+  AdsStillInactive: [],
   AdsReworded: [],
   ScanRecorded: [],
   AdObservationCorrected: [],

@@ -1,6 +1,6 @@
 import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationDomains } from '#contracts/values/ad-destination.ts';
-import type { PageHistories, PageHistory } from '#domain/corpus/ad-library/scan.ts';
+import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
@@ -59,8 +59,9 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
           select from ingest.recorded_scan where scan_id = $1 and brand_id = $4)
         on conflict do nothing returning 1
       )
-      insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id)
-      select $1, i.ad_id, $2, i.brand_id from unnest($5::text[], $6::uuid[]) as i(ad_id, brand_id)
+      insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, page_id)
+      select $1, i.ad_id, $2, i.brand_id, i.page_id
+      from unnest($5::text[], $6::uuid[], $8::text[]) as i(ad_id, brand_id, page_id)
       where exists (select from staged) on conflict do nothing`,
     values: [
       scan_id,
@@ -70,6 +71,7 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
       ads.map(({ ad_id }) => ad_id),
       brands,
       ads.some(({ page_id }) => page_id === null),
+      ads.map(({ page_id }) => page_id),
     ],
   });
 };
@@ -143,7 +145,10 @@ export const stagedAds = async (
   });
 };
 
-/** Yields the brand's live ads on the covered pages that the scan did not show, in slices of ids. */
+/**
+ * Yields the brand's ads on the covered pages that the scan did not show, in slices of ids: those that are live, and those
+ * that were shown as ended until now.
+ */
 export const absentAdIds = async function* (
   database: Database,
   scanId: string,
@@ -154,7 +159,7 @@ export const absentAdIds = async function* (
   for (let after = ''; ; ) {
     const { rows } = await database.query<{ ad_id: string }>(
       `select ad_id from ingest.ad a
-       where brand_id = $1 and live and page_id = any($2::text[]) and ad_id > $4
+       where brand_id = $1 and (live or shown_ended) and page_id = any($2::text[]) and ad_id > $4
          and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
        order by ad_id limit ${SLICE_ADS}`,
       [brandId, pageIds, scanId, after],
@@ -174,22 +179,56 @@ export const pagesWithAdsElsewhere = async (
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await database.query<{ page_id: string }>(
     `select distinct page_id from ingest.ad
-     where brand_id = $1 and live and page_id = any($2::text[]) and not (known->'countries' <@ $3::jsonb)`,
+     where brand_id = $1 and live and page_id = any($2::text[]) and not (coalesce(known->'requested_countries', known->'countries') <@ $3::jsonb)`,
     [brandId, pageIds, JSON.stringify(countries)],
   );
   return new Set(rows.map(({ page_id }) => page_id));
 };
 
-/** Returns the brands with live ads on the covered pages. Ads of theirs that the scan does not show count as absent. */
-export const brandsOnPages = async (
+/**
+ * Returns the brands that a complete scan of the pages concerns: those with ads on them, whose ads may be absent, and
+ * those that the pages are linked to, whose day it may make reliable.
+ */
+export const brandsOfPages = async (
   database: Database,
   pageIds: readonly string[],
 ): Promise<readonly string[]> => {
   const { rows } = await database.query<{ brand_id: string }>(
-    'select distinct brand_id from ingest.ad where live and page_id = any($1::text[]) order by brand_id',
+    `select brand_id from ingest.ad where page_id = any($1::text[])
+     union select brand_id from ingest.linked_page where page_id = any($1::text[]) order by brand_id`,
     [pageIds],
   );
   return rows.map(({ brand_id }) => brand_id);
+};
+
+/** Returns the pages on which the staged scan shows ads, of a brand or of all; `NO_PAGE` for ads without a page. */
+export const pagesOfStagedAds = async (
+  database: Database,
+  scanId: string,
+  brandId: string | null,
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ page_id: string }>(
+    `select distinct coalesce(page_id, '${NO_PAGE}') as page_id from ingest.staged_ad
+     where scan_id = $1 and ($2::uuid is null or brand_id = $2)`,
+    [scanId, brandId],
+  );
+  return rows.map(({ page_id }) => page_id);
+};
+
+/** Returns those of the pages that concern the brand: with ads of it, recorded or staged, or linked to it. */
+export const pagesConcerning = async (
+  database: Database,
+  scanId: string,
+  brandId: string,
+  pageIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const { rows } = await database.query<{ page_id: string }>(
+    `select page_id from ingest.ad where brand_id = $1 and page_id = any($2::text[])
+     union select page_id from ingest.linked_page where brand_id = $1 and page_id = any($2::text[])
+     union select page_id from ingest.staged_ad where scan_id = $3 and brand_id = $1 and page_id = any($2::text[])`,
+    [brandId, pageIds, scanId],
+  );
+  return new Set(rows.map(({ page_id }) => page_id));
 };
 
 /** Retention of staged parts in days. A scan whose end arrives later counts as abandoned by its collector. */
@@ -210,28 +249,10 @@ export const deleteAbandonedScans = async (database: Database): Promise<void> =>
   );
 };
 
-/**
- * Stores the page histories when the scan is first decided, and returns the stored ones on every later call. A retry
- * is therefore decided on the same histories.
- */
-export const storePageHistories = async (
-  database: Database,
-  scanId: string,
-  histories: PageHistories,
-): Promise<PageHistories> => {
-  const { rows } = await database.query<{ histories: readonly (readonly [string, PageHistory])[] }>(
-    `insert into ingest.staged_history as h (scan_id, histories) values ($1, $2)
-     on conflict (scan_id) do update set histories = h.histories returning histories`,
-    [scanId, JSON.stringify([...histories])],
-  );
-  return rows[0] ? new Map(rows[0].histories) : histories;
-};
-
 /** Deletes the staged rows of a scan that is recorded. */
 export const deleteStagedScan = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
     `with ads as (delete from ingest.staged_ad where scan_id = $1)
-     , histories as (delete from ingest.staged_history where scan_id = $1)
      delete from ingest.staged_chunk where scan_id = $1`,
     [scanId],
   );

@@ -15,13 +15,15 @@ const APPEND_EVENTS = 500;
  */
 const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
   const about =
-    'ad_id' in data
-      ? data.ad_id
-      : 'ad_ids' in data
-        ? (data.ad_ids[0] ?? '')
-        : 'ads' in data
-          ? (data.ads[0]?.ad_id ?? '')
-          : '';
+    'corrected_by' in data
+      ? data.corrected_by
+      : 'ad_id' in data
+        ? data.ad_id
+        : 'ad_ids' in data
+          ? (data.ad_ids[0] ?? '')
+          : 'ads' in data
+            ? (data.ads[0]?.ad_id ?? '')
+            : '';
   return derivedId('scan fact', `${data.scan_id}|${brandId}|${type}|${about}`);
 };
 

@@ -1,16 +1,17 @@
 import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { readFileSync } from 'node:fs';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
-import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
   emptyLibrary,
-  evolve,
   type AdState,
   type ScannedPage,
   type LibraryState,
+  NO_PAGE,
 } from '#domain/corpus/ad-library/state.ts';
-import type { PageHistories } from '#domain/corpus/ad-library/scan.ts';
+import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
@@ -31,9 +32,14 @@ export type OpenLibrary = {
   readonly changed: {
     readonly ads: Map<string, AdState>;
     readonly pages: Set<string>;
-    readonly scans: Set<string>;
+    readonly scans: Map<string, FoldedScan>;
+    readonly corrections: ScanCorrected['data'][];
+    readonly removed: Set<string>;
   };
 };
+
+/** A recorded scan with the differences of its collector (rule 6). */
+type FoldedScan = ScanRecorded['data'] & { readonly differences: readonly string[] };
 
 /** Creates the working tables of ingest that do not exist. */
 export const createWorkingTables = (database: Database): Promise<void> =>
@@ -50,6 +56,7 @@ const adIdsOf = (event: AdLibraryEvent): readonly string[] => {
       return [event.data.ad_id];
     case 'AdsMissed':
     case 'AdsSeen':
+    case 'AdsStillInactive':
       return event.data.ad_ids;
     case 'AdsReworded':
       return event.data.ads.map(({ ad_id }) => ad_id);
@@ -82,13 +89,23 @@ export const loadAds = async (
 export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent[]): void => {
   const { state, changed } = library;
   for (const event of events) {
+    const { open } = state;
     evolve(state, event);
     for (const adId of adIdsOf(event)) {
       const ad = state.ads.get(adId);
-      if (ad) changed.ads.set(adId, ad);
+      if (ad) {
+        changed.ads.set(adId, ad);
+        changed.removed.delete(adId);
+      } else {
+        changed.ads.delete(adId);
+        changed.removed.add(adId);
+      }
     }
+    if (event.type === 'ScanCorrected') changed.corrections.push(event.data);
     if (event.type === 'ScanRecorded') {
-      changed.scans.add(event.data.scan_id);
+      const { scan_id } = event.data;
+      const differences = open?.scan_id === scan_id ? open.differences : [];
+      changed.scans.set(scan_id, { ...event.data, differences });
       for (const { page_id } of event.data.pages) changed.pages.add(page_id);
     }
   }
@@ -106,11 +123,13 @@ const SAVE = `
     where l.revision < excluded.revision
     returning 1
   ), ads as (
-    insert into ingest.ad (ad_id, brand_id, page_id, live, known)
-    select i.ad_id, $1::uuid, i.page_id, i.live, i.known::jsonb
-    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[]) as i(ad_id, page_id, live, known)
+    insert into ingest.ad (ad_id, brand_id, page_id, live, shown_ended, first_seen_at, known)
+    select i.ad_id, $1::uuid, i.page_id, i.live, i.shown_ended, i.first_seen_at, i.known::jsonb
+    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[])
+      as i(ad_id, page_id, live, known, first_seen_at, shown_ended)
     where exists (select from current)
-    on conflict (ad_id) do update set page_id = excluded.page_id, live = excluded.live, known = excluded.known
+    on conflict (ad_id) do update set page_id = excluded.page_id, live = excluded.live, shown_ended = excluded.shown_ended,
+      first_seen_at = excluded.first_seen_at, known = excluded.known
     where ingest.ad.brand_id = excluded.brand_id
   ), owners as (
     insert into ingest.ad_owner (ad_id, brand_id)
@@ -123,14 +142,58 @@ const SAVE = `
     select $1::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at,
       i.complete_before
     from jsonb_to_recordset($11::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
-      last_complete_at text, complete_before text, all_seen_at text, collector text)
+      last_complete_at text, complete_before text, all_seen_at text, collector text, differences jsonb)
     where exists (select from current)
     on conflict (page_id, brand_id) do update set known = excluded.known,
       first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
       last_complete_at = excluded.last_complete_at, complete_before = excluded.complete_before
   )
-  insert into ingest.recorded_scan (scan_id, brand_id)
-  select unnest($12::uuid[]), $1::uuid on conflict do nothing`;
+  delete from ingest.ad where ad_id = any($13::text[]) and brand_id = $1::uuid and exists (select from current)`;
+
+// Scans are recorded in the log before their rows are written, so repeating these statements changes nothing.
+const SAVE_SCANS = `
+  with input as (
+    select * from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, scanned_for uuid, observed_at text,
+      complete boolean, countries text[], collector text, page_ids text[], partial_pages text[], differences text[],
+      totals jsonb, reliable boolean, chronological boolean)
+  ), scans as (
+    insert into ingest.scan (scan_id, scanned_for, observed_at, complete, countries, collector)
+    select scan_id, scanned_for, observed_at, complete, countries, collector from input on conflict do nothing
+  ), pages as (
+    insert into ingest.scan_page (page_id, scan_id)
+    select distinct page_id, scan_id from input cross join unnest(page_ids) as p(page_id) on conflict do nothing
+  )
+  insert into ingest.recorded_scan
+    (scan_id, brand_id, partial_pages, differences, totals, reliable, chronological)
+  select scan_id, $1::uuid, partial_pages, differences, totals, reliable, chronological from input
+  on conflict do nothing`;
+
+const SAVE_CORRECTIONS = `
+  update ingest.recorded_scan r
+  set totals = i.totals, reliable = i.reliable, chronological = true, corrected_by = i.corrected_by
+  from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, totals jsonb, reliable boolean, corrected_by uuid)
+  where r.scan_id = i.scan_id and r.brand_id = $1::uuid`;
+
+const scanRow = ({ pages, differences, chronological, late_arrival, ...scan }: FoldedScan) => ({
+  ...scan,
+  differences,
+  chronological: chronological === true || !late_arrival,
+  page_ids: pages.map(({ page_id }) => page_id).filter((pageId) => pageId !== NO_PAGE),
+  partial_pages: pages.filter(({ partial }) => partial).map(({ page_id }) => page_id),
+});
+
+/** Writes the folded scans and their corrections. A batch holds at most one correction of a scan. */
+const saveScans = async (database: Database, { brandId, changed }: OpenLibrary): Promise<void> => {
+  const { scans, corrections } = changed;
+  if (scans.size > 0) {
+    await database.query(SAVE_SCANS, [brandId, JSON.stringify([...scans.values()].map(scanRow))]);
+  }
+  for (const correction of corrections) {
+    await database.query(SAVE_CORRECTIONS, [brandId, JSON.stringify([correction])]);
+  }
+  scans.clear();
+  corrections.length = 0;
+};
 
 /**
  * Writes the pending changes with the revision that they reflect. Rows and revision change in one statement. If the
@@ -144,6 +207,7 @@ export const saveLibrary = async (
   const { state, brandId, changed } = library;
   const ads = [...changed.ads.values()];
   library.revision = revision;
+  await saveScans(database, library);
   await database.query({
     name: 'ingest_save_library',
     text: SAVE,
@@ -159,12 +223,14 @@ export const saveLibrary = async (
       ads.map(({ status }) => status !== 'inactive'),
       ads.map((ad) => JSON.stringify(ad)),
       JSON.stringify([...changed.pages].map((pageId) => state.pages.get(pageId))),
-      [...changed.scans],
+      ads.map(({ first_seen_at }) => first_seen_at),
+      [...changed.removed],
+      ads.map(({ looks }) => looks.at(-1)?.kind === 'ended'),
     ],
   });
   changed.ads.clear();
   changed.pages.clear();
-  changed.scans.clear();
+  changed.removed.clear();
 };
 
 /**
@@ -185,7 +251,7 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
     brandId,
     revision: row ? BigInt(row.revision) : -1n,
     state,
-    changed: { ads: new Map(), pages: new Set(), scans: new Set() },
+    changed: { ads: new Map(), pages: new Set(), scans: new Map(), corrections: [], removed: new Set() },
   };
   if (row) {
     state.live = row.live;
@@ -224,27 +290,4 @@ export const catchUpLibrary = async (
     if (batch.length >= CATCH_UP_EVENTS) await flush();
   }
   await flush();
-};
-
-/**
- * Returns the scan history of these social pages over the scans of all brands. `last_complete_at` ignores a complete
- * scan at `scannedAt` itself: scans with the same timestamp cover different countries and do not precede each other.
- */
-export const pageHistories = async (
-  database: Database,
-  pageIds: readonly string[],
-  scannedAt: string,
-): Promise<PageHistories> => {
-  const { rows } = await database.query<{
-    page_id: string;
-    first_scan_at: string;
-    last_scan_at: string;
-    last_complete_at: string | null;
-  }>(
-    `select page_id, min(first_scan_at) as first_scan_at, max(last_scan_at) as last_scan_at,
-       max(case when last_complete_at = $2 then complete_before else last_complete_at end) as last_complete_at
-     from ingest.page where page_id = any($1::text[]) group by page_id`,
-    [pageIds, scannedAt],
-  );
-  return new Map(rows.map(({ page_id, ...history }) => [page_id, history]));
 };

@@ -135,9 +135,9 @@ export const storePageLinks = async (database: Database, events: readonly Event[
   for (const { type, data } of events as readonly SocialPageEvent[]) {
     if (type === 'PageLinked') {
       await database.query(
-        `insert into ingest.linked_page (brand_id, page_id, confidence) values ($1, $2, $3)
+        `insert into ingest.linked_page (brand_id, page_id, confidence, linked_at) values ($1, $2, $3, $4)
          on conflict (brand_id, page_id) do update set confidence = excluded.confidence`,
-        [data.brand_id, data.page_id, data.confidence],
+        [data.brand_id, data.page_id, data.confidence, data.observed_at],
       );
     } else if (type === 'PageUnlinked' || type === 'PageLinkQuarantined') {
       await database.query('delete from ingest.linked_page where brand_id = $1 and page_id = $2', [

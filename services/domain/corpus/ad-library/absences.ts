@@ -1,52 +1,68 @@
-import { HOUR_MS } from '#contracts/values/time.ts';
 import { chunk } from 'es-toolkit';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
-import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
-import { type AdState, lastSeenAt, type LibraryState } from './state.ts';
 import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
+import { type Absence, absenceOf, covers, type PageLook } from './looks.ts';
+import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
+import { type AdState, lastSeenAt, type LibraryState, pairCountries } from './state.ts';
 
 /**
- * Decision `recordAbsences` of the ad library: ads that a complete scan did not show (rule 1 of
- * services/domain/README.md). The first absence marks an ad as missing. A second one confirms the stop, if enough time
- * has passed.
+ * Decision `recordAbsences` of the ad library: ads that a complete scan did not show (rule 1). An ad that is absent from
+ * all its pairs becomes missing. A second absence confirms the stop, if enough time has passed.
  */
 
-/** Minimum hours between the first complete scan that missed an ad and the one that confirms its stop (rule 1). */
-export const ABSENCE_CONFIRMS_AFTER_HOURS = 20;
+/** Complete scans that named a page, by page id, in the order of time; without the scan that is decided. */
+export type LooksByPage = ReadonlyMap<string, readonly PageLook[]>;
 
-const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
-
-/** True when the scan covered the ad's page and countries, and the ad was not seen by a newer scan. */
-const countsAsAbsent = (scan: ScanHeader, ad: AdState, state: LibraryState): boolean => {
-  if (!scan.complete || ad.page_id === null || ad.status === 'inactive') return false;
-  if (!scan.pages.some(({ page_id }) => page_id === ad.page_id)) return false;
-  if (!scan.countries.includes('ALL') && !ad.countries.every((country) => scan.countries.includes(country)))
-    return false;
-  const page = state.pages.get(ad.page_id);
-  return (
-    scan.scanned_at > lastSeenAt(ad, page) && (page === undefined || scan.scanned_at >= page.last_scan_at)
-  );
+/** Returns how long the ad is absent, if the scan is a look at one of its pairs; else `null`. */
+const absenceIn = (
+  scan: ScanHeader,
+  ad: AdState,
+  state: LibraryState,
+  looks: LooksByPage,
+): Absence | null => {
+  const { page_id, status } = ad;
+  if (!scan.complete || page_id === null || status === 'inactive' || !scan.pageIds.has(page_id)) return null;
+  const countries = pairCountries(ad);
+  if (!countries.some((country) => covers(scan, country))) return null;
+  const lastSeen = lastSeenAt(ad, state.pages.get(page_id));
+  if (scan.scanned_at <= lastSeen) return null;
+  const own = { scan_id: scan.scan_id, observed_at: scan.scanned_at, countries: scan.countries };
+  return absenceOf(countries, lastSeen, [...(looks.get(page_id) ?? []), own]);
 };
+
+/** True when the scan covers the page of an inactive ad in full, and the scan before showed the ad as ended. */
+const isNoLongerShown = (scan: ScanHeader, { status, page_id, looks }: AdState): boolean =>
+  status === 'inactive' &&
+  scan.complete &&
+  page_id !== null &&
+  scan.pageIds.has(page_id) &&
+  !scan.partialPages.has(page_id) &&
+  looks.at(-1)?.kind === 'ended' &&
+  looks.at(-1)?.scan_id !== scan.scan_id;
 
 /**
  * Records the ads among `adIds` that the scan did not show (rule 1). Call it after all sightings of the scan have been
- * recorded. A scan that is already recorded adds no events.
+ * recorded. `looks` are the earlier looks at the pages of these ads, at least since their last sighting. A scan that is
+ * already recorded adds no events.
  */
 export const recordAbsences =
-  (scan: ScanHeader, adIds: readonly string[]) =>
+  (scan: ScanHeader, adIds: readonly string[], looks: LooksByPage) =>
   (state: LibraryState): AdLibraryEvent[] => {
-    if (state.recordedScans.has(scan.scan_id)) return [];
+    if (state.recordedScans.has(scan.scan_id) || scan.isHistory) return [];
     const sighting = sightingOf(scan);
-    const absent = adIds
-      .map((adId) => state.ads.get(adId))
-      .filter((ad): ad is AdState => ad !== undefined && countsAsAbsent(scan, ad, state));
-    const events: AdLibraryEvent[] = absent
-      .filter(
-        ({ missing_since }) =>
-          missing_since !== null &&
-          hoursBetween(missing_since, scan.scanned_at) >= ABSENCE_CONFIRMS_AFTER_HOURS,
-      )
-      .map((ad) => ({
+    const events: AdLibraryEvent[] = [];
+    const missed: string[] = [];
+    const hidden: string[] = [];
+    for (const adId of adIds) {
+      const ad = state.ads.get(adId);
+      if (ad && isNoLongerShown(scan, ad)) hidden.push(adId);
+      const absence = ad ? absenceIn(scan, ad, state, looks) : null;
+      if (!ad || absence === null) continue;
+      if (absence.confirmed_at === null) {
+        if (ad.status === 'active') missed.push(adId);
+        continue;
+      }
+      events.push({
         type: 'AdConfirmedInactive',
         data: {
           ...sighting,
@@ -54,13 +70,16 @@ export const recordAbsences =
           excerpt: excerptOf(ad.page_id, ad.page_name, ad.content),
           basis: 'absence',
           stopped_on: null,
-          last_seen_at: ad.seen_at,
+          last_seen_at: lastSeenAt(ad, state.pages.get(ad.page_id ?? '')),
           news: ad.observed_running,
         },
-      }));
-    const missed = absent.filter(({ status }) => status === 'active').map(({ ad_id }) => ad_id);
+      });
+    }
     for (const slice of chunk(missed, BULK_IDS_MAX)) {
       events.push({ type: 'AdsMissed', data: { ...sighting, ad_ids: slice } });
+    }
+    for (const slice of chunk(hidden, BULK_IDS_MAX)) {
+      events.push({ type: 'AdsStillInactive', data: { ...sighting, kind: 'absent', ad_ids: slice } });
     }
     return events;
   };

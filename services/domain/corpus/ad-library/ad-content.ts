@@ -114,22 +114,6 @@ export const compareContent = (existing: AdContent, seen: AdContent): Comparison
   return { comparable, different, completed };
 };
 
-/**
- * True when in each field one text contains the other. Collectors keep or drop the page's own labels before and after
- * the copy, so such a difference does not change the copy itself.
- */
-export const differOnlyInFraming = (
-  existing: AdContent,
-  seen: AdContent,
-  fields: readonly Field[],
-): boolean =>
-  fields.every((field) => {
-    const [a, b] = [existing[field], seen[field]];
-    if (typeof a !== 'string' || typeof b !== 'string') return false;
-    const [shorter = '', longer = ''] = [textKey(a), textKey(b)].toSorted((x, y) => x.length - y.length);
-    return longer.includes(shorter);
-  });
-
 export const pick = (content: AdContent, fields: readonly Field[]): Partial<AdContent> =>
   Object.fromEntries(fields.map((field) => [field, content[field]]));
 

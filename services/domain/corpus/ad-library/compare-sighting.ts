@@ -1,8 +1,25 @@
-import type { AdContent, AdLibraryEvent, AdsReworded, Aspect } from '#contracts/events/corpus/ad-library.ts';
+import { isEqual, union } from 'es-toolkit';
+import type { AdObservationCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type {
+  AdContent,
+  AdDetailsObserved,
+  AdLibraryEvent,
+  AdsReworded,
+} from '#contracts/events/corpus/ad-library.ts';
 import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { changesOf, compareContent, withExistingCards, differOnlyInFraming, pick } from './ad-content.ts';
-import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
-import { collectorOf, formatOf, type AdState, type ScannedPage } from './state.ts';
+import { changesOf, compareContent, withExistingCards, pick } from './ad-content.ts';
+import { isCollectorDifference } from './collector-differences.ts';
+import { countedOf, excerptOf, saidCountries, type ScanHeader, sightingOf } from './scan.ts';
+import {
+  collectorOf,
+  formatOf,
+  type AdState,
+  pairCountries,
+  recordOf,
+  type ScannedPage,
+  standingOf,
+} from './state.ts';
+import { withLook } from './timeline.ts';
 
 /** Comparison of a running ad in a scan with its recorded state (rules 4 to 6). */
 
@@ -19,29 +36,22 @@ export type SightingComparison = {
 type Field = keyof AdContent;
 
 /**
- * True when a difference comes from the collector and not from the brand (rule 6). This requires another collector than
- * the one that last saw the ad, and one of three conditions:
- * - most ads of the scan differ in the aspect;
- * - the ad was absent from the scan in which the collector changed, so that a new wording and a new text look the same;
- * - the text only gained or lost its framing.
+ * Returns true when a difference in the field comes from the collector and not from the brand (rule 6). An ad that was
+ * absent when its page changed collectors is compared with what the collector showed then.
  */
-const isCollectorDifference = (
+const isFromCollector = (
   scan: ScanHeader,
   existing: AdState,
   page: ScannedPage | undefined,
-  rewordedAspects: readonly Aspect[],
+  differences: readonly string[],
   seen: AdContent,
-  aspect: Aspect,
-  fields: readonly Field[],
-): boolean => {
-  if (collectorOf(existing, page) === scan.collector) return false;
-  const missedCollectorSwitch = page !== undefined && page.collector === scan.collector;
-  return (
-    rewordedAspects.includes(aspect) ||
-    missedCollectorSwitch ||
-    differOnlyInFraming(existing.content, seen, fields)
-  );
-};
+  field: Field,
+): boolean =>
+  collectorOf(existing, page) !== scan.collector &&
+  isCollectorDifference(field, existing.content[field], seen[field], [
+    ...differences,
+    ...(page?.collector === scan.collector ? (page.differences ?? []) : []),
+  ]);
 
 /**
  * Returns the partner of the ad if it is new, else `null`. A partner that the scan names without a page id counts as
@@ -65,13 +75,17 @@ const completeDetails = (
   ad: ObservedAd,
   seen: AdContent,
   completed: readonly Field[],
-): readonly AdLibraryEvent[] => {
-  const added = scan.countries.filter((country) => !existing.countries.includes(country));
+): readonly AdDetailsObserved[] => {
+  const added = saidCountries(scan, ad).filter((country) => !existing.countries.includes(country));
+  const countries = [...existing.countries, ...added];
+  const pairs = union([...pairCountries(existing)], [...scan.countries]);
+  const requested = isEqual(pairs, countries) ? {} : { requested_countries: pairs };
   const partner = newPartner(existing, ad);
   const completes =
     partner !== null ||
     completed.length > 0 ||
     added.length > 0 ||
+    pairs.length > pairCountries(existing).length ||
     (existing.started_on === null && ad.started_on !== null) ||
     (existing.page_id === null && ad.page_id !== null);
   if (!completes) return [];
@@ -82,7 +96,8 @@ const completeDetails = (
         ...sightingOf(scan),
         ...countedOf(existing),
         started_on: existing.started_on ?? ad.started_on,
-        countries: [...existing.countries, ...added],
+        countries,
+        ...requested,
         details: pick(seen, completed),
         page_id: existing.page_id ?? ad.page_id,
         page_name: existing.page_name ?? ad.page_name,
@@ -95,7 +110,7 @@ const completeDetails = (
 };
 
 /**
- * Compares a running ad with its recorded state (rules 4 to 6). `rewordedAspects`: aspects that the collector reworded,
+ * Compares a running ad with its recorded state (rules 4 to 6). `differences`: those that repeat on most ads of the scan,
  * as found by rule 6.
  */
 export const compareSighting = (
@@ -103,7 +118,7 @@ export const compareSighting = (
   ad: ObservedAd,
   existing: AdState,
   page: ScannedPage | undefined,
-  rewordedAspects: readonly Aspect[],
+  differences: readonly string[],
 ): SightingComparison => {
   const seen = withExistingCards(existing.content, ad);
   const { different, completed } = compareContent(existing.content, seen);
@@ -116,9 +131,11 @@ export const compareSighting = (
   const revised: Field[] = [];
   const rewordedFields: Field[] = [];
   for (const [aspect, fields] of different) {
-    if (isCollectorDifference(scan, existing, page, rewordedAspects, seen, aspect, fields))
-      rewordedFields.push(...fields);
-    else revised.push(...fields);
+    for (const field of fields) {
+      const isOwn =
+        aspect === 'destination' || !isFromCollector(scan, existing, page, differences, seen, field);
+      (isOwn ? revised : rewordedFields).push(field);
+    }
   }
   const { link_url: from_url } = existing.content;
   const { link_url: to_url } = seen;
@@ -150,4 +167,61 @@ export const compareSighting = (
           countries: existing.countries,
         };
   return { events, reworded };
+};
+
+/**
+ * Returns the event of an inactive ad that a scan shows as ended, with another content or with details that were blank;
+ * `null` when it shows the same. It is a correction, never news.
+ */
+export const updateInactiveAd = (
+  scan: ScanHeader,
+  existing: AdState,
+  ad: ObservedAd,
+): AdObservationCorrected | null => {
+  const seen = withExistingCards(existing.content, ad);
+  const { different, completed } = compareContent(existing.content, seen);
+  const shown = pick(seen, [...new Set([...[...different.values()].flat(), ...completed])]);
+  const [details] = completeDetails(scan, existing, ad, seen, []);
+  if (Object.keys(shown).length === 0 && !details) return null;
+  const { started_on, page_id, page_name, countries, added_countries, requested_countries, branded_content } =
+    details?.data ?? { ...existing, added_countries: [] };
+  const optional = {
+    ...(requested_countries ? { requested_countries } : {}),
+    ...(branded_content ? { branded_content } : {}),
+  };
+  const look = {
+    scan_id: scan.scan_id,
+    observed_at: scan.scanned_at,
+    kind: 'ended' as const,
+    shown: {
+      ...shown,
+      started_on,
+      page_id,
+      page_name,
+      countries: added_countries,
+      ...(branded_content ? { branded_content } : {}),
+      ...(ad.stopped_on === null ? {} : { stopped_on: ad.stopped_on }),
+    },
+  };
+  const after = {
+    ...existing,
+    ...optional,
+    started_on,
+    page_id,
+    page_name,
+    countries,
+    content: { ...existing.content, ...shown },
+    looks: withLook(existing.looks, look),
+  };
+  return {
+    type: 'AdObservationCorrected',
+    data: {
+      ...sightingOf(scan),
+      ad_id: existing.ad_id,
+      before: standingOf(existing),
+      after: recordOf(after),
+      withdrawn: [],
+      added: [],
+    },
+  };
 };

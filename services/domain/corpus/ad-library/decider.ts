@@ -1,21 +1,16 @@
-import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
-import { chunk } from 'es-toolkit';
-import type { AdLibraryEvent, Aspect, Novelty, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import { chunk, isEqual } from 'es-toolkit';
+import type { AdLibraryEvent, ScanRecorded, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { contentOf } from './ad-content.ts';
-import { compareSighting, type RewordedAd } from './compare-sighting.ts';
-import {
-  countedOf,
-  excerptOf,
-  type PageHistories,
-  type PageHistory,
-  type ScanHeader,
-  sightingOf,
-} from './scan.ts';
+import { compareSighting, type RewordedAd, updateInactiveAd } from './compare-sighting.ts';
+import type { AdLook } from '#contracts/events/corpus/ad-library-corrections.ts';
+import { aspectsOf } from './collector-differences.ts';
+import { absenceOf, lastLookBefore, type LookHistory, noveltyOf } from './looks.ts';
+import { countedOf, endedInLibrary, excerptOf, saidCountries, type ScanHeader, sightingOf } from './scan.ts';
 import {
   emptyLibrary,
-  evolve,
   formatOf,
+  isNotShownSince,
   type AdState,
   type ScannedPage,
   lastSeenAt,
@@ -23,12 +18,12 @@ import {
   NO_COUNTS,
   NO_PAGE,
 } from './state.ts';
+import { evolve } from './evolve.ts';
 import type { Decider } from '#domain/decider.ts';
 import { boundedGroups, BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
 /**
- * Aggregate ad library, stream `adLibrary-<brandId>`: the ads of one brand, by the rules of the ad library
- * (services/domain/README.md).
+ * Aggregate ad library, stream `adLibrary-<brandId>`: the ads of one brand, by the eleven rules .
  * Parts, in order: state and evolve (`state.ts`), decisions (`recordSightings`, `recordAbsences` in `absences.ts`,
  * `recordScan`).
  *
@@ -49,49 +44,39 @@ export const adLibrary: Decider<LibraryState, AdLibraryEvent> = {
   evolve,
 };
 
-/** Days by which a start date may precede the last complete scan and still count as after it (rule 3). */
-const NEWS_GRACE_DAYS = 1;
 /** Maximum ads in one `AdsReworded` event. */
 const REWORDED_ADS_PER_EVENT = 100;
 /** Maximum JSON characters of the wordings in one event. In any script they then fit into one append. */
 const REWORDED_CHARACTERS_PER_EVENT = 200_000;
 
-const daysBefore = (timestamp: string, days: number): string =>
-  utcDateOfMs(Date.parse(timestamp) - days * DAY_MS);
-
-/** True when the library shows the ad as ended: by its flag, else by a stop date not after the scan (rules 1, 7). */
-const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
-  ad.is_active === false ||
-  (ad.is_active === null && ad.stopped_on !== null && ad.stopped_on <= utcDate(scannedAt));
-
-/** Returns the novelty of a first sighting by rule 3, from the page's history before this scan. */
-const noveltyOf = (ad: ObservedAd, scan: ScanHeader, page: PageHistory | undefined): Novelty => {
-  if (!page || scan.scanned_at === page.first_scan_at) return 'baseline';
-  if (scan.scanned_at < page.last_scan_at || ad.started_on === null || page.last_complete_at === null)
-    return 'late';
-  return ad.started_on >= daysBefore(page.last_complete_at, NEWS_GRACE_DAYS) ? 'news' : 'late';
-};
-
 /** Returns the start of a new ad, and its stop if the library already shows it as ended. */
-const startAd = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined): AdLibraryEvent[] => {
-  const novelty = noveltyOf(ad, scan, page);
+const startAd = (scan: ScanHeader, ad: ObservedAd, history: LookHistory): AdLibraryEvent[] => {
+  const novelty = scan.isHistory
+    ? 'late'
+    : noveltyOf(ad, lastLookBefore(scan, ad.page_id ?? NO_PAGE, history));
   const content = contentOf(ad);
+  const countries = saidCountries(scan, ad);
   const about = {
     ...sightingOf(scan),
     ad_id: ad.ad_id,
     format: formatOf(content),
-    countries: scan.countries,
+    countries,
     started_on: ad.started_on,
   };
   const { page_id, page_name } = ad;
-  const isOvertaken = page?.last_complete_at && page.last_complete_at > scan.scanned_at && page_id !== null;
-  const missing_since = isOvertaken ? page.last_complete_at : null;
+  const looks = history.pages.get(page_id ?? NO_PAGE)?.looks ?? [];
+  const absence =
+    scan.isHistory && page_id !== null ? absenceOf(scan.countries, scan.scanned_at, looks) : null;
   const { collector } = scan;
-  const partner = ad.branded_content ? { branded_content: ad.branded_content } : {};
+  const optional = {
+    ...(isEqual(countries, scan.countries) ? {} : { requested_countries: scan.countries }),
+    ...(ad.branded_content ? { branded_content: ad.branded_content } : {}),
+  };
+  const missing_since = absence?.missing_since ?? null;
   const events: AdLibraryEvent[] = [
     {
       type: 'AdStarted',
-      data: { ...about, page_id, page_name, novelty, missing_since, collector, content, ...partner },
+      data: { ...about, page_id, page_name, novelty, missing_since, collector, content, ...optional },
     },
   ];
   if (endedInLibrary(ad, scan.scanned_at)) {
@@ -103,27 +88,11 @@ const startAd = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined
         basis: 'library',
         stopped_on: ad.stopped_on,
         last_seen_at: scan.scanned_at,
-        observed_running: false,
         news: novelty === 'news',
       },
     });
   }
   return events;
-};
-
-/** True when the scan is older than the state of the ad. Such a sighting is history and changes nothing (rule 11). */
-const isHistory = (
-  scan: ScanHeader,
-  existing: AdState,
-  page: ScannedPage | undefined,
-  history: PageHistories,
-): boolean => {
-  const lastScanOfPage = history.get(existing.page_id ?? NO_PAGE)?.last_scan_at;
-  return (
-    scan.scanned_at < lastSeenAt(existing, page) ||
-    (lastScanOfPage !== undefined && scan.scanned_at < lastScanOfPage) ||
-    (existing.inactive_since !== null && scan.scanned_at <= existing.inactive_since)
-  );
 };
 
 /** Returns the stop of an existing ad that the library shows as ended (rule 1). */
@@ -132,24 +101,29 @@ const stopAd = (
   ad: ObservedAd,
   existing: AdState,
   page: ScannedPage | undefined,
-): AdLibraryEvent[] =>
-  existing.status === 'inactive'
-    ? []
-    : [
-        {
-          type: 'AdConfirmedInactive',
-          data: {
-            ...sightingOf(scan),
-            ...countedOf(existing),
-            excerpt: excerptOf(existing.page_id, existing.page_name, existing.content),
-            basis: 'library',
-            stopped_on: ad.stopped_on,
-            last_seen_at: lastSeenAt(existing, page),
-            observed_running: true,
-            news: existing.observed_running,
-          },
-        },
-      ];
+): AdLibraryEvent => ({
+  type: 'AdConfirmedInactive',
+  data: {
+    ...sightingOf(scan),
+    ...countedOf(existing),
+    excerpt: excerptOf(existing.page_id, existing.page_name, existing.content),
+    basis: 'library',
+    stopped_on: ad.stopped_on,
+    last_seen_at: lastSeenAt(existing, page),
+    news: existing.observed_running,
+  },
+});
+
+/** True when the scan's look at the ad is recorded, or follows from the look before because the page is covered in full. */
+const isRecordedLook = (
+  { scan_id }: ScanHeader,
+  { looks, page_id }: AdState,
+  kind: AdLook['kind'],
+  covered: ReadonlySet<string>,
+): boolean => {
+  const last = looks.at(-1);
+  return last?.scan_id === scan_id || (last?.kind === kind && page_id !== null && covered.has(page_id));
+};
 
 /** Returns the event of a stopped ad that runs again (rule 2). */
 const returnAd = (scan: ScanHeader, existing: AdState): AdLibraryEvent => ({
@@ -172,45 +146,46 @@ const needsSeenEvent = (
   page: ScannedPage | undefined,
   covered: ReadonlySet<string>,
 ): boolean => {
-  if (existing.status === 'missing') return true;
+  if (existing.status === 'missing' || isNotShownSince(existing)) return true;
   if (existing.page_id !== null && covered.has(existing.page_id)) return false;
   return lastSeenAt(existing, page) < scan.scanned_at;
 };
 
 /**
- * Records the sightings of some ads of a scan. `rewordedAspects`: aspects that the collector reworded (rule 6).
- * `history`: earlier scans of the scan's pages, by page id.
+ * Records the sightings of some ads of a scan. `differences`: those that repeat on most ads (rule 6). `history`: the
+ * complete scans of the pages of new ads. Expects scans in the order of observation, but for those that are history.
  */
 export const recordSightings =
-  (
-    scan: ScanHeader,
-    ads: readonly ObservedAd[],
-    rewordedAspects: readonly Aspect[],
-    history: PageHistories,
-  ) =>
+  (scan: ScanHeader, ads: readonly ObservedAd[], differences: readonly string[], history: LookHistory) =>
   (state: LibraryState): AdLibraryEvent[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
-    const covered = new Set(scan.complete ? scan.pages.map(({ page_id }) => page_id) : []).difference(
-      scan.partialPages,
-    );
+    const covered = scan.complete ? scan.pageIds.difference(scan.partialPages) : new Set<string>();
     const events: AdLibraryEvent[] = [];
     const seen: string[] = [];
+    const ended: string[] = [];
     const rewordings: RewordedAd[] = [];
     for (const ad of ads) {
       const existing = state.ads.get(ad.ad_id);
       if (!existing) {
-        events.push(...startAd(scan, ad, history.get(ad.page_id ?? NO_PAGE)));
+        events.push(...startAd(scan, ad, history));
         continue;
       }
+      if (scan.isHistory) continue;
       const page = state.pages.get(existing.page_id ?? NO_PAGE);
-      if (isHistory(scan, existing, page, history)) continue;
       if (endedInLibrary(ad, scan.scanned_at)) {
-        events.push(...stopAd(scan, ad, existing, page));
+        if (existing.status !== 'inactive') {
+          const { events: changes } = compareSighting(scan, ad, existing, page, differences);
+          events.push(...changes, stopAd(scan, ad, existing, page));
+          continue;
+        }
+        const update = updateInactiveAd(scan, existing, ad);
+        if (update) events.push(update);
+        else if (!isRecordedLook(scan, existing, 'ended', covered)) ended.push(ad.ad_id);
         continue;
       }
       if (existing.status === 'inactive') events.push(returnAd(scan, existing));
       else if (needsSeenEvent(scan, existing, page, covered)) seen.push(ad.ad_id);
-      const compared = compareSighting(scan, ad, existing, page, rewordedAspects);
+      const compared = compareSighting(scan, ad, existing, page, differences);
       events.push(...compared.events);
       if (compared.reworded) rewordings.push(compared.reworded);
     }
@@ -218,10 +193,19 @@ export const recordSightings =
     for (const adIds of chunk(seen, BULK_IDS_MAX)) {
       events.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: adIds } });
     }
+    for (const adIds of chunk(ended, BULK_IDS_MAX)) {
+      events.push({ type: 'AdsStillInactive', data: { ...sighting, kind: 'ended', ad_ids: adIds } });
+    }
     for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_EVENT, REWORDED_ADS_PER_EVENT)) {
       events.push({
         type: 'AdsReworded',
-        data: { ...sighting, collector: scan.collector, aspects: rewordedAspects, ads: slice },
+        data: {
+          ...sighting,
+          collector: scan.collector,
+          aspects: aspectsOf(differences),
+          differences,
+          ads: slice,
+        },
       });
     }
     return events;
@@ -230,62 +214,51 @@ export const recordSightings =
 export type ScanEnd = {
   /** Distinct ads of this brand that the scan showed. */
   readonly seen: number;
-  /** Pages linked to the brand (rule 9). If empty, the pages that complete scans have covered so far are used. */
-  readonly linkedPages: readonly string[];
-};
-
-/** True when complete scans of this day cover every page linked to the brand (rule 9). */
-const isReliable = (scan: ScanHeader, { linkedPages }: ScanEnd, state: LibraryState): boolean => {
-  if (!scan.complete || scan.pages.length === 0) return false;
-  const now = new Set(scan.pages.map(({ page_id }) => page_id));
-  const own =
-    linkedPages.length > 0
-      ? linkedPages
-      : [...state.pages.values()]
-          .filter(({ last_complete_at }) => last_complete_at !== null)
-          .map(({ page_id }) => page_id);
-  return own.every((pageId) => {
-    const completeAt = state.pages.get(pageId)?.last_complete_at;
-    return now.has(pageId) || (completeAt != null && utcDate(completeAt) === utcDate(scan.scanned_at));
-  });
+  /** True when the complete scans of its day cover every page linked to the brand (rule 9). */
+  readonly reliable: boolean;
+  /** True for a scan that is older than another recorded scan of the brand. */
+  readonly late: boolean;
 };
 
 /** Closes the scan with its totals. A scan that is already recorded adds no events. */
 export const recordScan =
-  (scan: ScanHeader, end: ScanEnd, history: PageHistories) =>
+  (scan: ScanHeader, end: ScanEnd, history: LookHistory) =>
   (state: LibraryState): ScanRecorded[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
     const counts = state.open?.scan_id === scan.scan_id ? state.open.counts : NO_COUNTS;
-    const late = scan.pages.some(({ page_id }) => {
-      const page = history.get(page_id);
-      return page !== undefined && scan.scanned_at < page.last_scan_at;
-    });
     return [
-      {
-        type: 'ScanRecorded',
-        data: {
-          brand_id: scan.brand_id,
-          scan_id: scan.scan_id,
-          observed_at: scan.scanned_at,
-          scanned_for: scan.scanned_for,
-          collector: scan.collector,
-          complete: scan.complete,
-          countries: scan.countries,
-          pages: scan.pages.map((page) => ({
-            ...page,
-            baseline: !history.has(page.page_id),
-            ...(scan.partialPages.has(page.page_id) ? { partial: true } : {}),
-          })),
-          reliable: isReliable(scan, end, state),
-          late_arrival: late,
-          totals: {
-            seen: end.seen,
-            active: state.live,
-            missing: state.missing,
-            total: state.total,
-            ...counts,
-          },
-        },
-      },
+      closeScan(scan, end, history, {
+        seen: end.seen,
+        active: state.live,
+        missing: state.missing,
+        total: state.total,
+        ...counts,
+      }),
     ];
   };
+
+/** Returns the event that closes a scan with these totals. */
+export const closeScan = (
+  scan: ScanHeader,
+  { reliable, late }: ScanEnd,
+  history: LookHistory,
+  totals: ScanTotals,
+): ScanRecorded => ({
+  type: 'ScanRecorded',
+  data: {
+    ...sightingOf(scan),
+    scanned_for: scan.scanned_for,
+    collector: scan.collector,
+    complete: scan.complete,
+    countries: scan.countries,
+    pages: scan.pages.map((page) => ({
+      ...page,
+      baseline: lastLookBefore(scan, page.page_id, history) === null,
+      ...(scan.partialPages.has(page.page_id) ? { partial: true } : {}),
+    })),
+    reliable,
+    late_arrival: late,
+    ...(scan.isHistory ? {} : { chronological: true }),
+    totals,
+  },
+});

@@ -4,6 +4,8 @@ import {
   type AdExcerpt,
   excerptOfBody,
 } from '#contracts/events/corpus/ad-library.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { utcDate } from '#contracts/values/time.ts';
 import { formatOf, type AdState } from './state.ts';
 
 /** Data of a library scan apart from its ads, and the fields that its events have in common. */
@@ -16,17 +18,13 @@ export type ScanHeader = {
   readonly countries: readonly string[];
   readonly collector: string;
   readonly pages: readonly { readonly page_id: string; readonly page_name: string | null }[];
+  /** Ids of the pages that the coverage names. */
+  readonly pageIds: ReadonlySet<string>;
   /** Ids of pages that this scan covers in part only: some of their live ads also ran in countries outside the scan. */
   readonly partialPages: ReadonlySet<string>;
+  /** True for a scan too old to be decided again: it adds its unknown ads and its day, and changes nothing else. */
+  readonly isHistory: boolean;
 };
-
-/** Scans of a page for any brand. Baseline and completeness belong to the page, not to one brand. */
-export type PageHistory = {
-  readonly first_scan_at: string;
-  readonly last_scan_at: string;
-  readonly last_complete_at: string | null;
-};
-export type PageHistories = ReadonlyMap<string, PageHistory>;
 
 /** Returns the fields that every event of a scan has: brand, scan and time of the scan. */
 export const sightingOf = (scan: ScanHeader) => ({
@@ -48,3 +46,15 @@ export const excerptOf = (pageId: string | null, pageName: string | null, conten
   title: content.title,
   body: excerptOfBody(content.body),
 });
+
+/** True when the library shows the ad as ended: by its flag, else by a stop date not after the scan (rules 1, 7). */
+export const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
+  ad.is_active === false ||
+  (ad.is_active === null && ad.stopped_on !== null && ad.stopped_on <= utcDate(scannedAt));
+
+/**
+ * Returns the countries in which the ad is said to run: those that it names itself, else the one country of the scan. A
+ * scan of several countries does not say in which of them it found an ad.
+ */
+export const saidCountries = (scan: ScanHeader, ad: ObservedAd): readonly string[] =>
+  ad.countries ?? (scan.countries.length === 1 ? scan.countries : []);

@@ -122,6 +122,7 @@ export const triggersOfLibraryEvent = (id: string, event: AdLibraryEvent): reado
     case 'AdReturned':
     case 'AdsMissed':
     case 'AdsSeen':
+    case 'AdsStillInactive':
     case 'AdsReworded':
     case 'AdObservationCorrected':
     case 'AdAttributed':

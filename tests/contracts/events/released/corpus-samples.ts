@@ -1,9 +1,5 @@
-import {
-  type AdLibraryEvent,
-  type AdStarted,
-  adLibraryStream,
-  type ScanRecorded,
-} from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import type { AdObservationCorrected, AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { createDecision, type OneStreamObservation } from '#services/ingest/intake/decider-registry.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
@@ -196,45 +192,18 @@ const profiles = (): readonly StreamEvent[] => [
     similar_sites: [{ domain: 'boots.example', affinity: 0.9, provider_category: 'Shoes' }],
   }),
 ];
-/** Corrections by a late scan, and an ad that another brand takes over. */
-const corrections = (started: AdStarted, end: ScanRecorded): readonly StreamEvent[] => {
-  const { novelty, missing_since, ...first } = started.data;
-  const late = { brand_id: BRAND, scan_id: derivedId('sample scan', 'late'), observed_at: at(1) };
-  const standing = {
-    ...first,
-    novelty,
-    missing_since,
-    status: 'active' as const,
-    first_seen_at: first.observed_at,
-    seen_at: at(7),
-    observed_running: true,
-    inactive_since: null,
-    basis: null,
-    stopped_on: null,
-  };
-  const after = { ...standing, novelty: 'baseline' as const, first_seen_at: at(1) };
-  const occurrence = { kind: 'started' as const, scan_id: first.scan_id, observed_at: first.observed_at };
+/** An ad that another brand takes over, in the streams of both brands. */
+const attribution = (moved: AdRecord): readonly StreamEvent[] => {
   const other = brandIdOf('other.example');
-  const move = { ad_id: first.ad_id, from_brand_id: BRAND, to_brand_id: other, ad: after };
-  const { scan_id, observed_at, totals } = end.data;
-  const events: readonly AdLibraryEvent[] = [
-    {
-      type: 'AdObservationCorrected',
-      data: { ...late, ad_id: first.ad_id, before: standing, after, withdrawn: [occurrence], added: [] },
-    },
-    { type: 'ScanCorrected', data: { brand_id: BRAND, scan_id, observed_at, totals, reliable: false } },
-    { type: 'AdAttributed', data: { ...late, ...move } },
-  ];
-  return [
-    ...events.map((event) => ({ stream: adLibraryStream(BRAND), event })),
-    {
-      stream: adLibraryStream(other),
-      event: { type: 'AdAttributed', data: { ...late, ...move, brand_id: other } },
-    },
-  ];
+  const move = { ad_id: moved.ad_id, from_brand_id: BRAND, to_brand_id: other, ad: moved };
+  const cause = { scan_id: derivedId('sample scan', 'moved'), observed_at: at(7) };
+  return [BRAND, other].map((brand_id) => ({
+    stream: adLibraryStream(brand_id),
+    event: { type: 'AdAttributed', data: { ...cause, ...move, brand_id } },
+  }));
 };
 
-/** Seven scans of the brand's ads: the last one is of another collector, which words all ads differently. */
+/** Ten scans of the brand's ads: one of another collector, which frames all ads, and one that arrives late. */
 const adLibrary = (): readonly StreamEvent[] => {
   const shop = library();
   const card = {
@@ -267,6 +236,7 @@ const adLibrary = (): readonly StreamEvent[] => {
   });
   const revised = ad(1, { ...boot, ...details, body: 'The cove boot is here to stay.' });
   const launched = ad(3, { ...boot, started_on: '2026-05-02', body: 'New.', branded_content: partner });
+  const ended = { ...launched, is_active: false };
   const reworded = (body: string | null) => `Sponsored 0:00 / 0:45 ${body ?? ''}`;
   const scans = [
     shop.scan({ at: at(1) }, [one, two]),
@@ -279,16 +249,17 @@ const adLibrary = (): readonly StreamEvent[] => {
       { at: at(7), collector: 'two' },
       [revised, moved, launched].map((shown) => ({ ...shown, body: reworded(shown.body) })),
     ),
+    shop.scan({ at: at(8), complete: false }, [ended]),
+    shop.scan({ at: at(9), complete: false }, [ended]),
   ];
-  const recorded = scans.flat();
-  const started = recorded.find(
-    (event): event is AdStarted => event.type === 'AdStarted' && event.data.novelty === 'news',
+  const recorded = [...scans.flat(), ...shop.scan({ at: '2026-05-01T20:00:00.000Z' }, [one, ad(4, boot)])];
+  const corrected = recorded.find(
+    (event): event is AdObservationCorrected => event.type === 'AdObservationCorrected',
   );
-  const end = recorded.find((event): event is ScanRecorded => event.type === 'ScanRecorded');
-  if (!started || !end) throw new Error('the samples have no news');
+  if (!corrected) throw new Error('the samples have no correction');
   return [
     ...recorded.map((event) => ({ stream: adLibraryStream(BRAND), event })),
-    ...corrections(started, end),
+    ...attribution(corrected.data.after),
   ];
 };
 

@@ -79,7 +79,7 @@ describe('cards of an ad', () => {
     expect(cardsOf(shop)).toEqual([card('Hats', HAT), card('Socks', SOCK)]);
   });
 
-  it('are reworded, not revised, when another collector writes the links differently', () => {
+  it('are revised when another collector shows other links, which are never a matter of wording', () => {
     const shop = library();
     const to = (id: number, url: string) => ad(id, { cards: [card(`Card ${id}`, url)] });
     shop.scan({ at: at(1) }, [to(1, HAT), to(2, SOCK), to(3, SHOE)]);
@@ -88,7 +88,7 @@ describe('cards of an ad', () => {
       to(2, `${SOCK}/x`),
       to(3, `${SHOE}/x`),
     ]);
-    expect(typesOf(events)).toEqual(['AdsReworded']);
+    expect(typesOf(events)).toEqual(['AdRevised', 'AdRevised', 'AdRevised']);
   });
 
   it('record nothing when any sequence of cards is decided again', () => {

@@ -253,10 +253,11 @@ describe('rule 9: reliable days', () => {
     expect(reliable(shop.scan({ at: '2026-05-04T12:00Z', pages: linked }, [], linked))).toBe(true);
   });
 
-  it('use the pages scanned so far when no page is linked', () => {
+  it('need a complete scan made for the brand when no page is linked', () => {
     const shop = library();
     expect(reliable(shop.scan({ at: '2026-05-01T10:00Z', pages: [PAGE, other] }, []))).toBe(true);
-    expect(reliable(shop.scan({ at: '2026-05-02T10:00Z', pages: [PAGE] }, []))).toBe(false);
+    expect(reliable(shop.scan({ at: '2026-05-02T10:00Z', pages: [PAGE] }, []))).toBe(true);
+    expect(reliable(shop.scan({ at: '2026-05-03T10:00Z', pages: [], complete: false }, []))).toBe(false);
   });
 });
 
@@ -267,24 +268,32 @@ describe('rule 11: late and repeated scans', () => {
     expect(shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1)])).toEqual([]);
   });
 
-  it('neither stops nor returns an ad by an older scan', () => {
+  it('decides an older scan at its own time', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1), ad(2)]);
     shop.scan({ at: '2026-05-08T10:00Z' }, [ad(1, { is_active: false }), ad(2)]);
     const events = shop.scan({ at: '2026-05-04T10:00Z' }, [ad(1)]);
-    expect(typesOf(events)).toEqual([]);
-    expect(first(events, 'ScanRecorded').data.late_arrival).toBe(true);
-    expect(shop.totals).toMatchObject({ active: 1, missing: 0 });
+    expect(typesOf(events)).toEqual(['AdObservationCorrected', 'AdObservationCorrected']);
+    expect(first(events, 'ScanRecorded').data).toMatchObject({ late_arrival: true, chronological: true });
+    expect(shop.totals).toMatchObject({ active: 2, missing: 1 });
+    expect(shop.state.ads.get(ad(1).ad_id)).toMatchObject({
+      status: 'inactive',
+      seen_at: '2026-05-04T10:00:00.000Z',
+    });
+    expect(shop.state.ads.get(ad(2).ad_id)).toMatchObject({ status: 'active', missing_since: null });
   });
 
   it('marks an ad that only an older scan showed as missing since the newer scan', () => {
     const shop = library();
     shop.scan({ at: '2026-05-08T10:00Z' }, [ad(1)]);
-    const started = first(
+    const corrected = first(
       shop.scan({ at: '2026-05-04T10:00Z' }, [ad(2, { started_on: '2026-05-04' })]),
-      'AdStarted',
+      'AdObservationCorrected',
     );
-    expect(started.data).toMatchObject({ novelty: 'late', missing_since: '2026-05-08T10:00:00.000Z' });
+    expect(corrected.data).toMatchObject({
+      before: null,
+      after: { novelty: 'baseline', status: 'missing', missing_since: '2026-05-08T10:00:00.000Z' },
+    });
     shop.scan({ at: '2026-05-09T10:00Z' }, [ad(1)]);
     expect(shop.totals).toMatchObject({ active: 1, stopped: 1 });
   });

@@ -48,11 +48,11 @@ it('every event about ads of the maximum length fits into one append, also when 
     ),
     shop.scan(
       { at: '2026-05-02T10:00Z' },
-      ids.map((id) => longest(id, 'ख')),
+      ids.map((id) => longest(id, 'Ж')),
     ),
     shop.scan(
       { at: '2026-05-03T10:00Z', collector: 'two' },
-      ids.map((id) => longest(id, 'ग')),
+      ids.map((id) => longest(id, 'ж')),
     ),
   ];
   expect(scans.map((events) => events[0]?.type)).toEqual(['AdStarted', 'AdRevised', 'AdsReworded']);

@@ -1,0 +1,278 @@
+import { isEqual, omit } from 'es-toolkit';
+import type {
+  AdLibraryEvent,
+  AdContent,
+  ScanRecorded,
+  ScanTotals,
+} from '#contracts/events/corpus/ad-library.ts';
+import type { AdLook, Occurrence, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { closeScan } from './decider.ts';
+import {
+  type Contribution,
+  type ExpandedLooks,
+  historyOf,
+  insertScan,
+  lookOf,
+  replayAds,
+  type ReplayScan,
+} from './replay.ts';
+import { endedInLibrary, type ScanHeader, sightingOf } from './scan.ts';
+import {
+  type AdState,
+  lastSeenAt,
+  type LibraryState,
+  NO_COUNTS,
+  NO_PAGE,
+  recordOf,
+  standingOf,
+} from './state.ts';
+import { compactLooks, compareScans, expandLooks } from './timeline.ts';
+
+/**
+ * Decision of a scan that arrived late (rule 11). Its ads are decided again in the order of observation, once without
+ * the scan and once with it. What differs is corrected by events of their own.
+ */
+
+/** Oldest scan that is decided again, in days before the newest. An older one is history only (rule 11). */
+export const LATE_DAYS_MAX = 60;
+
+export type LateScan = {
+  /** The late scan, as one of the brand's scans. */
+  readonly scan: ReplayScan;
+  /** The other scans that are recorded for the brand or named a page of its ads, in the order of observation. */
+  readonly scans: readonly ReplayScan[];
+  /** Time of the first ad of each page, in any brand, without the late scan. */
+  readonly metAt: ReadonlyMap<string, string>;
+  /** Pages whose ads the late scan showed; `NO_PAGE` for ads without a page. */
+  readonly shownPages: Iterable<string>;
+};
+
+/** Returns the time of the first ad of each page, with the late scan. */
+const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<string, string> => {
+  const times = new Map(metAt);
+  for (const pageId of shownPages) {
+    const before = times.get(pageId);
+    if (before === undefined || scan.observed_at < before) times.set(pageId, scan.observed_at);
+  }
+  return times;
+};
+
+/** Sums over the ads decided so far, by scan id. */
+export type LateTotals = {
+  readonly before: Map<string, Contribution>;
+  readonly after: Map<string, Contribution>;
+};
+
+export const emptyLateTotals = (): LateTotals => ({ before: new Map(), after: new Map() });
+
+const NONE: Contribution = { active: 0, missing: 0, total: 0, ...NO_COUNTS };
+
+const combine = (a: Contribution, b: Contribution, sign: 1 | -1): Contribution =>
+  Object.fromEntries(
+    Object.entries(a).map(([name, count]) => [name, count + sign * b[name as keyof Contribution]]),
+  ) as Contribution;
+
+const addContributions = (sums: Map<string, Contribution>, more: ReadonlyMap<string, Contribution>): void => {
+  for (const [scanId, contribution] of more) {
+    sums.set(scanId, combine(sums.get(scanId) ?? NONE, contribution, 1));
+  }
+};
+
+/**
+ * Returns the looks of an ad with what the late scan showed. A complete scan that did not show an ad of its pages is an
+ * absence, and so are the scans between a first sighting by the late scan and the one that was the first until now.
+ */
+const withLateLook = (
+  { scan, scans }: LateScan,
+  looks: ExpandedLooks,
+  pageId: string | null,
+  shown: ObservedAd | undefined,
+): ExpandedLooks => {
+  const updated = new Map(looks);
+  const first = scans.find(({ scan_id }) => looks.has(scan_id));
+  const absent = ({ scan_id, observed_at }: ReplayScan): void => {
+    updated.set(scan_id, { scan_id, observed_at, kind: 'absent' });
+  };
+  const isCovered = (one: ReplayScan): boolean => one.complete && one.pageIds.has(pageId ?? NO_PAGE);
+  if (!shown) {
+    if (first && compareScans(first, scan) < 0 && isCovered(scan)) absent(scan);
+    return updated;
+  }
+  updated.set(scan.scan_id, lookOf(scan.header, shown, endedInLibrary(shown, scan.observed_at)));
+  for (const one of scans) {
+    const isBetween = compareScans(scan, one) < 0 && (first === undefined || compareScans(one, first) < 0);
+    if (isBetween && isCovered(one)) absent(one);
+  }
+  return updated;
+};
+
+const patch = <Value extends object>(recorded: Value, before: Value | undefined, after: Value): Value => {
+  const removed = Object.keys(before ?? {}).filter((field) => !(field in after));
+  const changed = Object.entries(after).filter(
+    ([field, value]) => !isEqual(before?.[field as keyof Value], value),
+  );
+  return { ...omit(recorded, removed as (keyof Value)[]), ...Object.fromEntries(changed) } as Value;
+};
+
+/**
+ * Returns the recorded ad with what the late scan changes. Fields that the two replays agree on stay as recorded, since
+ * older releases recorded less than a replay needs.
+ */
+const correctAd = (recorded: AdState, before: AdState | undefined, after: AdState): AdState => ({
+  ...patch(recorded, before, after),
+  content: patch<AdContent>(recorded.content, before?.content, after.content),
+});
+
+const differenceOf = (a: readonly Occurrence[], b: readonly Occurrence[]): readonly Occurrence[] =>
+  a.filter((one) => !b.some((other) => isEqual(one, other)));
+
+/**
+ * Decides some ads of the brand again: those that the late scan showed (`shown`, by ad id), and those of pages that it
+ * named. Adds to `totals`. A part that is decided again after its own events records nothing.
+ */
+export const correctAds =
+  (late: LateScan, adIds: readonly string[], shown: ReadonlyMap<string, ObservedAd>, totals: LateTotals) =>
+  (state: LibraryState): AdLibraryEvent[] => {
+    const { scan, scans, metAt } = late;
+    const all = insertScan(scans, scan);
+    const sighting = sightingOf(scan.header);
+    const before = new Map<string, ExpandedLooks>();
+    const after = new Map<string, ExpandedLooks>();
+    const recordedOf = (adId: string): AdState | undefined => {
+      const ad = state.ads.get(adId);
+      return ad && { ...ad, seen_at: lastSeenAt(ad, state.pages.get(ad.page_id ?? NO_PAGE)) };
+    };
+    for (const adId of adIds) {
+      const ad = state.ads.get(adId);
+      // An ad that was corrected before an interruption has the look already.
+      const looks = new Map(expandLooks(ad?.looks ?? [], all));
+      looks.delete(scan.scan_id);
+      if (looks.size > 0) before.set(adId, looks);
+      const pageId = ad?.page_id ?? shown.get(adId)?.page_id ?? null;
+      after.set(adId, withLateLook(late, looks, pageId, shown.get(adId)));
+    }
+    const [old, now] = [replayAds(scans, before, metAt), replayAds(all, after, metWith(late))];
+    addContributions(totals.before, old.contributions);
+    addContributions(totals.after, now.contributions);
+    const events: AdLibraryEvent[] = [];
+    const seen: string[] = [];
+    for (const adId of adIds) {
+      const recorded = recordedOf(adId);
+      const decided = now.ads.get(adId);
+      if (!decided) continue;
+      const looks = compactLooks(after.get(adId) ?? new Map<string, AdLook>(), all);
+      const expanded = expandLooks(looks, all);
+      const corrected = recorded ? correctAd(recorded, old.ads.get(adId), decided) : decided;
+      const isSame =
+        recorded !== undefined && isEqual({ ...corrected, looks: [] }, { ...recorded, looks: [] });
+      if (isSame && isEqual(expandLooks(recorded.looks, all), expanded)) continue;
+      if (isSame && corrected.status === 'active' && isUnchangedSighting(recorded, scan, all, expanded)) {
+        seen.push(adId);
+        continue;
+      }
+      const [reported, true_] = [old.occurrences.get(adId) ?? [], now.occurrences.get(adId) ?? []];
+      events.push({
+        type: 'AdObservationCorrected',
+        data: {
+          ...sighting,
+          ad_id: adId,
+          before: recorded ? standingOf(recorded) : null,
+          after: recordOf({ ...corrected, looks }),
+          withdrawn: differenceOf(reported, true_),
+          added: differenceOf(true_, reported),
+        },
+      });
+    }
+    if (seen.length > 0) events.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: seen } });
+    return events;
+  };
+
+/** True when the late scan only adds a sighting that showed the same as before. */
+const isUnchangedSighting = (
+  recorded: AdState,
+  { scan_id, observed_at }: ReplayScan,
+  scans: readonly ReplayScan[],
+  expanded: ExpandedLooks,
+): boolean => {
+  const look: AdLook = { scan_id, observed_at, kind: 'running', shown: {} };
+  const looks = [...recorded.looks, look].toSorted(compareScans);
+  return isEqual(expandLooks(looks, scans), expanded);
+};
+
+/** Returns the totals of a scan by those of the scan before it. */
+const totalsAfter = (
+  previous: { readonly totals: Contribution; readonly contribution: Contribution },
+  contribution: Contribution,
+): Contribution => {
+  const { active, missing, total } = combine(
+    previous.totals,
+    combine(contribution, previous.contribution, -1),
+    1,
+  );
+  return { ...contribution, active, missing, total };
+};
+
+export type LateEnd = {
+  /** Distinct ads of this brand that the late scan showed. */
+  readonly seen: number;
+  /** Whether each scan of the late scan's day is reliable now, by scan id (rule 9). */
+  readonly reliable: ReadonlyMap<string, boolean>;
+  /** Recorded reliability and last correction, by scan id. */
+  readonly recorded: ReadonlyMap<
+    string,
+    { readonly reliable: boolean; readonly corrected_by: string | null }
+  >;
+};
+
+/**
+ * Closes a late scan: corrects the totals of the scans around it, records the scans of other brands that covered ads of
+ * this brand in the order of observation, and the late scan itself as the last.
+ */
+export const closeLateScan =
+  (late: LateScan, end: LateEnd, { before, after }: LateTotals) =>
+  (state: LibraryState): (ScanCorrected | ScanRecorded)[] => {
+    const { scan, scans } = late;
+    if (state.recordedScans.has(scan.scan_id)) return [];
+    const corrections: ScanCorrected[] = [];
+    const records: ScanRecorded[] = [];
+    let previous = { totals: NONE, contribution: NONE };
+    const all = insertScan(scans, scan);
+    for (const one of all) {
+      const { scan_id, header } = one;
+      const contribution = after.get(scan_id) ?? NONE;
+      const reliable = end.reliable.get(scan_id);
+      if (one.totals === null) {
+        const totals = totalsAfter(previous, contribution);
+        const isLast = scan_id === scan.scan_id;
+        if (!isLast && isEqual(totals, { ...previous.totals, ...NO_COUNTS })) continue;
+        const { seen } = isLast ? end : { seen: 0 };
+        const close = { seen, reliable: reliable ?? false, late: true };
+        const history = historyOf(all, header.scanned_for, metWith(late));
+        records.push(closeScan(header, close, history, { seen, ...totals }));
+        previous = { totals, contribution };
+        continue;
+      }
+      const { seen, ...recordedTotals } = one.totals;
+      const recorded = end.recorded.get(scan_id);
+      const isDone = recorded?.corrected_by === scan.scan_id;
+      const change = combine(contribution, before.get(scan_id) ?? NONE, -1);
+      const totals: ScanTotals = isDone ? one.totals : { seen, ...combine(recordedTotals, change, 1) };
+      previous = { totals, contribution };
+      const isReliable = reliable ?? recorded?.reliable ?? false;
+      if (isDone || (isEqual(totals, one.totals) && isReliable === recorded?.reliable)) continue;
+      corrections.push({
+        type: 'ScanCorrected',
+        data: { ...sightingOf(header), corrected_by: scan.scan_id, reliable: isReliable, totals },
+      });
+    }
+    const last = records.filter(({ data }) => data.scan_id === scan.scan_id);
+    return [...corrections, ...records.filter((record) => !last.includes(record)), ...last];
+  };
+
+/** True when a recorded scan is later than this one in the order of observation. */
+export const isLate = (
+  scan: Pick<ScanHeader, 'scan_id' | 'scanned_at'>,
+  recorded: readonly { readonly scan_id: string; readonly observed_at: string }[],
+): boolean =>
+  recorded.some((other) => compareScans({ scan_id: scan.scan_id, observed_at: scan.scanned_at }, other) < 0);

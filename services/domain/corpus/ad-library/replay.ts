@@ -1,0 +1,179 @@
+import { omit } from 'es-toolkit';
+import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLook, Occurrence, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { recordAbsences } from './absences.ts';
+import { closeScan, recordSightings } from './decider.ts';
+import type { LookHistory, PageHistory, PageLook } from './looks.ts';
+import type { ScanHeader } from './scan.ts';
+import { type AdState, emptyLibrary, type LibraryState, NO_COUNTS, NO_PAGE } from './state.ts';
+import { evolve } from './evolve.ts';
+import { compareScans, type LoggedScan } from './timeline.ts';
+
+/**
+ * Replay of some ads of a brand over its recorded scans, in the order of observation. It makes the decisions that would
+ * have been made if the scans had arrived in that order (rule 11).
+ */
+
+/** A scan of the replay. */
+export type ReplayScan = LoggedScan & {
+  readonly header: ScanHeader;
+  /** Differences that repeated on most of its ads (rule 6). */
+  readonly differences: readonly string[];
+  /** Totals as recorded for the brand; `null` when the brand's stream does not hold the scan. */
+  readonly totals: ScanTotals | null;
+};
+
+/** Part of a scan's totals that some ads account for. */
+export type Contribution = Omit<ScanTotals, 'seen'>;
+
+export type Replay = {
+  readonly ads: ReadonlyMap<string, AdState>;
+  /** By scan id. */
+  readonly contributions: ReadonlyMap<string, Contribution>;
+  /** Reported occurrences by ad id, in the order of observation. */
+  readonly occurrences: ReadonlyMap<string, readonly Occurrence[]>;
+};
+
+/** Looks of an ad by scan id, as `expandLooks` returns them. */
+export type ExpandedLooks = ReadonlyMap<string, AdLook>;
+
+const NOTHING_SHOWN: Omit<ObservedAd, 'ad_id'> = {
+  page_id: null,
+  page_name: null,
+  is_active: null,
+  started_on: null,
+  stopped_on: null,
+  body: null,
+  title: null,
+  link_description: null,
+  caption: null,
+  cta_type: null,
+  cta_text: null,
+  link_url: null,
+  format: null,
+  platforms: null,
+  languages: null,
+  media: [],
+  cards: [],
+  versions: [],
+};
+
+/** Returns the look as the observation that it came from. */
+const observedAd = (ad_id: string, { kind, shown }: AdLook): ObservedAd => ({
+  ...NOTHING_SHOWN,
+  ...(shown as Partial<ObservedAd>),
+  ad_id,
+  is_active: kind === 'running',
+  stopped_on: kind === 'ended' ? (shown?.stopped_on ?? null) : null,
+});
+
+/** Returns what a scan showed of an ad as a look. */
+export const lookOf = (scan: ScanHeader, ad: ObservedAd, isEnded: boolean): AdLook => {
+  const fields = omit(ad, ['ad_id', 'is_active']);
+  const shown = Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) =>
+        value !== null && value !== undefined && (!Array.isArray(value) || value.length > 0) && value !== '',
+    ),
+  ) as ShownFields;
+  return {
+    scan_id: scan.scan_id,
+    observed_at: scan.scanned_at,
+    kind: isEnded ? 'ended' : 'running',
+    shown: isEnded ? shown : omit(shown, ['stopped_on']),
+  };
+};
+
+/** Returns the looks at pages and the searches of the scans. `metAt`: time of the first ad by page id. */
+export const historyOf = (
+  scans: readonly ReplayScan[],
+  scannedFor: string,
+  metAt: ReadonlyMap<string, string>,
+): LookHistory => {
+  const looks = new Map<string, PageLook[]>();
+  const searches: PageLook[] = [];
+  for (const { header, complete, pageIds } of scans) {
+    if (!complete) continue;
+    const look = { scan_id: header.scan_id, observed_at: header.scanned_at, countries: header.countries };
+    for (const pageId of pageIds) looks.set(pageId, [...(looks.get(pageId) ?? []), look]);
+    if (header.scanned_for === scannedFor) searches.push(look);
+  }
+  const pages = new Map<string, PageHistory>();
+  for (const pageId of new Set([...looks.keys(), ...metAt.keys()])) {
+    pages.set(pageId, { met_at: metAt.get(pageId) ?? null, looks: looks.get(pageId) ?? [] });
+  }
+  return { pages, searches };
+};
+
+const occurrenceOf = (event: AdLibraryEvent): Occurrence | null => {
+  const { scan_id, observed_at } = event.data;
+  const at = { scan_id, observed_at };
+  if (event.type === 'AdStarted') return event.data.novelty === 'news' ? { kind: 'started', ...at } : null;
+  if (event.type === 'AdConfirmedInactive') {
+    const { news, basis, stopped_on } = event.data;
+    return news ? { kind: 'stopped', ...at, basis, stopped_on } : null;
+  }
+  if (event.type !== 'AdDestinationChanged') return null;
+  const { from_url, to_url } = event.data;
+  return { kind: 'destination_changed', ...at, from_url, to_url };
+};
+
+/** Returns the ads that a complete scan may show as absent: not inactive, on a page that it names, and not shown. */
+const absentIds = (state: LibraryState, scan: ReplayScan, shown: ReadonlySet<string>): readonly string[] =>
+  [...state.ads.values()]
+    .filter(
+      ({ ad_id, status, page_id }) =>
+        status !== 'inactive' && scan.pageIds.has(page_id ?? NO_PAGE) && !shown.has(ad_id),
+    )
+    .map(({ ad_id }) => ad_id);
+
+/**
+ * Replays ads over scans. Expects the scans in the order of observation: those of the brand's stream, and all others that
+ * named a page of the ads. `metAt`: time of the first ad of each page that the scans may not name.
+ */
+export const replayAds = (
+  scans: readonly ReplayScan[],
+  ads: ReadonlyMap<string, ExpandedLooks>,
+  metAt: ReadonlyMap<string, string>,
+): Replay => {
+  const state = emptyLibrary();
+  const contributions = new Map<string, Contribution>();
+  const occurrences = new Map<string, Occurrence[]>();
+  const histories = new Map<string, LookHistory>();
+  const earlierLooks = new Map<string, PageLook[]>();
+  const fold = (events: readonly AdLibraryEvent[]): void => {
+    for (const event of events) {
+      evolve(state, event);
+      const occurrence = occurrenceOf(event);
+      if (occurrence === null || !('ad_id' in event.data)) continue;
+      occurrences.set(event.data.ad_id, [...(occurrences.get(event.data.ad_id) ?? []), occurrence]);
+    }
+  };
+  for (const scan of scans) {
+    // With every page in part only, each sighting has an event of its own, and `seen_at` is exact.
+    const header = { ...scan.header, partialPages: scan.pageIds, isHistory: false };
+    const history = histories.get(header.scanned_for) ?? historyOf(scans, header.scanned_for, metAt);
+    histories.set(header.scanned_for, history);
+    const shown = [...ads].flatMap(([adId, looks]) => {
+      const look = looks.get(scan.scan_id);
+      return look === undefined || look.kind === 'absent' ? [] : [observedAd(adId, look)];
+    });
+    fold(recordSightings(header, shown, scan.differences, history)(state));
+    const shownIds = new Set(shown.map(({ ad_id }) => ad_id));
+    if (scan.complete) fold(recordAbsences(header, absentIds(state, scan, shownIds), earlierLooks)(state));
+    const counts = state.open?.scan_id === scan.scan_id ? state.open.counts : NO_COUNTS;
+    const contribution = { active: state.live, missing: state.missing, total: state.total, ...counts };
+    contributions.set(scan.scan_id, contribution);
+    const end = { seen: shown.length, reliable: false, late: false };
+    evolve(state, closeScan(header, end, history, { seen: shown.length, ...contribution }));
+    if (!scan.complete) continue;
+    const look = { scan_id: scan.scan_id, observed_at: scan.observed_at, countries: header.countries };
+    for (const pageId of scan.pageIds) earlierLooks.set(pageId, [...(earlierLooks.get(pageId) ?? []), look]);
+  }
+  return { ads: state.ads, contributions, occurrences };
+};
+
+/** Returns the scans with one more, in the order of observation. */
+export const insertScan = (scans: readonly ReplayScan[], scan: ReplayScan): readonly ReplayScan[] =>
+  [...scans, scan].toSorted(compareScans);

@@ -1,0 +1,228 @@
+import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
+import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
+import {
+  collectorChanged,
+  emptyTally,
+  repeatedDifferences,
+  tallyDifferences,
+} from '#domain/corpus/ad-library/collector-differences.ts';
+import {
+  closeLateScan,
+  correctAds,
+  emptyLateTotals,
+  type LateScan,
+} from '#domain/corpus/ad-library/late-scan.ts';
+import { isReliableDay, type LinkedPage } from '#domain/corpus/ad-library/reliability.ts';
+import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
+import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { absentAdIds, pagesOfStagedAds, pagesWithAdsElsewhere, stagedAds } from './chunk-staging.ts';
+import { loadAds, type OpenLibrary } from './library-store.ts';
+import {
+  adsToDecideAgain,
+  type BrandScan,
+  completeScansOfDay,
+  firstAdTimes,
+  latenessOf,
+  linkedPages,
+  lookHistory,
+  looksSince,
+  pagesOfBrand,
+  scansOfBrand,
+} from './scan-log.ts';
+
+/** Decides one brand's part of a staged scan, from the working tables. */
+
+/** A staged scan of a brand. Its header does not yet say which pages it covers in part, and whether it is history. */
+export type BrandPart = {
+  readonly database: Database;
+  readonly library: OpenLibrary;
+  readonly header: ScanHeader;
+  readonly chunks: readonly number[];
+  /** Distinct ads of this brand that the scan showed. */
+  readonly seen: number;
+};
+
+/** Totals of the brand's part of a scan; set when the part is decided. */
+export type PartTotals = { totals: ScanTotals | null };
+
+/**
+ * Returns the differences that repeat on most ads (rule 6). Rule 6 needs the whole scan before anything is decided, so
+ * this pass runs only if the collector changed. A resumed scan reuses the result of its open events.
+ */
+const findDifferences = async ({
+  database,
+  library,
+  header,
+  chunks,
+}: BrandPart): Promise<readonly string[]> => {
+  const { open } = library.state;
+  if (open?.scan_id === header.scan_id && open.differences.length > 0) return open.differences;
+  if (!collectorChanged(header, library.state)) return [];
+  const tally = emptyTally();
+  for (const chunk of chunks) {
+    const ads = await stagedAds(database, header.scan_id, chunk, library.brandId);
+    await loadAds(
+      database,
+      library,
+      ads.map(({ ad_id }) => ad_id),
+    );
+    tallyDifferences(header, ads, tally)(library.state);
+    library.state.ads.clear();
+  }
+  return repeatedDifferences(tally);
+};
+
+/** True when the complete scans of the scan's day, and the scan itself, cover the brand's pages (rule 9). */
+const isReliable = async (
+  { database, library: { brandId }, header }: BrandPart,
+  links: readonly LinkedPage[],
+): Promise<boolean> => {
+  if (!header.complete) return false;
+  const pageIds = links.map(({ page_id }) => page_id);
+  const others = await completeScansOfDay(database, brandId, header.scanned_at, pageIds);
+  return isReliableDay(brandId, links, [...others, { ...header, observed_at: header.scanned_at }]);
+};
+
+const newPagesOf = ({ state }: OpenLibrary, ads: readonly ObservedAd[]): readonly string[] => [
+  ...new Set(ads.filter(({ ad_id }) => !state.ads.has(ad_id)).map(({ page_id }) => page_id ?? NO_PAGE)),
+];
+
+/** Yields the absences of a complete scan (rule 1), some ads at a time. */
+const decideAbsences = async function* (
+  database: Database,
+  library: OpenLibrary,
+  header: ScanHeader,
+): AsyncGenerator<readonly AdLibraryEvent[]> {
+  const { state, brandId } = library;
+  for await (const adIds of absentAdIds(database, header.scan_id, brandId, [...header.pageIds])) {
+    await loadAds(database, library, adIds);
+    const ads = [...state.ads.values()];
+    const pageIds = [...new Set(ads.map(({ page_id }) => page_id ?? NO_PAGE))];
+    const since = ads
+      .map((ad) => lastSeenAt(ad, state.pages.get(ad.page_id ?? NO_PAGE)))
+      .reduce((a, b) => (a < b ? a : b), header.scanned_at);
+    const looks = await looksSince(database, header, pageIds, since);
+    yield recordAbsences(header, adIds, looks)(state);
+  }
+};
+
+/** Decides a scan that is not older than another, or too old to be decided again. */
+const decideInOrder = async function* (
+  part: BrandPart,
+  links: readonly LinkedPage[],
+  totals: PartTotals,
+): AsyncGenerator<readonly AdLibraryEvent[]> {
+  const { database, library, header, chunks, seen } = part;
+  const differences = header.isHistory ? [] : await findDifferences(part);
+  for (const chunk of seen > 0 ? chunks : []) {
+    const ads = await stagedAds(database, header.scan_id, chunk, library.brandId);
+    await loadAds(
+      database,
+      library,
+      ads.map(({ ad_id }) => ad_id),
+    );
+    const history = await lookHistory(database, header, newPagesOf(library, ads));
+    yield recordSightings(header, ads, differences, history)(library.state);
+  }
+  if (header.complete && !header.isHistory) yield* decideAbsences(database, library, header);
+  const history = await lookHistory(database, header, [...header.pageIds]);
+  const end = { seen, reliable: await isReliable(part, links), late: header.isHistory };
+  const closing = recordScan(header, end, history)(library.state);
+  totals.totals = closing[0]?.data.totals ?? null;
+  yield closing;
+};
+
+/** Decides the brand's ads again in the order of observation (rule 11). */
+const decideLate = async function* (
+  part: BrandPart,
+  links: readonly LinkedPage[],
+  totals: PartTotals,
+): AsyncGenerator<readonly AdLibraryEvent[]> {
+  const { database, library, header, chunks, seen } = part;
+  const { brandId } = library;
+  const pageIds = [
+    ...new Set([
+      ...(await pagesOfBrand(database, brandId)),
+      ...(await pagesOfStagedAds(database, header.scan_id, brandId)),
+      ...header.pageIds,
+      ...links.map(({ page_id }) => page_id),
+    ]),
+  ];
+  const scans = await scansOfBrand(database, brandId, header.scan_id, pageIds);
+  const { scan_id, scanned_at: observed_at, complete, partialPages } = header;
+  const own = { scan_id, observed_at, complete, pageIds: header.pageIds, partialPages, recorded: true };
+  const differences = await findDifferences(part);
+  const late: LateScan = {
+    scan: { ...own, header, differences, totals: null },
+    scans,
+    metAt: await firstAdTimes(database, brandId, pageIds),
+    shownPages: await pagesOfStagedAds(database, header.scan_id, null),
+  };
+  const sums = emptyLateTotals();
+  const decide = async (ads: readonly ObservedAd[], adIds: readonly string[]) => {
+    await loadAds(database, library, adIds);
+    const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
+    return correctAds(late, adIds, shown, sums)(library.state);
+  };
+  for (const chunk of seen > 0 ? chunks : []) {
+    const ads = await stagedAds(database, header.scan_id, chunk, brandId);
+    yield await decide(
+      ads,
+      ads.map(({ ad_id }) => ad_id),
+    );
+  }
+  for await (const adIds of adsToDecideAgain(database, brandId, header)) yield await decide([], adIds);
+  const end = { seen, ...(await reliabilityOf(part, links, scans)) };
+  const closing = closeLateScan(late, end, sums)(library.state);
+  const last = closing.at(-1);
+  totals.totals = last?.type === 'ScanRecorded' ? last.data.totals : null;
+  yield closing;
+};
+
+/** Returns which scans of the late scan's day are reliable now, and what was recorded about each scan. */
+const reliabilityOf = async (part: BrandPart, links: readonly LinkedPage[], scans: readonly BrandScan[]) => {
+  const reliable = new Map<string, boolean>();
+  const { header, library, database } = part;
+  if (await isReliable(part, links)) {
+    const pageIds = links.map(({ page_id }) => page_id);
+    const sameDay = await completeScansOfDay(database, library.brandId, header.scanned_at, pageIds);
+    for (const { scan_id, observed_at } of sameDay) {
+      if (observed_at >= header.scanned_at) reliable.set(scan_id, true);
+    }
+    reliable.set(header.scan_id, true);
+  }
+  return { reliable, recorded: new Map(scans.map((scan) => [scan.scan_id, scan])) };
+};
+
+/** Returns the covered pages on which the brand has live ads known from countries outside the scan. */
+const partialPagesOf = async ({ database, library, header }: BrandPart): Promise<ReadonlySet<string>> => {
+  const { complete, countries, pageIds } = header;
+  if (!complete || countries.includes('ALL')) return new Set();
+  return await pagesWithAdsElsewhere(database, library.brandId, [...pageIds], countries);
+};
+
+/**
+ * Decides a brand's part of a scan. Yields its events in groups and the closing `ScanRecorded` in the last; the state
+ * store folds each group before the next is decided. Yields nothing for a scan that is recorded already.
+ */
+export const decideForBrand = async function* (
+  part: BrandPart,
+  totals: PartTotals,
+): AsyncGenerator<readonly AdLibraryEvent[]> {
+  const { database, library, header } = part;
+  totals.totals = null;
+  const recorded = await database.query(
+    'select from ingest.recorded_scan where scan_id = $1 and brand_id = $2',
+    [header.scan_id, library.brandId],
+  );
+  if (recorded.rows.length > 0) return;
+  const staged = await pagesOfStagedAds(database, header.scan_id, library.brandId);
+  const lateness = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
+  const links = await linkedPages(database, library.brandId);
+  const partialPages = await partialPagesOf(part);
+  const own = { ...part, header: { ...header, partialPages, isHistory: lateness === 'history' } };
+  yield* lateness === 'late' ? decideLate(own, links, totals) : decideInOrder(own, links, totals);
+};

@@ -1,0 +1,251 @@
+import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import { DAY_MS, utcDate } from '#contracts/values/time.ts';
+import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
+import type { LooksByPage } from '#domain/corpus/ad-library/absences.ts';
+import type { LookHistory, PageHistory, PageLook } from '#domain/corpus/ad-library/looks.ts';
+import type { DayScan, LinkedPage } from '#domain/corpus/ad-library/reliability.ts';
+import type { ReplayScan } from '#domain/corpus/ad-library/replay.ts';
+import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** Reads of the recorded scans (`ingest.scan`), on which the decisions about a scan depend. */
+
+type ScanTime = Pick<ScanHeader, 'scan_id' | 'scanned_at'>;
+
+/**
+ * Returns how late a scan of the brand arrives. `in_order`: no later scan is recorded for the brand, and none named the
+ * pages. `late`: decided again in the order of observation. `history`: too old for that (rule 11).
+ */
+export const latenessOf = async (
+  database: Database,
+  brandId: string,
+  { scan_id, scanned_at }: ScanTime,
+  pageIds: readonly string[],
+): Promise<'in_order' | 'late' | 'history'> => {
+  const { rows } = await database.query<{ newest: string | null }>({
+    name: 'ingest_lateness',
+    text: `
+      select max(observed_at) as newest from (
+        select s.observed_at from ingest.recorded_scan r join ingest.scan s using (scan_id)
+        where r.brand_id = $1 and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+        union all
+        select s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
+        where p.page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+      ) later`,
+    values: [brandId, scanned_at, scan_id, pageIds],
+  });
+  const newest = rows[0]?.newest ?? null;
+  if (newest === null) return 'in_order';
+  return Date.parse(newest) - Date.parse(scanned_at) > LATE_DAYS_MAX * DAY_MS ? 'history' : 'late';
+};
+
+/** Returns the ids of all pages on which the brand has ads. */
+export const pagesOfBrand = async (database: Database, brandId: string): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ page_id: string }>(
+    'select distinct page_id from ingest.ad where brand_id = $1 and page_id is not null',
+    [brandId],
+  );
+  return rows.map(({ page_id }) => page_id);
+};
+
+/** Returns the time of the first ad of each page; `NO_PAGE` stands for the brand's ads without a page. */
+export const firstAdTimes = async (
+  database: Database,
+  brandId: string,
+  pageIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const { rows } = await database.query<{ page_id: string; met_at: string | null }>(
+    `select page_id, min(first_seen_at) as met_at from ingest.ad where page_id = any($2::text[]) group by page_id
+     union all
+     select '', min(first_seen_at) from ingest.ad where brand_id = $1 and page_id is null`,
+    [brandId, pageIds],
+  );
+  return new Map(rows.flatMap(({ page_id, met_at }) => (met_at === null ? [] : [[page_id, met_at]])));
+};
+
+/**
+ * Returns the complete scans before this one that would have shown ads of the pages. Of scans of the same countries only
+ * the last is returned, because novelty depends on no other.
+ */
+export const lookHistory = async (
+  database: Database,
+  scan: ScanHeader,
+  pageIds: readonly string[],
+): Promise<LookHistory> => {
+  if (pageIds.length === 0) return { pages: new Map(), searches: [] };
+  const isUnnamed = pageIds.some((pageId) => !scan.pageIds.has(pageId));
+  const [looks, searches, met] = await Promise.all([
+    database.query<PageLook & { page_id: string }>({
+      name: 'ingest_last_looks',
+      text: `
+        select p.page_id, s.countries, max(s.observed_at) as observed_at
+        from ingest.scan_page p join ingest.scan s using (scan_id)
+        where p.page_id = any($1::text[]) and s.complete and s.observed_at < $2
+        group by p.page_id, s.countries`,
+      values: [pageIds, scan.scanned_at],
+    }),
+    isUnnamed
+      ? database.query<PageLook>(
+          `select countries, max(observed_at) as observed_at from ingest.scan
+           where scanned_for = $1 and complete and observed_at < $2 group by countries`,
+          [scan.scanned_for, scan.scanned_at],
+        )
+      : { rows: [] },
+    isUnnamed ? firstAdTimes(database, scan.brand_id, pageIds) : new Map<string, string>(),
+  ]);
+  const pages = new Map<string, PageHistory>();
+  for (const pageId of pageIds) {
+    pages.set(pageId, {
+      met_at: met.get(pageId) ?? null,
+      looks: looks.rows.filter(({ page_id }) => page_id === pageId),
+    });
+  }
+  return { pages, searches: searches.rows };
+};
+
+/** Returns the complete scans that named the pages, after a time and before this scan, in the order of observation. */
+export const looksSince = async (
+  database: Database,
+  { scan_id, scanned_at }: ScanTime,
+  pageIds: readonly string[],
+  since: string,
+): Promise<LooksByPage> => {
+  const { rows } = await database.query<PageLook & { page_id: string }>(
+    `select p.page_id, s.scan_id, s.observed_at, s.countries
+     from ingest.scan_page p join ingest.scan s using (scan_id)
+     where p.page_id = any($1::text[]) and s.complete and s.observed_at > $2
+       and (s.observed_at, s.scan_id) < ($3, $4::uuid)
+     order by s.observed_at, s.scan_id`,
+    [pageIds, since, scanned_at, scan_id],
+  );
+  return Map.groupBy(rows, ({ page_id }) => page_id);
+};
+
+/** Returns the social pages linked to the brand. */
+export const linkedPages = async (database: Database, brandId: string): Promise<readonly LinkedPage[]> => {
+  const { rows } = await database.query<LinkedPage>(
+    'select page_id, linked_at from ingest.linked_page where brand_id = $1',
+    [brandId],
+  );
+  return rows;
+};
+
+/** Returns the complete scans of a UTC day that were made for the brand or named one of the pages. */
+export const completeScansOfDay = async (
+  database: Database,
+  brandId: string,
+  time: string,
+  pageIds: readonly string[],
+): Promise<readonly (DayScan & { readonly scan_id: string })[]> => {
+  const day = utcDate(time);
+  const { rows } = await database.query<{
+    scan_id: string;
+    observed_at: string;
+    scanned_for: string;
+    page_ids: readonly string[];
+  }>(
+    `select s.scan_id, s.observed_at, s.scanned_for,
+       array(select page_id from ingest.scan_page p where p.scan_id = s.scan_id and p.page_id = any($4::text[])) as page_ids
+     from ingest.scan s
+     where s.complete and s.observed_at >= $2 and s.observed_at < $3 and s.scan_id in (
+       select scan_id from ingest.scan where scanned_for = $1 and observed_at >= $2 and observed_at < $3
+       union all select scan_id from ingest.scan_page where page_id = any($4::text[]))`,
+    [brandId, day, `${day}~`, pageIds],
+  );
+  return rows.map(({ page_ids, ...scan }) => ({ ...scan, pageIds: new Set(page_ids) }));
+};
+
+type LoggedRow = {
+  readonly scan_id: string;
+  readonly scanned_for: string;
+  readonly observed_at: string;
+  readonly complete: boolean;
+  readonly countries: readonly string[];
+  readonly collector: string;
+  readonly page_ids: readonly string[];
+  readonly partial_pages: readonly string[] | null;
+  readonly differences: readonly string[] | null;
+  readonly totals: ScanTotals | null;
+  readonly reliable: boolean | null;
+  readonly corrected_by: string | null;
+};
+
+/** A recorded scan, with its reliability for the brand and its last correction. */
+export type BrandScan = ReplayScan & { readonly reliable: boolean; readonly corrected_by: string | null };
+
+const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
+  const pageIds = new Set(row.page_ids);
+  // A scan that the brand's stream does not hold showed none of its ads, so none of them is implied to be seen.
+  const partialPages = row.partial_pages === null ? pageIds : new Set(row.partial_pages);
+  const { scan_id, observed_at, complete, scanned_for, countries, collector } = row;
+  return {
+    scan_id,
+    observed_at,
+    complete,
+    pageIds,
+    partialPages,
+    recorded: row.totals !== null,
+    differences: row.differences ?? [],
+    totals: row.totals,
+    reliable: row.reliable ?? false,
+    corrected_by: row.corrected_by,
+    header: {
+      scan_id,
+      brand_id: brandId,
+      scanned_for,
+      scanned_at: observed_at,
+      complete,
+      countries,
+      collector,
+      pages: row.page_ids.map((page_id) => ({ page_id, page_name: null })),
+      pageIds,
+      partialPages,
+      isHistory: false,
+    },
+  };
+};
+
+/**
+ * Returns the scans of the brand's stream and all complete scans that named one of the pages, in the order of
+ * observation, without the scan itself. Of the pages of each scan only the given ones are returned.
+ */
+export const scansOfBrand = async (
+  database: Database,
+  brandId: string,
+  scanId: string,
+  pageIds: readonly string[],
+): Promise<readonly BrandScan[]> => {
+  const { rows } = await database.query<LoggedRow>(
+    `select s.*, r.partial_pages, r.differences, r.totals, r.reliable, r.corrected_by,
+       array(select page_id from ingest.scan_page p
+         where p.scan_id = s.scan_id and p.page_id = any($3::text[])) as page_ids
+     from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1
+     where s.scan_id <> $2 and (r.brand_id is not null or s.complete and exists (
+       select from ingest.scan_page p where p.scan_id = s.scan_id and p.page_id = any($3::text[])))
+     order by s.observed_at, s.scan_id`,
+    [brandId, scanId, pageIds],
+  );
+  return rows.map((row) => brandScanOf(brandId, row));
+};
+
+/** Yields the brand's ads that a late scan may concern, in slices of ids. Staged ads of the scan are left out. */
+export const adsToDecideAgain = async function* (
+  database: Database,
+  brandId: string,
+  scan: ScanHeader,
+): AsyncGenerator<readonly string[]> {
+  const SLICE_ADS = 500;
+  if (!scan.complete) return;
+  for (let after = ''; ; ) {
+    const { rows } = await database.query<{ ad_id: string }>(
+      `select ad_id from ingest.ad a
+       where brand_id = $1 and ad_id > $4 and (page_id = any($2::text[]) or $5::boolean)
+         and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
+       order by ad_id limit ${SLICE_ADS}`,
+      [brandId, [...scan.pageIds], scan.scan_id, after, scan.scanned_for === brandId],
+    );
+    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
+    if (rows.length < SLICE_ADS) return;
+    after = rows.at(-1)?.ad_id ?? after;
+  }
+};

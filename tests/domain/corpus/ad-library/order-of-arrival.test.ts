@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { lastSeenAt } from '#domain/corpus/ad-library/state.ts';
+import { readSettings } from '#platform/settings.ts';
+import { ad, type Library, library, PAGE, type ScanOptions } from '#tests/dsl/scans.ts';
+
+/** Rule 11: the order in which scans arrive does not matter. */
+
+type Scan = { readonly options: ScanOptions; readonly ads: readonly ObservedAd[] };
+
+/** Number of worlds. `ORDER_WORLDS=20000` is the long form. */
+const { ORDER_WORLDS: WORLDS } = readSettings(
+  z.object({ ORDER_WORLDS: z.coerce.number().int().default(150) }),
+);
+vi.setConfig({ testTimeout: 30_000 + 100 * WORLDS });
+
+const OTHER_PAGE = '200000002';
+
+const shownAd = fc.record({
+  id: fc.integer({ min: 1, max: 4 }),
+  body: fc.constantFrom('One', 'Two'),
+  link: fc.constantFrom('https://shop.example/a', 'https://shop.example/b'),
+  ended: fc.boolean(),
+});
+
+const pageOf = (id: number): string => (id === 4 ? OTHER_PAGE : PAGE);
+
+const anyScan = fc
+  .record({
+    hours: fc.integer({ min: 0, max: 30 }),
+    complete: fc.boolean(),
+    pages: fc.constantFrom([PAGE], [OTHER_PAGE], [PAGE, OTHER_PAGE]),
+    countries: fc.constantFrom(['US'], ['DE'], ['US', 'DE']),
+    collector: fc.constantFrom('one', 'two'),
+    shown: fc.uniqueArray(shownAd, { selector: ({ id }) => id, maxLength: 4 }),
+  })
+  .map(
+    ({ hours, shown, ...coverage }): Scan => ({
+      options: { ...coverage, at: new Date(Date.UTC(2026, 4, 1, hours * 5)).toISOString() },
+      ads: shown.map(({ id, body, link, ended }) =>
+        ad(id, {
+          page_id: pageOf(id),
+          body,
+          link_url: link,
+          is_active: !ended,
+          stopped_on: null,
+          started_on: `2026-05-0${id}`,
+        }),
+      ),
+    }),
+  );
+
+const recorded = (scans: readonly Scan[]): Library => {
+  const shop = library();
+  for (const { options, ads } of scans) shop.scan(options, ads);
+  return shop;
+};
+
+const outcomeOf = ({ state, log }: Library) => ({
+  ads: [...state.ads.values()]
+    .map(({ looks, seen_at, collector, ...one }) => ({
+      ...one,
+      seen_at: lastSeenAt({ ...one, looks, seen_at, collector }, state.pages.get(one.page_id ?? '')),
+    }))
+    .toSorted((a, b) => a.ad_id.localeCompare(b.ad_id)),
+  scans: log.map(({ scan_id, totals }) => ({ scan_id, totals })),
+});
+
+it('gives the same ads and totals in any order of arrival', () => {
+  const worlds = fc
+    .uniqueArray(anyScan, { selector: ({ options }) => options.at, minLength: 2, maxLength: 6 })
+    .chain((scans) =>
+      fc.tuple(
+        fc.constant(scans),
+        fc.shuffledSubarray(scans, { minLength: scans.length, maxLength: scans.length }),
+      ),
+    );
+  fc.assert(
+    fc.property(worlds, ([scans, shuffled]) => {
+      const inOrder = scans.toSorted((a, b) => (a.options.at < b.options.at ? -1 : 1));
+      expect(outcomeOf(recorded(shuffled))).toEqual(outcomeOf(recorded(inOrder)));
+    }),
+    { numRuns: WORLDS },
+  );
+});
