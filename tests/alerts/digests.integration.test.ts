@@ -201,7 +201,14 @@ const withdrawal = (events: readonly AdLibraryEvent[], observed_at: string): rea
       stopped_on: null,
     } as const;
     const withdrawn = [{ kind: 'started', scan_id, observed_at: event.data.observed_at } as const];
-    const after = { ...before, novelty: 'baseline', first_seen_at: observed_at, collector, content } as const;
+    const after = {
+      ...before,
+      novelty: 'baseline',
+      first_seen_at: observed_at,
+      collector,
+      content,
+      looks: [],
+    } as const;
     const sighting = { brand_id, scan_id: `late ${scan_id}`, observed_at };
     return [
       {
