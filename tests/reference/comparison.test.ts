@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { compareWorlds, tellDifferences } from './comparison.ts';
+import { expectedFigures } from './model.ts';
+import type { ServiceUnderComparison } from './service/service.ts';
+import type { Figures, World } from './world.ts';
+
+const OPTIONS = { features: ['brands'], worlds: 60, seed: 1 } as const;
+const STORIES = 3;
+
+/** A service whose figures are those of the model, apart from a fault. */
+const serviceWith = (fault: (figures: Figures, world: World) => Figures): ServiceUnderComparison => ({
+  run: (worlds) =>
+    Promise.resolve(worlds.map((world) => ({ figures: fault(expectedFigures(world), world), error: null }))),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});
+
+/** Shows missing ads as active. */
+const showsMissingAsActive = (figures: Figures): Figures => ({
+  ...figures,
+  ads: Object.fromEntries(
+    Object.entries(figures.ads).map(([name, ad]) => [
+      name,
+      ad.status === 'missing' ? { ...ad, status: 'active' as const } : ad,
+    ]),
+  ),
+});
+
+describe('the comparison', () => {
+  test('finds no difference in a service that agrees with the model', async () => {
+    const comparison = await compareWorlds(
+      serviceWith((figures) => figures),
+      OPTIONS,
+    );
+    expect(comparison).toEqual({ worlds: 60, differing: 0, byFigure: new Map() });
+  });
+
+  test('finds each world with a fault, and tells a small one with the two figures', async () => {
+    const service = serviceWith(showsMissingAsActive);
+    const comparison = await compareWorlds(service, OPTIONS);
+    expect(comparison.differing).toBeGreaterThan(0);
+    expect([...comparison.byFigure.keys()]).toEqual(['ad: status']);
+    const story = (await tellDifferences(service, OPTIONS, comparison, STORIES)).split('\n');
+    expect(story.filter((line) => line.includes(': scan '))).toHaveLength(2);
+    expect(story.at(-1)).toMatch(/^ {2}ad a\d: status: expected "missing", actual "active"$/);
+  });
+
+  test('reports the error of a world that could not be recorded', async () => {
+    const service: ServiceUnderComparison = {
+      run: (worlds) =>
+        Promise.resolve(worlds.map(() => ({ figures: null, error: 'ad_library.scan: refused' }))),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+    const comparison = await compareWorlds(service, OPTIONS);
+    expect(comparison).toMatchObject({ differing: 60, byFigure: new Map([['error', expect.any(Array)]]) });
+    expect(await tellDifferences(service, OPTIONS, comparison, STORIES)).toContain(
+      'ad_library.scan: refused',
+    );
+  });
+
+  test('tells a fault of a few worlds that shrinking does not reach by itself', async () => {
+    const service = serviceWith((figures, { brands }) =>
+      brands.length === 4 ? { ...figures, brands: {} } : figures,
+    );
+    const comparison = await compareWorlds(service, OPTIONS);
+    const story = await tellDifferences(service, OPTIONS, comparison, STORIES);
+    expect(story).toContain('brand b4.example: total: expected 0, actual undefined');
+  });
+});
