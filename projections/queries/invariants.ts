@@ -171,14 +171,14 @@ export const INVARIANTS: readonly Invariant[] = [
   ),
   {
     name: 'radar-signals',
-    rule: 'The signals of a day count the items of the radar as first reported: ads started, ads stopped, destinations changed.',
+    rule: 'The signals of a day count the items of the radar: ads started, ads stopped, destinations changed.',
     reads: ['radar', 'signals'],
     figures: ['items of the radar', 'items of the signals'],
     sql: equal(
-      `select brand_id, ${utcDateSql('observed_at')} || ' ' || case type when 'ad_started' then 'ads_started'
-         when 'ad_stopped' then 'ads_stopped' else 'destinations_changed' end as key, count(*) as figure
-       from radar.item where not is_added group by 1, 2`,
-      `select brand_id, date || ' ' || kind as key, items as figure from signals.change_count`,
+      `select brand_id, ${utcDateSql('observed_at')} || ' ' || replace(type, 'ad_', '') as key, count(*) as figure
+       from radar.item where not is_withdrawn group by 1, 2`,
+      `select brand_id, date || ' ' || cause as key, count(*) as figure from signals.occurrence
+       where brand_id is not null and not is_withdrawn group by 1, 2`,
     ),
     remedy: replay('radar', 'signals'),
   },

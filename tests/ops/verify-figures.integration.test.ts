@@ -77,8 +77,8 @@ const CORRUPTIONS: Readonly<Record<string, readonly [corrupt: string, restore: s
     ]),
   ),
   'radar-signals': [
-    inc('signals.change_count', 'items', 1, `kind = 'destinations_changed'`),
-    inc('signals.change_count', 'items', -1, `kind = 'destinations_changed'`),
+    `update signals.occurrence set is_withdrawn = true where brand_id = $1`,
+    `update signals.occurrence set is_withdrawn = false where brand_id = $1`,
   ],
   'week-in-month': [
     raise('brands.brand', 'detail', 'new_ads_7d', 100),
