@@ -316,14 +316,14 @@ describe.skipIf(absent)('imported real exports', () => {
     expect(revised).toBeLessThan(20);
   });
 
-  it('a scan that covers one of two pages is not reliable', async () => {
+  it('a complete scan made for a brand without linked pages is reliable, whichever pages it covers', async () => {
     const reliable: boolean[] = [];
     for await (const event of stack.eventStore.read<AdLibraryEvent>(
       adLibraryStream(brandIdOf('speakx.ai')),
     )) {
       if (event.type === 'ScanRecorded') reliable.push(event.data.reliable);
     }
-    expect(reliable).toEqual([true, false, true, true, true, true]);
+    expect(reliable).toEqual([true, true, true, true, true, true]);
   });
 
   it('freshness equals the time of the last scan of each tracked brand', async () => {

@@ -40,7 +40,7 @@ import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } f
 /** SHA-256 of the canonical JSON of each file. */
 const PINNED: Readonly<Record<number, string>> = {
   1: 'a341f1e55aed354709e6c5ee49b51a301ec008a7df2eefeb901c02b8724f71aa',
-  2: 'c212ee0cc6f36dee701ba917f4d337e89aba3969ca7a49e24edd82483155ca8b',
+  2: 'b1f68a0a4b87004f5078116f0beba90e8cd4309192ebb05f97597fbb2d826700',
 };
 
 const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>

@@ -71,6 +71,7 @@ export const recordAbsences =
           basis: 'absence',
           stopped_on: null,
           last_seen_at: lastSeenAt(ad, state.pages.get(ad.page_id ?? '')),
+          observed_running: ad.observed_running,
           news: ad.observed_running,
         },
       });

@@ -88,6 +88,7 @@ const startAd = (scan: ScanHeader, ad: ObservedAd, history: LookHistory): AdLibr
         basis: 'library',
         stopped_on: ad.stopped_on,
         last_seen_at: scan.scanned_at,
+        observed_running: false,
         news: novelty === 'news',
       },
     });
@@ -110,6 +111,7 @@ const stopAd = (
     basis: 'library',
     stopped_on: ad.stopped_on,
     last_seen_at: lastSeenAt(existing, page),
+    observed_running: existing.observed_running,
     news: existing.observed_running,
   },
 });
