@@ -51,7 +51,7 @@ type FullAd = Pick<
   | 'seen_at'
   | 'observed_running'
   | 'inactive_since'
->;
+> & { readonly not_shown_since?: true };
 
 /** Sets all columns of an ad. */
 const replaceAd = (event: LibraryEvent, ad: FullAd): Change => ({
@@ -72,6 +72,7 @@ const replaceAd = (event: LibraryEvent, ad: FullAd): Change => ({
     first_seen_at: ad.first_seen_at,
     seen_at: ad.seen_at,
     observed_running: ad.observed_running,
+    not_shown_since: ad.not_shown_since ?? false,
     inactive_since: ad.inactive_since,
   },
   precedence: precedence(event),

@@ -28,6 +28,8 @@ create table ad (
   seen_at timestamptz,
   -- False if every scan that showed the ad showed it as ended.
   observed_running boolean not null default true,
+  -- A scan after seen_at covered the page without showing the ad, so later scans of the page do not imply a sighting.
+  not_shown_since boolean not null default false,
   -- When the ad was confirmed inactive.
   inactive_since timestamptz,
   -- Log position of the event that last set all columns. Older events of the ad, from a brand that it left, change

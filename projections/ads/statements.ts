@@ -11,7 +11,8 @@ export const miss: Statement = {
   columns: { ad_id: 'text', position: 'bigint' },
   touches: ['ad', 'page'],
   sql: `
-    update ad a set status = 'missing', seen_at = greatest(a.seen_at, p.complete_at)
+    update ad a set status = 'missing',
+      seen_at = case when a.not_shown_since then a.seen_at else greatest(a.seen_at, p.complete_at) end
     from :input i left join ad k using (ad_id) left join page p on p.brand_id = k.brand_id and p.social_page_id = k.social_page_id
     where a.ad_id = i.ad_id and a.status = 'active' and ${IS_NEWER}`,
 };
@@ -22,7 +23,7 @@ export const see: Statement = {
   touches: ['ad'],
   sql: `
     update ad a set status = case when a.status = 'missing' then 'active' else a.status end,
-      seen_at = greatest(a.seen_at, s.seen_at)
+      seen_at = greatest(a.seen_at, s.seen_at), not_shown_since = false
     from (
       select i.ad_id, max(i.seen_at) as seen_at from :input i join ad a using (ad_id) where ${IS_NEWER} group by i.ad_id
     ) s where a.ad_id = s.ad_id`,

@@ -196,13 +196,14 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'last-scan',
-    rule: 'All read models have applied the same last scan of a brand.',
+    rule: 'All read models have applied the same last scan of a brand; its freshness is not newer.',
     reads: ['brands', 'freshness', ...SCANNED],
     figures: ['last scan of the read model', 'last scan of the brand'],
     sql: `
       select brand_id, s.key, ${isoTimeSql('s.scanned_at')} as one, ${isoTimeSql('b.scanned_at')} as other
       from (${LAST_SCANS}) s full join (select * from brands.brand where scanned_at is not null) b using (brand_id)
-      where s.scanned_at is distinct from b.scanned_at`,
+      where case when s.key = 'freshness' then s.scanned_at > b.scanned_at or b.scanned_at is null
+        else s.scanned_at is distinct from b.scanned_at end`,
     remedy: 'Run `ops projections verify` of `brands` and of the read model that the key names.',
   },
   {

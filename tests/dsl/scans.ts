@@ -189,6 +189,7 @@ export const library = (): Library => {
         );
         const end = {
           seen: shown.size,
+          isOwn: true,
           reliable: verdicts,
           recorded: new Map(log.map((scan) => [scan.scan_id, scan])),
         };

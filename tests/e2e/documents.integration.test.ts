@@ -35,6 +35,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run check': RUNS_ALL,
   'npx vitest run --config tests/vitest.config.ts --project unit': RUNS_ALL,
   'npx vitest run --config tests/vitest.config.ts --project integration tests/ops': RUNS_ALL,
+  'npx vitest run --config tests/vitest.config.ts --project unit tests/reference': RUNS_ALL,
+  'npx vitest run --config tests/vitest.config.ts --project integration tests/reference': RUNS_ALL,
   'npm run bench': RUNS_ALL,
   'npm run bench -- api ingest': RUNS_ALL,
   'node tests/bench/api.ts 1000000': RUNS_ALL,

@@ -1,5 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { registry as ownRegistry, requestMeter } from '#platform/telemetry/metrics.ts';
@@ -104,8 +106,20 @@ describe('projector batches', () => {
     resources.defer(() => projecting);
     resources.defer(() => ending.abort());
     await untilPassed(pool, await eventStore.head());
-    // Once while catching up, and once live. The second corpus repeats ads of the first, which `ads` parks.
+    // Once while catching up, and once live, with an event that cannot be projected and is parked.
     await seedCorpus(eventStore, ['three'], Date.now());
+    const unreadable = {
+      brand_id: 'no-uuid',
+      observed_at: '2026-05-01T10:00:00.000Z',
+      changes: { name: 'x' },
+    };
+    await eventStore.append(
+      brandStream('no-uuid'),
+      -1n,
+      [{ type: 'BrandProfileChanged', data: unreadable }],
+      eventMetadata({ actor: serviceActor('ingest'), correlationId: 'test', causationId: 'test' }),
+      'unreadable',
+    );
     await untilPassed(pool, await eventStore.head());
     const { rows } = await pool.query<{ name: string; facts: number }>(
       'select name, facts_applied::int as facts from projector.projection order by 1',

@@ -38,6 +38,25 @@ const HOLDING: readonly (readonly Feature[])[] = [
     'repeats',
   ],
   ['links', 'changing-links', 'late-registration', 'destinations', 'content', 'collectors', 'repeats'],
+  [
+    'partial',
+    'ended',
+    'countries',
+    'several-countries-at-once',
+    'all-countries',
+    'pages',
+    'unnamed-pages',
+    'pageless',
+    'content',
+    'captions',
+    'start-dates',
+    'collectors',
+    'ties',
+    'repeats',
+    'late-scans',
+  ],
+  ['brands', 'links', 'partial', 'countries', 'late-scans'],
+  ['ad-countries', 'several-countries-at-once'],
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {

@@ -215,6 +215,19 @@ export const pagesOfStagedAds = async (
   return rows.map(({ page_id }) => page_id);
 };
 
+/** True when the brand has a live ad on one of the pages. */
+export const hasLiveAds = async (
+  database: Database,
+  brandId: string,
+  pageIds: readonly string[],
+): Promise<boolean> => {
+  const { rows } = await database.query(
+    'select from ingest.ad where brand_id = $1 and live and page_id = any($2::text[]) limit 1',
+    [brandId, pageIds],
+  );
+  return rows.length > 0;
+};
+
 /** Returns those of the pages that concern the brand: with ads of it, recorded or staged, or linked to it. */
 export const pagesConcerning = async (
   database: Database,

@@ -18,13 +18,19 @@ import { isReliableDay, type LinkedPage } from '#domain/corpus/ad-library/reliab
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { absentAdIds, pagesOfStagedAds, pagesWithAdsElsewhere, stagedAds } from './chunk-staging.ts';
+import {
+  absentAdIds,
+  hasLiveAds,
+  pagesOfStagedAds,
+  pagesWithAdsElsewhere,
+  stagedAds,
+} from './chunk-staging.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import {
   adsToDecideAgain,
   type BrandScan,
   completeScansOfDay,
-  firstAdTimes,
+  firstMeetings,
   latenessOf,
   linkedPages,
   lookHistory,
@@ -158,7 +164,7 @@ const decideLate = async function* (
   const late: LateScan = {
     scan: { ...own, header, differences, totals: null },
     scans,
-    metAt: await firstAdTimes(database, brandId, pageIds),
+    metAt: await firstMeetings(database, brandId, pageIds),
     shownPages: await pagesOfStagedAds(database, header.scan_id, null),
   };
   const sums = emptyLateTotals();
@@ -175,12 +181,19 @@ const decideLate = async function* (
     );
   }
   for await (const adIds of adsToDecideAgain(database, brandId, header)) yield await decide([], adIds);
-  const end = { seen, ...(await reliabilityOf(part, links, scans)) };
+  const end = { seen, isOwn: isOwn(part, links), ...(await reliabilityOf(part, links, scans)) };
   const closing = closeLateScan(late, end, sums)(library.state);
   const last = closing.at(-1);
   totals.totals = last?.type === 'ScanRecorded' ? last.data.totals : null;
   yield closing;
 };
+
+/** True when the scan was made for the brand, showed ads of it, or is complete and names a page linked to it by then. */
+const isOwn = ({ header, seen, library }: BrandPart, links: readonly LinkedPage[]): boolean =>
+  header.scanned_for === library.brandId ||
+  seen > 0 ||
+  (header.complete &&
+    links.some(({ page_id, linked_at }) => linked_at <= header.scanned_at && header.pageIds.has(page_id)));
 
 /** Returns which scans of the late scan's day are reliable now, and what was recorded about each scan. */
 const reliabilityOf = async (part: BrandPart, links: readonly LinkedPage[], scans: readonly BrandScan[]) => {
@@ -222,6 +235,12 @@ export const decideForBrand = async function* (
   const staged = await pagesOfStagedAds(database, header.scan_id, library.brandId);
   const lateness = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
   const links = await linkedPages(database, library.brandId);
+  const isConcerned =
+    lateness === 'late' ||
+    library.state.open?.scan_id === header.scan_id ||
+    isOwn(part, links) ||
+    (header.complete && (await hasLiveAds(database, library.brandId, [...header.pageIds])));
+  if (!isConcerned) return;
   const partialPages = await partialPagesOf(part);
   const own = { ...part, header: { ...header, partialPages, isHistory: lateness === 'history' } };
   yield* lateness === 'late' ? decideLate(own, links, totals) : decideInOrder(own, links, totals);

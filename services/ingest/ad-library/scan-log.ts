@@ -48,14 +48,19 @@ export const pagesOfBrand = async (database: Database, brandId: string): Promise
   return rows.map(({ page_id }) => page_id);
 };
 
-/** Returns the time of the first ad of each page; `NO_PAGE` stands for the brand's ads without a page. */
-export const firstAdTimes = async (
+/** Returns when each page was first named or showed an ad; `NO_PAGE` stands for the brand's ads without a page. */
+export const firstMeetings = async (
   database: Database,
   brandId: string,
   pageIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
   const { rows } = await database.query<{ page_id: string; met_at: string | null }>(
-    `select page_id, min(first_seen_at) as met_at from ingest.ad where page_id = any($2::text[]) group by page_id
+    `select page_id, min(met_at) as met_at from (
+       select page_id, first_seen_at as met_at from ingest.ad where page_id = any($2::text[])
+       union all
+       select p.page_id, s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
+       where p.page_id = any($2::text[])
+     ) met group by page_id
      union all
      select '', min(first_seen_at) from ingest.ad where brand_id = $1 and page_id is null`,
     [brandId, pageIds],
@@ -91,7 +96,7 @@ export const lookHistory = async (
           [scan.scanned_for, scan.scanned_at],
         )
       : { rows: [] },
-    isUnnamed ? firstAdTimes(database, scan.brand_id, pageIds) : new Map<string, string>(),
+    isUnnamed ? firstMeetings(database, scan.brand_id, pageIds) : new Map<string, string>(),
   ]);
   const pages = new Map<string, PageHistory>();
   for (const pageId of pageIds) {

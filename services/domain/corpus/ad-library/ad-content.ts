@@ -48,8 +48,13 @@ const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; reado
   { field: 'link_url', aspect: 'destination', key: destinationKey },
 ];
 
-/** Fields that are filled once and never compared, because their wording comes from the collector. */
-const COMPLETED_ONLY: readonly Field[] = ['caption', 'platforms', 'languages', 'versions'];
+/** Fields whose newest value is taken without being a change of the ad, because their wording comes from the collector. */
+const TAKEN_ONLY: readonly Field[] = ['caption', 'platforms', 'languages'];
+/** Fields that are filled once, because scans show a varying number of their parts. */
+const FILLED_ONCE: readonly Field[] = ['versions'];
+
+const takenKey = (value: AdContent[Field]): string =>
+  Array.isArray(value) ? JSON.stringify([...(value as readonly string[])].toSorted()) : JSON.stringify(value);
 
 export const isBlank = (value: AdContent[Field]): boolean =>
   value === null ||
@@ -72,7 +77,7 @@ export type Comparison = {
   /** Aspects that both sides show. */
   readonly comparable: ReadonlySet<Aspect>;
   readonly different: ReadonlyMap<Aspect, readonly Field[]>;
-  /** Fields that were blank before. */
+  /** Fields that were blank before, or whose newest value is taken without being a change of the ad. */
   readonly completed: readonly Field[];
 };
 
@@ -108,8 +113,11 @@ export const compareContent = (existing: AdContent, seen: AdContent): Comparison
     const fields = differentCta(existing, seen);
     if (fields.length > 0) different.set('cta', [...fields]);
   }
-  for (const field of COMPLETED_ONLY) {
+  for (const field of FILLED_ONCE) {
     if (!isBlank(seen[field]) && isBlank(existing[field])) completed.push(field);
+  }
+  for (const field of TAKEN_ONLY) {
+    if (!isBlank(seen[field]) && takenKey(seen[field]) !== takenKey(existing[field])) completed.push(field);
   }
   return { comparable, different, completed };
 };

@@ -66,8 +66,8 @@ const newPartner = (existing: AdState, ad: ObservedAd): BrandedContent | null =>
 };
 
 /**
- * Returns an event that fills blanks of the ad: content fields, countries, start date, page or partner. A filled blank
- * is not news.
+ * Returns an event that completes the ad: blank content fields, further countries, another start date, page or partner.
+ * None of these is news.
  */
 const completeDetails = (
   scan: ScanHeader,
@@ -86,7 +86,7 @@ const completeDetails = (
     completed.length > 0 ||
     added.length > 0 ||
     pairs.length > pairCountries(existing).length ||
-    (existing.started_on === null && ad.started_on !== null) ||
+    (ad.started_on !== null && ad.started_on !== existing.started_on) ||
     (existing.page_id === null && ad.page_id !== null);
   if (!completes) return [];
   return [
@@ -95,7 +95,7 @@ const completeDetails = (
       data: {
         ...sightingOf(scan),
         ...countedOf(existing),
-        started_on: existing.started_on ?? ad.started_on,
+        started_on: ad.started_on ?? existing.started_on,
         countries,
         ...requested,
         details: pick(seen, completed),
@@ -182,7 +182,8 @@ export const updateInactiveAd = (
   const { different, completed } = compareContent(existing.content, seen);
   const shown = pick(seen, [...new Set([...[...different.values()].flat(), ...completed])]);
   const [details] = completeDetails(scan, existing, ad, seen, []);
-  if (Object.keys(shown).length === 0 && !details) return null;
+  const stopped_on = ad.stopped_on ?? existing.stopped_on;
+  if (Object.keys(shown).length === 0 && !details && stopped_on === existing.stopped_on) return null;
   const { started_on, page_id, page_name, countries, added_countries, requested_countries, branded_content } =
     details?.data ?? { ...existing, added_countries: [] };
   const optional = {
@@ -207,6 +208,7 @@ export const updateInactiveAd = (
     ...existing,
     ...optional,
     started_on,
+    stopped_on,
     page_id,
     page_name,
     countries,

@@ -62,9 +62,15 @@ const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<string, str
 export type LateTotals = {
   readonly before: Map<string, Contribution>;
   readonly after: Map<string, Contribution>;
+  /** Complete scans that named a page on which an ad was live. */
+  readonly concerned: Set<string>;
 };
 
-export const emptyLateTotals = (): LateTotals => ({ before: new Map(), after: new Map() });
+export const emptyLateTotals = (): LateTotals => ({
+  before: new Map(),
+  after: new Map(),
+  concerned: new Set(),
+});
 
 const NONE: Contribution = { active: 0, missing: 0, total: 0, ...NO_COUNTS };
 
@@ -155,6 +161,7 @@ export const correctAds =
     const [old, now] = [replayAds(scans, before, metAt), replayAds(all, after, metWith(late))];
     addContributions(totals.before, old.contributions);
     addContributions(totals.after, now.contributions);
+    for (const scanId of now.concerned) totals.concerned.add(scanId);
     const events: AdLibraryEvent[] = [];
     const seen: string[] = [];
     for (const adId of adIds) {
@@ -216,6 +223,8 @@ const totalsAfter = (
 export type LateEnd = {
   /** Distinct ads of this brand that the late scan showed. */
   readonly seen: number;
+  /** True when the late scan was made for the brand, showed ads of it, or named a page linked to it. */
+  readonly isOwn: boolean;
   /** Whether each scan of the late scan's day is reliable now, by scan id (rule 9). */
   readonly reliable: ReadonlyMap<string, boolean>;
   /** Recorded reliability and last correction, by scan id. */
@@ -226,11 +235,11 @@ export type LateEnd = {
 };
 
 /**
- * Closes a late scan: corrects the totals of the scans around it, records the scans of other brands that covered ads of
- * this brand in the order of observation, and the late scan itself as the last.
+ * Closes a late scan: corrects the totals of the scans around it, records the scans for other brands that covered live
+ * ads of this brand in the order of observation, and the late scan itself as the last if it concerns the brand.
  */
 export const closeLateScan =
-  (late: LateScan, end: LateEnd, { before, after }: LateTotals) =>
+  (late: LateScan, end: LateEnd, { before, after, concerned }: LateTotals) =>
   (state: LibraryState): (ScanCorrected | ScanRecorded)[] => {
     const { scan, scans } = late;
     if (state.recordedScans.has(scan.scan_id)) return [];
@@ -245,7 +254,7 @@ export const closeLateScan =
       if (one.totals === null) {
         const totals = totalsAfter(previous, contribution);
         const isLast = scan_id === scan.scan_id;
-        if (!isLast && isEqual(totals, { ...previous.totals, ...NO_COUNTS })) continue;
+        if (!concerned.has(scan_id) && !(isLast && end.isOwn)) continue;
         const { seen } = isLast ? end : { seen: 0 };
         const close = { seen, reliable: reliable ?? false, late: true };
         const history = historyOf(all, header.scanned_for, metWith(late));

@@ -18,7 +18,7 @@ export type PageLook = {
 
 /** Earlier complete scans that would have shown an ad of a page. */
 export type PageHistory = {
-  /** Time of the first scan that showed an ad of the page; `null` when none did. */
+  /** Time of the first scan that named the page or showed an ad of it; `null` when none did. */
   readonly met_at: string | null;
   /** Complete scans that named the page, made for any brand. */
   readonly looks: readonly PageLook[];

@@ -31,6 +31,8 @@ export type Replay = {
   readonly ads: ReadonlyMap<string, AdState>;
   /** By scan id. */
   readonly contributions: ReadonlyMap<string, Contribution>;
+  /** Ids of the complete scans that named a page on which one of the ads was live. */
+  readonly concerned: ReadonlySet<string>;
   /** Reported occurrences by ad id, in the order of observation. */
   readonly occurrences: ReadonlyMap<string, readonly Occurrence[]>;
 };
@@ -93,7 +95,11 @@ export const historyOf = (
 ): LookHistory => {
   const looks = new Map<string, PageLook[]>();
   const searches: PageLook[] = [];
+  const firstNamed = new Map<string, string>();
   for (const { header, complete, pageIds } of scans) {
+    for (const pageId of pageIds) {
+      if (!firstNamed.has(pageId)) firstNamed.set(pageId, header.scanned_at);
+    }
     if (!complete) continue;
     const look = { scan_id: header.scan_id, observed_at: header.scanned_at, countries: header.countries };
     for (const pageId of pageIds) looks.set(pageId, [...(looks.get(pageId) ?? []), look]);
@@ -101,7 +107,9 @@ export const historyOf = (
   }
   const pages = new Map<string, PageHistory>();
   for (const pageId of new Set([...looks.keys(), ...metAt.keys()])) {
-    pages.set(pageId, { met_at: metAt.get(pageId) ?? null, looks: looks.get(pageId) ?? [] });
+    const met = [metAt.get(pageId), firstNamed.get(pageId)].filter((time) => time !== undefined);
+    const met_at = met.length === 0 ? null : met.reduce((a, b) => (a < b ? a : b));
+    pages.set(pageId, { met_at, looks: looks.get(pageId) ?? [] });
   }
   return { pages, searches };
 };
@@ -139,6 +147,7 @@ export const replayAds = (
 ): Replay => {
   const state = emptyLibrary();
   const contributions = new Map<string, Contribution>();
+  const concerned = new Set<string>();
   const occurrences = new Map<string, Occurrence[]>();
   const histories = new Map<string, LookHistory>();
   const earlierLooks = new Map<string, PageLook[]>();
@@ -161,7 +170,11 @@ export const replayAds = (
     });
     fold(recordSightings(header, shown, scan.differences, history)(state));
     const shownIds = new Set(shown.map(({ ad_id }) => ad_id));
-    if (scan.complete) fold(recordAbsences(header, absentIds(state, scan, shownIds), earlierLooks)(state));
+    if (scan.complete) {
+      const absent = absentIds(state, scan, shownIds);
+      if (absent.length > 0) concerned.add(scan.scan_id);
+      fold(recordAbsences(header, absent, earlierLooks)(state));
+    }
     const counts = state.open?.scan_id === scan.scan_id ? state.open.counts : NO_COUNTS;
     const contribution = { active: state.live, missing: state.missing, total: state.total, ...counts };
     contributions.set(scan.scan_id, contribution);
@@ -171,7 +184,7 @@ export const replayAds = (
     const look = { scan_id: scan.scan_id, observed_at: scan.observed_at, countries: header.countries };
     for (const pageId of scan.pageIds) earlierLooks.set(pageId, [...(earlierLooks.get(pageId) ?? []), look]);
   }
-  return { ads: state.ads, contributions, occurrences };
+  return { ads: state.ads, contributions, concerned, occurrences };
 };
 
 /** Returns the scans with one more, in the order of observation. */
