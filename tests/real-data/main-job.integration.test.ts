@@ -1,17 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
-import { parse } from 'csv-parse/sync';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
 import { checkInvariants } from '#application/invariants/check-invariants.ts';
@@ -20,90 +13,21 @@ import { INVARIANTS } from '#projections/queries/invariants.ts';
 import { projections } from '#projections/index.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { checksums, untilPassed } from '../stack/read-models.ts';
+import {
+  absent,
+  BRANDS,
+  type Counts,
+  countFromFiles,
+  folder,
+  importFiles,
+  PAGE_SCAN_OPTIONS,
+} from './page-scans.ts';
 
 /**
  * Imports real exports with the command line, twice, and compares the REST replies with counts from the files. The
  * counts use only the sets of ad ids in the files: no readers or rules of this service.
  */
-const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
-const folder = resolve(PROJECT, AD_DATA_DIR);
-const absent = !existsSync(folder);
-if (absent) {
-  console.warn(
-    `tests of imported real exports are skipped: there is no folder ${folder}; name it with AD_DATA_DIR`,
-  );
-}
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const RADAR_DAYS = 365;
-
-type Counts = {
-  baseline: number;
-  news: number;
-  late: number;
-  stopped: number;
-  returned: number;
-  active: number;
-  missing: number;
-};
-type Row = { ad_library_id: string; facebook_page_id: string; ad_start_date: string };
-
-/** Returns the files of a brand's scans in the order of the times in their names (India time). */
-const scansOf = (group: string) =>
-  globSync(`supernova/fb-ads-${group}-2*.csv.gz`, { cwd: folder })
-    .map((file) => {
-      const [, date, hours, minutes] = /-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)/.exec(file) ?? [];
-      return { file: join(folder, file), at: Date.parse(`${date}T${hours}:${minutes}:00+05:30`) };
-    })
-    .toSorted((a, b) => a.at - b.at);
-
-/** Counts a brand's changes per scan from the sets of ad ids in its files. The keys are scan times. */
-const countFromFiles = (group: string): Map<string, Counts> => {
-  const ads = new Map<
-    string,
-    { page: string; state: 'seen' | 'missing' | 'stopped'; missingSince: number }
-  >();
-  const lastScanOfPage = new Map<string, number>();
-  const perScan = new Map<string, Counts>();
-  for (const { file, at } of scansOf(group)) {
-    const rows = parse(gunzipSync(readFileSync(file)), { columns: true, bom: true }) as Row[];
-    const shown = new Map(rows.map((row) => [row.ad_library_id, row]));
-    const pages = new Set(rows.map((row) => row.facebook_page_id));
-    const counts = { baseline: 0, news: 0, late: 0, stopped: 0, returned: 0, active: 0, missing: 0 };
-    for (const [id, row] of shown) {
-      const existing = ads.get(id);
-      const before = lastScanOfPage.get(row.facebook_page_id);
-      if (existing === undefined) {
-        const firstNewsDay = before === undefined ? '' : new Date(before - DAY_MS).toISOString().slice(0, 10);
-        counts[before === undefined ? 'baseline' : row.ad_start_date >= firstNewsDay ? 'news' : 'late'] += 1;
-      } else if (existing.state === 'stopped') counts.returned += 1;
-      ads.set(id, { page: existing?.page ?? row.facebook_page_id, state: 'seen', missingSince: 0 });
-    }
-    for (const [id, ad] of ads) {
-      if (shown.has(id) || ad.state === 'stopped' || !pages.has(ad.page)) continue;
-      if (ad.state === 'seen') ads.set(id, { ...ad, state: 'missing', missingSince: at });
-      else if (at - ad.missingSince >= 20 * HOUR_MS) {
-        ads.set(id, { ...ad, state: 'stopped' });
-        counts.stopped += 1;
-      }
-    }
-    for (const page of pages) lastScanOfPage.set(page, at);
-    const states = [...ads.values()].map(({ state }) => state);
-    counts.active = states.filter((state) => state !== 'stopped').length;
-    counts.missing = states.filter((state) => state === 'missing').length;
-    perScan.set(new Date(at).toISOString(), counts);
-  }
-  return perScan;
-};
-
-const BRANDS = [
-  { group: 'speakx', domain: 'speakx.ai', slug: 'speakx-ai' },
-  { group: 'loora', domain: 'loora.ai', slug: 'loora-ai' },
-  { group: 'duolingo', domain: 'duolingo.com', slug: 'duolingo-com' },
-  { group: 'zinglish', domain: 'zinglish.app', slug: 'zinglish-app' },
-] as const;
 
 /** Other exports with their options. Some exports name no brand, so they get an example one. */
 const OTHER_EXPORTS: readonly (readonly string[])[] = [
@@ -159,31 +83,13 @@ describe.skipIf(absent)('imported real exports', () => {
   let get: (path: string) => Promise<{ data: never; meta: { cursor?: string; freshness?: unknown } }>;
   const scratch = mkdtempSync(join(tmpdir(), 'real-exports-'));
 
-  const ingest = async (args: readonly string[]): Promise<{ code: number; output: string }> => {
-    const child = spawn(process.execPath, ['services/ingest/cli.ts', ...args, '--refused-dir', scratch], {
-      cwd: PROJECT,
-      env: { ...inheritedEnvironment(), ...stack.environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    child.stdout.on('data', (data: Buffer) => {
-      output += data.toString();
-    });
-    child.stderr.on('data', (data: Buffer) => {
-      output += data.toString();
-    });
-    const [code] = (await once(child, 'exit')) as [number];
-    return { code, output };
-  };
+  const ingest = (args: readonly string[]) => importFiles(args, scratch, stack.environment);
 
   const ingestAll = async (): Promise<readonly { code: number; output: string }[]> => {
     const outcomes = [
       await ingest([
         ...globSync('supernova/*.csv.gz', { cwd: folder }).map((file) => join(folder, file)),
-        '--mapping',
-        'services/ingest/mappings/competitor-page-scan.json',
-        '--brands',
-        join(folder, 'supernova/brands.json'),
+        ...PAGE_SCAN_OPTIONS,
       ]),
     ];
     for (const [file = '', ...options] of OTHER_EXPORTS)

@@ -1,6 +1,7 @@
 import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationDomains } from '#contracts/values/ad-destination.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
+import { Refusal } from '#contracts/errors.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
@@ -45,12 +46,16 @@ const attribute = async (
   });
 };
 
-/** Stores a chunk until its scan ends. Idempotent by scan id and chunk number. Skips chunks of recorded scans. */
+/**
+ * Stores a chunk until its scan ends. Idempotent by scan id and chunk number. Skips chunks of recorded scans. Throws
+ * `Refusal` when the chunk was staged with other content (rule 8): the two must not be merged.
+ */
 export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
   const { scan_id, ads } = chunk;
   const scannedFor = brandIdOf(chunk.brand_domain);
   const brands = await attribute(database, scannedFor, ads);
-  await database.query({
+  const content = JSON.stringify(ads);
+  const { rows } = await database.query<{ is_other: boolean }>({
     name: 'ingest_stage_chunk',
     text: `
       with staged as (
@@ -58,15 +63,17 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
         select $1, $2, $3, $7 where not exists (
           select from ingest.recorded_scan where scan_id = $1 and brand_id = $4)
         on conflict do nothing returning 1
+      ), staged_ads as (
+        insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, page_id)
+        select $1, i.ad_id, $2, i.brand_id, i.page_id
+        from unnest($5::text[], $6::uuid[], $8::text[]) as i(ad_id, brand_id, page_id)
+        where exists (select from staged) on conflict do nothing
       )
-      insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, page_id)
-      select $1, i.ad_id, $2, i.brand_id, i.page_id
-      from unnest($5::text[], $6::uuid[], $8::text[]) as i(ad_id, brand_id, page_id)
-      where exists (select from staged) on conflict do nothing`,
+      select ads <> $3 as is_other from ingest.staged_chunk where scan_id = $1 and chunk = $2`,
     values: [
       scan_id,
       chunk.chunk,
-      JSON.stringify(ads),
+      content,
       scannedFor,
       ads.map(({ ad_id }) => ad_id),
       brands,
@@ -74,6 +81,11 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
       ads.map(({ page_id }) => page_id),
     ],
   });
+  if (rows[0]?.is_other !== true) return;
+  throw new Refusal(
+    'invalid_input',
+    `Chunk ${chunk.chunk} of the scan ${scan_id} was submitted before with other content. Use a new \`scan_id\` for each scan.`,
+  );
 };
 
 /**

@@ -228,6 +228,20 @@ describe('a scan of several brands', () => {
     expect(summarize(await twoDays('ab', true))).toEqual(uninterrupted);
   });
 
+  it('refuses a chunk that comes again with other content, and accepts an identical one', async () => {
+    const page = { pages: ['370000001'] };
+    const { chunks, end } = scanOf('again.example', '2026-05-03T10:00:00Z', [ad('371')], page);
+    for (const chunk of chunks) await intake.submit(chunk);
+    for (const chunk of chunks) {
+      await intake.submit(chunk);
+      await expect(intake.submit({ ...chunk, ads: [ad('372')] })).rejects.toThrow(
+        `Chunk ${chunk.chunk} of the scan ${chunk.scan_id} was submitted before with other content.`,
+      );
+    }
+    await intake.submit(end);
+    expect(await started('again.example')).toEqual([ad('371').ad_id]);
+  });
+
   it('records a page once when its coverage names it twice', async () => {
     const { chunks, end } = scanOf('twice.example', '2026-05-03T10:00:00Z', [ad('34')], {
       pages: ['340000001', '340000001'],
