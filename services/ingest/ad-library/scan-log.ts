@@ -240,14 +240,13 @@ export const adsToDecideAgain = async function* (
   scan: ScanHeader,
 ): AsyncGenerator<readonly string[]> {
   const SLICE_ADS = 500;
-  if (!scan.complete) return;
   for (let after = ''; ; ) {
     const { rows } = await database.query<{ ad_id: string }>(
       `select ad_id from ingest.ad a
        where brand_id = $1 and ad_id > $4 and (page_id = any($2::text[]) or $5::boolean)
          and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
        order by ad_id limit ${SLICE_ADS}`,
-      [brandId, [...scan.pageIds], scan.scan_id, after, scan.scanned_for === brandId],
+      [brandId, [...scan.pageIds], scan.scan_id, after, scan.complete && scan.scanned_for === brandId],
     );
     if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
     if (rows.length < SLICE_ADS) return;

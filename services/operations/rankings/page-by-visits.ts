@@ -10,11 +10,13 @@ import { latestOf, oldestOf, type Reply } from '../endpoint/reply.ts';
  * newest estimate on the page, and the newest observation of any brand.
  */
 export const pageByVisits = async (db: ReadDatabase, read: () => Promise<PageByVisits>): Promise<Reply> => {
-  const brandsAsOf = readNewestObservation(db);
-  const reply = await pageAsOf(
-    read,
-    ({ asOf }) => latestOf(asOf),
-    () => readNewestEstimate(db),
-  );
-  return { ...reply, asOf: oldestOf([reply.asOf, await brandsAsOf]) };
+  const [brandsAsOf, reply] = await Promise.all([
+    readNewestObservation(db),
+    pageAsOf(
+      read,
+      ({ asOf }) => latestOf(asOf),
+      () => readNewestEstimate(db),
+    ),
+  ]);
+  return { ...reply, asOf: oldestOf([reply.asOf, brandsAsOf]) };
 };

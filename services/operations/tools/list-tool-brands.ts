@@ -46,12 +46,14 @@ export const listToolBrands = endpoint({
     const slug = await findToolSlug(db, toolRefOf(params.toolSlug));
     if (slug === null) throw TOOL_UNKNOWN;
     const filter = { slug, ...omitUndefined({ country: query.country }) };
-    const brandsAsOf = readNewestObservation(db);
-    const reply = await pageAsOf(
-      () => listBrandsOfTool(db, filter, page),
-      ({ asOf }) => latestOf(asOf),
-      () => readToolsAsOf(db),
-    );
-    return { ...reply, asOf: oldestOf([reply.asOf, await brandsAsOf]) };
+    const [brandsAsOf, reply] = await Promise.all([
+      readNewestObservation(db),
+      pageAsOf(
+        () => listBrandsOfTool(db, filter, page),
+        ({ asOf }) => latestOf(asOf),
+        () => readToolsAsOf(db),
+      ),
+    ]);
+    return { ...reply, asOf: oldestOf([reply.asOf, brandsAsOf]) };
   },
 });

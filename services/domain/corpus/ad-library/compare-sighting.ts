@@ -187,7 +187,9 @@ export const updateInactiveAd = (
   const { started_on, page_id, page_name, countries, added_countries, requested_countries, branded_content } =
     details?.data ?? { ...existing, added_countries: [] };
   const optional = {
-    ...(requested_countries ? { requested_countries } : {}),
+    ...((requested_countries ?? existing.requested_countries)
+      ? { requested_countries: requested_countries ?? countries }
+      : {}),
     ...(branded_content ? { branded_content } : {}),
   };
   const look = {

@@ -124,7 +124,9 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
           content: { ...ad.content, ...details },
           started_on,
           countries,
-          ...(requested_countries ? { requested_countries } : {}),
+          ...((requested_countries ?? ad.requested_countries)
+            ? { requested_countries: requested_countries ?? countries }
+            : {}),
           page_id,
           page_name,
           ...partner,
