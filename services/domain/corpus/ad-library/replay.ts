@@ -106,7 +106,7 @@ export const historyOf = (
     if (header.scanned_for === scannedFor) searches.push(look);
   }
   const pages = new Map<string, PageHistory>();
-  for (const pageId of new Set([...looks.keys(), ...metAt.keys()])) {
+  for (const pageId of new Set([...firstNamed.keys(), ...metAt.keys()])) {
     const met = [metAt.get(pageId), firstNamed.get(pageId)].filter((time) => time !== undefined);
     const met_at = met.length === 0 ? null : met.reduce((a, b) => (a < b ? a : b));
     pages.set(pageId, { met_at, looks: looks.get(pageId) ?? [] });

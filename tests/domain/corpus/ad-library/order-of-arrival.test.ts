@@ -85,3 +85,18 @@ it('gives the same ads and totals in any order of arrival', () => {
     { numRuns: WORLDS },
   );
 });
+
+it('judges an ad of a page that only a partial scan named the same way in any order', () => {
+  const named: ScanOptions = { at: '2026-05-01T00:00:00Z', complete: false, pages: [PAGE, OTHER_PAGE] };
+  const search: ScanOptions = { at: '2026-05-01T05:00:00Z' };
+  const finding: ScanOptions = { at: '2026-05-01T10:00:00Z', complete: false };
+  const found = [ad(4, { page_id: OTHER_PAGE, started_on: '2026-05-04' })];
+  const scans = [
+    { options: named, ads: [] },
+    { options: search, ads: [] },
+    { options: finding, ads: found },
+  ];
+  const [a, b, c] = scans as [Scan, Scan, Scan];
+  expect([...recorded(scans).state.ads.values()]).toMatchObject([{ novelty: 'news' }]);
+  expect(outcomeOf(recorded([a, c, b]))).toEqual(outcomeOf(recorded(scans)));
+});
