@@ -157,6 +157,7 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
       case 'AdsStillInactive':
       case 'AdsReworded':
       case 'ScanCorrected':
+      case 'PageLinkObserved':
       case 'PageProfileObserved':
         return [];
       default:

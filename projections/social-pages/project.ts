@@ -157,6 +157,8 @@ const projectPage = (event: RecordedEvent<SocialPageEvent>): readonly Change[] =
         { kind: 'delete', table: 'link', key: { social_page_id, brand_id: event.data.brand_id } },
         ...meetOnPage(social_page_id),
       ];
+    case 'PageLinkObserved':
+      return [];
     case 'PageProfileObserved': {
       const { source, changes } = event.data;
       return [
@@ -201,6 +203,7 @@ export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEv
       case 'PageLinked':
       case 'PageUnlinked':
       case 'PageLinkQuarantined':
+      case 'PageLinkObserved':
       case 'PageProfileObserved':
         return projectPage(event);
       case 'AdStarted':

@@ -11,6 +11,14 @@ begin
   end if;
 end $$;
 
+-- Tables of an older release lack the history of links. The next start folds the log from its beginning.
+do $$
+begin
+  if to_regclass('ingest.folded_to') is not null and to_regclass('ingest.page_link') is null then
+    drop table ingest.folded_to;
+  end if;
+end $$;
+
 -- Chunks of scans that have not ended. A chunk is acknowledged to the queue once its row is committed.
 create table if not exists ingest.staged_chunk (
   scan_id uuid not null,
@@ -92,11 +100,21 @@ create table if not exists ingest.linked_page (
   brand_id uuid not null,
   page_id text not null,
   confidence real not null,
-  -- Time since when the link is known. Days before it do not need the page (rule 9).
+  -- Time of the observation that linked the page.
   linked_at text collate "C" not null,
   primary key (brand_id, page_id)
 );
 create index if not exists linked_page_by_page on ingest.linked_page (page_id);
+
+-- Every observation of a link between a page and a brand. They say which pages a day needs (rule 9).
+create table if not exists ingest.page_link (
+  page_id text not null,
+  brand_id uuid not null,
+  observed_at text collate "C" not null,
+  linked boolean not null,
+  primary key (page_id, brand_id, observed_at)
+);
+create index if not exists page_link_by_brand on ingest.page_link (brand_id);
 
 -- One row per brand: the revision of its adLibrary stream that the tables below reflect, and the ad counters.
 create table if not exists ingest.library (
@@ -172,7 +190,7 @@ create table if not exists ingest.recorded_scan (
   reliable boolean not null,
   -- False for a late scan of an older release, whose totals are not those of its own time.
   chronological boolean not null,
-  -- The cause of the last correction.
+  -- The cause of the last correction of the totals.
   corrected_by uuid,
   primary key (scan_id, brand_id)
 );

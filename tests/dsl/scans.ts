@@ -12,7 +12,7 @@ import {
 } from '#domain/corpus/ad-library/collector-differences.ts';
 import { closeLateScan, correctAds, emptyLateTotals, isLate } from '#domain/corpus/ad-library/late-scan.ts';
 import type { PageLook } from '#domain/corpus/ad-library/looks.ts';
-import { isReliableDay, scansOfDay } from '#domain/corpus/ad-library/reliability.ts';
+import { reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { historyOf, insertScan, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
@@ -165,9 +165,9 @@ export const library = (): Library => {
       const complete = [...log, own]
         .filter((scan) => scan.complete)
         .map((scan) => ({ ...scan, ...scan.header }));
-      const links = linkedPages.map((page_id) => ({ page_id, linked_at: '' }));
-      const reliable =
-        header.complete && isReliableDay(BRAND, links, scansOfDay(header.scanned_at, complete));
+      const links = linkedPages.map((page_id) => ({ page_id, from: '', until: null }));
+      const verdicts = reliableScans(BRAND, links, complete);
+      const reliable = verdicts.get(header.scan_id) ?? false;
       const metAt = firstAdTimes(state);
       if (isLate(header, log)) {
         const shownPages = ads.map(({ page_id }) => page_id ?? '');
@@ -180,13 +180,6 @@ export const library = (): Library => {
           isAgain = true;
           return correctAds(late, adIds, shown, added)(current);
         });
-        const day = log.filter(
-          ({ observed_at }) =>
-            observed_at >= header.scanned_at && observed_at.slice(0, 10) === header.scanned_at.slice(0, 10),
-        );
-        const verdicts = new Map(
-          reliable ? [own, ...day].filter((scan) => scan.complete).map(({ scan_id }) => [scan_id, true]) : [],
-        );
         const end = {
           seen: shown.size,
           isOwn: true,

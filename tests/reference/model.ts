@@ -188,14 +188,16 @@ const brandOf = (ad: string, scans: readonly Scan[], time: string, world: World)
 
 /**
  * True when complete scans covered all pages linked to the brand on a day (rule 9). Decision: judged at each complete
- * scan of the day, with the links observed by then and the pages of all complete scans of the day, for any brand.
+ * scan of the day that was made for the brand or names a page linked to it, with the links observed by then and the
+ * pages of all complete scans of the day, for any brand.
  */
 const isReliable = (brand: string, day: string, scans: readonly Scan[], world: World): boolean => {
   const complete = scans.filter((scan) => scan.complete && dayOf(scan.at) === day);
   const covered = complete.flatMap(({ pages }) => pages);
   return complete.some((scan) => {
     const linked = linksAt(world, scan.at).filter((link) => link.brand === brand);
-    return linked.length === 0 ? scan.brand === brand : linked.every(({ page }) => covered.includes(page));
+    const isLook = linked.some(({ page }) => scan.pages.includes(page)) || scan.brand === brand;
+    return isLook && linked.every(({ page }) => covered.includes(page));
   });
 };
 

@@ -44,6 +44,24 @@ export type PageLinkQuarantined = Event<
   }
 >;
 
+/**
+ * An observation of a link that changes nothing now: it is older than another one of the same link, says the same, or
+ * ends a link that was never observed. It shows which links held at its time (rule 9).
+ */
+export type PageLinkObserved = Event<
+  'PageLinkObserved',
+  {
+    readonly page_id: string;
+    readonly brand_id: string;
+    readonly status: PageLinkStatus;
+    readonly claim: PageClaim;
+    readonly confidence: number;
+    readonly observed_at: string;
+  }
+>;
+
+export type PageLinkStatus = 'linked' | 'unlinked' | 'quarantined';
+
 export type PageProfile = {
   readonly page_name: string | null;
   readonly username: string | null;
@@ -64,12 +82,18 @@ export type PageProfileObserved = Event<
   }
 >;
 
-export type SocialPageEvent = PageLinked | PageUnlinked | PageLinkQuarantined | PageProfileObserved;
+export type SocialPageEvent =
+  | PageLinked
+  | PageUnlinked
+  | PageLinkQuarantined
+  | PageLinkObserved
+  | PageProfileObserved;
 
 /** Schema versions: each type's upcasters, from version 1 on. */
 export const socialPageVersions: EventVersions<SocialPageEvent> = {
   PageLinked: [],
   PageUnlinked: [],
   PageLinkQuarantined: [],
+  PageLinkObserved: [],
   PageProfileObserved: [],
 };

@@ -1,4 +1,4 @@
-import type { PageProfile, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
+import type { PageLinkStatus, PageProfile, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { type PageClaim, PageRole, type SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import type { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import type { Decider } from '../decider.ts';
@@ -15,8 +15,20 @@ type Link = {
   readonly confidence: number;
   readonly page_name: string | null;
   readonly observed_at: string;
-  readonly status: 'linked' | 'unlinked' | 'quarantined';
+  readonly status: PageLinkStatus;
+  /** Statements of the newest observations, by time. */
+  readonly statements: ReadonlyMap<string, string>;
 };
+
+/** Status of a link by one observation, with the source's claim. */
+type LinkStatement = {
+  readonly status: PageLinkStatus;
+  readonly claim: PageClaim;
+  readonly confidence: number;
+};
+
+/** Maximum observations of a link in the state. Observations that are older than all of these are ignored. */
+const LINK_OBSERVATIONS_MAX = 400;
 
 type SourceProfile = { readonly observed_at: string; readonly stated: Partial<PageProfile> };
 
@@ -28,25 +40,51 @@ export type SocialPageState = {
 
 const initial: SocialPageState = { links: PersistentMap.empty(), profiles: new Map() };
 
-const withLink = (state: SocialPageState, brandId: string, link: Link): SocialPageState => ({
-  ...state,
-  links: state.links.with(brandId, link),
-});
+/** Returns the statement as a text to compare. An unlinked page has neither claim nor confidence. */
+const statementOf = ({ status, claim, confidence }: LinkStatement): string =>
+  status === 'unlinked' ? status : `${status} ${claim} ${confidence}`;
+
+const oldestOf = ({ statements }: Link): string =>
+  [...statements.keys()].reduce((oldest, time) => (time < oldest ? time : oldest));
+
+/** Adds an observation of the link. `link` is the link as it is after it. */
+const withLink = (
+  state: SocialPageState,
+  brandId: string,
+  link: Omit<Link, 'statements'>,
+  at: string,
+  statement: LinkStatement,
+): SocialPageState => {
+  const statements = new Map(state.links.get(brandId)?.statements).set(at, statementOf(statement));
+  const added = { ...link, statements };
+  if (statements.size > LINK_OBSERVATIONS_MAX) statements.delete(oldestOf(added));
+  return { ...state, links: state.links.with(brandId, added) };
+};
 
 const evolve = (state: SocialPageState, event: SocialPageEvent): SocialPageState => {
   switch (event.type) {
     case 'PageLinked': {
       const { brand_id, role, claim = role, confidence, page_name, observed_at } = event.data;
-      return withLink(state, brand_id, { claim, confidence, page_name, observed_at, status: 'linked' });
+      const link = { claim, confidence, page_name, observed_at, status: 'linked' } as const;
+      return withLink(state, brand_id, link, observed_at, link);
     }
     case 'PageLinkQuarantined': {
       const { brand_id, claim, confidence, page_name, observed_at } = event.data;
-      return withLink(state, brand_id, { claim, confidence, page_name, observed_at, status: 'quarantined' });
+      const link = { claim, confidence, page_name, observed_at, status: 'quarantined' } as const;
+      return withLink(state, brand_id, link, observed_at, link);
     }
     case 'PageUnlinked': {
       const { brand_id, observed_at } = event.data;
-      const link = state.links.get(brand_id);
-      return link ? withLink(state, brand_id, { ...link, status: 'unlinked', observed_at }) : state;
+      const existing = state.links.get(brand_id);
+      if (!existing) return state;
+      const link = { ...existing, status: 'unlinked', observed_at } as const;
+      return withLink(state, brand_id, link, observed_at, link);
+    }
+    case 'PageLinkObserved': {
+      const { brand_id, observed_at, status, claim, confidence } = event.data;
+      const link = state.links.get(brand_id) ?? { status, claim, confidence, page_name: null, observed_at };
+      const newest = observed_at > link.observed_at ? observed_at : link.observed_at;
+      return withLink(state, brand_id, { ...link, observed_at: newest }, observed_at, event.data);
     }
     case 'PageProfileObserved': {
       const { source, observed_at, changes } = event.data;
@@ -65,29 +103,54 @@ export const SERVABLE_CONFIDENCE_MIN = 0.5;
 export const servableRole = (claim: PageClaim, confidence: number): PageRole =>
   confidence < SERVABLE_CONFIDENCE_MIN ? 'UNVERIFIED' : (PageRole.safeParse(claim).data ?? 'UNVERIFIED');
 
+/** True when the observation is recorded, or too old: older than all that the state holds. */
+const isObserved = (
+  existing: Link | undefined,
+  { observed_at, page_name }: SocialPageLink,
+  statement: LinkStatement,
+): boolean => {
+  if (!existing) return false;
+  const { statements } = existing;
+  if (statements.get(observed_at) !== statementOf(statement)) {
+    return statements.size >= LINK_OBSERVATIONS_MAX && observed_at < oldestOf(existing);
+  }
+  const isNamedAnew = page_name !== null && page_name !== existing.page_name;
+  return observed_at < existing.observed_at || statement.status === 'unlinked' || !isNamedAnew;
+};
+
 /**
- * Links, unlinks or quarantines a page of a brand. An observation older than the last one of the same page and brand
- * changes nothing.
+ * Links, unlinks or quarantines a page of a brand. An observation that changes nothing now is recorded too, because
+ * observations arrive in any order: an older one may follow that the newer one takes back.
  */
 export const recordPageLink =
   (observation: SocialPageLink, brandId: string) =>
   (state: SocialPageState): SocialPageEvent[] => {
     const { page_id, observed_at, role: claim, confidence } = observation;
     const existing = state.links.get(brandId);
-    if (existing && observed_at < existing.observed_at) return [];
-    if (!observation.linked) {
+    const status = !observation.linked
+      ? 'unlinked'
+      : observation.quarantined === true
+        ? 'quarantined'
+        : 'linked';
+    const statement = { status, claim, confidence } as const;
+    if (isObserved(existing, observation, statement)) return [];
+    const observed: SocialPageEvent = {
+      type: 'PageLinkObserved',
+      data: { page_id, brand_id: brandId, ...statement, observed_at },
+    };
+    if (existing && observed_at < existing.observed_at) return [observed];
+    if (status === 'unlinked') {
       return existing === undefined || existing.status === 'unlinked'
-        ? []
+        ? [observed]
         : [{ type: 'PageUnlinked', data: { page_id, brand_id: brandId, observed_at } }];
     }
-    const status = observation.quarantined === true ? 'quarantined' : 'linked';
     const page_name = observation.page_name ?? existing?.page_name ?? null;
     const same =
       existing?.status === status &&
       existing.claim === claim &&
       existing.confidence === confidence &&
       existing.page_name === page_name;
-    if (same) return [];
+    if (same) return [observed];
     const about = { page_id, page_name, brand_id: brandId, confidence, observed_at };
     if (status === 'quarantined') return [{ type: 'PageLinkQuarantined', data: { ...about, claim } }];
     const role = servableRole(claim, confidence);

@@ -199,7 +199,7 @@ export const pagesWithAdsElsewhere = async (
 
 /**
  * Returns the brands that a complete scan of the pages concerns: those with ads on them, whose ads may be absent, and
- * those that the pages are linked to, whose day it may make reliable.
+ * those that the pages are or were linked to, whose day it may make reliable.
  */
 export const brandsOfPages = async (
   database: Database,
@@ -207,7 +207,7 @@ export const brandsOfPages = async (
 ): Promise<readonly string[]> => {
   const { rows } = await database.query<{ brand_id: string }>(
     `select brand_id from ingest.ad where page_id = any($1::text[])
-     union select brand_id from ingest.linked_page where page_id = any($1::text[]) order by brand_id`,
+     union select brand_id from ingest.page_link where page_id = any($1::text[]) and linked order by brand_id`,
     [pageIds],
   );
   return rows.map(({ brand_id }) => brand_id);
@@ -240,7 +240,7 @@ export const hasLiveAds = async (
   return rows.length > 0;
 };
 
-/** Returns those of the pages that concern the brand: with ads of it, recorded or staged, or linked to it. */
+/** Returns those of the pages that concern the brand: with ads of it, recorded or staged, or ever linked to it. */
 export const pagesConcerning = async (
   database: Database,
   scanId: string,
@@ -249,7 +249,7 @@ export const pagesConcerning = async (
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await database.query<{ page_id: string }>(
     `select page_id from ingest.ad where brand_id = $1 and page_id = any($2::text[])
-     union select page_id from ingest.linked_page where brand_id = $1 and page_id = any($2::text[])
+     union select page_id from ingest.page_link where brand_id = $1 and page_id = any($2::text[]) and linked
      union select page_id from ingest.staged_ad where scan_id = $3 and brand_id = $1 and page_id = any($2::text[])`,
     [brandId, pageIds, scanId],
   );

@@ -14,7 +14,7 @@ import {
   emptyLateTotals,
   type LateScan,
 } from '#domain/corpus/ad-library/late-scan.ts';
-import { isReliableDay, type LinkedPage } from '#domain/corpus/ad-library/reliability.ts';
+import { type LinkPeriod, pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -28,11 +28,10 @@ import {
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import {
   adsToDecideAgain,
-  type BrandScan,
   completeScansOfDay,
   firstMeetings,
   latenessOf,
-  linkedPages,
+  linksOf,
   lookHistory,
   looksSince,
   pagesOfBrand,
@@ -81,15 +80,15 @@ const findDifferences = async ({
   return repeatedDifferences(tally);
 };
 
-/** True when the complete scans of the scan's day, and the scan itself, cover the brand's pages (rule 9). */
-const isReliable = async (
+/** Returns which complete scans of the scan's day cover the brand's pages, with the scan itself (rule 9). */
+const reliableScansOfDay = async (
   { database, library: { brandId }, header }: BrandPart,
-  links: readonly LinkedPage[],
-): Promise<boolean> => {
-  if (!header.complete) return false;
+  links: readonly LinkPeriod[],
+): Promise<ReadonlyMap<string, boolean>> => {
+  if (!header.complete) return new Map();
   const pageIds = links.map(({ page_id }) => page_id);
   const others = await completeScansOfDay(database, brandId, header.scanned_at, pageIds);
-  return isReliableDay(brandId, links, [...others, { ...header, observed_at: header.scanned_at }]);
+  return reliableScans(brandId, links, [...others, { ...header, observed_at: header.scanned_at }]);
 };
 
 const newPagesOf = ({ state }: OpenLibrary, ads: readonly ObservedAd[]): readonly string[] => [
@@ -118,7 +117,7 @@ const decideAbsences = async function* (
 /** Decides a scan that is not older than another, or too old to be decided again. */
 const decideInOrder = async function* (
   part: BrandPart,
-  links: readonly LinkedPage[],
+  links: readonly LinkPeriod[],
   totals: PartTotals,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header, chunks, seen } = part;
@@ -135,7 +134,8 @@ const decideInOrder = async function* (
   }
   if (header.complete && !header.isHistory) yield* decideAbsences(database, library, header);
   const history = await lookHistory(database, header, [...header.pageIds]);
-  const end = { seen, reliable: await isReliable(part, links), late: header.isHistory };
+  const reliable = (await reliableScansOfDay(part, links)).get(header.scan_id) ?? false;
+  const end = { seen, reliable, late: header.isHistory };
   const closing = recordScan(header, end, history)(library.state);
   totals.totals = closing[0]?.data.totals ?? null;
   yield closing;
@@ -144,7 +144,7 @@ const decideInOrder = async function* (
 /** Decides the brand's ads again in the order of observation (rule 11). */
 const decideLate = async function* (
   part: BrandPart,
-  links: readonly LinkedPage[],
+  links: readonly LinkPeriod[],
   totals: PartTotals,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header, chunks, seen } = part;
@@ -181,7 +181,9 @@ const decideLate = async function* (
     );
   }
   for await (const adIds of adsToDecideAgain(database, brandId, header)) yield await decide([], adIds);
-  const end = { seen, isOwn: isOwn(part, links), ...(await reliabilityOf(part, links, scans)) };
+  const reliable = await reliableScansOfDay(part, links);
+  const recorded = new Map(scans.map((scan) => [scan.scan_id, scan]));
+  const end = { seen, isOwn: isOwn(part, links), reliable, recorded };
   const closing = closeLateScan(late, end, sums)(library.state);
   const last = closing.at(-1);
   totals.totals = last?.type === 'ScanRecorded' ? last.data.totals : null;
@@ -189,26 +191,10 @@ const decideLate = async function* (
 };
 
 /** True when the scan was made for the brand, showed ads of it, or is complete and names a page linked to it by then. */
-const isOwn = ({ header, seen, library }: BrandPart, links: readonly LinkedPage[]): boolean =>
+const isOwn = ({ header, seen, library }: BrandPart, links: readonly LinkPeriod[]): boolean =>
   header.scanned_for === library.brandId ||
   seen > 0 ||
-  (header.complete &&
-    links.some(({ page_id, linked_at }) => linked_at <= header.scanned_at && header.pageIds.has(page_id)));
-
-/** Returns which scans of the late scan's day are reliable now, and what was recorded about each scan. */
-const reliabilityOf = async (part: BrandPart, links: readonly LinkedPage[], scans: readonly BrandScan[]) => {
-  const reliable = new Map<string, boolean>();
-  const { header, library, database } = part;
-  if (await isReliable(part, links)) {
-    const pageIds = links.map(({ page_id }) => page_id);
-    const sameDay = await completeScansOfDay(database, library.brandId, header.scanned_at, pageIds);
-    for (const { scan_id, observed_at } of sameDay) {
-      if (observed_at >= header.scanned_at) reliable.set(scan_id, true);
-    }
-    reliable.set(header.scan_id, true);
-  }
-  return { reliable, recorded: new Map(scans.map((scan) => [scan.scan_id, scan])) };
-};
+  (header.complete && pagesLinkedAt(links, header.scanned_at).some((pageId) => header.pageIds.has(pageId)));
 
 /** Returns the covered pages on which the brand has live ads known from countries outside the scan. */
 const partialPagesOf = async ({ database, library, header }: BrandPart): Promise<ReadonlySet<string>> => {
@@ -234,7 +220,7 @@ export const decideForBrand = async function* (
   if (recorded.rows.length > 0) return;
   const staged = await pagesOfStagedAds(database, header.scan_id, library.brandId);
   const lateness = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
-  const links = await linkedPages(database, library.brandId);
+  const links = await linksOf(database, library.brandId);
   const isConcerned =
     lateness === 'late' ||
     library.state.open?.scan_id === header.scan_id ||

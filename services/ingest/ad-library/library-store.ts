@@ -170,7 +170,8 @@ const SAVE_SCANS = `
 
 const SAVE_CORRECTIONS = `
   update ingest.recorded_scan r
-  set totals = i.totals, reliable = i.reliable, chronological = true, corrected_by = i.corrected_by
+  set totals = i.totals, reliable = i.reliable, chronological = true,
+    corrected_by = case when r.totals = i.totals then r.corrected_by else i.corrected_by end
   from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, totals jsonb, reliable boolean, corrected_by uuid)
   where r.scan_id = i.scan_id and r.brand_id = $1::uuid`;
 

@@ -3,7 +3,12 @@ import { DAY_MS, utcDate } from '#contracts/values/time.ts';
 import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
 import type { LooksByPage } from '#domain/corpus/ad-library/absences.ts';
 import type { LookHistory, PageHistory, PageLook } from '#domain/corpus/ad-library/looks.ts';
-import type { DayScan, LinkedPage } from '#domain/corpus/ad-library/reliability.ts';
+import {
+  type DayScan,
+  type LinkObservation,
+  type LinkPeriod,
+  linkPeriods,
+} from '#domain/corpus/ad-library/reliability.ts';
 import type { ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -126,13 +131,38 @@ export const looksSince = async (
   return Map.groupBy(rows, ({ page_id }) => page_id);
 };
 
-/** Returns the social pages linked to the brand. */
-export const linkedPages = async (database: Database, brandId: string): Promise<readonly LinkedPage[]> => {
-  const { rows } = await database.query<LinkedPage>(
-    'select page_id, linked_at from ingest.linked_page where brand_id = $1',
+/**
+ * Returns the time of the newest scan since a time that is recorded for the brand, or is complete and named the page;
+ * `null` when there is none.
+ */
+export const newestScanSince = async (
+  database: Database,
+  brandId: string,
+  pageId: string,
+  since: string,
+): Promise<string | null> => {
+  const { rows } = await database.query<{ newest: string | null }>({
+    name: 'ingest_newest_scan_since',
+    text: `
+      select max(observed_at) as newest from (
+        select s.observed_at from ingest.recorded_scan r join ingest.scan s using (scan_id)
+        where r.brand_id = $1 and s.observed_at >= $3
+        union all
+        select s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
+        where p.page_id = $2 and s.complete and s.observed_at >= $3
+      ) later`,
+    values: [brandId, pageId, since],
+  });
+  return rows[0]?.newest ?? null;
+};
+
+/** Returns when which social pages were linked to the brand. */
+export const linksOf = async (database: Database, brandId: string): Promise<readonly LinkPeriod[]> => {
+  const { rows } = await database.query<LinkObservation>(
+    'select page_id, observed_at, linked from ingest.page_link where brand_id = $1',
     [brandId],
   );
-  return rows;
+  return linkPeriods(rows);
 };
 
 /** Returns the complete scans of a UTC day that were made for the brand or named one of the pages. */
@@ -141,7 +171,7 @@ export const completeScansOfDay = async (
   brandId: string,
   time: string,
   pageIds: readonly string[],
-): Promise<readonly (DayScan & { readonly scan_id: string })[]> => {
+): Promise<readonly DayScan[]> => {
   const day = utcDate(time);
   const { rows } = await database.query<{
     scan_id: string;
@@ -172,11 +202,17 @@ type LoggedRow = {
   readonly differences: readonly string[] | null;
   readonly totals: ScanTotals | null;
   readonly reliable: boolean | null;
+  readonly chronological: boolean | null;
   readonly corrected_by: string | null;
 };
 
 /** A recorded scan, with its reliability for the brand and its last correction. */
-export type BrandScan = ReplayScan & { readonly reliable: boolean; readonly corrected_by: string | null };
+export type BrandScan = ReplayScan & {
+  readonly reliable: boolean;
+  /** False when the totals do not hold for the scan's own time. */
+  readonly chronological: boolean;
+  readonly corrected_by: string | null;
+};
 
 const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
   const pageIds = new Set(row.page_ids);
@@ -193,6 +229,7 @@ const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
     differences: row.differences ?? [],
     totals: row.totals,
     reliable: row.reliable ?? false,
+    chronological: row.chronological ?? false,
     corrected_by: row.corrected_by,
     header: {
       scan_id,
@@ -212,20 +249,20 @@ const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
 
 /**
  * Returns the scans of the brand's stream and all complete scans that named one of the pages, in the order of
- * observation, without the scan itself. Of the pages of each scan only the given ones are returned.
+ * observation, without the scan `scanId`. Of the pages of each scan only the given ones are returned.
  */
 export const scansOfBrand = async (
   database: Database,
   brandId: string,
-  scanId: string,
+  scanId: string | null,
   pageIds: readonly string[],
 ): Promise<readonly BrandScan[]> => {
   const { rows } = await database.query<LoggedRow>(
-    `select s.*, r.partial_pages, r.differences, r.totals, r.reliable, r.corrected_by,
+    `select s.*, r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.corrected_by,
        array(select page_id from ingest.scan_page p
          where p.scan_id = s.scan_id and p.page_id = any($3::text[])) as page_ids
      from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1
-     where s.scan_id <> $2 and (r.brand_id is not null or s.complete and exists (
+     where s.scan_id is distinct from $2 and (r.brand_id is not null or s.complete and exists (
        select from ingest.scan_page p where p.scan_id = s.scan_id and p.page_id = any($3::text[])))
      order by s.observed_at, s.scan_id`,
     [brandId, scanId, pageIds],

@@ -4,7 +4,11 @@ import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import type { Event } from '#contracts/events/event.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import { operatorStream } from '#contracts/events/corpus/operator.ts';
-import { type SocialPageEvent, socialPageStream } from '#contracts/events/corpus/social-page.ts';
+import {
+  type PageProfileObserved,
+  type SocialPageEvent,
+  socialPageStream,
+} from '#contracts/events/corpus/social-page.ts';
 import { trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { siteStream } from '#contracts/events/corpus/site.ts';
 import type { Observation } from '#contracts/observations/index.ts';
@@ -24,7 +28,9 @@ import {
 } from '#domain/corpus/landing-page.ts';
 import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/corpus/creative.ts';
 import type { Decider } from '#domain/decider.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { correctReliability } from '../ad-library/correct-reliability.ts';
 
 /** Observations that are decided on arrival, on one stream. Excludes library and storefront scans, which have parts. */
 export type OneStreamObservation = Exclude<
@@ -37,8 +43,10 @@ type Decision<State, F extends Event> = {
   readonly stream: string;
   readonly decider: Decider<State, F>;
   readonly decision: (state: State) => readonly F[];
-  /** Stores data of the events in the working tables, for the attribution of later library scans. */
+  /** Stores data of the events in the working tables, for the decisions of later library scans. */
   readonly remember?: (database: Database, events: readonly Event[]) => Promise<void>;
+  /** Corrects other streams, also if the decision added no events. Returns the number of its events. */
+  readonly correct?: (database: Database, eventStore: EventStore) => Promise<number>;
 };
 
 /** Erases the state type. Safe, because only the decider creates the state and only the decision reads it. */
@@ -97,13 +105,18 @@ export const createDecision = (observation: OneStreamObservation): Decision<unkn
         decider: landingPage,
         decision: recordPageClassification(observation),
       });
-    case 'social_page.link':
+    case 'social_page.link': {
+      const { page_id: pageId, observed_at: observedAt } = observation;
+      const brandId = brandIdOf(observation.brand_domain);
       return withErasedState({
-        stream: socialPageStream(observation.page_id),
+        stream: socialPageStream(pageId),
         decider: socialPage,
-        decision: recordPageLink(observation, brandIdOf(observation.brand_domain)),
+        decision: recordPageLink(observation, brandId),
         remember: storePageLinks,
+        correct: (database, eventStore) =>
+          correctReliability(database, eventStore, { brandId, pageId, observedAt }),
       });
+    }
     case 'social_page.profile':
       return withErasedState({
         stream: socialPageStream(observation.page_id),
@@ -130,9 +143,31 @@ export const storeRegisteredBrands = async (database: Database, events: readonly
   }
 };
 
-/** Applies links between social pages and brands to `ingest.linked_page`. */
+const LINK_EVENTS: ReadonlySet<string> = new Set<SocialPageEvent['type']>([
+  'PageLinked',
+  'PageUnlinked',
+  'PageLinkQuarantined',
+  'PageLinkObserved',
+]);
+
+/** Adds the observation of a link to `ingest.page_link`. Of two of the same time, the last in the log holds. */
+const storeLinkHistory = async (database: Database, event: Event): Promise<void> => {
+  if (!LINK_EVENTS.has(event.type)) return;
+  const { type, data } = event as Exclude<SocialPageEvent, PageProfileObserved>;
+  const linked = type === 'PageLinkObserved' ? data.status === 'linked' : type === 'PageLinked';
+  await database.query({
+    name: 'ingest_page_link',
+    text: `insert into ingest.page_link (brand_id, page_id, observed_at, linked) values ($1, $2, $3, $4)
+           on conflict (page_id, brand_id, observed_at) do update set linked = excluded.linked`,
+    values: [data.brand_id, data.page_id, data.observed_at, linked],
+  });
+};
+
+/** Applies links between social pages and brands to `ingest.linked_page` and `ingest.page_link`. */
 export const storePageLinks = async (database: Database, events: readonly Event[]): Promise<void> => {
-  for (const { type, data } of events as readonly SocialPageEvent[]) {
+  for (const event of events as readonly SocialPageEvent[]) {
+    const { type, data } = event;
+    await storeLinkHistory(database, event);
     if (type === 'PageLinked') {
       await database.query(
         `insert into ingest.linked_page (brand_id, page_id, confidence, linked_at) values ($1, $2, $3, $4)

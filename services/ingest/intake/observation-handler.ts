@@ -105,7 +105,7 @@ export const openIntake = async ({
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
-        const { stream, decider, decision, remember } = createDecision(observed);
+        const { stream, decider, decision, remember, correct } = createDecision(observed);
         const events = await runOnStream({
           stream,
           decider,
@@ -114,7 +114,8 @@ export const openIntake = async ({
           commandId,
         });
         await remember?.(database, events);
-        return { events: events.length, totals: null };
+        const corrections = (await correct?.(database, eventStore)) ?? 0;
+        return { events: events.length + corrections, totals: null };
       }
     }
   };

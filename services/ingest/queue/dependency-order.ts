@@ -62,8 +62,10 @@ export const accessSetsOf = async (
   const fields = keyFieldsOf(message);
   const domain = fields.brand_domain ?? fields.domain;
   const registers = typeof domain === 'string' && !(await isRegistered(domain));
-  const pages = type === 'ad_library.scan_end' ? pageResources(fields) : [];
-  return { reads: [], writes: [...own, ...pages, ...(registers ? [OWNERS] : [])] };
+  if (type !== 'ad_library.scan_end') return { reads: [], writes: [...own, ...(registers ? [OWNERS] : [])] };
+  // The links of pages decide which days are reliable (rule 9), and a link corrects the scans that are recorded.
+  const writes = [...own, ...pageResources(fields)];
+  return registers ? { reads: [], writes: [...writes, OWNERS] } : { reads: [OWNERS], writes };
 };
 
 /** Pending work on one resource: the last writer, and the readers after it. */

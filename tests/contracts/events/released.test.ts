@@ -41,6 +41,7 @@ import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } f
 const PINNED: Readonly<Record<number, string>> = {
   1: 'a341f1e55aed354709e6c5ee49b51a301ec008a7df2eefeb901c02b8724f71aa',
   2: 'b1f68a0a4b87004f5078116f0beba90e8cd4309192ebb05f97597fbb2d826700',
+  3: '008b241cdbad52ddd341516453fc39282256d0ee2c04d4eca3b8babde93c87fc',
 };
 
 const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>

@@ -137,12 +137,23 @@ describe('recordPageLink', () => {
       .records({ type: 'PageUnlinked', data: { page_id: '100000001', brand_id: BRAND, observed_at: at(2) } });
   });
 
-  it('ignores an older observation, and unlinking of a page that was never linked', () => {
+  it('records an older observation, and unlinking of a page that was never linked, as history', () => {
+    const unlinked = (day: number) => ({
+      type: 'PageLinkObserved' as const,
+      data: {
+        page_id: '100000001',
+        brand_id: BRAND,
+        status: 'unlinked' as const,
+        claim: 'OFFICIAL' as const,
+        confidence: 0.9,
+        observed_at: at(day),
+      },
+    });
     given(socialPage)
       .when(recordPageLink(link({ linked: false }), BRAND))
-      .records();
+      .records(unlinked(1));
     given(socialPage, { ...linked, data: { ...linked.data, observed_at: at(5) } })
       .when(recordPageLink(link({ observed_at: at(2), linked: false }), BRAND))
-      .records();
+      .records(unlinked(2));
   });
 });

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PageProfileObserved, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
+import type {
+  PageLinkObserved,
+  PageProfileObserved,
+  SocialPageEvent,
+} from '#contracts/events/corpus/social-page.ts';
 import { PageClaim, PageRole, SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import { brandIdOf } from '#domain/ids.ts';
@@ -27,6 +31,17 @@ const linked: SocialPageEvent = {
   type: 'PageLinked',
   data: { ...about, role: 'CREATOR', confidence: 0.9, observed_at: at(1) },
 };
+const observedLink = (day: number, status: PageLinkObserved['data']['status']): PageLinkObserved => ({
+  type: 'PageLinkObserved',
+  data: {
+    page_id: PAGE,
+    brand_id: BRAND,
+    status,
+    claim: 'CREATOR',
+    confidence: 0.9,
+    observed_at: at(day),
+  },
+});
 const quarantined: SocialPageEvent = {
   type: 'PageLinkQuarantined',
   data: { ...about, claim: 'CREATOR', confidence: 0.9, observed_at: at(2) },
@@ -76,9 +91,65 @@ describe('a quarantined page link', () => {
       .records({ type: 'PageUnlinked', data: { page_id: PAGE, brand_id: BRAND, observed_at: at(3) } });
   });
 
-  it('stays quarantined after an older observation', () => {
+  it('stays quarantined after an older observation, which is recorded as history', () => {
     given(socialPage, quarantined)
       .when(recordPageLink(link({ observed_at: at(1) }), BRAND))
+      .records(observedLink(1, 'linked'));
+  });
+});
+
+describe('the history of a page link', () => {
+  const unlinked: SocialPageEvent = {
+    type: 'PageUnlinked',
+    data: { page_id: PAGE, brand_id: BRAND, observed_at: at(4) },
+  };
+
+  it('has each observation that says the same at a later time', () => {
+    given(socialPage, linked)
+      .when(recordPageLink(link({ observed_at: at(3) }), BRAND))
+      .records(observedLink(3, 'linked'));
+    given(socialPage, linked, observedLink(3, 'linked'))
+      .when(recordPageLink(link({ observed_at: at(3) }), BRAND))
+      .records();
+    given(socialPage, linked, unlinked)
+      .when(recordPageLink(link({ observed_at: at(5), linked: false }), BRAND))
+      .records(observedLink(5, 'unlinked'));
+  });
+
+  it('has an older end of a link that was observed again since, and the link holds', () => {
+    const confirmed = [linked, observedLink(3, 'linked'), observedLink(2, 'unlinked')];
+    given(socialPage, linked, observedLink(3, 'linked'))
+      .when(recordPageLink(link({ observed_at: at(2), linked: false }), BRAND))
+      .records(observedLink(2, 'unlinked'));
+    given(socialPage, ...confirmed)
+      .when(recordPageLink(link({ observed_at: at(6), linked: false }), BRAND))
+      .records({ ...unlinked, data: { ...unlinked.data, observed_at: at(6) } });
+  });
+
+  it('does not link a page whose end was observed before the older link arrived', () => {
+    given(socialPage, observedLink(4, 'unlinked'))
+      .when(recordPageLink(link({ observed_at: at(1) }), BRAND))
+      .records(observedLink(1, 'linked'));
+  });
+
+  it('has an observation twice only if it says another thing', () => {
+    const known = [linked, unlinked, observedLink(2, 'linked')];
+    given(socialPage, ...known)
+      .when(recordPageLink(link({ observed_at: at(2) }), BRAND))
+      .records();
+    given(socialPage, ...known)
+      .when(recordPageLink(link({ observed_at: at(2), linked: false }), BRAND))
+      .records(observedLink(2, 'unlinked'));
+  });
+
+  it('ignores an observation older than the 400 newest', () => {
+    const many = Array.from({ length: 400 }, (_, hour): SocialPageEvent => {
+      const observed_at = new Date(Date.parse(at(2)) + hour * 3_600_000).toISOString();
+      const { data } = observedLink(2, 'linked');
+      return { type: 'PageLinkObserved', data: { ...data, observed_at } };
+    });
+    given(socialPage, { ...linked, data: { ...linked.data, observed_at: at(2) } }, ...many)
+      .when(recordPageLink(link({ observed_at: at(1), linked: false }), BRAND))
       .records();
   });
 });

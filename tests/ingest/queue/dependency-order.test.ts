@@ -62,8 +62,8 @@ const changesOwners = ({ type, brand }: TestObservation): boolean =>
   (brand === NEW && (type === 'brand.profile' || type === 'ad_library.scan_end'));
 const dependsOn = (later: TestObservation, earlier: TestObservation): boolean =>
   later.brand === earlier.brand ||
-  (later.type === 'ad_library.scan' && changesOwners(earlier)) ||
-  (changesOwners(later) && (changesOwners(earlier) || earlier.type === 'ad_library.scan')) ||
+  (later.type.startsWith('ad_library.') && changesOwners(earlier)) ||
+  (changesOwners(later) && (changesOwners(earlier) || earlier.type.startsWith('ad_library.'))) ||
   (later.type === 'ad_library.scan_end' &&
     earlier.type === 'ad_library.scan_end' &&
     (later.pages.some((page) => earlier.pages.includes(page)) ||

@@ -1,16 +1,53 @@
 import { utcDate } from '#contracts/values/time.ts';
+import { compareScans } from './timeline.ts';
 
 /** Rule 9: on which days the figures of a brand are reliable. */
 
-/** A link between the brand and a social page, and the time since when it is known. */
-export type LinkedPage = { readonly page_id: string; readonly linked_at: string };
+/** An observation that a social page is linked to the brand, or is not. */
+export type LinkObservation = {
+  readonly page_id: string;
+  readonly observed_at: string;
+  readonly linked: boolean;
+};
+
+/** A time during which a social page was linked to the brand: from `from` until before `until`, if it ended. */
+export type LinkPeriod = { readonly page_id: string; readonly from: string; readonly until: string | null };
 
 /** A complete scan of the day, with the pages that it named. */
 export type DayScan = {
+  readonly scan_id: string;
   readonly observed_at: string;
   readonly scanned_for: string;
   readonly pageIds: ReadonlySet<string>;
 };
+
+/** Returns the times during which pages were linked to a brand, by all observations of its links, in any order. */
+export const linkPeriods = (observations: readonly LinkObservation[]): readonly LinkPeriod[] => {
+  const periods: LinkPeriod[] = [];
+  for (const [page_id, ofPage] of Map.groupBy(observations, (one) => one.page_id)) {
+    let from: string | null = null;
+    const inOrder = ofPage.toSorted((a, b) => (a.observed_at < b.observed_at ? -1 : 1));
+    for (const { linked, observed_at } of inOrder) {
+      if (linked) from ??= observed_at;
+      else if (from !== null) {
+        periods.push({ page_id, from, until: observed_at });
+        from = null;
+      }
+    }
+    if (from !== null) periods.push({ page_id, from, until: null });
+  }
+  return periods;
+};
+
+/** Returns the ids of the pages that were linked at a time. */
+export const pagesLinkedAt = (links: readonly LinkPeriod[], time: string): readonly string[] =>
+  links
+    .filter(({ from, until }) => from <= time && (until === null || time < until))
+    .map(({ page_id }) => page_id);
+
+/** True when the scan was made for the brand, or named a page that was linked to it by then. */
+const looksAt = (brandId: string, linked: readonly string[], { scanned_for, pageIds }: DayScan): boolean =>
+  scanned_for === brandId || linked.some((pageId) => pageIds.has(pageId));
 
 /**
  * True when the complete scans of the day cover every page that was linked to the brand by the time of one of them,
@@ -19,15 +56,30 @@ export type DayScan = {
  */
 export const isReliableDay = (
   brandId: string,
-  links: readonly LinkedPage[],
+  links: readonly LinkPeriod[],
   scans: readonly DayScan[],
 ): boolean =>
-  scans.some(({ observed_at, scanned_for }) => {
-    const needed = links.filter(({ linked_at }) => linked_at <= observed_at);
-    if (needed.length === 0) return scanned_for === brandId;
-    return needed.every(({ page_id }) => scans.some(({ pageIds }) => pageIds.has(page_id)));
+  scans.some((scan) => {
+    const needed = pagesLinkedAt(links, scan.observed_at);
+    if (!looksAt(brandId, needed, scan)) return false;
+    return needed.every((pageId) => scans.some(({ pageIds }) => pageIds.has(pageId)));
   });
 
-/** Returns the scans of the same UTC day. */
-export const scansOfDay = (time: string, scans: readonly DayScan[]): readonly DayScan[] =>
-  scans.filter(({ observed_at }) => utcDate(observed_at) === utcDate(time));
+/**
+ * Returns whether the day was reliable after each of these scans, by scan id. Expects all complete scans of each day that
+ * were made for the brand or named a page of its links.
+ */
+export const reliableScans = (
+  brandId: string,
+  links: readonly LinkPeriod[],
+  scans: readonly DayScan[],
+): ReadonlyMap<string, boolean> => {
+  const reliable = new Map<string, boolean>();
+  const byDay = Map.groupBy(scans.toSorted(compareScans), ({ observed_at }) => utcDate(observed_at));
+  for (const ofDay of byDay.values()) {
+    ofDay.forEach(({ scan_id }, index) => {
+      reliable.set(scan_id, isReliableDay(brandId, links, ofDay.slice(0, index + 1)));
+    });
+  }
+  return reliable;
+};

@@ -155,6 +155,7 @@ const profiles = (): readonly StreamEvent[] => [
     { ...link, observed_at: at(2), quarantined: true },
     { ...link, observed_at: at(3), linked: false },
     { ...link, observed_at: at(4), role: 'CREATOR' },
+    { ...link, observed_at: at(2), linked: false },
     {
       type: 'social_page.profile',
       page_id: '100000001',

@@ -91,12 +91,12 @@ it('judges an ad of a page that only a partial scan named the same way in any or
   const search: ScanOptions = { at: '2026-05-01T05:00:00Z' };
   const finding: ScanOptions = { at: '2026-05-01T10:00:00Z', complete: false };
   const found = [ad(4, { page_id: OTHER_PAGE, started_on: '2026-05-04' })];
-  const scans = [
+  const scans: readonly [Scan, Scan, Scan] = [
     { options: named, ads: [] },
     { options: search, ads: [] },
     { options: finding, ads: found },
   ];
-  const [a, b, c] = scans as [Scan, Scan, Scan];
+  const [a, b, c] = scans;
   expect([...recorded(scans).state.ads.values()]).toMatchObject([{ novelty: 'news' }]);
   expect(outcomeOf(recorded([a, c, b]))).toEqual(outcomeOf(recorded(scans)));
 });

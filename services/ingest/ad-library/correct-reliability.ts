@@ -1,0 +1,89 @@
+import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+import { closeScan } from '#domain/corpus/ad-library/decider.ts';
+import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
+import { pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
+import { historyOf } from '#domain/corpus/ad-library/replay.ts';
+import { sightingOf } from '#domain/corpus/ad-library/scan.ts';
+import { NO_COUNTS } from '#domain/corpus/ad-library/state.ts';
+import { derivedId } from '#domain/ids.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { OpenLibrary } from './library-store.ts';
+import { createLibraryStateStore } from './library-state-store.ts';
+import { firstMeetings, linksOf, newestScanSince, scansOfBrand } from './scan-log.ts';
+
+/** Corrects which days of a brand are reliable (rule 9), after a link was observed that is older than recorded scans. */
+
+/** An observation of a link between a page and the brand, recorded already. */
+export type ObservedLink = {
+  readonly brandId: string;
+  readonly pageId: string;
+  readonly observedAt: string;
+};
+
+const NO_TOTALS: ScanTotals = { seen: 0, active: 0, missing: 0, total: 0, ...NO_COUNTS };
+
+const decideCorrections = async (
+  database: Database,
+  { brandId, revision }: OpenLibrary,
+  { pageId, observedAt }: ObservedLink,
+  since: string,
+): Promise<readonly AdLibraryEvent[]> => {
+  const links = await linksOf(database, brandId);
+  const pageIds = [...new Set(links.map(({ page_id }) => page_id))];
+  const scans = await scansOfBrand(database, brandId, null, pageIds);
+  const complete = scans.filter((scan) => scan.complete).map((scan) => ({ ...scan.header, ...scan }));
+  const reliable = reliableScans(brandId, links, complete);
+  const metAt = await firstMeetings(database, brandId, pageIds);
+  // The revision keeps the id apart from that of an earlier correction by the same link.
+  const corrected_by = derivedId('page link', `${pageId}|${brandId}|${observedAt}|${revision}`);
+  const events: AdLibraryEvent[] = [];
+  let totals = NO_TOTALS;
+  for (const scan of scans) {
+    const { scan_id, observed_at, header } = scan;
+    const isReliable = reliable.get(scan_id) ?? false;
+    if (scan.totals !== null) {
+      if (!scan.chronological) continue;
+      totals = { ...scan.totals, ...NO_COUNTS, seen: 0 };
+      if (observed_at < since || isReliable === scan.reliable) continue;
+      const data = { ...sightingOf(header), corrected_by, reliable: isReliable, totals: scan.totals };
+      events.push({ type: 'ScanCorrected', data });
+      continue;
+    }
+    const namesLinkedPage = pagesLinkedAt(links, observed_at).some((id) => scan.pageIds.has(id));
+    if (observed_at < since || !scan.complete || !namesLinkedPage) continue;
+    const history = historyOf(scans, header.scanned_for, metAt);
+    events.push(closeScan(header, { reliable: isReliable, late: true, seen: 0 }, history, totals));
+  }
+  return events;
+};
+
+/**
+ * Decides again which scans since the observed link are reliable, and records complete scans of the page, made for other
+ * brands, as looks at the brand. Scans more than `LATE_DAYS_MAX` before the newest stay as they are (rule 11). Returns
+ * the number of events. Safe to call again after any interruption.
+ */
+export const correctReliability = async (
+  database: Database,
+  eventStore: EventStore,
+  link: ObservedLink,
+): Promise<number> => {
+  const { brandId, pageId, observedAt } = link;
+  const newest = await newestScanSince(database, brandId, pageId, observedAt);
+  if (newest === null) return 0;
+  const oldest = new Date(Date.parse(newest) - LATE_DAYS_MAX * DAY_MS).toISOString();
+  const since = oldest > observedAt ? oldest : observedAt;
+  const store = createLibraryStateStore(
+    database,
+    eventStore,
+    brandId,
+    derivedId('page link', `${pageId}|${brandId}|${observedAt}`),
+  );
+  const decide = async function* (library: OpenLibrary): AsyncGenerator<readonly AdLibraryEvent[]> {
+    yield await decideCorrections(database, library, link, since);
+  };
+  await handleCommand({ store, decide, conflicts: SCAN_CONFLICTS });
+  return store.appended();
+};
