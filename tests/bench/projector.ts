@@ -16,6 +16,7 @@ import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { cpuTimes, usedSince } from './cpu-time.ts';
 import { appendEvents } from './projector/events.ts';
+import { compareStartStop } from './projector/start-stop-rates.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
 const BRANDS = 100;
@@ -106,6 +107,8 @@ export async function run(context: BenchContext): Promise<void> {
       held: ratio >= TARGETS[name],
     });
   }
+  await emptyTables(pool);
+  await compareStartStop(context, pool);
 }
 
 function cpuOf({ projectorUs, serversUs }: Sample): number {

@@ -1,4 +1,5 @@
 import type { Change, Projection, Row } from '#projections/define-projection.ts';
+import { createChangeOrder, rowKey } from './change-order.ts';
 
 /** Changes of a batch that one statement writes together. */
 export type Group =
@@ -23,32 +24,6 @@ export type Group =
   | { readonly kind: 'run'; readonly statement: string; readonly rows: Row[] };
 
 type Building = { readonly group: Group; readonly byKey: Map<string, number> };
-
-const rowKey = (row: Row, columns: readonly string[]): string => {
-  let text = '';
-  for (const column of columns) {
-    const value = row[column];
-    text += `${typeof value === 'object' ? JSON.stringify(value) : String(value)}\u0000`;
-  }
-  return text;
-};
-
-const signatureOf = (change: Change): string => {
-  switch (change.kind) {
-    case 'insert':
-      return `insert ${change.table} ${Object.keys(change.row).join()}`;
-    case 'upsert':
-    case 'update':
-      return `${change.kind} ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.set).join()} ${change.precedence?.column ?? ''}`;
-    case 'increment':
-      return `increment ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.by).join()}`;
-    case 'delete':
-      return `delete ${change.table} ${Object.keys(change.key).join()}`;
-    case 'run':
-    case 'refresh':
-      return `run ${change.statement}`;
-  }
-};
 
 const emptyGroup = (change: Change): Group => {
   switch (change.kind) {
@@ -120,33 +95,17 @@ const addToGroup = ({ group, byKey }: Building, change: Change): void => {
 };
 
 /**
- * Returns the first group at or after `earliest`. Choosing the last group instead would let each stream push
- * the next one further, and a batch of many streams would end in groups of one row.
- */
-const firstFrom = (groups: readonly number[], earliest: number): number | undefined => {
-  let [from, to] = [0, groups.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((groups[middle] as number) < earliest) from = middle + 1;
-    else to = middle;
-  }
-  return groups[from];
-};
-
-/**
- * Groups the changes of a batch so that few statements write them all. Changes of one stream to one table
- * keep their order: a change joins a group only if no later group holds a change of the same stream and
- * table. Changes of different streams commute (the law of `Projection`), so groups can be large. Refreshes
- * come last, each distinct row once.
+ * Groups the changes of a batch so that few statements write them all. Changes of one stream that can meet in a row keep
+ * their order (`change-order.ts`): a change joins a group only if no later group holds a change that it must follow.
+ * Changes of different streams commute (the law of `Projection`), so groups can be large. Refreshes come last, each
+ * distinct row once.
  */
 export const groupChanges = (
   projection: Pick<Projection, 'statements'>,
   events: readonly { readonly stream: string; readonly changes: readonly Change[] }[],
 ): Group[] => {
   const building: Building[] = [];
-  /** Indexes of the groups by kind of change, ascending. */
-  const groupsBySignature = new Map<string, number[]>();
-  const lastOf = new Map<string, Map<string, number>>();
+  const order = createChangeOrder(projection);
   const refreshes = new Map<string, Map<string, Row>>();
 
   for (const { stream, changes } of events) {
@@ -157,23 +116,9 @@ export const groupChanges = (
         refreshes.set(change.statement, rows);
         continue;
       }
-      const touched =
-        change.kind === 'run' ? (projection.statements[change.statement]?.touches ?? []) : [change.table];
-      const last = lastOf.get(stream) ?? new Map<string, number>();
-      lastOf.set(stream, last);
-      let earliest = 0;
-      for (const table of touched) earliest = Math.max(earliest, last.get(table) ?? 0);
-      const signature = signatureOf(change);
-      const groups = groupsBySignature.get(signature) ?? [];
-      groupsBySignature.set(signature, groups);
-      let index = firstFrom(groups, earliest);
-      if (index === undefined) {
-        index = building.length;
-        building.push({ group: emptyGroup(change), byKey: new Map() });
-        groups.push(index);
-      }
-      addToGroup(building[index] as Building, change);
-      for (const table of touched) last.set(table, index);
+      const index = order.place(stream, change, building.length);
+      const group = (building[index] ??= { group: emptyGroup(change), byKey: new Map() });
+      addToGroup(group, change);
     }
   }
   return [
