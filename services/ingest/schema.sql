@@ -30,6 +30,24 @@ create table if not exists ingest.staged_chunk (
   primary key (scan_id, chunk)
 );
 
+-- SHA-256 of the ads of each chunk as it first arrived. Kept after the scan is recorded, until 30 days after the last
+-- chunk of the scan: a chunk that comes again with other content is refused (rule 8). Chunks that an older release
+-- staged get theirs when the table is created.
+do $$
+begin
+  if to_regclass('ingest.staged_digest') is null then
+    create table ingest.staged_digest (
+      scan_id uuid not null,
+      chunk int not null,
+      staged_at timestamptz not null default now(),
+      digest text not null,
+      primary key (scan_id, chunk)
+    );
+    insert into ingest.staged_digest (scan_id, chunk, staged_at, digest)
+    select scan_id, chunk, staged_at, encode(sha256(convert_to(ads, 'UTF8')), 'hex') from ingest.staged_chunk;
+  end if;
+end $$;
+
 -- One row per ad of a staged scan: the first chunk that was staged with the ad (rule 8), and the brand that the ad
 -- belongs to.
 create table if not exists ingest.staged_ad (

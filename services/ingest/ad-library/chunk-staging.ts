@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationDomains } from '#contracts/values/ad-destination.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
@@ -46,30 +47,51 @@ const attribute = async (
   });
 };
 
+/** Why a chunk is refused, by its number and its scan. */
+const REFUSALS = {
+  otherContent: (chunk: number, scanId: string) =>
+    `Chunk ${chunk} of the scan ${scanId} was submitted before with other content.`,
+  afterEnd: (chunk: number, scanId: string) =>
+    `Chunk ${chunk} of the scan ${scanId} arrived after the scan was recorded without it.`,
+} as const;
+
+// A recorded scan takes no further digests: a chunk without one was no part of it. When the scan's digests are deleted,
+// nothing is known about its chunks, and all of them are skipped.
+const STAGE_CHUNK = `
+  with recorded as (
+    select from ingest.recorded_scan where scan_id = $1 and brand_id = $4
+  ), first as (
+    insert into ingest.staged_digest as d (scan_id, chunk, digest)
+    select $1, $2, $9 where not exists (select from recorded)
+    on conflict (scan_id, chunk) do update set digest = d.digest returning digest
+  ), staged as (
+    insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed)
+    select $1, $2, $3, $7 from first where digest = $9
+    on conflict do nothing returning 1
+  ), staged_ads as (
+    insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, page_id)
+    select $1, i.ad_id, $2, i.brand_id, i.page_id
+    from unnest($5::text[], $6::uuid[], $8::text[]) as i(ad_id, brand_id, page_id)
+    where exists (select from staged) on conflict do nothing
+  )
+  select coalesce((select digest from first),
+      (select digest from ingest.staged_digest where scan_id = $1 and chunk = $2)) as digest,
+    exists (select from recorded) and exists (select from ingest.staged_digest where scan_id = $1) as is_closed`;
+
 /**
- * Stores a chunk until its scan ends. Idempotent by scan id and chunk number. Skips chunks of recorded scans. Throws
- * `Refusal` when the chunk was staged with other content (rule 8): the two must not be merged.
+ * Stores a chunk until its scan ends. Idempotent by scan id and chunk number, also after the scan was recorded. Throws
+ * `Refusal` when the chunk arrived before with other content, or when its scan was recorded without it (rule 8): the two
+ * must not be merged. This holds for `CHUNK_DIGEST_DAYS_MAX` days; later, chunks of a recorded scan are skipped.
  */
 export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
   const { scan_id, ads } = chunk;
   const scannedFor = brandIdOf(chunk.brand_domain);
   const brands = await attribute(database, scannedFor, ads);
   const content = JSON.stringify(ads);
-  const { rows } = await database.query<{ is_other: boolean }>({
+  const digest = hash('sha256', content, 'hex');
+  const { rows } = await database.query<{ digest: string | null; is_closed: boolean }>({
     name: 'ingest_stage_chunk',
-    text: `
-      with staged as (
-        insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed)
-        select $1, $2, $3, $7 where not exists (
-          select from ingest.recorded_scan where scan_id = $1 and brand_id = $4)
-        on conflict do nothing returning 1
-      ), staged_ads as (
-        insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, page_id)
-        select $1, i.ad_id, $2, i.brand_id, i.page_id
-        from unnest($5::text[], $6::uuid[], $8::text[]) as i(ad_id, brand_id, page_id)
-        where exists (select from staged) on conflict do nothing
-      )
-      select ads <> $3 as is_other from ingest.staged_chunk where scan_id = $1 and chunk = $2`,
+    text: STAGE_CHUNK,
     values: [
       scan_id,
       chunk.chunk,
@@ -79,13 +101,13 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
       brands,
       ads.some(({ page_id }) => page_id === null),
       ads.map(({ page_id }) => page_id),
+      digest,
     ],
   });
-  if (rows[0]?.is_other !== true) return;
-  throw new Refusal(
-    'invalid_input',
-    `Chunk ${chunk.chunk} of the scan ${scan_id} was submitted before with other content. Use a new \`scan_id\` for each scan.`,
-  );
+  const first = rows[0];
+  if (first?.digest === digest || (first?.digest === null && !first.is_closed)) return;
+  const reason = first?.digest === null ? REFUSALS.afterEnd : REFUSALS.otherContent;
+  throw new Refusal('invalid_input', `${reason(chunk.chunk, scan_id)} Use a new \`scan_id\` for each scan.`);
 };
 
 /**
@@ -256,25 +278,7 @@ export const pagesConcerning = async (
   return new Set(rows.map(({ page_id }) => page_id));
 };
 
-/** Retention of staged parts in days. A scan whose end arrives later counts as abandoned by its collector. */
-export const STAGED_DAYS_MAX = 30;
-
-/** Deletes parts of scans that never ended. If the end arrives after that, it fails with `ChunksMissing`. */
-export const deleteAbandonedScans = async (database: Database): Promise<void> => {
-  const limit = [STAGED_DAYS_MAX];
-  await database.query(
-    `with old as (
-       delete from ingest.staged_chunk where staged_at < now() - make_interval(days => $1) returning scan_id, chunk)
-     delete from ingest.staged_ad a using old where a.scan_id = old.scan_id and a.chunk = old.chunk`,
-    limit,
-  );
-  await database.query(
-    'delete from ingest.staged_storefront_page where staged_at < now() - make_interval(days => $1)',
-    limit,
-  );
-};
-
-/** Deletes the staged rows of a scan that is recorded. */
+/** Deletes the staged rows of a scan that is recorded. The digests of its chunks stay. */
 export const deleteStagedScan = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
     `with ads as (delete from ingest.staged_ad where scan_id = $1)

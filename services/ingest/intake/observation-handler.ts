@@ -15,7 +15,8 @@ import { inUtc, parseObservation } from './validate-observation.ts';
 import { createStreamCommands } from './stream-commands.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
-import { deleteAbandonedScans, stageChunk } from '../ad-library/chunk-staging.ts';
+import { stageChunk } from '../ad-library/chunk-staging.ts';
+import { deleteAbandonedScans, deleteOldChunkDigests } from '../ad-library/retention.ts';
 import { deleteOldPageDigests, stageStorefrontPage } from '../storefront/page-staging.ts';
 import { createStorefrontRecorder } from '../storefront/record-scan.ts';
 import { createWorkingTables } from '../ad-library/library-store.ts';
@@ -47,6 +48,7 @@ export const openIntake = async ({
     await createWorkingTables(database);
     await catchUpWorkingTables(database, eventStore, log);
     await deleteAbandonedScans(database);
+    await deleteOldChunkDigests(database);
     await deleteOldPageDigests(database);
   } catch (error) {
     await resources.disposeAsync();

@@ -3,7 +3,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { openPool } from '#platform/postgres/pool.ts';
@@ -240,6 +240,35 @@ describe('a scan of several brands', () => {
     }
     await intake.submit(end);
     expect(await started('again.example')).toEqual([ad('371').ad_id]);
+  });
+
+  it('refuses other content of a chunk after its scan was recorded, and skips old chunks', async () => {
+    const page = { pages: ['371000001'], chunkSize: 1 };
+    const scan = scanOf('closed.example', '2026-05-03T10:00:00Z', [ad('373'), ad('374')], page);
+    const [first, last] = scan.chunks as [AdLibraryScanChunk, AdLibraryScanChunk];
+    for (const chunk of [first, last]) await intake.submit(chunk);
+    await intake.submit(scan.end);
+    for (const chunk of [first, last]) await intake.submit(chunk);
+    const other = { ...last, ads: [ad('375')] };
+    await expect(intake.submit(other)).rejects.toThrow('was submitted before with other content');
+    const further = { ...last, chunk: 2 };
+    await expect(intake.submit(further)).rejects.toThrow('after the scan was recorded without it');
+    await intake.submit(scan.end);
+    expect(await started('closed.example')).toEqual([ad('373').ad_id, ad('374').ad_id]);
+
+    // The digests of a scan are deleted together, 30 days after its last chunk arrived.
+    const database = openPool(stack.databaseUrl, 1);
+    const age = `update ingest.staged_digest set staged_at = now() - make_interval(days => $1)
+      where scan_id = $2 and chunk <= $3`;
+    await database.query(age, [31, first.scan_id, 0]);
+    await openIntake(stack).then((restarted) => restarted[Symbol.asyncDispose]());
+    await expect(intake.submit({ ...first, ads: [ad('375')] })).rejects.toThrow('with other content');
+    await database.query(age, [31, first.scan_id, 1]);
+    await openIntake(stack).then((restarted) => restarted[Symbol.asyncDispose]());
+    await database.end();
+    for (const late of [first, last, other, further])
+      expect(await intake.submit(late)).toMatchObject({ events: 0 });
+    expect(await started('closed.example')).toEqual([ad('373').ad_id, ad('374').ad_id]);
   });
 
   it('records a page once when its coverage names it twice', async () => {
