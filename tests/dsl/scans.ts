@@ -1,6 +1,11 @@
 import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { emptyLibrary, type LibraryState, pairCountries } from '#domain/corpus/ad-library/state.ts';
+import {
+  emptyLibrary,
+  type LibraryState,
+  pageMetAt,
+  pairCountries,
+} from '#domain/corpus/ad-library/state.ts';
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
 import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
@@ -104,9 +109,10 @@ const partialPagesOf = (
 /** Returns the time of the first recorded ad by page id; '' stands for ads without a page. */
 const firstAdTimes = ({ ads }: LibraryState): ReadonlyMap<string, string> => {
   const times = new Map<string, string>();
-  for (const { page_id, first_seen_at } of ads.values()) {
-    const before = times.get(page_id ?? '');
-    if (before === undefined || first_seen_at < before) times.set(page_id ?? '', first_seen_at);
+  for (const one of ads.values()) {
+    const [pageId, metAt] = [one.page_id ?? '', pageMetAt(one)];
+    const before = times.get(pageId);
+    if (before === undefined || metAt < before) times.set(pageId, metAt);
   }
   return times;
 };

@@ -60,7 +60,18 @@ const HOLDING: readonly (readonly Feature[])[] = [
     'late-scans',
   ],
   ['brands', 'links', 'partial', 'countries', 'late-scans'],
-  ['ad-countries', 'several-countries-at-once'],
+  [
+    'countries',
+    'several-countries-at-once',
+    'all-countries',
+    'ad-countries',
+    'pages',
+    'partial',
+    'ties',
+    'late-scans',
+  ],
+  ['countries', 'pages', 'unnamed-pages', 'pageless', 'blanks', 'late-scans'],
+  ['pages', 'pageless', 'blanks', 'content', 'captions', 'start-dates', 'collectors', 'ended', 'partial'],
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {

@@ -10,6 +10,7 @@ import {
   type ScannedPage,
   type LibraryState,
   NO_PAGE,
+  pageMetAt,
 } from '#domain/corpus/ad-library/state.ts';
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -123,13 +124,13 @@ const SAVE = `
     where l.revision < excluded.revision
     returning 1
   ), ads as (
-    insert into ingest.ad (ad_id, brand_id, page_id, live, shown_ended, first_seen_at, known)
-    select i.ad_id, $1::uuid, i.page_id, i.live, i.shown_ended, i.first_seen_at, i.known::jsonb
-    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[])
-      as i(ad_id, page_id, live, known, first_seen_at, shown_ended)
+    insert into ingest.ad (ad_id, brand_id, page_id, live, shown_ended, first_seen_at, page_met_at, known)
+    select i.ad_id, $1::uuid, i.page_id, i.live, i.shown_ended, i.first_seen_at, i.page_met_at, i.known::jsonb
+    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[])
+      as i(ad_id, page_id, live, known, first_seen_at, shown_ended, page_met_at)
     where exists (select from current)
     on conflict (ad_id) do update set page_id = excluded.page_id, live = excluded.live, shown_ended = excluded.shown_ended,
-      first_seen_at = excluded.first_seen_at, known = excluded.known
+      first_seen_at = excluded.first_seen_at, page_met_at = excluded.page_met_at, known = excluded.known
     where ingest.ad.brand_id = excluded.brand_id
   ), owners as (
     insert into ingest.ad_owner (ad_id, brand_id)
@@ -227,6 +228,7 @@ export const saveLibrary = async (
       ads.map(({ first_seen_at }) => first_seen_at),
       [...changed.removed],
       ads.map(({ looks }) => looks.at(-1)?.kind === 'ended'),
+      ads.map(pageMetAt),
     ],
   });
   changed.ads.clear();

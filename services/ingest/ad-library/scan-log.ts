@@ -53,7 +53,10 @@ export const pagesOfBrand = async (database: Database, brandId: string): Promise
   return rows.map(({ page_id }) => page_id);
 };
 
-/** Returns when each page was first named or showed an ad; `NO_PAGE` stands for the brand's ads without a page. */
+/**
+ * Returns when each page was first named or showed an ad. `NO_PAGE` is met by the first scan, recorded for the brand, that
+ * showed an ad without a page.
+ */
 export const firstMeetings = async (
   database: Database,
   brandId: string,
@@ -61,13 +64,14 @@ export const firstMeetings = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const { rows } = await database.query<{ page_id: string; met_at: string | null }>(
     `select page_id, min(met_at) as met_at from (
-       select page_id, first_seen_at as met_at from ingest.ad where page_id = any($2::text[])
+       select page_id, coalesce(page_met_at, first_seen_at) as met_at from ingest.ad
+       where page_id = any($2::text[])
        union all
        select p.page_id, s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
        where p.page_id = any($2::text[])
      ) met group by page_id
      union all
-     select '', min(first_seen_at) from ingest.ad where brand_id = $1 and page_id is null`,
+     select '', first_scan_at from ingest.page where brand_id = $1 and page_id = ''`,
     [brandId, pageIds],
   );
   return new Map(rows.flatMap(({ page_id, met_at }) => (met_at === null ? [] : [[page_id, met_at]])));

@@ -26,7 +26,7 @@ const shownAtStart = (data: AdStarted['data']): ShownFields => ({
   ...nonBlank(data.content),
   ...(data.page_id === null ? {} : { page_id: data.page_id, page_name: data.page_name }),
   ...(data.started_on === null ? {} : { started_on: data.started_on }),
-  ...(data.requested_countries ? { countries: data.countries } : {}),
+  countries: data.countries,
   ...(data.branded_content ? { branded_content: data.branded_content } : {}),
 });
 

@@ -10,6 +10,7 @@ import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { closeScan } from './decider.ts';
 import {
   type Contribution,
+  countriesOfLook,
   type ExpandedLooks,
   historyOf,
   insertScan,
@@ -17,7 +18,7 @@ import {
   replayAds,
   type ReplayScan,
 } from './replay.ts';
-import { endedInLibrary, type ScanHeader, sightingOf } from './scan.ts';
+import { endedInLibrary, saidCountries, type ScanHeader, sightingOf } from './scan.ts';
 import {
   type AdState,
   lastSeenAt,
@@ -105,7 +106,9 @@ const withLateLook = (
     if (first && compareScans(first, scan) < 0 && isCovered(scan)) absent(scan);
     return updated;
   }
-  updated.set(scan.scan_id, lookOf(scan.header, shown, endedInLibrary(shown, scan.observed_at)));
+  const look = lookOf(scan.header, shown, endedInLibrary(shown, scan.observed_at));
+  const countries = countriesOfLook(saidCountries(scan.header, shown), looks, scan);
+  updated.set(scan.scan_id, { ...look, shown: { ...look.shown, countries } });
   for (const one of scans) {
     const isBetween = compareScans(scan, one) < 0 && (first === undefined || compareScans(one, first) < 0);
     if (isBetween && isCovered(one)) absent(one);

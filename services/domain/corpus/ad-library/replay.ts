@@ -87,6 +87,21 @@ export const lookOf = (scan: ScanHeader, ad: ObservedAd, isEnded: boolean): AdLo
   };
 };
 
+/**
+ * Returns the countries that the look of a late scan adds. If it adds none, those of the look before it, so that it
+ * differs from that look in nothing.
+ */
+export const countriesOfLook = (
+  said: readonly string[],
+  looks: ExpandedLooks,
+  scan: ReplayScan,
+): readonly string[] => {
+  const before = [...looks.values()].filter((look) => compareScans(look, scan) < 0).toSorted(compareScans);
+  const known = new Set(before.flatMap(({ shown }) => shown?.countries ?? []));
+  if (said.some((country) => !known.has(country))) return said;
+  return before.findLast(({ kind }) => kind !== 'absent')?.shown?.countries ?? said;
+};
+
 /** Returns the looks at pages and the searches of the scans. `metAt`: time of the first ad by page id. */
 export const historyOf = (
   scans: readonly ReplayScan[],

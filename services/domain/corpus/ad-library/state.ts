@@ -132,6 +132,10 @@ export const lastSeenAt = (ad: AdState, page: ScannedPage | undefined): string =
 export const collectorOf = (ad: AdState, page: ScannedPage | undefined): string =>
   page && lastSeenAt(ad, page) !== ad.seen_at ? page.collector : ad.collector;
 
+/** Returns the time of the first scan that showed the ad with its page; of the first scan if no look says so. */
+export const pageMetAt = ({ looks, page_id, first_seen_at }: AdState): string =>
+  looks.find(({ shown }) => (shown?.page_id ?? null) === page_id)?.observed_at ?? first_seen_at;
+
 export const formatOf = (content: AdContent): AdFormat => content.format ?? 'other';
 
 /** Returns the ad in full, as events hold it. */

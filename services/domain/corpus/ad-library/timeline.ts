@@ -16,8 +16,11 @@ export const compareScans = (
   return a.scan_id < b.scan_id ? -1 : 1;
 };
 
-/** Fields that say something about one scan only. All others stay as they were until another value is shown. */
-const OF_ONE_SCAN = ['countries', 'stopped_on'] as const;
+/**
+ * Fields that say something about one scan only. All others stay as they were until another value is shown. Countries
+ * stay too: they are only ever added to an ad, so a repetition adds none.
+ */
+const OF_ONE_SCAN = ['stopped_on'] as const;
 
 /** Maximum looks of an ad. Of more, the two oldest become one. */
 const LOOKS_MAX = 200;
@@ -37,7 +40,7 @@ export const looksForEvent = (looks: readonly AdLook[]): readonly AdLook[] => {
   if (JSON.stringify(looks).length <= LOOKS_CHARACTERS_MAX) return looks;
   return looks.map(({ shown, ...look }) => ({
     ...look,
-    shown: pick(shown ?? {}, ['page_id', 'page_name', 'started_on', ...OF_ONE_SCAN]),
+    shown: pick(shown ?? {}, ['page_id', 'page_name', 'started_on', 'countries', ...OF_ONE_SCAN]),
   }));
 };
 
@@ -124,11 +127,18 @@ export const compactLooks = (
   let kind: AdLook['kind'] | null = null;
   for (const scan of scans) {
     const look = expanded.get(scan.scan_id);
-    if (!look) continue;
+    const follows = kind !== null && carriesOn(scan, shown.page_id ?? null);
+    if (!look) {
+      // Without a look of its own, the scan would show the ad as the look before did.
+      if (follows && kind !== 'absent') {
+        looks.push({ scan_id: scan.scan_id, observed_at: scan.observed_at, kind: 'absent' });
+        kind = 'absent';
+      }
+      continue;
+    }
     const fresh = look.kind === 'absent' ? {} : differingFields(shown, look.shown ?? {});
-    const follows =
-      look.kind === kind && Object.keys(fresh).length === 0 && carriesOn(scan, shown.page_id ?? null);
-    if (!follows) looks.push({ ...look, shown: fresh });
+    const isSame = look.kind === kind && Object.keys(fresh).length === 0;
+    if (!follows || !isSame) looks.push({ ...look, shown: fresh });
     kind = look.kind;
     shown = { ...shown, ...omit(fresh, OF_ONE_SCAN) };
   }

@@ -100,3 +100,31 @@ it('judges an ad of a page that only a partial scan named the same way in any or
   expect([...recorded(scans).state.ads.values()]).toMatchObject([{ novelty: 'news' }]);
   expect(outcomeOf(recorded([a, c, b]))).toEqual(outcomeOf(recorded(scans)));
 });
+
+it('adds no country of a scan to an ad that names others, when another scan arrives late', () => {
+  const us = (day: number): ScanOptions => ({ at: `2026-05-0${day}T10:00:00Z` });
+  const named = [{ ...ad(1), countries: ['CA'] }];
+  const scans: readonly [Scan, Scan, Scan] = [
+    { options: us(1), ads: named },
+    { options: us(2), ads: named },
+    { options: us(3), ads: [{ ...ad(1), countries: [] }] },
+  ];
+  const [a, b, c] = scans;
+  for (const order of [scans, [a, c, b], [c, b, a]]) {
+    const shop = recorded(order);
+    expect([...shop.state.ads.values()], JSON.stringify(order)).toMatchObject([{ countries: ['CA'] }]);
+  }
+});
+
+it('does not take an ad as seen by a scan that missed it, when a late scan tells its page', () => {
+  const pageless: Scan = {
+    options: { at: '2026-05-01T10:00:00Z' },
+    ads: [ad(1, { page_id: null })],
+  };
+  const telling: Scan = { options: { at: '2026-05-03T10:00:00Z', countries: ['DE'] }, ads: [ad(1)] };
+  const missing: Scan = { options: { at: '2026-05-04T10:00:00Z' }, ads: [] };
+  const scans = [pageless, telling, missing];
+  const outcome = outcomeOf(recorded(scans));
+  expect(outcome.ads).toMatchObject([{ seen_at: '2026-05-03T10:00:00.000Z', status: 'active' }]);
+  expect(outcomeOf(recorded([pageless, missing, telling]))).toEqual(outcome);
+});
