@@ -181,7 +181,9 @@ async function rebuild(
   let next = 0;
   const follow = (): Follower => ({
     take: async (max) => {
-      const taken = events.slice(next, next + max).map((event): Followed => ({ kind: 'event', event }));
+      const taken = events
+        .slice(next, next + max)
+        .map((event): Followed => ({ kind: 'event', event, bytes: 0 }));
       next += taken.length;
       return next < events.length ? taken : [...taken, { kind: 'caught_up' }];
     },

@@ -1,5 +1,6 @@
 import {
   type AllStreamRecordedEvent,
+  type AllStreamResolvedEvent,
   type EventStoreDBClient,
   type RecordedEvent as ResolvedRecordedEvent,
   START,
@@ -8,6 +9,10 @@ import {
 import type { Event, EventMetadata, RecordedEvent } from '#contracts/events/event.ts';
 import { upcast } from '#contracts/events/schema-registry.ts';
 import { createWakeSignal } from '../concurrency/wake-signal.ts';
+import { approximateBytes } from './event-size.ts';
+
+/** Maximum bytes of events buffered here before reading from the server pauses: thousands of events of usual size. */
+export const BUFFER_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Translates an event of the client, with its data in the current schema version. `position` is 0n for an event that was read from a stream by an old server. */
 export const toRecordedEvent = <F extends Event>(
@@ -26,7 +31,12 @@ export const toRecordedEvent = <F extends Event>(
 
 /** An item of a subscription, in the order of the log. */
 export type Followed =
-  | { readonly kind: 'event'; readonly event: RecordedEvent }
+  | {
+      readonly kind: 'event';
+      readonly event: RecordedEvent;
+      /** Estimated size of its data, for limits of batches. */
+      readonly bytes: number;
+    }
   /** All events up to this position were delivered or filtered out. */
   | { readonly kind: 'checkpoint'; readonly position: bigint }
   | { readonly kind: 'caught_up' };
@@ -42,8 +52,22 @@ export type FollowOptions = {
 
 /** A catch-up subscription that is read in batches. `take` throws when the connection is lost. */
 export type Follower = AsyncDisposable & {
-  /** Waits for at least one item, then returns up to `max` buffered items. Returns `[]` once closed. */
-  take(max: number): Promise<readonly Followed[]>;
+  /**
+   * Waits for at least one item, then returns up to `max` buffered items, whose events have at most `maxBytes` together.
+   * A single larger event is returned alone. Returns `[]` once closed.
+   */
+  take(max: number, maxBytes?: number): Promise<readonly Followed[]>;
+};
+
+/** Returns how many items to take: at most `max`, with at most `maxBytes` of events, but at least one item. */
+const fitting = (queue: readonly Followed[], max: number, maxBytes: number): number => {
+  let bytes = 0;
+  const end = queue.findIndex((item, index) => {
+    if (index >= max) return true;
+    if (item.kind === 'event') bytes += item.bytes;
+    return index > 0 && bytes > maxBytes;
+  });
+  return end === -1 ? queue.length : end;
 };
 
 /** Opens a catch-up subscription to `$all`, filtered on the server. */
@@ -52,6 +76,7 @@ export const followLog = (
   { after, prefixes, bufferItems }: FollowOptions,
 ): Follower => {
   const queue: Followed[] = [];
+  let bufferedBytes = 0;
   let failure: Error | undefined;
   let closed = false;
   const changed = createWakeSignal();
@@ -59,10 +84,24 @@ export const followLog = (
     queue.push(item);
     changed.notify();
   };
+  const enqueue = (resolved: AllStreamResolvedEvent): void => {
+    if (!resolved.event) return;
+    const event = toRecordedEvent(resolved.event);
+    const bytes = approximateBytes(event.data);
+    bufferedBytes += bytes;
+    push({ kind: 'event', event, bytes });
+  };
   // Events that were buffered before a marker are read first, so that the order of the log is kept.
   const drain = (): void => {
-    for (let next = subscription.read(); next !== null; next = subscription.read()) {
-      if (next.event) push({ kind: 'event', event: toRecordedEvent(next.event) });
+    for (let next = subscription.read(); next !== null; next = subscription.read()) enqueue(next);
+  };
+  const hasRoom = (): boolean => queue.length < bufferItems && bufferedBytes < BUFFER_BYTES_MAX;
+  /** Reads buffered events while there is room for them. */
+  const fill = (): void => {
+    while (hasRoom()) {
+      const next = subscription.read();
+      if (next === null) return;
+      enqueue(next);
     }
   };
   const subscription = client.subscribeToAll({
@@ -76,9 +115,7 @@ export const followLog = (
       },
     }),
   });
-  subscription.on('readable', () => {
-    if (queue.length < bufferItems) drain();
-  });
+  subscription.on('readable', fill);
   subscription.on('caughtUp', () => {
     drain();
     push({ kind: 'caught_up' });
@@ -92,8 +129,8 @@ export const followLog = (
     changed.notify();
   });
   return {
-    take: async (max) => {
-      if (queue.length === 0 && !closed) drain();
+    take: async (max, maxBytes = Number.POSITIVE_INFINITY) => {
+      if (queue.length === 0 && !closed) fill();
       while (queue.length === 0) {
         if (closed) return [];
         if (failure) throw failure;
@@ -102,8 +139,9 @@ export const followLog = (
         // subscriber a transaction.
         if (!closed) await new Promise(setImmediate);
       }
-      const items = queue.splice(0, max);
-      if (queue.length < bufferItems) drain();
+      const items = queue.splice(0, fitting(queue, max, maxBytes));
+      for (const item of items) if (item.kind === 'event') bufferedBytes -= item.bytes;
+      fill();
       return items;
     },
     [Symbol.asyncDispose]: async () => {

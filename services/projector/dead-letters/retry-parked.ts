@@ -1,7 +1,9 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import { approximateBytes } from '#platform/event-store/event-size.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { applyBatch, PoisonEvent, type Target } from '../apply/apply-batch.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
+import { BATCH_BYTES_MAX } from '../subscription/batch-reader.ts';
 
 /** Maximum parked events read from the log and applied in one transaction. */
 const RETRY_BATCH = 1_000;
@@ -50,7 +52,10 @@ const readParked = async ({ database }: ProjectorDependencies, name: string, str
   return rows;
 };
 
-/** Reads the parked events from the log. Events that the log no longer has are missing from the result. */
+/**
+ * Reads the first of the parked events from the log, up to the byte limit of a batch. Events that the log no longer has
+ * are missing from the result.
+ */
 const readEvents = async (
   { eventStore }: ProjectorDependencies,
   stream: string,
@@ -60,10 +65,14 @@ const readEvents = async (
   const events: RecordedEvent[] = [];
   const first = parked[0]?.revision;
   if (first === null || first === undefined) return events;
+  let bytes = 0;
   for await (const event of eventStore.read(stream, BigInt(first) - 1n)) {
     const position = positions.get(String(event.revision));
-    if (position !== undefined) events.push({ ...event, position });
-    if (events.length === parked.length) break;
+    if (position !== undefined) {
+      events.push({ ...event, position });
+      bytes += approximateBytes(event.data);
+    }
+    if (events.length === parked.length || bytes >= BATCH_BYTES_MAX) break;
   }
   return events;
 };
@@ -103,7 +112,7 @@ const retryStream = async (
     if (!first) break;
     const events = await readEvents(dependencies, stream, parked);
     const last = events.at(-1);
-    if (!last || events.length < parked.length) {
+    if (!last || parked[events.length - 1]?.position !== String(last.position)) {
       await recordFailure(
         dependencies,
         name,

@@ -2,9 +2,10 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from '../apply/apply-batch.ts';
+import { BATCH_BYTES_MAX } from '../subscription/batch-reader.ts';
 import type { ExcludedEvents } from '../dead-letters/excluded-events.ts';
 
-/** Events per transaction while catching up. Larger batches gain nothing. */
+/** Maximum events per transaction while catching up. Larger batches gain nothing. */
 const REPLAY_BATCH = 5_000;
 
 export type Replay = {
@@ -38,11 +39,13 @@ export const replay = async (
   try {
     for (let ended = false; !ended; ) {
       const batch: RecordedEvent[] = [];
-      while (batch.length < REPLAY_BATCH && !ended) {
-        const items = await follower.take(REPLAY_BATCH - batch.length);
+      let bytes = 0;
+      while (batch.length < REPLAY_BATCH && bytes < BATCH_BYTES_MAX && !ended) {
+        const items = await follower.take(REPLAY_BATCH - batch.length, BATCH_BYTES_MAX - bytes);
         signal.throwIfAborted();
         for (const item of items) {
           if (ended) continue;
+          if (item.kind === 'event') bytes += item.bytes;
           const at =
             item.kind === 'event' ? item.event.position : item.kind === 'checkpoint' ? item.position : null;
           if (at === null || (to !== null && at > to)) ended = true;

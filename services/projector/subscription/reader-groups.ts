@@ -1,17 +1,9 @@
-import type { RecordedEvent } from '#contracts/events/event.ts';
-import { pause } from '#platform/clock.ts';
 import { createBatchDispatcher, type Running } from '../apply/batch-dispatcher.ts';
 import { recordState } from '../apply/checkpoints.ts';
+import { createBatchReader } from './batch-reader.ts';
 import type { EventCounter } from './event-counter.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 
-/** Batch limits: events of a live batch, and events or milliseconds of a batch while far behind. */
-const LIVE_BATCH = 1_000;
-const CATCH_UP_BATCH = 5_000;
-const CATCH_UP_BATCH_WINDOW_MS = 250;
-/** Batching window under load: wait 3 ms for more events, so that fewer commits compete with the writers. */
-const LIVE_BATCH_WINDOW_MS = 3;
-const BATCH_WINDOW_FROM_EVENTS = 50;
 const BUFFERED_ITEMS = 10_000;
 /**
  * Maximum distance in the log (position bytes) between projections that share a reader. A projection further
@@ -58,32 +50,6 @@ const lowestPosition = (group: ReaderGroup): bigint => {
   const positions = group.running.map(({ position }) => position);
   if (group.counter) positions.push(group.counter.position());
   return positions.reduce((low, position) => (position < low ? position : low), positions[0] ?? 0n);
-};
-
-/** Returns a function that reads the next batch, or `null` once the follower is closed. */
-const createBatchReader = (follower: ReturnType<ProjectorDependencies['eventStore']['follow']>) => {
-  let isCaughtUp = false;
-  let lastBatchEvents = 0;
-  return async () => {
-    if (isCaughtUp && lastBatchEvents >= BATCH_WINDOW_FROM_EVENTS) await pause(LIVE_BATCH_WINDOW_MS);
-    const events: RecordedEvent[] = [];
-    let position = 0n;
-    // Far behind, writing is faster than reading. Without this window, every few events would cost a commit.
-    const windowEndsMs = performance.now() + CATCH_UP_BATCH_WINDOW_MS;
-    do {
-      const items = await follower.take(isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH - events.length);
-      if (items.length === 0) return null;
-      for (const item of items) {
-        if (item.kind === 'event') {
-          events.push(item.event);
-          position = item.event.position;
-        } else if (item.kind === 'checkpoint') position = item.position;
-        else isCaughtUp = true;
-      }
-    } while (!isCaughtUp && events.length < CATCH_UP_BATCH && performance.now() < windowEndsMs);
-    lastBatchEvents = events.length;
-    return { events, position, isCaughtUp };
-  };
 };
 
 /** Follows the log for one reader group, until the signal or until a stop position is reached. */

@@ -1,0 +1,19 @@
+/** Estimated bytes of a number, truth value or null, and of the punctuation around a value, as JSON. */
+const VALUE_BYTES = 6;
+
+/**
+ * Estimates the bytes of an event's data as JSON, from the lengths of its texts. Serialising it again to measure it would
+ * cost as much as parsing it did. Texts outside ASCII count less than their bytes, and about as much as they need in
+ * memory.
+ */
+export const approximateBytes = (data: unknown): number => {
+  if (typeof data === 'string') return data.length + VALUE_BYTES;
+  if (typeof data !== 'object' || data === null) return VALUE_BYTES;
+  let bytes = VALUE_BYTES;
+  if (Array.isArray(data)) {
+    for (const item of data) bytes += approximateBytes(item);
+    return bytes;
+  }
+  for (const name in data) bytes += name.length + approximateBytes((data as Record<string, unknown>)[name]);
+  return bytes;
+};
