@@ -1,17 +1,12 @@
 import { z } from 'zod';
 import { ObservedDomain, Timestamp } from '../values/primitives.ts';
-import { cutProseText, nameText, proseText, webAddress } from '../values/text.ts';
+import { cutProseText, nameText, proseText, uncutWebAddress } from '../values/text.ts';
+import { PRODUCT_TEXT_MAX_CHARACTERS, shortenProduct } from './shorten-product.ts';
 
 /** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
 export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
 export const STOREFRONT_PAGES_MAX = 1_000;
 export const STOREFRONT_PRODUCTS_MAX = 25_000;
-export const PRODUCT_VARIANTS_MAX = 2_000;
-/**
- * Maximum characters of one product as JSON. An event that holds the product before and after a change still fits
- * into one append.
- */
-export const PRODUCT_MAX_CHARACTERS = 100_000;
 
 /** Numeric id of a product or variant, stored as its digits. */
 const CatalogueId = z.string().regex(/^[1-9][0-9]{0,19}$/, 'an id of 1 to 20 digits');
@@ -23,8 +18,8 @@ export const ListedPrice = z.string().regex(PRICE, 'a decimal number such as "59
 /** One variant as the catalogue page showed it. `null` means unknown and overwrites nothing. */
 export const ObservedVariant = z.strictObject({
   id: CatalogueId,
-  title: cutProseText(255).nullable(),
-  sku: proseText(255).nullable(),
+  title: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
+  sku: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
   price: ListedPrice.nullable(),
   /** `none`: the page states that it has no price to compare with. */
   compare_at_price: z.union([ListedPrice, z.literal('none')]).nullable(),
@@ -33,26 +28,26 @@ export const ObservedVariant = z.strictObject({
 });
 export type ObservedVariant = z.infer<typeof ObservedVariant>;
 
+/** One product of a page in the `/products.json` format, of any size. `null` means unknown. */
+const UncutProduct = z.strictObject({
+  id: CatalogueId,
+  /** The product's part of its URL. */
+  handle: proseText(255),
+  title: cutProseText(1_000),
+  product_type: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
+  vendor: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
+  published_at: Timestamp.nullable(),
+  image_url: uncutWebAddress().nullable(),
+  /** All variants of the product. A variant missing here has been delisted. */
+  variants: z.array(ObservedVariant).min(1),
+});
+
 /**
- * One product of a page in the `/products.json` format, reduced to the fields that the API serves. `null` means
- * unknown.
+ * One product within its limits, reduced to the fields that the API serves. Longer texts are cut, a longer image URL
+ * becomes unknown and a longer list loses its last variants (`shorten-product.ts`); no page is rejected because of their
+ * length. Parsing the result again changes nothing.
  */
-export const ObservedProduct = z
-  .strictObject({
-    id: CatalogueId,
-    handle: proseText(255),
-    title: cutProseText(1_000),
-    product_type: cutProseText(255).nullable(),
-    vendor: cutProseText(255).nullable(),
-    published_at: Timestamp.nullable(),
-    image_url: webAddress(2_048).nullable(),
-    /** All variants of the product. A variant missing here has been delisted. */
-    variants: z.array(ObservedVariant).min(1).max(PRODUCT_VARIANTS_MAX),
-  })
-  .refine(
-    (product) => JSON.stringify(product).length <= PRODUCT_MAX_CHARACTERS,
-    `a product is at most ${PRODUCT_MAX_CHARACTERS} characters long`,
-  );
+export const ObservedProduct = UncutProduct.transform(shortenProduct);
 export type ObservedProduct = z.infer<typeof ObservedProduct>;
 
 const scanKey = {

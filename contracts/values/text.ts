@@ -29,6 +29,9 @@ export const webAddress = (maxLength: number) =>
     .max(maxLength)
     .refine(isStorable, NOT_STORABLE);
 
+/** An http or https URL of any length. For URLs that are left out above a limit and not refused. */
+export const uncutWebAddress = () => z.url({ protocol: /^https?$/ }).refine(isStorable, NOT_STORABLE);
+
 /** A name: a single line with a visible character. */
 export const nameText = (maxLength: number) =>
   z

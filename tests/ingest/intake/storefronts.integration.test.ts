@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Event } from '#contracts/events/event.ts';
-import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import { type StorefrontEvent, storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import type {
   ObservedProduct,
   StorefrontScanEnd,
@@ -252,4 +252,33 @@ it('a catalogue of any size is read and appended in parts of bounded size', asyn
      from ingest.storefront s where domain = 'large.example'`,
   );
   expect(rows).toEqual([{ listed: 1, missing: 0, shown: 1 }]);
+});
+
+it('a product over its limits is recorded within them, and is not changed by the next scan', async () => {
+  const long: ObservedProduct = {
+    ...shopProduct(1, '9.00'),
+    variants: Array.from({ length: 2_000 }, (_, variant) => ({
+      id: String(variant + 1),
+      title: '🧦'.repeat(120),
+      sku: null,
+      price: '9.00',
+      compare_at_price: null,
+      available: true,
+    })),
+  };
+  for (const day of [1, 2]) {
+    const { pages, end } = scanOf('long.example', day, [[long, shopProduct(2, '9.00')]]);
+    for (const part of [...pages, end]) await stack.intake.submit(part);
+  }
+  const events: StorefrontEvent[] = [];
+  for await (const event of stack.eventStore.read<StorefrontEvent>(storefrontStream('long.example')))
+    events.push(event);
+  const listed = events.flatMap(({ type, data }) => (type === 'ProductsListed' ? data.products : []));
+  expect(listed.map(({ variants }) => variants.length).toSorted((one, other) => one - other)).toEqual([
+    2, 2_000,
+  ]);
+  expect(events.map(({ type }) => type).filter((type) => type !== 'ProductsListed')).toEqual([
+    'StorefrontScanRecorded',
+    'StorefrontScanRecorded',
+  ]);
 });
