@@ -3,6 +3,15 @@
 -- schema named `alerts` is something else: the read model of alert rules.
 create schema if not exists alerting;
 
+-- Older releases named the column of a social page's id `page_id`.
+do $$
+begin
+  if exists (select from information_schema.columns
+      where table_schema = 'alerting' and table_name = 'page' and column_name = 'page_id') then
+    alter table alerting.page rename column page_id to social_page_id;
+  end if;
+end $$;
+
 -- Checkpoint: commit position of $all up to which events are matched, and the newest recording time so far. Events
 -- up to `replayed_until` (the end of the log when this table was created) may have been matched before, so
 -- deliveries found in the log are not queued again.
@@ -42,11 +51,11 @@ create table if not exists alerting.brand (
 -- Social pages by brand. Used to alert only on the first link and the first partner ad of a page.
 create table if not exists alerting.page (
   brand_id uuid not null,
-  page_id text not null,
+  social_page_id text not null,
   role text,
   ran_ads boolean not null,
   was_new_partner boolean not null,
-  primary key (brand_id, page_id)
+  primary key (brand_id, social_page_id)
 );
 
 -- Pending items of a rule, until a scan, a day or a week ends. `key` is the brand id (scan) or the first day

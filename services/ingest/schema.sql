@@ -19,6 +19,18 @@ begin
   end if;
 end $$;
 
+-- Older releases named the column of a social page's id `page_id`.
+do $$
+declare
+  renamed text;
+begin
+  for renamed in
+    select table_name from information_schema.columns where table_schema = 'ingest' and column_name = 'page_id'
+  loop
+    execute format('alter table ingest.%I rename column page_id to social_page_id', renamed);
+  end loop;
+end $$;
+
 -- Chunks of scans that have not ended. A chunk is acknowledged to the queue once its row is committed.
 create table if not exists ingest.staged_chunk (
   scan_id uuid not null,
@@ -57,7 +69,7 @@ create table if not exists ingest.staged_ad (
   brand_id uuid not null,
   primary key (scan_id, ad_id)
 );
-alter table ingest.staged_ad add column if not exists page_id text;
+alter table ingest.staged_ad add column if not exists social_page_id text;
 create index if not exists staged_ad_by_brand on ingest.staged_ad (scan_id, brand_id, chunk);
 
 -- Catalogue pages of storefront scans that have not ended.
@@ -116,21 +128,21 @@ create table if not exists ingest.brand (
 
 create table if not exists ingest.linked_page (
   brand_id uuid not null,
-  page_id text not null,
+  social_page_id text not null,
   confidence real not null,
   -- Time of the observation that linked the page.
   linked_at text collate "C" not null,
-  primary key (brand_id, page_id)
+  primary key (brand_id, social_page_id)
 );
-create index if not exists linked_page_by_page on ingest.linked_page (page_id);
+create index if not exists linked_page_by_page on ingest.linked_page (social_page_id);
 
 -- Every observation of a link between a page and a brand. They say which pages a day needs (rule 9).
 create table if not exists ingest.page_link (
-  page_id text not null,
+  social_page_id text not null,
   brand_id uuid not null,
   observed_at text collate "C" not null,
   linked boolean not null,
-  primary key (page_id, brand_id, observed_at)
+  primary key (social_page_id, brand_id, observed_at)
 );
 create index if not exists page_link_by_brand on ingest.page_link (brand_id);
 
@@ -147,7 +159,7 @@ create table if not exists ingest.library (
 create table if not exists ingest.ad (
   ad_id text primary key,
   brand_id uuid not null,
-  page_id text,
+  social_page_id text,
   live boolean not null,
   -- True when the last scan that covered the ad showed it as ended.
   shown_ended boolean not null,
@@ -156,10 +168,10 @@ create table if not exists ingest.ad (
 );
 -- Time of the first scan that showed the ad with its page. Null in rows of an older release: that of the first scan.
 alter table ingest.ad add column if not exists page_met_at text collate "C";
-create index if not exists ad_by_page on ingest.ad (page_id, brand_id, first_seen_at);
-create index if not exists ad_live_by_page on ingest.ad (brand_id, page_id) where live;
-create index if not exists ad_shown_ended on ingest.ad (brand_id, page_id) where shown_ended;
-create index if not exists ad_live_page on ingest.ad (page_id) where live;
+create index if not exists ad_by_page on ingest.ad (social_page_id, brand_id, first_seen_at);
+create index if not exists ad_live_by_page on ingest.ad (brand_id, social_page_id) where live;
+create index if not exists ad_shown_ended on ingest.ad (brand_id, social_page_id) where shown_ended;
+create index if not exists ad_live_page on ingest.ad (social_page_id) where live;
 
 -- Owner of each ad: the brand whose stream holds the ad's events. The row is inserted before the first event is
 -- appended. An ad in concurrent scans of two brands therefore starts in one stream only.
@@ -170,12 +182,12 @@ create table if not exists ingest.ad_owner (
 
 create table if not exists ingest.page (
   brand_id uuid not null,
-  page_id text not null,
+  social_page_id text not null,
   known jsonb not null,
   first_scan_at text not null,
   last_scan_at text not null,
   last_complete_at text,
-  primary key (page_id, brand_id)
+  primary key (social_page_id, brand_id)
 );
 -- Time of the complete scan before the last complete scan.
 alter table ingest.page add column if not exists complete_before text;
@@ -193,9 +205,9 @@ create table if not exists ingest.scan (
 create index if not exists scan_by_brand on ingest.scan (scanned_for, observed_at);
 
 create table if not exists ingest.scan_page (
-  page_id text not null,
+  social_page_id text not null,
   scan_id uuid not null,
-  primary key (page_id, scan_id)
+  primary key (social_page_id, scan_id)
 );
 create index if not exists scan_page_by_scan on ingest.scan_page (scan_id);
 

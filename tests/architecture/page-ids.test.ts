@@ -3,15 +3,21 @@ import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const schemas = globSync('projections/**/schema.sql', { cwd: ROOT });
+const schemas = globSync(['projections/**/schema.sql', 'services/**/schema.sql'], { cwd: ROOT });
+
+/** Statements that rename the column of an older release, the only place where its name may stand. */
+const OLD_NAME =
+  /^\s*(?:--.*|.*\bcolumn_name = 'page_id'.*|.*\brename column page_id to social_page_id\b.*)$/;
 
 /** Social pages have a text id, landing pages a UUID. One name for both columns would hide which page is meant. */
-test('columns of read models name the kind of page whose id they hold', () => {
-  expect(schemas.length).toBeGreaterThan(0);
+test('columns name the kind of page whose id they hold', () => {
+  expect(schemas).toEqual(
+    expect.arrayContaining(['services/ingest/schema.sql', 'services/alerts/schema.sql']),
+  );
   const ambiguous = schemas.flatMap((file) =>
     readFileSync(join(ROOT, file), 'utf8')
       .split('\n')
-      .filter((line) => /\b(?:card_)?page_ids?\b/.test(line))
+      .filter((line) => /\b(?:card_)?page_ids?\b/.test(line) && !OLD_NAME.test(line))
       .map((line) => `${file}: ${line.trim()}`),
   );
   expect(ambiguous).toEqual([]);

@@ -57,13 +57,15 @@ const readBrands = async (database: Database, ids: readonly string[]): Promise<M
 
 const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Map<string, BrandPage>> => {
   if (pairs.length === 0) return new Map();
-  const { rows } = await database.query<Pair & BrandPage>({
+  const { rows } = await database.query<BrandPage & { brand_id: string; social_page_id: string }>({
     name: 'learn pages',
-    text: `select brand_id, page_id, role, ran_ads, was_new_partner from alerting.page
-           join unnest($1::uuid[], $2::text[]) as wanted (brand_id, page_id) using (brand_id, page_id)`,
+    text: `select brand_id, social_page_id, role, ran_ads, was_new_partner from alerting.page
+           join unnest($1::uuid[], $2::text[]) as wanted (brand_id, social_page_id) using (brand_id, social_page_id)`,
     values: [pairs.map(({ brand_id }) => brand_id), pairs.map(({ page_id }) => page_id)],
   });
-  return new Map(rows.map(({ brand_id, page_id, ...page }) => [keyOf(brand_id, page_id), page]));
+  return new Map(
+    rows.map(({ brand_id, social_page_id, ...page }) => [keyOf(brand_id, social_page_id), page]),
+  );
 };
 
 /** Preloads the brands and social pages that a batch refers to, so that matching needs no I/O. */
@@ -145,9 +147,9 @@ const savePages = async (
   const rows = changed.map(([key]) => pages.get(key) ?? UNKNOWN_PAGE);
   await client.query({
     name: 'keep pages',
-    text: `insert into alerting.page (brand_id, page_id, role, ran_ads, was_new_partner)
+    text: `insert into alerting.page (brand_id, social_page_id, role, ran_ads, was_new_partner)
            select * from unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::boolean[])
-           on conflict (brand_id, page_id) do update set role = excluded.role, ran_ads = excluded.ran_ads,
+           on conflict (brand_id, social_page_id) do update set role = excluded.role, ran_ads = excluded.ran_ads,
              was_new_partner = excluded.was_new_partner`,
     values: [
       changed.map(([, { brand_id }]) => brand_id),

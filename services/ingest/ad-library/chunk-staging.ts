@@ -27,17 +27,17 @@ const attribute = async (
       'select domain, brand_id from ingest.brand where domain = any($1::text[])',
       [[...new Set(domains.flat())]],
     ),
-    database.query<{ page_id: string; brand_id: string }>(
-      `select page_id, brand_id from ingest.linked_page where page_id = any($1::text[])
-       order by page_id, (brand_id = $2) desc, confidence desc, brand_id`,
+    database.query<{ social_page_id: string; brand_id: string }>(
+      `select social_page_id, brand_id from ingest.linked_page where social_page_id = any($1::text[])
+       order by social_page_id, (brand_id = $2) desc, confidence desc, brand_id`,
       [pageIds, scannedFor],
     ),
   ]);
   const brandOfAd = new Map(existing.rows.map(({ ad_id, brand_id }) => [ad_id, brand_id]));
   const brandOfDomain = new Map(brands.rows.map(({ domain, brand_id }) => [domain, brand_id]));
   const brandOfPage = new Map<string, string>();
-  for (const { page_id, brand_id } of links.rows)
-    if (!brandOfPage.has(page_id)) brandOfPage.set(page_id, brand_id);
+  for (const { social_page_id, brand_id } of links.rows)
+    if (!brandOfPage.has(social_page_id)) brandOfPage.set(social_page_id, brand_id);
   return ads.map((ad, index) => {
     const byDestination = domains[index]
       ?.map((domain) => brandOfDomain.get(domain))
@@ -69,9 +69,9 @@ const STAGE_CHUNK = `
     select $1, $2, $3, $7 from first where digest = $9
     on conflict do nothing returning 1
   ), staged_ads as (
-    insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, page_id)
-    select $1, i.ad_id, $2, i.brand_id, i.page_id
-    from unnest($5::text[], $6::uuid[], $8::text[]) as i(ad_id, brand_id, page_id)
+    insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, social_page_id)
+    select $1, i.ad_id, $2, i.brand_id, i.social_page_id
+    from unnest($5::text[], $6::uuid[], $8::text[]) as i(ad_id, brand_id, social_page_id)
     where exists (select from staged) on conflict do nothing
   )
   select coalesce((select digest from first),
@@ -193,7 +193,7 @@ export const absentAdIds = async function* (
   for (let after = ''; ; ) {
     const { rows } = await database.query<{ ad_id: string }>(
       `select ad_id from ingest.ad a
-       where brand_id = $1 and (live or shown_ended) and page_id = any($2::text[]) and ad_id > $4
+       where brand_id = $1 and (live or shown_ended) and social_page_id = any($2::text[]) and ad_id > $4
          and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
        order by ad_id limit ${SLICE_ADS}`,
       [brandId, pageIds, scanId, after],
@@ -211,12 +211,12 @@ export const pagesWithAdsElsewhere = async (
   pageIds: readonly string[],
   countries: readonly string[],
 ): Promise<ReadonlySet<string>> => {
-  const { rows } = await database.query<{ page_id: string }>(
-    `select distinct page_id from ingest.ad
-     where brand_id = $1 and live and page_id = any($2::text[]) and not (coalesce(known->'requested_countries', known->'countries') <@ $3::jsonb)`,
+  const { rows } = await database.query<{ social_page_id: string }>(
+    `select distinct social_page_id from ingest.ad
+     where brand_id = $1 and live and social_page_id = any($2::text[]) and not (coalesce(known->'requested_countries', known->'countries') <@ $3::jsonb)`,
     [brandId, pageIds, JSON.stringify(countries)],
   );
-  return new Set(rows.map(({ page_id }) => page_id));
+  return new Set(rows.map(({ social_page_id }) => social_page_id));
 };
 
 /**
@@ -228,8 +228,8 @@ export const brandsOfPages = async (
   pageIds: readonly string[],
 ): Promise<readonly string[]> => {
   const { rows } = await database.query<{ brand_id: string }>(
-    `select brand_id from ingest.ad where page_id = any($1::text[])
-     union select brand_id from ingest.page_link where page_id = any($1::text[]) and linked order by brand_id`,
+    `select brand_id from ingest.ad where social_page_id = any($1::text[])
+     union select brand_id from ingest.page_link where social_page_id = any($1::text[]) and linked order by brand_id`,
     [pageIds],
   );
   return rows.map(({ brand_id }) => brand_id);
@@ -241,12 +241,12 @@ export const pagesOfStagedAds = async (
   scanId: string,
   brandId: string | null,
 ): Promise<readonly string[]> => {
-  const { rows } = await database.query<{ page_id: string }>(
-    `select distinct coalesce(page_id, '${NO_PAGE}') as page_id from ingest.staged_ad
+  const { rows } = await database.query<{ social_page_id: string }>(
+    `select distinct coalesce(social_page_id, '${NO_PAGE}') as social_page_id from ingest.staged_ad
      where scan_id = $1 and ($2::uuid is null or brand_id = $2)`,
     [scanId, brandId],
   );
-  return rows.map(({ page_id }) => page_id);
+  return rows.map(({ social_page_id }) => social_page_id);
 };
 
 /** True when the brand has a live ad on one of the pages. */
@@ -256,7 +256,7 @@ export const hasLiveAds = async (
   pageIds: readonly string[],
 ): Promise<boolean> => {
   const { rows } = await database.query(
-    'select from ingest.ad where brand_id = $1 and live and page_id = any($2::text[]) limit 1',
+    'select from ingest.ad where brand_id = $1 and live and social_page_id = any($2::text[]) limit 1',
     [brandId, pageIds],
   );
   return rows.length > 0;
@@ -269,13 +269,13 @@ export const pagesConcerning = async (
   brandId: string,
   pageIds: readonly string[],
 ): Promise<ReadonlySet<string>> => {
-  const { rows } = await database.query<{ page_id: string }>(
-    `select page_id from ingest.ad where brand_id = $1 and page_id = any($2::text[])
-     union select page_id from ingest.page_link where brand_id = $1 and page_id = any($2::text[]) and linked
-     union select page_id from ingest.staged_ad where scan_id = $3 and brand_id = $1 and page_id = any($2::text[])`,
+  const { rows } = await database.query<{ social_page_id: string }>(
+    `select social_page_id from ingest.ad where brand_id = $1 and social_page_id = any($2::text[])
+     union select social_page_id from ingest.page_link where brand_id = $1 and social_page_id = any($2::text[]) and linked
+     union select social_page_id from ingest.staged_ad where scan_id = $3 and brand_id = $1 and social_page_id = any($2::text[])`,
     [brandId, pageIds, scanId],
   );
-  return new Set(rows.map(({ page_id }) => page_id));
+  return new Set(rows.map(({ social_page_id }) => social_page_id));
 };
 
 /** Deletes the staged rows of a scan that is recorded. The digests of its chunks stay. */

@@ -124,12 +124,12 @@ const SAVE = `
     where l.revision < excluded.revision
     returning 1
   ), ads as (
-    insert into ingest.ad (ad_id, brand_id, page_id, live, shown_ended, first_seen_at, page_met_at, known)
-    select i.ad_id, $1::uuid, i.page_id, i.live, i.shown_ended, i.first_seen_at, i.page_met_at, i.known::jsonb
+    insert into ingest.ad (ad_id, brand_id, social_page_id, live, shown_ended, first_seen_at, page_met_at, known)
+    select i.ad_id, $1::uuid, i.social_page_id, i.live, i.shown_ended, i.first_seen_at, i.page_met_at, i.known::jsonb
     from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[])
-      as i(ad_id, page_id, live, known, first_seen_at, shown_ended, page_met_at)
+      as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at)
     where exists (select from current)
-    on conflict (ad_id) do update set page_id = excluded.page_id, live = excluded.live, shown_ended = excluded.shown_ended,
+    on conflict (ad_id) do update set social_page_id = excluded.social_page_id, live = excluded.live, shown_ended = excluded.shown_ended,
       first_seen_at = excluded.first_seen_at, page_met_at = excluded.page_met_at, known = excluded.known
     where ingest.ad.brand_id = excluded.brand_id
   ), owners as (
@@ -139,13 +139,13 @@ const SAVE = `
     order by i.ad_id on conflict do nothing
   ), pages as (
     insert into ingest.page
-      (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at, complete_before)
+      (brand_id, social_page_id, known, first_scan_at, last_scan_at, last_complete_at, complete_before)
     select $1::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at,
       i.complete_before
     from jsonb_to_recordset($11::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
       last_complete_at text, complete_before text, all_seen_at text, collector text, differences jsonb)
     where exists (select from current)
-    on conflict (page_id, brand_id) do update set known = excluded.known,
+    on conflict (social_page_id, brand_id) do update set known = excluded.known,
       first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
       last_complete_at = excluded.last_complete_at, complete_before = excluded.complete_before
   )
@@ -161,8 +161,8 @@ const SAVE_SCANS = `
     insert into ingest.scan (scan_id, scanned_for, observed_at, complete, countries, collector)
     select scan_id, scanned_for, observed_at, complete, countries, collector from input on conflict do nothing
   ), pages as (
-    insert into ingest.scan_page (page_id, scan_id)
-    select distinct page_id, scan_id from input cross join unnest(page_ids) as p(page_id) on conflict do nothing
+    insert into ingest.scan_page (social_page_id, scan_id)
+    select distinct social_page_id, scan_id from input cross join unnest(page_ids) as p(social_page_id) on conflict do nothing
   )
   insert into ingest.recorded_scan
     (scan_id, brand_id, partial_pages, differences, totals, reliable, chronological)

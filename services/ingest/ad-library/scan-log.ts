@@ -35,7 +35,7 @@ export const latenessOf = async (
         where r.brand_id = $1 and (s.observed_at, s.scan_id) > ($2, $3::uuid)
         union all
         select s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
-        where p.page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+        where p.social_page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
       ) later`,
     values: [brandId, scanned_at, scan_id, pageIds],
   });
@@ -46,11 +46,11 @@ export const latenessOf = async (
 
 /** Returns the ids of all pages on which the brand has ads. */
 export const pagesOfBrand = async (database: Database, brandId: string): Promise<readonly string[]> => {
-  const { rows } = await database.query<{ page_id: string }>(
-    'select distinct page_id from ingest.ad where brand_id = $1 and page_id is not null',
+  const { rows } = await database.query<{ social_page_id: string }>(
+    'select distinct social_page_id from ingest.ad where brand_id = $1 and social_page_id is not null',
     [brandId],
   );
-  return rows.map(({ page_id }) => page_id);
+  return rows.map(({ social_page_id }) => social_page_id);
 };
 
 /**
@@ -62,19 +62,21 @@ export const firstMeetings = async (
   brandId: string,
   pageIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
-  const { rows } = await database.query<{ page_id: string; met_at: string | null }>(
-    `select page_id, min(met_at) as met_at from (
-       select page_id, coalesce(page_met_at, first_seen_at) as met_at from ingest.ad
-       where page_id = any($2::text[])
+  const { rows } = await database.query<{ social_page_id: string; met_at: string | null }>(
+    `select social_page_id, min(met_at) as met_at from (
+       select social_page_id, coalesce(page_met_at, first_seen_at) as met_at from ingest.ad
+       where social_page_id = any($2::text[])
        union all
-       select p.page_id, s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
-       where p.page_id = any($2::text[])
-     ) met group by page_id
+       select p.social_page_id, s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
+       where p.social_page_id = any($2::text[])
+     ) met group by social_page_id
      union all
-     select '', first_scan_at from ingest.page where brand_id = $1 and page_id = ''`,
+     select '', first_scan_at from ingest.page where brand_id = $1 and social_page_id = ''`,
     [brandId, pageIds],
   );
-  return new Map(rows.flatMap(({ page_id, met_at }) => (met_at === null ? [] : [[page_id, met_at]])));
+  return new Map(
+    rows.flatMap(({ social_page_id, met_at }) => (met_at === null ? [] : [[social_page_id, met_at]])),
+  );
 };
 
 /**
@@ -89,13 +91,13 @@ export const lookHistory = async (
   if (pageIds.length === 0) return { pages: new Map(), searches: [] };
   const isUnnamed = pageIds.some((pageId) => !scan.pageIds.has(pageId));
   const [looks, searches, met] = await Promise.all([
-    database.query<PageLook & { page_id: string }>({
+    database.query<PageLook & { social_page_id: string }>({
       name: 'ingest_last_looks',
       text: `
-        select p.page_id, s.countries, max(s.observed_at) as observed_at
+        select p.social_page_id, s.countries, max(s.observed_at) as observed_at
         from ingest.scan_page p join ingest.scan s using (scan_id)
-        where p.page_id = any($1::text[]) and s.complete and s.observed_at < $2
-        group by p.page_id, s.countries`,
+        where p.social_page_id = any($1::text[]) and s.complete and s.observed_at < $2
+        group by p.social_page_id, s.countries`,
       values: [pageIds, scan.scanned_at],
     }),
     isUnnamed
@@ -111,7 +113,7 @@ export const lookHistory = async (
   for (const pageId of pageIds) {
     pages.set(pageId, {
       met_at: met.get(pageId) ?? null,
-      looks: looks.rows.filter(({ page_id }) => page_id === pageId),
+      looks: looks.rows.filter(({ social_page_id }) => social_page_id === pageId),
     });
   }
   return { pages, searches: searches.rows };
@@ -124,15 +126,15 @@ export const looksSince = async (
   pageIds: readonly string[],
   since: string,
 ): Promise<LooksByPage> => {
-  const { rows } = await database.query<PageLook & { page_id: string }>(
-    `select p.page_id, s.scan_id, s.observed_at, s.countries
+  const { rows } = await database.query<PageLook & { social_page_id: string }>(
+    `select p.social_page_id, s.scan_id, s.observed_at, s.countries
      from ingest.scan_page p join ingest.scan s using (scan_id)
-     where p.page_id = any($1::text[]) and s.complete and s.observed_at > $2
+     where p.social_page_id = any($1::text[]) and s.complete and s.observed_at > $2
        and (s.observed_at, s.scan_id) < ($3, $4::uuid)
      order by s.observed_at, s.scan_id`,
     [pageIds, since, scanned_at, scan_id],
   );
-  return Map.groupBy(rows, ({ page_id }) => page_id);
+  return Map.groupBy(rows, ({ social_page_id }) => social_page_id);
 };
 
 /**
@@ -153,7 +155,7 @@ export const newestScanSince = async (
         where r.brand_id = $1 and s.observed_at >= $3
         union all
         select s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
-        where p.page_id = $2 and s.complete and s.observed_at >= $3
+        where p.social_page_id = $2 and s.complete and s.observed_at >= $3
       ) later`,
     values: [brandId, pageId, since],
   });
@@ -163,7 +165,7 @@ export const newestScanSince = async (
 /** Returns when which social pages were linked to the brand. */
 export const linksOf = async (database: Database, brandId: string): Promise<readonly LinkPeriod[]> => {
   const { rows } = await database.query<LinkObservation>(
-    'select page_id, observed_at, linked from ingest.page_link where brand_id = $1',
+    'select social_page_id as page_id, observed_at, linked from ingest.page_link where brand_id = $1',
     [brandId],
   );
   return linkPeriods(rows);
@@ -184,11 +186,11 @@ export const completeScansOfDay = async (
     page_ids: readonly string[];
   }>(
     `select s.scan_id, s.observed_at, s.scanned_for,
-       array(select page_id from ingest.scan_page p where p.scan_id = s.scan_id and p.page_id = any($4::text[])) as page_ids
+       array(select social_page_id from ingest.scan_page p where p.scan_id = s.scan_id and p.social_page_id = any($4::text[])) as page_ids
      from ingest.scan s
      where s.complete and s.observed_at >= $2 and s.observed_at < $3 and s.scan_id in (
        select scan_id from ingest.scan where scanned_for = $1 and observed_at >= $2 and observed_at < $3
-       union all select scan_id from ingest.scan_page where page_id = any($4::text[]))`,
+       union all select scan_id from ingest.scan_page where social_page_id = any($4::text[]))`,
     [brandId, day, `${day}~`, pageIds],
   );
   return rows.map(({ page_ids, ...scan }) => ({ ...scan, pageIds: new Set(page_ids) }));
@@ -263,11 +265,11 @@ export const scansOfBrand = async (
 ): Promise<readonly BrandScan[]> => {
   const { rows } = await database.query<LoggedRow>(
     `select s.*, r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.corrected_by,
-       array(select page_id from ingest.scan_page p
-         where p.scan_id = s.scan_id and p.page_id = any($3::text[])) as page_ids
+       array(select social_page_id from ingest.scan_page p
+         where p.scan_id = s.scan_id and p.social_page_id = any($3::text[])) as page_ids
      from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1
      where s.scan_id is distinct from $2 and (r.brand_id is not null or s.complete and exists (
-       select from ingest.scan_page p where p.scan_id = s.scan_id and p.page_id = any($3::text[])))
+       select from ingest.scan_page p where p.scan_id = s.scan_id and p.social_page_id = any($3::text[])))
      order by s.observed_at, s.scan_id`,
     [brandId, scanId, pageIds],
   );
@@ -284,7 +286,7 @@ export const adsToDecideAgain = async function* (
   for (let after = ''; ; ) {
     const { rows } = await database.query<{ ad_id: string }>(
       `select ad_id from ingest.ad a
-       where brand_id = $1 and ad_id > $4 and (page_id = any($2::text[]) or $5::boolean)
+       where brand_id = $1 and ad_id > $4 and (social_page_id = any($2::text[]) or $5::boolean)
          and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
        order by ad_id limit ${SLICE_ADS}`,
       [brandId, [...scan.pageIds], scan.scan_id, after, scan.complete && scan.scanned_for === brandId],

@@ -157,8 +157,8 @@ const storeLinkHistory = async (database: Database, event: Event): Promise<void>
   const linked = type === 'PageLinkObserved' ? data.status === 'linked' : type === 'PageLinked';
   await database.query({
     name: 'ingest_page_link',
-    text: `insert into ingest.page_link (brand_id, page_id, observed_at, linked) values ($1, $2, $3, $4)
-           on conflict (page_id, brand_id, observed_at) do update set linked = excluded.linked`,
+    text: `insert into ingest.page_link (brand_id, social_page_id, observed_at, linked) values ($1, $2, $3, $4)
+           on conflict (social_page_id, brand_id, observed_at) do update set linked = excluded.linked`,
     values: [data.brand_id, data.page_id, data.observed_at, linked],
   });
 };
@@ -170,12 +170,12 @@ export const storePageLinks = async (database: Database, events: readonly Event[
     await storeLinkHistory(database, event);
     if (type === 'PageLinked') {
       await database.query(
-        `insert into ingest.linked_page (brand_id, page_id, confidence, linked_at) values ($1, $2, $3, $4)
-         on conflict (brand_id, page_id) do update set confidence = excluded.confidence`,
+        `insert into ingest.linked_page (brand_id, social_page_id, confidence, linked_at) values ($1, $2, $3, $4)
+         on conflict (brand_id, social_page_id) do update set confidence = excluded.confidence`,
         [data.brand_id, data.page_id, data.confidence, data.observed_at],
       );
     } else if (type === 'PageUnlinked' || type === 'PageLinkQuarantined') {
-      await database.query('delete from ingest.linked_page where brand_id = $1 and page_id = $2', [
+      await database.query('delete from ingest.linked_page where brand_id = $1 and social_page_id = $2', [
         data.brand_id,
         data.page_id,
       ]);

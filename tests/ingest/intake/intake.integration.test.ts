@@ -369,4 +369,20 @@ describe('working tables', () => {
     await submitScan('large.example', '2026-05-04T10:00:00Z', [], { pages: ['710000001'] });
     expect(await eventStore.head()).toBe(head);
   });
+
+  it('of an older release keep their rows when the columns of social page ids get their new name', async () => {
+    const database = openPool(databaseUrl, 1);
+    const TABLES = ['ad', 'linked_page', 'page', 'page_link', 'scan_page', 'staged_ad'];
+    const contents = async () => {
+      const rows = TABLES.map((table) => database.query(`select * from ingest.${table}`));
+      return (await Promise.all(rows)).map((result) => result.rows);
+    };
+    const before = await contents();
+    for (const table of TABLES) {
+      await database.query(`alter table ingest.${table} rename column social_page_id to page_id`);
+    }
+    await using _ = await openIntake({ databaseUrl, eventStoreUrl });
+    expect(await contents()).toEqual(before);
+    await database.end();
+  });
 });
