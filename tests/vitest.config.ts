@@ -25,6 +25,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           isolate,
+          setupFiles: ['tests/property-seed.ts'],
           include: ['tests/**/*.test.ts'],
           exclude: [...configDefaults.exclude, INTEGRATION],
           testTimeout: UNIT_TIMEOUT_MS,
@@ -34,6 +35,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           isolate,
+          setupFiles: ['tests/property-seed.ts'],
           include: [INTEGRATION],
           globalSetup: ['tests/stack/global-setup.ts'],
           testTimeout: INTEGRATION_TIMEOUT_MS,

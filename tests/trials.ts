@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { glob, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { inheritedEnvironment } from '#platform/settings.ts';
+
+/**
+ * `npm run trials`: the long forms of tests that draw random values or kill processes, with fresh seeds. `npm test` holds
+ * the short forms with fixed seeds. Each campaign prints the settings that repeat it.
+ */
+type Campaign = {
+  readonly about: string;
+  readonly files: readonly string[];
+  readonly settings: (seed: number) => Readonly<Record<string, number>>;
+};
+
+/** Default limit of all campaigns together. */
+const MINUTES = 360;
+const SEED_MAX = 2 ** 31 - 1;
+
+const propertyTests = async (): Promise<string[]> => {
+  const files: string[] = [];
+  for await (const file of glob('tests/**/*.test.ts')) {
+    if ((await readFile(file, 'utf8')).includes('fc.assert')) files.push(file);
+  }
+  return files.toSorted();
+};
+
+const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
+  properties: {
+    about: 'every property test with another seed',
+    files: await propertyTests(),
+    settings: (PROPERTY_SEED) => ({ PROPERTY_SEED }),
+  },
+  order: {
+    about: 'scans of 20,000 worlds in a random order of arrival',
+    files: ['tests/domain/corpus/ad-library/order-of-arrival.test.ts'],
+    settings: (PROPERTY_SEED) => ({ PROPERTY_SEED, ORDER_WORLDS: 20_000 }),
+  },
+  reference: {
+    about: '20,000 worlds compared with the reference model',
+    files: ['tests/reference/reference.integration.test.ts'],
+    settings: (REFERENCE_SEED) => ({ REFERENCE_SEED, REFERENCE_WORLDS: 20_000 }),
+  },
+  'any-order': {
+    about: 'real exports in ten random orders',
+    files: ['tests/real-data/any-order.integration.test.ts'],
+    settings: (ANY_ORDER_SEED) => ({ ANY_ORDER_SEED, ANY_ORDER_RUNS: 10 }),
+  },
+  'kill-everything': {
+    about: 'all processes and servers killed while 200,000 ads arrive',
+    files: ['tests/faults/kill-everything.integration.test.ts'],
+    settings: (KILL_TEST_SEED) => ({ KILL_TEST_SEED, KILL_TEST_ADS: 200_000, KILL_TEST_ROUNDS: 10 }),
+  },
+  'kill-delivery': {
+    about: 'the delivery service killed during 5,000 deliveries',
+    files: ['tests/faults/delivery-kill.integration.test.ts'],
+    settings: (DELIVERY_KILL_SEED) => ({
+      DELIVERY_KILL_SEED,
+      DELIVERY_KILL_COUNT: 5000,
+      DELIVERY_KILL_ROUNDS: 20,
+    }),
+  },
+};
+
+const usage = (): string =>
+  [
+    'Usage: npm run trials -- [campaign...] [--seed N] [--minutes N]',
+    '',
+    'Without names, runs all campaigns in this order:',
+    ...Object.entries(CAMPAIGNS).map(([name, { about }]) => `  ${name.padEnd(16)} ${about}`),
+    '',
+    '--seed N      seed of every campaign (default: a random one for each)',
+    `--minutes N   ends all campaigns after N minutes, as failed (default ${MINUTES})`,
+  ].join('\n');
+
+const wholeNumber = (name: string, text: string, max: number): number => {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 1 && number <= max) return number;
+  throw new Error(`--${name} is a whole number from 1 to ${max}, not ${text}`);
+};
+
+const readArguments = () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { seed: { type: 'string' }, minutes: { type: 'string' }, help: { type: 'boolean' } },
+  });
+  const unknown = positionals.find((name) => !(name in CAMPAIGNS));
+  if (unknown !== undefined) throw new Error(`there is no campaign ${unknown}; see --help`);
+  return {
+    isHelp: values.help === true,
+    names: positionals.length > 0 ? positionals : Object.keys(CAMPAIGNS),
+    seed: values.seed === undefined ? null : wholeNumber('seed', values.seed, SEED_MAX),
+    minutes: wholeNumber('minutes', values.minutes ?? String(MINUTES), 10_000),
+  };
+};
+
+/** Runs the files in vitest and returns the exit code. Ends vitest, with its servers, when `signal` is aborted. */
+const runVitest = (
+  files: readonly string[],
+  settings: Readonly<Record<string, number>>,
+  signal: AbortSignal,
+): Promise<number> => {
+  const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+  const texts = Object.entries(settings).map(([name, value]) => [name, String(value)]);
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [vitest, 'run', '--config=tests/vitest.config.ts', ...files],
+    { env: { ...inheritedEnvironment(), ...Object.fromEntries(texts) }, stdio: 'inherit' },
+  );
+  const end = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', end, { once: true });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      signal.removeEventListener('abort', end);
+      resolve(code ?? 1);
+    });
+  });
+};
+
+const runTrials = async (): Promise<void> => {
+  const { isHelp, names, seed, minutes } = readArguments();
+  if (isHelp) {
+    console.log(usage());
+    return;
+  }
+  const limit = AbortSignal.timeout(minutes * 60_000);
+  const failed: string[] = [];
+  for (const name of names) {
+    const { about, files, settings } = CAMPAIGNS[name] as Campaign;
+    const chosen = settings(seed ?? randomInt(1, SEED_MAX));
+    const repeat = Object.entries(chosen).map(([variable, value]) => `${variable}=${value}`);
+    console.log(`\n${name}: ${about}\n${repeat.join(' ')}`);
+    if (limit.aborted || (await runVitest(files, chosen, limit)) !== 0) {
+      failed.push(`${name}${limit.aborted ? ` (ended after ${minutes} minutes)` : ''}, ${repeat.join(' ')}`);
+    }
+  }
+  console.log(failed.length === 0 ? '\nAll campaigns passed.' : `\nFailed:\n  ${failed.join('\n  ')}`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
+};
+
+try {
+  await runTrials();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}
