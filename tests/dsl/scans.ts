@@ -106,13 +106,14 @@ const partialPagesOf = (
     }),
   );
 
-/** Returns the time of the first recorded ad by page id; '' stands for ads without a page. */
+/** Returns the time of the first scan that showed an ad with the page, by page id. */
 const firstAdTimes = ({ ads }: LibraryState): ReadonlyMap<string, string> => {
   const times = new Map<string, string>();
   for (const one of ads.values()) {
-    const [pageId, metAt] = [one.page_id ?? '', pageMetAt(one)];
-    const before = times.get(pageId);
-    if (before === undefined || metAt < before) times.set(pageId, metAt);
+    if (one.page_id === null) continue;
+    const metAt = pageMetAt(one);
+    const before = times.get(one.page_id);
+    if (before === undefined || metAt < before) times.set(one.page_id, metAt);
   }
   return times;
 };
@@ -121,6 +122,8 @@ export const library = (): Library => {
   const state = emptyLibrary();
   let log: readonly (ReplayScan & { reliable: boolean; corrected_by: string | null })[] = [];
   let totals: ScanTotals | undefined;
+  /** Time of the first scan that showed an ad without a page. */
+  let pagelessAt: string | null = null;
 
   const looksBefore = (header: ScanHeader): ReadonlyMap<string, readonly PageLook[]> => {
     const looks = new Map<string, PageLook[]>();
@@ -174,7 +177,11 @@ export const library = (): Library => {
       const links = linkedPages.map((page_id) => ({ page_id, from: '', until: null }));
       const verdicts = reliableScans(BRAND, links, complete);
       const reliable = verdicts.get(header.scan_id) ?? false;
-      const metAt = firstAdTimes(state);
+      const metAt = new Map(firstAdTimes(state));
+      if (pagelessAt !== null) metAt.set('', pagelessAt);
+      const isPageless = ads.some(({ page_id }) => page_id === null);
+      if (isPageless && (pagelessAt === null || header.scanned_at < pagelessAt))
+        pagelessAt = header.scanned_at;
       if (isLate(header, log)) {
         const shownPages = ads.map(({ page_id }) => page_id ?? '');
         const late = { scan: own, scans: log, metAt, shownPages };

@@ -21,7 +21,7 @@ import type { Figures, World } from '../world.ts';
 const PROJECTIONS: readonly Projection[] = [ads, brands, dailyActivity];
 const PREFIXES = ['adLibrary-', 'brand-', 'socialPage-'];
 /** Worlds that are submitted at the same time. The observations of one world stay in their order. */
-const WORLDS_AT_ONCE = 6;
+const WORLDS_AT_ONCE = 16;
 /** Maximum events per batch of the projections, as the projector takes when it catches up. */
 const BATCH_EVENTS = 5_000;
 

@@ -23,6 +23,8 @@ const shownAd = fc.record({
   body: fc.constantFrom('One', 'Two'),
   link: fc.constantFrom('https://shop.example/a', 'https://shop.example/b'),
   ended: fc.boolean(),
+  hidesPage: fc.nat(3).map((number) => number === 3),
+  named: fc.constantFrom(undefined, [], ['DE'], ['FR']),
 });
 
 const pageOf = (id: number): string => (id === 4 ? OTHER_PAGE : PAGE);
@@ -39,14 +41,15 @@ const anyScan = fc
   .map(
     ({ hours, shown, ...coverage }): Scan => ({
       options: { ...coverage, at: new Date(Date.UTC(2026, 4, 1, hours * 5)).toISOString() },
-      ads: shown.map(({ id, body, link, ended }) =>
+      ads: shown.map(({ id, body, link, ended, hidesPage, named }) =>
         ad(id, {
-          page_id: pageOf(id),
+          page_id: hidesPage ? null : pageOf(id),
           body,
           link_url: link,
           is_active: !ended,
           stopped_on: null,
           started_on: `2026-05-0${id}`,
+          ...(named ? { countries: [...named] } : {}),
         }),
       ),
     }),
