@@ -156,16 +156,26 @@ create table if not exists ingest.library (
   open jsonb
 );
 
+-- The ads of each brand. While the streams are folded one after the other, an ad that moved may have two rows.
 create table if not exists ingest.ad (
-  ad_id text primary key,
+  ad_id text not null,
   brand_id uuid not null,
   social_page_id text,
   live boolean not null,
   -- True when the last scan that covered the ad showed it as ended.
   shown_ended boolean not null,
   first_seen_at text collate "C" not null,
-  known jsonb not null
+  known jsonb not null,
+  primary key (ad_id, brand_id)
 );
+-- In tables of an older release, an ad has one row.
+do $$
+begin
+  if exists (select from pg_constraint
+      where conrelid = 'ingest.ad'::regclass and contype = 'p' and cardinality(conkey) = 1) then
+    alter table ingest.ad drop constraint ad_pkey, add primary key (ad_id, brand_id);
+  end if;
+end $$;
 -- Time of the first scan that showed the ad with its page. Null in rows of an older release: that of the first scan.
 alter table ingest.ad add column if not exists page_met_at text collate "C";
 create index if not exists ad_by_page on ingest.ad (social_page_id, brand_id, first_seen_at);
@@ -179,6 +189,21 @@ create table if not exists ingest.ad_owner (
   ad_id text primary key,
   brand_id uuid not null
 );
+-- Time and cause of the move that gave the ad to this brand; empty for an ad that has not moved.
+alter table ingest.ad_owner add column if not exists since text collate "C" not null default '';
+
+-- Moves of ads between brands (rule 10). The former brand's stream records a move first. `moved`: the event, until the
+-- present brand's stream has it too. One small row per move stays.
+create table if not exists ingest.ad_move (
+  ad_id text not null,
+  scan_id uuid not null,
+  to_brand_id uuid not null,
+  has_left boolean not null,
+  has_arrived boolean not null,
+  moved jsonb,
+  primary key (ad_id, scan_id, to_brand_id)
+);
+create index if not exists ad_move_open on ingest.ad_move (scan_id, to_brand_id) where has_left and not has_arrived;
 
 create table if not exists ingest.page (
   brand_id uuid not null,

@@ -153,7 +153,10 @@ export const stagedBrands = async (
   return new Map(rows.map(({ brand_id, ads }) => [brand_id, ads]));
 };
 
-/** Returns the brand's ads that were staged with this chunk. Ads that another chunk staged first are left out. */
+/**
+ * Returns the brand's ads that were staged with this chunk. Ads that another chunk staged first are left out, and so are
+ * ads that moved to another brand since they were claimed: the former brand would start them again.
+ */
 export const stagedAds = async (
   database: Database,
   scanId: string,
@@ -166,7 +169,8 @@ export const stagedAds = async (
       chunk,
     ]),
     database.query<{ ad_id: string }>(
-      'select ad_id from ingest.staged_ad where scan_id = $1 and brand_id = $2 and chunk = $3',
+      `select ad_id from ingest.staged_ad s where scan_id = $1 and brand_id = $2 and chunk = $3
+         and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id and o.brand_id <> s.brand_id)`,
       [scanId, brandId, chunk],
     ),
   ]);

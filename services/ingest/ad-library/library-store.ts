@@ -2,7 +2,7 @@ import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { readFileSync } from 'node:fs';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
-import type { ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdAttributed, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
   emptyLibrary,
@@ -16,6 +16,8 @@ import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
+import { adIdsOf } from './event-ads.ts';
+import { saveMoves } from './move-log.ts';
 
 /** Maximum events per batch when a brand's tables catch up with its stream. */
 const CATCH_UP_EVENTS = 500;
@@ -36,6 +38,7 @@ export type OpenLibrary = {
     readonly scans: Map<string, FoldedScan>;
     readonly corrections: ScanCorrected['data'][];
     readonly removed: Set<string>;
+    readonly moves: AdAttributed['data'][];
   };
 };
 
@@ -45,30 +48,6 @@ type FoldedScan = ScanRecorded['data'] & { readonly differences: readonly string
 /** Creates the working tables of ingest that do not exist. */
 export const createWorkingTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.ingestSchema, sql: readFileSync(SCHEMA, 'utf8') });
-
-const adIdsOf = (event: AdLibraryEvent): readonly string[] => {
-  switch (event.type) {
-    case 'AdStarted':
-    case 'AdRevised':
-    case 'AdDetailsObserved':
-    case 'AdDestinationChanged':
-    case 'AdConfirmedInactive':
-    case 'AdReturned':
-      return [event.data.ad_id];
-    case 'AdsMissed':
-    case 'AdsSeen':
-    case 'AdsStillInactive':
-      return event.data.ad_ids;
-    case 'AdsReworded':
-      return event.data.ads.map(({ ad_id }) => ad_id);
-    case 'AdObservationCorrected':
-    case 'AdAttributed':
-      return [event.data.ad_id];
-    case 'ScanCorrected':
-    case 'ScanRecorded':
-      return [];
-  }
-};
 
 /** Loads the stored state of these ads into `library.state.ads`. Ads of other brands are not loaded. */
 export const loadAds = async (
@@ -102,6 +81,7 @@ export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent
         changed.removed.add(adId);
       }
     }
+    if (event.type === 'AdAttributed') changed.moves.push(event.data);
     if (event.type === 'ScanCorrected') changed.corrections.push(event.data);
     if (event.type === 'ScanRecorded') {
       const { scan_id } = event.data;
@@ -129,9 +109,9 @@ const SAVE = `
     from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[])
       as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at)
     where exists (select from current)
-    on conflict (ad_id) do update set social_page_id = excluded.social_page_id, live = excluded.live, shown_ended = excluded.shown_ended,
+    on conflict (ad_id, brand_id) do update set social_page_id = excluded.social_page_id, live = excluded.live,
+      shown_ended = excluded.shown_ended,
       first_seen_at = excluded.first_seen_at, page_met_at = excluded.page_met_at, known = excluded.known
-    where ingest.ad.brand_id = excluded.brand_id
   ), owners as (
     insert into ingest.ad_owner (ad_id, brand_id)
     select i.ad_id, $1::uuid from unnest($7::text[]) as i(ad_id)
@@ -210,6 +190,7 @@ export const saveLibrary = async (
   const ads = [...changed.ads.values()];
   library.revision = revision;
   await saveScans(database, library);
+  await saveMoves(database, changed.moves);
   await database.query({
     name: 'ingest_save_library',
     text: SAVE,
@@ -234,6 +215,7 @@ export const saveLibrary = async (
   changed.ads.clear();
   changed.pages.clear();
   changed.removed.clear();
+  changed.moves.length = 0;
 };
 
 /**
@@ -254,7 +236,14 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
     brandId,
     revision: row ? BigInt(row.revision) : -1n,
     state,
-    changed: { ads: new Map(), pages: new Set(), scans: new Map(), corrections: [], removed: new Set() },
+    changed: {
+      ads: new Map(),
+      pages: new Set(),
+      scans: new Map(),
+      corrections: [],
+      removed: new Set(),
+      moves: [],
+    },
   };
   if (row) {
     state.live = row.live;

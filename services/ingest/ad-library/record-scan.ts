@@ -15,6 +15,7 @@ import {
   stagedBrands,
   stagedChunks,
 } from './chunk-staging.ts';
+import { completeMoves } from './complete-moves.ts';
 import { decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 
@@ -63,6 +64,7 @@ export const recordStagedScan = async (
     );
   }
   await claimStagedAds(database, end.scan_id);
+  await completeMoves(database, eventStore, end.scan_id);
   const seenBy = await stagedBrands(database, end.scan_id);
   // Deduplicates pages that the coverage names twice.
   const named = new Map(end.coverage.pages.map((page) => [page.page_id, page]));

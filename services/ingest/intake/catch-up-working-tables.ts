@@ -4,6 +4,7 @@ import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { completeMoves } from '../ad-library/complete-moves.ts';
 import { catchUpLibrary, openLibrary } from '../ad-library/library-store.ts';
 import { storePageLinks, storeRegisteredBrands } from './decider-registry.ts';
 
@@ -53,6 +54,11 @@ export const catchUpWorkingTables = async (
     } catch (error) {
       if (!(error instanceof UnreadableEvent)) throw error;
     }
+  }
+  try {
+    await completeMoves(database, eventStore, null);
+  } catch (error) {
+    if (!(error instanceof UnreadableEvent)) throw error;
   }
   if (position === null) return;
   await database.query(

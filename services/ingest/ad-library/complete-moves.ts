@@ -1,0 +1,50 @@
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { createLibraryStateStore } from './library-state-store.ts';
+import { loadAds, type OpenLibrary } from './library-store.ts';
+import { movesToComplete, type OpenMoves, openMoves } from './move-log.ts';
+
+/** Maximum moves that are loaded and decided together. */
+const MOVES_AT_ONCE = 100;
+
+const completeFor = async (database: Database, eventStore: EventStore, open: OpenMoves): Promise<number> => {
+  const store = createLibraryStateStore(database, eventStore, open.to_brand_id, open.scan_id);
+  const decide = async function* (library: OpenLibrary): AsyncGenerator<readonly AdLibraryEvent[]> {
+    for (let after = ''; ; ) {
+      const moves = await movesToComplete(database, open, after, MOVES_AT_ONCE);
+      await loadAds(
+        database,
+        library,
+        moves.map(({ ad_id }) => ad_id),
+      );
+      yield moves.map((move) => ({
+        type: 'AdAttributed',
+        data: { ...move, brand_id: open.to_brand_id },
+      }));
+      if (moves.length < MOVES_AT_ONCE) return;
+      after = moves.at(-1)?.ad_id ?? after;
+    }
+  };
+  await handleCommand({ store, decide, conflicts: SCAN_CONFLICTS });
+  return store.appended();
+};
+
+/**
+ * Completes moves of ads between brands (rule 10): appends to the present brand's stream the moves that only the
+ * former brand's stream records. A process that was killed between the two appends leaves such moves. With `scanId`,
+ * completes only those of ads in that staged scan. Returns the number of events. Safe to call again, and in several
+ * processes at once: the loser of two appends reads the stream and finds the moves completed.
+ */
+export const completeMoves = async (
+  database: Database,
+  eventStore: EventStore,
+  scanId: string | null,
+): Promise<number> => {
+  let events = 0;
+  for (const open of await openMoves(database, scanId)) {
+    events += await completeFor(database, eventStore, open);
+  }
+  return events;
+};
