@@ -9,6 +9,7 @@ import { createDeliveryTables } from '#application/delivery-outbox/schema/create
 import { silentLog } from '#platform/logger.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
+import { createAlertsTables } from '#services/alerts/checkpoint.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
@@ -245,6 +246,20 @@ describe.skipIf(executable === null)('the console', () => {
     await stack.pool.query('delete from projector.parked');
   });
 
+  test('shows the streams that wait for a newer release', async () => {
+    await go('waiting', 'Waiting streams');
+    await page.getByText('No waiting streams.').waitFor();
+    await createAlertsTables(stack.pool);
+    await stack.pool.query(
+      `insert into alerting.waiting_event (stream, revision, position, type, version)
+       select 'adLibrary-' || $1::text, n, n, 'AdStarted', '9' from generate_series(4, 6) n`,
+      [randomUUID()],
+    );
+    await page.reload();
+    await page.getByRole('row', { name: /adLibrary-.* AdStarted 9 2 / }).waitFor();
+    await screenshots('waiting');
+  });
+
   test('shows deliveries with their attempts, to cancel and to replay', async () => {
     await go('deliveries?status=queued', 'Deliveries');
     await page.getByRole('row', { name: /queued webhook/ }).waitFor();
@@ -284,7 +299,7 @@ describe.skipIf(executable === null)('the console', () => {
     await page.getByRole('row', { name: /^radar/ }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).focus();
     const walked: string[] = [];
-    for (let steps = 0; steps < 5; steps += 1) {
+    for (let steps = 0; steps < 6; steps += 1) {
       await page.keyboard.press('Shift+Tab');
       // The focus is visible, and on the screen.
       walked.push(
@@ -296,6 +311,7 @@ describe.skipIf(executable === null)('the console', () => {
     expect(walked).toEqual([
       'Historiestrue',
       'Deliveriestrue',
+      'Waiting streamstrue',
       'Parked eventstrue',
       'Projectionstrue',
       'Skip to contenttrue',

@@ -9,6 +9,8 @@ import { silentLog } from '#platform/logger.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { checkReadModelsBuilt } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
+import { createAlertsTables } from '#services/alerts/checkpoint.ts';
+import type { WaitingStream } from '#services/ops/alerts/waiting-streams.ts';
 import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { until } from '../stack/wait-until.ts';
@@ -16,6 +18,8 @@ import { until } from '../stack/wait-until.ts';
 /** The operator HTTP API, as the console and scripts use it. */
 const TOKEN = 'the token of the operators';
 const PARKED = 7;
+/** Streams that wait for a newer release. */
+const WAITING = 3;
 
 let stack: ApiStack;
 let app: ReturnType<typeof buildOps>;
@@ -351,6 +355,30 @@ describe('parked events', () => {
     expect(await refused('GET', '/ops/parked?projection=radr', 404)).toContain('Projection radr not found');
     await refused('GET', '/ops/parked?limit=0', 400);
     await refused('GET', '/ops/parked?cursor=x', 400);
+  });
+});
+
+describe('streams that wait for a newer release', () => {
+  test('are listed in pages, and are none before alerts has started', async () => {
+    expect(await answered('GET', '/ops/alerts/waiting')).toEqual([]);
+    await createAlertsTables(stack.pool);
+    await stack.pool.query(
+      `insert into alerting.waiting_event (stream, revision, position, type, version)
+       select 'adLibrary-' || n, revision, 10 * n + revision, 'AdStarted', '9'
+       from generate_series(1, $1::int) n, generate_series(4, 6) revision`,
+      [WAITING],
+    );
+    const pages: (readonly string[])[] = [];
+    for (let more: string | undefined = ''; more !== undefined; ) {
+      const response = await call('GET', `/ops/alerts/waiting?limit=2${more}`);
+      const { data, meta } = response.json<{ data: WaitingStream[]; meta: { cursor?: string } }>();
+      expect(data[0]).toMatchObject({ type: 'AdStarted', version: '9', revision: '4', waiting: 2 });
+      pages.push(data.map(({ stream }) => stream));
+      more = meta.cursor && `&cursor=${encodeURIComponent(meta.cursor)}`;
+    }
+    expect(pages).toEqual([['adLibrary-1', 'adLibrary-2'], ['adLibrary-3']]);
+    await refused('GET', '/ops/alerts/waiting?limit=0', 400);
+    await refused('GET', '/ops/alerts/waiting?after=adLibrary-1', 400);
   });
 });
 

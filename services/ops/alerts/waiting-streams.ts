@@ -7,6 +7,7 @@ export const WAITING_PAGE_MAX = 500;
 const PAGE_DEFAULT = 50;
 const STREAM_MAX_LENGTH = 300;
 
+/** Parameters of one result page. */
 export const WaitingQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(WAITING_PAGE_MAX).default(PAGE_DEFAULT),
   /** Keyset cursor: the last stream of the previous result page. */
@@ -26,6 +27,10 @@ export type WaitingStream = {
   readonly waiting: number;
   readonly since: string;
 };
+
+/** Returns the cursor of the next result page; `null` after the last page. */
+export const nextWaitingCursor = (page: readonly WaitingStream[], limit: number): string | null =>
+  page.length === limit ? (page.at(-1)?.stream ?? null) : null;
 
 /** SQL states: undefined table, schema. Alerts creates its tables when it starts for the first time. */
 const NOT_MADE = ['42P01', '3F000'];

@@ -11,6 +11,7 @@ const REASON_MAX_LENGTH = 90;
 const PAGES = {
   projections: () => import('./projections.js'),
   parked: () => import('./parked.js'),
+  waiting: () => import('./waiting.js'),
   deliveries: () => import('./deliveries.js'),
   history: () => import('./history.js'),
 };

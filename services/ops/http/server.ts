@@ -4,6 +4,7 @@ import { ERRORS, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/logger.ts';
 import { PRIVATE_HEADERS } from './reply.ts';
 import type { AuditDependencies } from '../audit/history.ts';
+import { registerAlertRoutes } from './routes/alerts.ts';
 import { registerConsole } from './routes/console.ts';
 import { type DeliveryDependencies, registerDeliveryRoutes } from './routes/deliveries.ts';
 import { type HealthDependencies, registerHealthRoutes } from './routes/health.ts';
@@ -112,6 +113,7 @@ export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServer
   registerDeliveryRoutes(app, dependencies);
   registerProjectionRoutes(app, dependencies);
   registerParkedRoutes(app, dependencies);
+  registerAlertRoutes(app, dependencies);
   registerLogRoutes(app, dependencies, ending.signal);
   app.addHook('preClose', async () => ending.abort());
   return app;

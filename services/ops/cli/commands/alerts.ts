@@ -1,5 +1,10 @@
 import type { Command } from 'commander';
-import { listWaitingStreams, WAITING_PAGE_MAX, WaitingQuery } from '#services/ops/alerts/waiting-streams.ts';
+import {
+  listWaitingStreams,
+  nextWaitingCursor,
+  WAITING_PAGE_MAX,
+  WaitingQuery,
+} from '#services/ops/alerts/waiting-streams.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { isJson, printTable } from '../output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
@@ -8,9 +13,8 @@ const waiting = async (options: object, command: Command): Promise<void> => {
   const query = readQuery(WaitingQuery, options);
   const streams = await withOpsDependencies(({ pool }) => listWaitingStreams(pool, query));
   printTable(command, ['stream', 'type', 'version', 'revision', 'position', 'waiting', 'since'], streams);
-  const last = streams.at(-1);
-  if (last && streams.length === query.limit && !isJson(command))
-    console.error(`More: --after ${last.stream}`);
+  const next = nextWaitingCursor(streams, query.limit);
+  if (next !== null && !isJson(command)) console.error(`More: --after ${next}`);
 };
 
 /** `ops alerts waiting` */
