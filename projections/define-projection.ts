@@ -58,7 +58,7 @@ export type Change =
   | { readonly kind: 'delete'; readonly table: string; readonly key: Row }
   /** Runs a statement of the projection, once for the rows of all such changes of a batch. */
   | { readonly kind: 'run'; readonly statement: string; readonly row: Row }
-  /** Like `run`, but at the end of the batch and once for each distinct row. */
+  /** Runs a statement like `run`, but at the end of the batch and once for each distinct row. */
   | { readonly kind: 'refresh'; readonly statement: string; readonly row: Row };
 
 /**

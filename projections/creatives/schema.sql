@@ -49,8 +49,8 @@ create table file (
 alter table file alter column said set statistics 10000;
 alter table file alter column shown set statistics 10000;
 
--- The columns of an ad that files need. `active`: not confirmed inactive. `stored`: at least one of its files
--- is archived.
+-- One row per ad, with the columns that files need. `active` is false once the ad is confirmed inactive. `stored` is
+-- true when at least one of its files is archived.
 create table ad (
   ad_id text primary key,
   brand_id uuid not null,
@@ -85,8 +85,8 @@ create table file_count (
   primary key (creative_key) include (active_ads)
 );
 
--- Refreshed: a file under each brand whose ads carry it, and under the zero id if one of these is public. The
--- newest live ad is the brand's own; `active_ads` counts those of every brand.
+-- One row per file and brand whose ads carry it, and one under the zero id if one of these brands is public. Refreshed
+-- after each batch. The newest live ad is the brand's own; `active_ads` counts the live ads of every brand.
 create table file_scope (
   creative_key text not null,
   scope_id uuid not null,

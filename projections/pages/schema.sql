@@ -24,8 +24,8 @@ create table page (
   -- Ads of all brands.
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
-  -- Refreshed: the brand that owns the host's domain, whether any of its brands is public, and what its rows
-  -- in `page_scope` hold; null until it is listed for the first time.
+  -- Refreshed at the end of each batch. `owner_id` is the brand that owns the host's domain. `is_public` is true when any brand
+  -- of the page is public. The `listed_` columns repeat the page's rows in `page_scope`; null until it is first listed.
   owner_id uuid,
   is_public boolean not null default false,
   listed_since timestamptz,

@@ -7,7 +7,7 @@ create table tool (
   described_at timestamptz,
   website_url text,
   website_at timestamptz,
-  -- True if any scan of any site could read it.
+  -- True once a scan of any site could read the tool's tests.
   is_read boolean not null default false,
   installed bigint not null default 0,
   read bigint not null default 0,

@@ -40,7 +40,7 @@ create table brand (
   counted_band int
 );
 
--- Top-level categories. `brands`: public brands of it whose sites were scanned.
+-- One row per top-level category. `brands` counts its public brands whose sites were scanned.
 create table category (
   category_id uuid primary key,
   slug text,

@@ -64,7 +64,7 @@ export const SHARED_ERRORS = [
 /** Contract of an endpoint, without the schemas of its input. */
 export type Contract = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With parameters in braces: `/v1/brands/{brandId}`. */
+  /** Path with its parameters in braces, such as `/v1/brands/{brandId}`. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: Tag;

@@ -70,7 +70,7 @@ export class RecentEvents {
   #indexAfter(position: number): number {
     let low = 0;
     let high = this.#events.length;
-    // Most subscribers are at the end.
+    // Fast path without a search: most subscribers have read every event.
     if (high === 0 || (this.#events[high - 1] as StoredEvent).position <= position) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;

@@ -210,7 +210,7 @@ const isUnchangedSighting = (
   return isEqual(expandLooks(looks, scans), expanded);
 };
 
-/** Returns the totals of a scan by those of the scan before it. */
+/** Computes the totals of a scan from the totals of the scan before it. */
 const totalsAfter = (
   previous: { readonly totals: Contribution; readonly contribution: Contribution },
   contribution: Contribution,

@@ -129,7 +129,7 @@ export const compactLooks = (
     const look = expanded.get(scan.scan_id);
     const follows = kind !== null && carriesOn(scan, shown.page_id ?? null);
     if (!look) {
-      // Without a look of its own, the scan would show the ad as the look before did.
+      // A scan without a stored look shows the same as the look before, so this absence must be stored.
       if (follows && kind !== 'absent') {
         looks.push({ scan_id: scan.scan_id, observed_at: scan.observed_at, kind: 'absent' });
         kind = 'absent';
