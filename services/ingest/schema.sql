@@ -19,6 +19,14 @@ begin
   end if;
 end $$;
 
+-- Without its checkpoint the log is folded from its beginning, and with it the links of all pages.
+do $$
+begin
+  if to_regclass('ingest.folded_page') is not null and to_regclass('ingest.folded_to') is null then
+    drop table ingest.folded_page;
+  end if;
+end $$;
+
 -- Older releases named the column of a social page's id `page_id`.
 do $$
 declare
@@ -252,6 +260,22 @@ create table if not exists ingest.recorded_scan (
   primary key (scan_id, brand_id)
 );
 create index if not exists recorded_scan_by_brand on ingest.recorded_scan (brand_id);
+
+-- Revision of a social page's stream up to which its links are in the tables above.
+create table if not exists ingest.folded_page (
+  stream text primary key,
+  revision bigint not null
+);
+
+-- Streams whose last events may not be in the tables yet. A row is committed before the events are appended and deleted
+-- after the tables were written. What an interruption leaves is folded before the next decision.
+create table if not exists ingest.pending_fold (
+  stream text not null,
+  -- Id of the command or scan that appends.
+  command_id uuid not null,
+  marked_at timestamptz not null default now(),
+  primary key (stream, command_id)
+);
 
 -- Checkpoint: position up to which the log was folded when a process last started.
 create table if not exists ingest.folded_to (

@@ -4,7 +4,9 @@ import { eventMetadata, serviceActor } from '#application/commands/event-metadat
 import type { StateStore } from '#application/commands/handle-command.ts';
 import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { catchUpLibrary, foldEvents, type OpenLibrary, openLibrary, saveLibrary } from './library-store.ts';
+import { clearMark, whileMarked } from '../intake/pending-mark.ts';
+import { catchUpLibrary } from './catch-up-library.ts';
+import { foldEvents, type OpenLibrary, openLibrary, saveLibrary } from './library-store.ts';
 
 /** Events gathered before they are appended together. A small scan is one append. */
 const APPEND_EVENTS = 500;
@@ -48,6 +50,7 @@ export const createLibraryStateStore = (
     correlationId: scanId,
     causationId: scanId,
   });
+  const appending = { stream: adLibraryStream(brandId), commandId: scanId };
   let library: OpenLibrary | undefined;
   let gathered: AdLibraryEvent[] = [];
   let appended = 0;
@@ -57,21 +60,30 @@ export const createLibraryStateStore = (
     if (gathered.length === 0 || !library) return;
     const events = gathered;
     gathered = [];
-    last = await eventStore.append(adLibraryStream(brandId), library.revision, events, metadata, (event) =>
-      eventIdOf(brandId, event as AdLibraryEvent),
-    );
-    appended += events.length;
-    await saveLibrary(database, library, last.revision);
+    const opened = library;
+    await whileMarked(database, appending, async (markStream) => {
+      await markStream();
+      last = await eventStore.append(appending.stream, opened.revision, events, metadata, (event) =>
+        eventIdOf(brandId, event as AdLibraryEvent),
+      );
+      appended += events.length;
+      const isSaved = await saveLibrary(database, opened, last.revision);
+      // Another process may have folded a part of the events.
+      if (!isSaved) await catchUpLibrary(database, eventStore, brandId);
+    });
   };
 
   return {
     load: async (conflicts) => {
-      library = await openLibrary(database, brandId);
+      // Optimistic: the tables count as current until an append fails with `StreamMoved`. Only a retry reads the stream.
+      library =
+        conflicts === 0
+          ? await openLibrary(database, brandId)
+          : await catchUpLibrary(database, eventStore, brandId);
+      if (conflicts > 0) await clearMark(database, appending);
       gathered = [];
       appended = 0;
       last = null;
-      // Optimistic: the tables count as current until an append fails with `StreamMoved`. Only a retry reads the stream.
-      if (conflicts > 0) await catchUpLibrary(database, eventStore, library);
       return library;
     },
     append: async (events) => {

@@ -1,9 +1,7 @@
-import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { readFileSync } from 'node:fs';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { AdAttributed, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
-import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
   emptyLibrary,
   type AdState,
@@ -13,14 +11,11 @@ import {
   pageMetAt,
 } from '#domain/corpus/ad-library/state.ts';
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { adIdsOf } from './event-ads.ts';
 import { saveMoves } from './move-log.ts';
 
-/** Maximum events per batch when a brand's tables catch up with its stream. */
-const CATCH_UP_EVENTS = 500;
 const SCHEMA = new URL('../schema.sql', import.meta.url);
 
 /**
@@ -92,16 +87,16 @@ export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent
   }
 };
 
-// Writes all changes in one round trip. Skips the state tables when another process has already written a later
-// revision, because this process's state is older. `ad_owner` rows are inserted here only after the tables were
-// dropped and folded again; otherwise the claim has inserted them before.
+// Writes all changes in one round trip, and nothing when the tables are no longer at the revision that the state was
+// loaded at: another process has folded the same events, or later ones. `ad_owner` rows are inserted here only after the
+// tables were dropped and folded again; otherwise the claim has inserted them before.
 const SAVE = `
   with current as (
     insert into ingest.library as l (brand_id, revision, live, missing, total, open)
     values ($1, $2, $3, $4, $5, $6)
     on conflict (brand_id) do update set revision = excluded.revision, live = excluded.live,
       missing = excluded.missing, total = excluded.total, open = excluded.open
-    where l.revision < excluded.revision
+    where l.revision = $16
     returning 1
   ), ads as (
     insert into ingest.ad (ad_id, brand_id, social_page_id, live, shown_ended, first_seen_at, page_met_at, known)
@@ -128,8 +123,10 @@ const SAVE = `
     on conflict (social_page_id, brand_id) do update set known = excluded.known,
       first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
       last_complete_at = excluded.last_complete_at, complete_before = excluded.complete_before
+  ), removed as (
+    delete from ingest.ad where ad_id = any($13::text[]) and brand_id = $1::uuid and exists (select from current)
   )
-  delete from ingest.ad where ad_id = any($13::text[]) and brand_id = $1::uuid and exists (select from current)`;
+  select from current`;
 
 // Scans are recorded in the log before their rows are written, so repeating these statements changes nothing.
 const SAVE_SCANS = `
@@ -165,7 +162,7 @@ const scanRow = ({ pages, differences, chronological, late_arrival, ...scan }: F
 });
 
 /** Writes the folded scans and their corrections. A batch holds at most one correction of a scan. */
-const saveScans = async (database: Database, { brandId, changed }: OpenLibrary): Promise<void> => {
+const saveScans = async (database: Transaction, { brandId, changed }: OpenLibrary): Promise<void> => {
   const { scans, corrections } = changed;
   if (scans.size > 0) {
     await database.query(SAVE_SCANS, [brandId, JSON.stringify([...scans.values()].map(scanRow))]);
@@ -173,25 +170,21 @@ const saveScans = async (database: Database, { brandId, changed }: OpenLibrary):
   for (const correction of corrections) {
     await database.query(SAVE_CORRECTIONS, [brandId, JSON.stringify([correction])]);
   }
-  scans.clear();
-  corrections.length = 0;
 };
 
 /**
- * Writes the pending changes with the revision that they reflect. Rows and revision change in one statement. If the
- * process is killed before it, the next process catches up from the stream.
+ * Writes the pending changes with the revision that they reflect, in one transaction. Returns false, and writes nothing,
+ * when another process has written the library since it was opened. If the process is killed before the commit, the next
+ * decision catches up from the stream.
  */
 export const saveLibrary = async (
   database: Database,
   library: OpenLibrary,
   revision: bigint,
-): Promise<void> => {
+): Promise<boolean> => {
   const { state, brandId, changed } = library;
   const ads = [...changed.ads.values()];
-  library.revision = revision;
-  await saveScans(database, library);
-  await saveMoves(database, changed.moves);
-  await database.query({
+  const statement = {
     name: 'ingest_save_library',
     text: SAVE,
     values: [
@@ -210,12 +203,24 @@ export const saveLibrary = async (
       [...changed.removed],
       ads.map(({ looks }) => looks.at(-1)?.kind === 'ended'),
       ads.map(pageMetAt),
+      library.revision,
     ],
+  };
+  const isSaved = await inTransaction(database, async (transaction) => {
+    const { rows } = await transaction.query(statement);
+    if (rows.length === 0) return false;
+    await saveScans(transaction, library);
+    await saveMoves(transaction, changed.moves);
+    return true;
   });
+  library.revision = revision;
   changed.ads.clear();
   changed.pages.clear();
   changed.removed.clear();
+  changed.scans.clear();
+  changed.corrections.length = 0;
   changed.moves.length = 0;
+  return isSaved;
 };
 
 /**
@@ -257,29 +262,4 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
     for (const { known } of pages.rows) state.pages.set(known.page_id, known);
   }
   return library;
-};
-
-/** Folds the events that were appended after the library's revision, and writes them to the tables. */
-export const catchUpLibrary = async (
-  database: Database,
-  eventStore: EventStore,
-  library: OpenLibrary,
-): Promise<void> => {
-  const { brandId, state } = library;
-  let batch: AdLibraryEvent[] = [];
-  let revision = library.revision;
-  const flush = async (): Promise<void> => {
-    if (batch.length === 0) return;
-    await loadAds(database, library, batch.flatMap(adIdsOf));
-    foldEvents(library, batch);
-    await saveLibrary(database, library, revision);
-    state.ads.clear();
-    batch = [];
-  };
-  for await (const event of eventStore.read<AdLibraryEvent>(adLibraryStream(brandId), library.revision)) {
-    batch.push(requireReadable(event));
-    revision = event.revision;
-    if (batch.length >= CATCH_UP_EVENTS) await flush();
-  }
-  await flush();
 };

@@ -1,5 +1,5 @@
 import type { AdAttributed } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** Rows of ads that change their brand (rule 10), folded from the streams of both brands. */
 
@@ -29,7 +29,7 @@ const SAVE_MOVES = `
     moved = case when m.has_arrived or excluded.has_arrived then null else excluded.moved end`;
 
 /** Writes moves that one stream records, and the owners of the ads. Repeating it changes nothing. */
-export const saveMoves = async (database: Database, moves: readonly Move[]): Promise<void> => {
+export const saveMoves = async (database: Transaction, moves: readonly Move[]): Promise<void> => {
   if (moves.length === 0) return;
   const rows = moves.map((data) => ({ since: orderOf(data), data }));
   await database.query(SAVE_MOVES, [JSON.stringify(rows)]);

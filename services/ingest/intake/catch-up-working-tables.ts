@@ -4,9 +4,9 @@ import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { catchUpLibrary } from '../ad-library/catch-up-library.ts';
 import { completeMoves } from '../ad-library/complete-moves.ts';
-import { catchUpLibrary, openLibrary } from '../ad-library/library-store.ts';
-import { storePageLinks, storeRegisteredBrands } from './decider-registry.ts';
+import { foldEvent } from './folded-streams.ts';
 
 /** Maximum events per batch. */
 const BATCH_EVENTS = 2_000;
@@ -41,8 +41,7 @@ export const catchUpWorkingTables = async (
           log?.error({ err: new UnreadableEvent(event), stream }, 'stream waits for a release');
         }
         if (!waiting.has(stream)) {
-          await storeRegisteredBrands(database, [event]);
-          await storePageLinks(database, [event]);
+          await foldEvent(database, event);
         }
         if (waiting.size === 0) position = event.position;
       } else if (waiting.size === 0) position = item.position;
@@ -50,7 +49,7 @@ export const catchUpWorkingTables = async (
   }
   for (const brandId of libraries) {
     try {
-      await catchUpLibrary(database, eventStore, await openLibrary(database, brandId));
+      await catchUpLibrary(database, eventStore, brandId);
     } catch (error) {
       if (!(error instanceof UnreadableEvent)) throw error;
     }

@@ -10,9 +10,12 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
 import { catchUpWorkingTables } from './catch-up-working-tables.ts';
-import { createDecision, storeRegisteredBrands } from './decider-registry.ts';
+import { createDecision } from './decider-registry.ts';
+import { isFolded, storeBrand } from './folded-streams.ts';
+import { foldPending, foldStream } from './pending-folds.ts';
+import { whileMarked } from './pending-mark.ts';
 import { inUtc, parseObservation } from './validate-observation.ts';
-import { createStreamCommands } from './stream-commands.ts';
+import { appendingAfter, createStreamCommands } from './stream-commands.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
@@ -66,15 +69,19 @@ export const openIntake = async ({
   ): Promise<number> => {
     const known = await database.query('select from ingest.brand where domain = $1', [domain]);
     if (known.rows.length > 0) return 0;
-    const { events } = await executeCommand(eventStore, {
-      stream: brandStream(brandIdOf(domain)),
-      decider: brand,
-      decision: registerBrand(domain, observedAt),
-      metadata: metadata(commandId),
-      commandId,
+    const brandId = brandIdOf(domain);
+    const stream = brandStream(brandId);
+    return await whileMarked(database, { stream, commandId }, async (markStream) => {
+      const { events } = await executeCommand(appendingAfter(eventStore, markStream), {
+        stream,
+        decider: brand,
+        decision: registerBrand(domain, observedAt),
+        metadata: metadata(commandId),
+        commandId,
+      });
+      await storeBrand(database, brandId, domain);
+      return events.length;
     });
-    await storeRegisteredBrands(database, events);
-    return events.length;
   };
 
   const submit = async (input: unknown): Promise<IntakeOutcome> => {
@@ -83,11 +90,13 @@ export const openIntake = async ({
     switch (observation.type) {
       case 'ad_library.scan':
         inUtc(observation.scanned_at, 'scanned_at');
+        await foldPending(database, eventStore);
         await stageChunk(database, observation);
         return { events: 0, totals: null };
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
         const registered = await registerIfMissing(observation.brand_domain, scannedAt, commandId);
+        await foldPending(database, eventStore);
         const outcome = await recordStagedScan(database, eventStore, {
           ...observation,
           scanned_at: scannedAt,
@@ -107,15 +116,19 @@ export const openIntake = async ({
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
-        const { stream, decider, decision, remember, correct } = createDecision(observed);
-        const events = await runOnStream({
-          stream,
-          decider,
-          decision,
-          metadata: metadata(commandId),
-          commandId,
+        const { stream, decider, decision, correct } = createDecision(observed);
+        const command = { stream, decider, decision, metadata: metadata(commandId), commandId };
+        const events = await whileMarked(database, { stream, commandId }, async (markStream) => {
+          const appended = await runOnStream({
+            ...command,
+            beforeAppend: async (decided) => {
+              if (decided.some(isFolded)) await markStream();
+            },
+          });
+          if (appended.some(isFolded)) await foldStream(database, eventStore, stream);
+          return appended;
         });
-        await remember?.(database, events);
+        if (correct) await foldPending(database, eventStore);
         const corrections = (await correct?.(database, eventStore)) ?? 0;
         return { events: events.length + corrections, totals: null };
       }

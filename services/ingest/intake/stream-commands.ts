@@ -14,19 +14,34 @@ type StreamCommand = {
   readonly decision: (state: unknown) => readonly Event[];
   readonly metadata: CommandMetadata;
   readonly commandId: string;
+  /** Called with the events of the decision before they are appended. */
+  readonly beforeAppend?: BeforeAppend;
 };
+
+type BeforeAppend = (events: readonly Event[]) => Promise<void>;
+type Streams = Pick<EventStore, 'load' | 'append'>;
+
+/** Returns an event store that calls `beforeAppend` before each append. */
+export const appendingAfter = (eventStore: Streams, beforeAppend: BeforeAppend): Streams => ({
+  load: eventStore.load,
+  append: async (stream, expected, events, metadata, ids) => {
+    await beforeAppend(events);
+    return await eventStore.append(stream, expected, events, metadata, ids);
+  },
+});
 
 /**
  * Creates the function that runs decisions of observations and returns their events. It caches the states of the last
  * streams and reads only the events after them. Otherwise each of 4,000 links of one social page would read all links
  * before it.
  */
-export const createStreamCommands = (eventStore: Pick<EventStore, 'load' | 'append'>) => {
+export const createStreamCommands = (eventStore: Streams) => {
   const states = new LRUCache<string, LoadedState<unknown>>({ max: CACHED_STREAMS_MAX });
   return async (command: StreamCommand): Promise<readonly Event[]> => {
-    const { stream } = command;
+    const { stream, beforeAppend } = command;
+    const streams = beforeAppend ? appendingAfter(eventStore, beforeAppend) : eventStore;
     try {
-      const { events, ...loaded } = await executeCommand(eventStore, command, states.get(stream));
+      const { events, ...loaded } = await executeCommand(streams, command, states.get(stream));
       states.set(stream, loaded);
       return events;
     } catch (error) {

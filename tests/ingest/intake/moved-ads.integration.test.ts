@@ -7,11 +7,8 @@ import { type AdState, recordOf } from '#domain/corpus/ad-library/state.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import {
-  catchUpLibrary,
-  createWorkingTables,
-  openLibrary,
-} from '#services/ingest/ad-library/library-store.ts';
+import { catchUpLibrary } from '#services/ingest/ad-library/catch-up-library.ts';
+import { createWorkingTables } from '#services/ingest/ad-library/library-store.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
@@ -163,7 +160,7 @@ describe('an ad that moves to another brand', () => {
     await database.query('drop schema ingest cascade');
     await createWorkingTables(database);
     for (const domain of domains) {
-      await catchUpLibrary(database, stack.eventStore, await openLibrary(database, brandIdOf(domain)));
+      await catchUpLibrary(database, stack.eventStore, brandIdOf(domain));
     }
     expect(await tables()).toEqual(before);
     expect(before.moves).toHaveLength(3);

@@ -1,0 +1,111 @@
+import type { BrandRegistered } from '#contracts/events/corpus/brand.ts';
+import type { Event, RecordedEvent } from '#contracts/events/event.ts';
+import { requireReadable } from '#contracts/events/schema-registry.ts';
+import type { PageProfileObserved, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** Folds the streams of brands and social pages into the working tables. Several processes may do so at once. */
+
+type Stored = Pick<RecordedEvent, 'stream' | 'type' | 'data' | 'revision'>;
+type LinkEvent = Exclude<SocialPageEvent, PageProfileObserved>;
+
+const LINK_EVENTS: ReadonlySet<string> = new Set<LinkEvent['type']>([
+  'PageLinked',
+  'PageUnlinked',
+  'PageLinkQuarantined',
+  'PageLinkObserved',
+]);
+
+/** True for events of these streams that the working tables reflect. */
+export const isFolded = ({ type }: Event): boolean => type === 'BrandRegistered' || LINK_EVENTS.has(type);
+
+/** Stores a registered brand in `ingest.brand`. Idempotent. */
+export const storeBrand = async (database: Database, brandId: string, domain: string): Promise<void> => {
+  await database.query({
+    name: 'ingest_store_brand',
+    text: 'insert into ingest.brand (brand_id, domain) values ($1, $2) on conflict do nothing',
+    values: [brandId, domain],
+  });
+};
+
+// Skips an event that is in the tables already. Of two observations of the same time, the last in the log holds.
+const STORE_LINK = `
+  with current as (
+    insert into ingest.folded_page as f (stream, revision) values ($1, $2)
+    on conflict (stream) do update set revision = excluded.revision where f.revision < excluded.revision
+    returning 1
+  ), history as (
+    insert into ingest.page_link (brand_id, social_page_id, observed_at, linked)
+    select $3, $4, $5, $6 where exists (select from current)
+    on conflict (social_page_id, brand_id, observed_at) do update set linked = excluded.linked
+  ), linked as (
+    insert into ingest.linked_page (brand_id, social_page_id, confidence, linked_at)
+    select $3, $4, $7, $5 where $8 = 'PageLinked' and exists (select from current)
+    on conflict (brand_id, social_page_id) do update set confidence = excluded.confidence
+  )
+  delete from ingest.linked_page where brand_id = $3 and social_page_id = $4
+    and $8 in ('PageUnlinked', 'PageLinkQuarantined') and exists (select from current)`;
+
+const storeLink = async (
+  database: Database,
+  { stream, revision, ...event }: Pick<Stored, 'stream' | 'revision'> & LinkEvent,
+): Promise<void> => {
+  const { type, data } = event;
+  await database.query({
+    name: 'ingest_store_link',
+    text: STORE_LINK,
+    values: [
+      stream,
+      revision,
+      data.brand_id,
+      data.page_id,
+      data.observed_at,
+      type === 'PageLinkObserved' ? data.status === 'linked' : type === 'PageLinked',
+      type === 'PageLinked' ? data.confidence : null,
+      type,
+    ],
+  });
+};
+
+/**
+ * Stores what an event says about brands and links. Idempotent. The events of a stream must come in their order, and
+ * all before this one must be in the tables.
+ */
+export const foldEvent = async (database: Database, event: Stored): Promise<void> => {
+  if (event.type === 'BrandRegistered') {
+    const { brand_id, domain } = event.data as BrandRegistered['data'];
+    await storeBrand(database, brand_id, domain);
+  } else if (LINK_EVENTS.has(event.type)) await storeLink(database, event as Stored & LinkEvent);
+};
+
+/** Stores the links of a social page that the tables do not have yet. */
+export const foldPageStream = async (
+  database: Database,
+  eventStore: Pick<EventStore, 'read'>,
+  stream: string,
+): Promise<void> => {
+  const { rows } = await database.query<{ revision: string }>({
+    name: 'ingest_folded_page',
+    text: 'select revision from ingest.folded_page where stream = $1',
+    values: [stream],
+  });
+  const after = rows[0] ? BigInt(rows[0].revision) : -1n;
+  for await (const event of eventStore.read(stream, after)) {
+    requireReadable(event);
+    await foldEvent(database, event);
+  }
+};
+
+/** Stores the brand of a stream, which its first event registers. */
+export const foldBrandStream = async (
+  database: Database,
+  eventStore: Pick<EventStore, 'read'>,
+  stream: string,
+): Promise<void> => {
+  for await (const event of eventStore.read(stream)) {
+    requireReadable(event);
+    await foldEvent(database, event);
+    return;
+  }
+};
