@@ -24,8 +24,9 @@ create table page (
   -- Ads of all brands.
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
-  -- Refreshed at the end of each batch. `owner_id` is the brand that owns the host's domain. `is_public` is true when any brand
-  -- of the page is public. The `listed_` columns repeat the page's rows in `page_scope`; null until it is first listed.
+  -- Refreshed at the end of each batch. `owner_id` is the brand that owns the host's domain. `is_public` is true when
+  -- any brand of the page is public. The `listed_` columns repeat the page's rows in `page_scope`; null until it is
+  -- first listed.
   owner_id uuid,
   is_public boolean not null default false,
   listed_since timestamptz,
