@@ -20,7 +20,7 @@ import {
 } from './state.ts';
 import { evolve } from './evolve.ts';
 import type { Decider } from '#domain/decider.ts';
-import { boundedGroups, BULK_IDS_MAX } from '#domain/event-size-limit.ts';
+import { boundedGroups, BULK_IDS_MAX, withFittingNames } from '#domain/event-size-limit.ts';
 
 /**
  * Aggregate ad library, stream `adLibrary-<brandId>`: the ads of one brand, by the eleven rules .
@@ -253,11 +253,13 @@ export const closeScan = (
     collector: scan.collector,
     complete: scan.complete,
     countries: scan.countries,
-    pages: scan.pages.map((page) => ({
-      ...page,
-      baseline: lastLookBefore(scan, page.page_id, history) === null,
-      ...(scan.partialPages.has(page.page_id) ? { partial: true } : {}),
-    })),
+    pages: withFittingNames(
+      scan.pages.map((page) => ({
+        ...page,
+        baseline: lastLookBefore(scan, page.page_id, history) === null,
+        ...(scan.partialPages.has(page.page_id) ? { partial: true as const } : {}),
+      })),
+    ),
     reliable,
     late_arrival: late,
     ...(scan.isHistory ? {} : { chronological: true }),

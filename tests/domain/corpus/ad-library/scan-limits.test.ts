@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
-import { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { ObservedAd, SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { AD_MAX_BYTES } from '#contracts/observations/shorten-ad.ts';
+import { CUT_MARK } from '#contracts/values/text.ts';
+import { closeScan } from '#domain/corpus/ad-library/decider.ts';
+import { NO_HISTORY } from '#domain/corpus/ad-library/looks.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
 
 /** Default maximum bytes of one append to an event store. */
@@ -57,4 +60,49 @@ it('every event about ads of the maximum length fits into one append, also when 
   ];
   expect(scans.map((events) => events[0]?.type)).toEqual(['AdStarted', 'AdRevised', 'AdsReworded']);
   for (const events of scans) expect(largest(events)).toBeLessThan(APPEND_MAX_BYTES - EVENT_OVERHEAD_BYTES);
+});
+
+/** Returns the event that closes a scan of the maximum number of pages, all of them partial, with this name. */
+const closedScan = (pageName: string) => {
+  const pages = Array.from({ length: SCAN_PAGES_MAX }, (_, index) => ({
+    page_id: String(10_000_000_000_000_000_000n + BigInt(index)),
+    page_name: pageName,
+  }));
+  const totals = {
+    seen: 0,
+    active: 0,
+    missing: 0,
+    total: 0,
+    baseline: 0,
+    news: 0,
+    late: 0,
+    stopped: 0,
+    returned: 0,
+  };
+  const header = {
+    scan_id: 'scan',
+    brand_id: 'brand',
+    scanned_for: 'brand',
+    scanned_at: '2026-05-01T10:00:00.000Z',
+    complete: true,
+    countries: ['US'],
+    collector: 'test',
+    pages,
+    pageIds: new Set<string>(),
+    partialPages: new Set(pages.map(({ page_id }) => page_id)),
+    isHistory: false,
+  };
+  const end = { seen: 0, reliable: false, late: false };
+  return closeScan(header, end, NO_HISTORY, { ...totals, revised: 0, destination_changed: 0, reworded: 0 });
+};
+
+it('the end of a scan fits into one append with any number of pages, whose names are cut if they are too long', () => {
+  const usual = closedScan('Boots').data.pages;
+  expect(new Set(usual.map(({ page_name }) => page_name))).toEqual(new Set(['Boots']));
+  for (const name of ['B'.repeat(49), 'क'.repeat(500), '\u0001'.repeat(500)]) {
+    const { data } = closedScan(name);
+    expect(bytesOf(data)).toBeLessThan(APPEND_MAX_BYTES - EVENT_OVERHEAD_BYTES);
+    expect(data.pages).toHaveLength(SCAN_PAGES_MAX);
+    expect(data.pages.every(({ page_name }) => page_name?.endsWith(CUT_MARK))).toBe(true);
+  }
 });
