@@ -45,6 +45,8 @@ export const recordStagedScan = async (
   end: AdLibraryScanEnd,
 ): Promise<IntakeOutcome> => {
   const scannedFor = brandIdOf(end.brand_domain);
+  // Read before the check of `recorded_scan`: another process that recorded the scan meanwhile has deleted its chunks.
+  const staged = await stagedChunks(database, end.scan_id);
   const recorded = await database.query<{ brand_id: string }>(
     'select brand_id from ingest.recorded_scan where scan_id = $1',
     [end.scan_id],
@@ -54,7 +56,6 @@ export const recordStagedScan = async (
     await deleteStagedScan(database, end.scan_id);
     return { events: 0, totals: null };
   }
-  const staged = await stagedChunks(database, end.scan_id);
   const { chunks } = staged;
   if (chunks.length < end.chunks) throw new ChunksMissing(end.chunks, chunks.length);
   if (chunks.length > end.chunks) {
