@@ -63,6 +63,16 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       DELIVERY_KILL_ROUNDS: 20,
     }),
   },
+  'kill-alerts': {
+    about: 'alerts, delivery and their servers killed while 5,000 alerts are sent',
+    files: ['tests/faults/alerts-kill.integration.test.ts'],
+    settings: (ALERTS_KILL_SEED) => ({ ALERTS_KILL_SEED, ALERTS_KILL_COUNT: 5000, ALERTS_KILL_ROUNDS: 20 }),
+  },
+  restarts: {
+    about: 'every server restarted in turn while 100,000 ads arrive; without a seed',
+    files: ['tests/faults/restarts.integration.test.ts'],
+    settings: () => ({ RESTARTS_ADS: 100_000, RESTARTS_ROUNDS: 10 }),
+  },
 };
 
 const usage = (): string =>
