@@ -171,17 +171,22 @@ export const correctAds =
       const recorded = recordedOf(adId);
       const decided = now.ads.get(adId);
       if (!decided) continue;
-      const looks = compactLooks(after.get(adId) ?? new Map<string, AdLook>(), all);
+      const [reported, true_] = [old.occurrences.get(adId) ?? [], now.occurrences.get(adId) ?? []];
+      const compact = compactLooks(after.get(adId) ?? new Map<string, AdLook>(), all);
+      const isReportSame = isEqual(reported, true_);
+      const looks = isReportSame ? compact : keepLook(compact, after.get(adId)?.get(scan.scan_id));
       const expanded = expandLooks(looks, all);
       const corrected = recorded ? correctAd(recorded, old.ads.get(adId), decided) : decided;
       const isSame =
         recorded !== undefined && isEqual({ ...corrected, looks: [] }, { ...recorded, looks: [] });
-      if (isSame && isEqual(expandLooks(recorded.looks, all), expanded)) continue;
-      if (isSame && corrected.status === 'active' && isUnchangedSighting(recorded, scan, all, expanded)) {
+      const isOwn = ({ scan_id }: AdLook): boolean => scan_id === scan.scan_id;
+      const isReported = isReportSame || !looks.some(isOwn) || recorded?.looks.some(isOwn) === true;
+      if (isSame && isReported && isEqual(expandLooks(recorded.looks, all), expanded)) continue;
+      const isOnlySeen = isSame && isReportSame && corrected.status === 'active';
+      if (isOnlySeen && isUnchangedSighting(recorded, scan, all, expanded)) {
         seen.push(adId);
         continue;
       }
-      const [reported, true_] = [old.occurrences.get(adId) ?? [], now.occurrences.get(adId) ?? []];
       events.push({
         type: 'AdObservationCorrected',
         data: {
@@ -197,6 +202,16 @@ export const correctAds =
     if (seen.length > 0) events.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: seen } });
     return events;
   };
+
+/**
+ * Returns the looks with the late scan's own one, also if it follows from the look before. An ad that is corrected has
+ * it, so a part that is decided again knows an ad whose only correction is in what was reported.
+ */
+const keepLook = (looks: readonly AdLook[], own: AdLook | undefined): readonly AdLook[] => {
+  if (own === undefined || looks.some(({ scan_id }) => scan_id === own.scan_id)) return looks;
+  const { scan_id, observed_at, kind } = own;
+  return [...looks, { scan_id, observed_at, kind, shown: {} }].toSorted(compareScans);
+};
 
 /** True when the late scan only adds a sighting that showed the same as before. */
 const isUnchangedSighting = (

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { lastSeenAt } from '#domain/corpus/ad-library/state.ts';
 import { readSettings } from '#platform/settings.ts';
@@ -55,13 +56,32 @@ const anyScan = fc
     }),
   );
 
-const recorded = (scans: readonly Scan[]): Library => {
+type Recorded = Library & { readonly events: readonly AdLibraryEvent[] };
+
+const recorded = (scans: readonly Scan[]): Recorded => {
   const shop = library();
-  for (const { options, ads } of scans) shop.scan(options, ads);
-  return shop;
+  const events = scans.flatMap(({ options, ads }) => shop.scan(options, ads));
+  return { ...shop, events };
 };
 
-const outcomeOf = ({ state, log }: Library) => ({
+/** Returns what was reported and not withdrawn, as `ad kind scan` in text order. */
+const reportsOf = (events: readonly AdLibraryEvent[]): readonly string[] => {
+  const reports = new Set<string>();
+  for (const { type, data } of events) {
+    const keyOf = (kind: string, scan_id: string) =>
+      `${'ad_id' in data ? data.ad_id : ''} ${kind} ${scan_id}`;
+    if (type === 'AdStarted' && data.novelty === 'news') reports.add(keyOf('started', data.scan_id));
+    if (type === 'AdConfirmedInactive' && data.news) reports.add(keyOf('stopped', data.scan_id));
+    if (type === 'AdDestinationChanged') reports.add(keyOf('destination_changed', data.scan_id));
+    if (type !== 'AdObservationCorrected') continue;
+    for (const { kind, scan_id } of data.withdrawn) reports.delete(keyOf(kind, scan_id));
+    for (const { kind, scan_id } of data.added) reports.add(keyOf(kind, scan_id));
+  }
+  return [...reports].toSorted();
+};
+
+const outcomeOf = ({ state, log, events }: Recorded) => ({
+  reports: reportsOf(events),
   ads: [...state.ads.values()]
     .map(({ looks, seen_at, collector, ...one }) => ({
       ...one,
@@ -71,7 +91,7 @@ const outcomeOf = ({ state, log }: Library) => ({
   scans: log.map(({ scan_id, totals }) => ({ scan_id, totals })),
 });
 
-it('gives the same ads and totals in any order of arrival', () => {
+it('gives the same ads, totals and reports in any order of arrival', () => {
   const worlds = fc
     .uniqueArray(anyScan, { selector: ({ options }) => options.at, minLength: 2, maxLength: 6 })
     .chain((scans) =>
@@ -130,4 +150,18 @@ it('does not take an ad as seen by a scan that missed it, when a late scan tells
   const outcome = outcomeOf(recorded(scans));
   expect(outcome.ads).toMatchObject([{ seen_at: '2026-05-03T10:00:00.000Z', status: 'active' }]);
   expect(outcomeOf(recorded([pageless, missing, telling]))).toEqual(outcome);
+});
+
+it('reports a stop that only a late scan confirms, although the ad is back since', () => {
+  const day = (number: number): ScanOptions => ({ at: `2026-05-0${number}T10:00:00Z` });
+  const scans: readonly [Scan, Scan, Scan, Scan] = [
+    { options: day(1), ads: [ad(1)] },
+    { options: day(2), ads: [] },
+    { options: day(3), ads: [] },
+    { options: day(4), ads: [ad(1)] },
+  ];
+  const [a, b, c, d] = scans;
+  const outcome = outcomeOf(recorded(scans));
+  expect(outcome.reports).toHaveLength(1);
+  expect(outcomeOf(recorded([a, b, d, c]))).toEqual(outcome);
 });
