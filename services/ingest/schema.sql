@@ -68,6 +68,9 @@ begin
   end if;
 end $$;
 
+-- The brand that the chunk was submitted for. Null in rows of an older release.
+alter table ingest.staged_digest add column if not exists brand_id uuid;
+
 -- One row per ad of a staged scan: the first chunk that was staged with the ad (rule 8), and the brand that the ad
 -- belongs to.
 create table if not exists ingest.staged_ad (

@@ -5,6 +5,7 @@ import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { anotherBrand, partsOfAnotherBrandSql } from './scan-brand.ts';
 
 /**
  * Returns the brand id of each ad, in the order of `ads` (attribution, rule 10). An existing ad keeps its brand. A new
@@ -60,9 +61,10 @@ const REFUSALS = {
 const STAGE_CHUNK = `
   with recorded as (
     select from ingest.recorded_scan where scan_id = $1 and brand_id = $4
+  ), another_brand as (${partsOfAnotherBrandSql('$4')}
   ), first as (
-    insert into ingest.staged_digest as d (scan_id, chunk, digest)
-    select $1, $2, $9 where not exists (select from recorded)
+    insert into ingest.staged_digest as d (scan_id, chunk, digest, brand_id)
+    select $1, $2, $9, $4 where not exists (select from recorded) and not exists (select from another_brand)
     on conflict (scan_id, chunk) do update set digest = d.digest returning digest
   ), staged as (
     insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed)
@@ -76,12 +78,13 @@ const STAGE_CHUNK = `
   )
   select coalesce((select digest from first),
       (select digest from ingest.staged_digest where scan_id = $1 and chunk = $2)) as digest,
-    exists (select from recorded) and exists (select from ingest.staged_digest where scan_id = $1) as is_closed`;
+    exists (select from recorded) and exists (select from ingest.staged_digest where scan_id = $1) as is_closed,
+    exists (select from another_brand) as is_of_another_brand`;
 
 /**
  * Stores a chunk until its scan ends. Idempotent by scan id and chunk number, also after the scan was recorded. Throws
- * `Refusal` when the chunk arrived before with other content, or when its scan was recorded without it (rule 8): the two
- * must not be merged. This holds for `CHUNK_DIGEST_DAYS_MAX` days; later, chunks of a recorded scan are skipped.
+ * `Refusal` when the chunk arrived before with other content, when a part of its scan names another brand, or when its
+ * scan was recorded without it (rule 8): the two must not be merged. This holds for `CHUNK_DIGEST_DAYS_MAX` days; later, chunks of a recorded scan are skipped.
  */
 export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
   const { scan_id, ads } = chunk;
@@ -89,7 +92,11 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
   const brands = await attribute(database, scannedFor, ads);
   const content = JSON.stringify(ads);
   const digest = hash('sha256', content, 'hex');
-  const { rows } = await database.query<{ digest: string | null; is_closed: boolean }>({
+  const { rows } = await database.query<{
+    digest: string | null;
+    is_closed: boolean;
+    is_of_another_brand: boolean;
+  }>({
     name: 'ingest_stage_chunk',
     text: STAGE_CHUNK,
     values: [
@@ -105,6 +112,7 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
     ],
   });
   const first = rows[0];
+  if (first?.is_of_another_brand) throw anotherBrand(scan_id);
   if (first?.digest === digest || (first?.digest === null && !first.is_closed)) return;
   const reason = first?.digest === null ? REFUSALS.afterEnd : REFUSALS.otherContent;
   throw new Refusal('invalid_input', `${reason(chunk.chunk, scan_id)} Use a new \`scan_id\` for each scan.`);

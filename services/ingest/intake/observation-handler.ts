@@ -18,6 +18,7 @@ import { inUtc, parseObservation } from './validate-observation.ts';
 import { appendingAfter, createStreamCommands } from './stream-commands.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
+import { requireOneBrand } from '../ad-library/scan-brand.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
 import { deleteAbandonedScans, deleteOldChunkDigests } from '../ad-library/retention.ts';
 import { deleteOldPageDigests, stageStorefrontPage } from '../storefront/page-staging.ts';
@@ -95,6 +96,7 @@ export const openIntake = async ({
         return { events: 0, totals: null };
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
+        await requireOneBrand(database, observation.scan_id, brandIdOf(observation.brand_domain));
         const registered = await registerIfMissing(observation.brand_domain, scannedAt, commandId);
         await foldPending(database, eventStore);
         const outcome = await recordStagedScan(database, eventStore, {

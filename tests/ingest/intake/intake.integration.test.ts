@@ -271,6 +271,40 @@ describe('a scan of several brands', () => {
     expect(await started('closed.example')).toEqual([ad('373').ad_id, ad('374').ad_id]);
   });
 
+  it('refuses the parts of a scan that name another brand, before and after the scan was recorded', async () => {
+    const page = { pages: ['372000001'], chunkSize: 1 };
+    const scan = scanOf('named.example', '2026-05-03T10:00:00Z', [ad('376'), ad('377')], page);
+    const [first, last] = scan.chunks as [AdLibraryScanChunk, AdLibraryScanChunk];
+    const other = { brand_domain: 'renamed.example' };
+    const refuses = async (part: object): Promise<void> => {
+      await expect(intake.submit({ ...part, ...other })).rejects.toThrow(
+        `The scan ${first.scan_id} was submitted before for another \`brand_domain\`.`,
+      );
+    };
+    await intake.submit(first);
+    for (const part of [first, last]) await refuses(part);
+    await intake.submit(last);
+    await refuses(scan.end);
+    await intake.submit(scan.end);
+    for (const part of [first, last, { ...last, chunk: 2 }, scan.end]) await refuses(part);
+    for (const part of [first, last, scan.end])
+      expect(await intake.submit(part)).toMatchObject({ events: 0 });
+    expect(await started('named.example')).toEqual([ad('376').ad_id, ad('377').ad_id]);
+    expect(await eventsOf('renamed.example')).toEqual([]);
+    expect(await intake.isBrandRegistered('renamed.example')).toBe(false);
+  });
+
+  it('accepts a chunk again that an older release staged without its brand', async () => {
+    const page = { pages: ['373000001'] };
+    const { chunks, end } = scanOf('upgraded.example', '2026-05-03T10:00:00Z', [ad('378')], page);
+    for (const chunk of chunks) await intake.submit(chunk);
+    const database = openPool(stack.databaseUrl, 1);
+    await database.query('update ingest.staged_digest set brand_id = null where scan_id = $1', [end.scan_id]);
+    await database.end();
+    for (const part of [...chunks, end]) await intake.submit(part);
+    expect(await started('upgraded.example')).toEqual([ad('378').ad_id]);
+  });
+
   it('records a page once when its coverage names it twice', async () => {
     const { chunks, end } = scanOf('twice.example', '2026-05-03T10:00:00Z', [ad('34')], {
       pages: ['340000001', '340000001'],
