@@ -45,9 +45,9 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     settings: (REFERENCE_SEED) => ({ REFERENCE_SEED, REFERENCE_WORLDS: 20_000 }),
   },
   'any-order': {
-    about: 'real exports in ten random orders',
+    about: 'all real exports in ten random orders',
     files: ['tests/real-data/any-order.integration.test.ts'],
-    settings: (ANY_ORDER_SEED) => ({ ANY_ORDER_SEED, ANY_ORDER_RUNS: 10 }),
+    settings: (ANY_ORDER_SEED) => ({ ANY_ORDER_SEED, ANY_ORDER_RUNS: 10, ANY_ORDER_RANKS: 15_000 }),
   },
   'kill-everything': {
     about: 'all processes and servers killed while 200,000 ads arrive',

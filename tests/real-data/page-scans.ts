@@ -7,6 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
+import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts';
 
 /** Page scans of real exports: their import with the command line, and counts that use only the ad ids in the files. */
 
@@ -89,6 +90,51 @@ export const BRANDS = [
   { group: 'zinglish', domain: 'zinglish.app', slug: 'zinglish-app' },
 ] as const;
 
+/** An export of other shapes, and what its file does not say. Exports that name no brand get an example one. */
+type OtherExport = {
+  readonly file: string;
+  readonly brand: string;
+  readonly scannedAt: string;
+  readonly countries?: readonly string[];
+};
+export const OTHER_EXPORTS: readonly OtherExport[] = [
+  {
+    file: 'web-html-shoyebop/search_results_connection.json.gz',
+    brand: 'perfumes.example',
+    scannedAt: '2026-05-18T00:00:00.000Z',
+  },
+  {
+    file: 'web-ducdungtranquang/db.json.gz',
+    brand: 'ducdung.example',
+    scannedAt: '2026-05-18T00:00:00.000Z',
+  },
+  { file: 'web-jayqclone/scraped_ads.json.gz', brand: 'dropps.com', scannedAt: '2025-06-11T12:00:00.000Z' },
+  {
+    file: 'web-fshangala/ads.json.gz',
+    brand: 'apple.com',
+    scannedAt: '2024-01-15T00:00:00.000Z',
+    countries: ['US'],
+  },
+  {
+    file: 'web-fshangala/page_ads.json.gz',
+    brand: 'apple.com',
+    scannedAt: '2024-01-16T00:00:00.000Z',
+    countries: ['US'],
+  },
+  {
+    file: 'epi/citizens-energizing-michigan-2022-11-14.csv.gz',
+    brand: 'citizensenergizingmichigan.com',
+    scannedAt: '2022-11-14T00:00:00.000Z',
+    countries: ['US'],
+  },
+  {
+    file: 'minimaxir-aoc/fb_ads.csv.gz',
+    brand: 'ocasiocortez.com',
+    scannedAt: '2019-11-01T00:00:00.000Z',
+    countries: ['US'],
+  },
+];
+
 /** Options with which page scans are imported. */
 export const PAGE_SCAN_OPTIONS: readonly string[] = [
   '--mapping',
@@ -96,6 +142,8 @@ export const PAGE_SCAN_OPTIONS: readonly string[] = [
   '--brands',
   join(folder, 'supernova/brands.json'),
 ];
+const [, MAPPING = '', , BRANDS_FILE = ''] = PAGE_SCAN_OPTIONS;
+export const loadPageScanMapping = () => loadMapping(join(PROJECT, MAPPING), BRANDS_FILE);
 
 /** Runs the import command. `scratch`: folder for refused records. Returns its exit code and output. */
 export const importFiles = async (
