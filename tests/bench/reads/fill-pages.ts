@@ -41,7 +41,7 @@ const fillSocialPages: Fill = {
     brandsWith(`${BRAND_REFERENCES}, ${BRAND_FACETS}`),
     run(
       statementOf(socialPages, 'move_ads'),
-      `select a.ad_id, a.n::bigint as position, a.brand_id, a.page_id as social_page_id, not a.ended as live, true as says_copy, ${COPY_KEY} as copy_key from bench.ad a`,
+      `select a.ad_id, a.n::bigint as position, false as is_full, a.brand_id, a.page_id as social_page_id, not a.ended as live, true as says_copy, ${COPY_KEY} as copy_key from bench.ad a`,
     ),
     `insert into copy (copy_key, body)
       select ${COPY_KEY}, c.body from (select distinct copy_n from bench.ad) a join bench.copy c on c.n = a.copy_n`,
