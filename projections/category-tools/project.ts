@@ -1,5 +1,6 @@
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SiteEvent } from '#contracts/events/corpus/site.ts';
+import { recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -28,11 +29,12 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Counts of public brands with a tool, by category of any level. */
 export const categoryTools = projection<SiteEvent | BrandEvent>({
   name: 'category-tools',
-  version: 2,
+  version: 3,
   prefixes: ['site-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     describe: describeTool,
+    applied_scan: recordAppliedScan,
     // Adds the difference between a brand's current and earlier contribution, in any order of the events.
     recount: {
       columns: { brand_id: 'uuid' },
@@ -84,8 +86,15 @@ export const categoryTools = projection<SiteEvent | BrandEvent>({
       case 'SplitTestsChanged':
       case 'SplitTestsMissed':
       case 'SplitTestsSeen':
-      case 'SiteScanRecorded':
         return [];
+      case 'SiteScanRecorded':
+        return [
+          {
+            kind: 'run',
+            statement: 'applied_scan',
+            row: { brand_id, scanned_at: event.data.observed_at },
+          },
+        ];
       default:
         event satisfies never;
         return [];

@@ -31,5 +31,12 @@ create table adoption (
   brands bigint not null,
   primary key (category_id, slug)
 );
+
+-- The last scan of each brand's site.
+create table applied_scan (
+  brand_id uuid primary key,
+  scanned_at timestamptz not null
+);
 -- indexes
+create index applied_scan_newest on applied_scan (scanned_at);
 create index adoption_by_brands on adoption (category_id, brands desc, slug) where brands > 0;

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -30,6 +31,18 @@ export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<
   const text = rows[0]?.freshness ?? null;
   return text === null ? null : (JSON.parse(text) as Freshness);
 };
+
+const TRACKED_AS_OF = `
+  select ${isoTimeSql(`coalesce(
+    (select max(scanned_at) from freshness.tracker where workspace_id = $1),
+    (select max(scanned_at) from freshness.brand))`)} as at`;
+
+/**
+ * Reads the last scan of any tracked brand of a workspace, or of the corpus if none was scanned; `null` before the first.
+ * Send it before the query of the figures.
+ */
+export const readTrackedAsOf = async (db: ReadDatabase, workspaceId: string): Promise<string | null> =>
+  (await db.query<{ at: string | null }>({ sql: TRACKED_AS_OF, values: [workspaceId] }))[0]?.at ?? null;
 
 // One text column per row: with thousands of rows, each further column costs a lookup and a copy.
 const TRACKED = `

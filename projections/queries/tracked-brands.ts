@@ -1,14 +1,17 @@
-import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { isoTimeSql } from '#contracts/values/time.ts';
+import { BEFORE_NEWEST, cutPage, readKeysetRows } from '../sql/keyset-page.ts';
 import { freshnessText } from '../sql/json-text.ts';
 
 /**
  * A page of tracked brands in one statement over three read models: tracking, summaries and freshness. A
- * brand whose profile is not projected yet is left out of its page.
+ * brand whose profile is not projected yet is left out of its page. Each brand is as of the older of its summary and its
+ * freshness.
  */
 const PAGE = `
   select k.tracked_at, k.brand_id, '{"brand":' || b.summary || ',"cadence":"' || k.cadence || '","created_at":"'
-    || k.tracked_at || '","freshness":' || ${freshnessText('k.cadence')} || '}' as item
+    || k.tracked_at || '","freshness":' || ${freshnessText('k.cadence')} || '}' as item,
+    ${isoTimeSql('least(b.as_of, coalesce(f.scanned_at, b.profiled_at))')} as as_of
   from (
     select brand_id, cadence, tracked_at from tracking.tracked_brand
     where workspace_id = $1 and (tracked_at, brand_id) < ($2, $3::uuid)
@@ -18,18 +21,31 @@ const PAGE = `
   left join freshness.brand f using (brand_id)
   order by k.tracked_at desc, k.brand_id desc`;
 
-type Row = { readonly tracked_at: string; readonly brand_id: string; readonly item: string | null };
+type Row = {
+  readonly tracked_at: string;
+  readonly brand_id: string;
+  readonly item: string | null;
+  readonly as_of: string | null;
+};
+
+/** A page of tracked brands, and the last observation of each. */
+export type TrackedPage = Page & { readonly asOf: readonly (string | null)[] };
 
 /** Lists the tracked brands of a workspace, newest first. */
-export const listTrackedBrands = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
-  keysetPage<Row>(
+export const listTrackedBrands = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  page: PageRequest,
+): Promise<TrackedPage> => {
+  const found = await readKeysetRows<Row>(
     db,
-    {
-      sql: PAGE,
-      values: [workspaceId],
-      start: BEFORE_NEWEST,
-      toItem: ({ item }) => item,
-      cursorOf: (last) => [last.tracked_at, last.brand_id],
-    },
+    { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST },
     page,
   );
+  const { rows, next } = cutPage(found, page.limit, (last) => [last.tracked_at, last.brand_id]);
+  return {
+    items: rows.flatMap(({ item }) => item ?? []),
+    next,
+    asOf: rows.map((row) => row.as_of),
+  };
+};

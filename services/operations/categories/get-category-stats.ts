@@ -53,9 +53,10 @@ export const getCategoryStats = endpoint({
   corpus: true,
   reads: ['categories', 'pages', 'category-tools'],
   handler: async ({ params }, { db }) => {
-    const [newest, pagesAsOf, sums, stats] = await Promise.all([
+    const [newest, pagesAsOf, toolsAsOf, sums, stats] = await Promise.all([
       readNewestOfCategories(db),
       readNewestScan(db, 'pages'),
+      readNewestScan(db, 'category_tools'),
       findCategorySums(db, params.categoryId),
       readCategoryStats(db, params.categoryId),
     ]);
@@ -70,6 +71,6 @@ export const getCategoryStats = endpoint({
       top_page_types: `[${stats.page_types}]`,
       top_tools: `[${stats.tools}]`,
     });
-    return { data, asOf: oldestOf([sums.as_of ?? newest, pagesAsOf]) };
+    return { data, asOf: oldestOf([sums.as_of ?? newest, pagesAsOf, toolsAsOf]) };
   },
 });

@@ -1,5 +1,5 @@
 import { TrackedBrandFreshness } from '#contracts/resources/workspace/tracked-brand.ts';
-import { listTrackedFreshness } from '#projections/freshness/read.ts';
+import { listTrackedFreshness, readTrackedAsOf } from '#projections/freshness/read.ts';
 import { listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandReference, freshnessExample, WORKSPACE_ID } from '../endpoint/examples.ts';
@@ -36,6 +36,11 @@ export const listTrackedBrandsFreshness = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['freshness'],
-  handler: async ({ params }, { db, clock }) =>
-    listReply(await listTrackedFreshness(db, params.ws, clock.now()), null),
+  handler: async ({ params }, { db, clock }) => {
+    const [asOf, items] = await Promise.all([
+      readTrackedAsOf(db, params.ws),
+      listTrackedFreshness(db, params.ws, clock.now()),
+    ]);
+    return listReply(items, asOf);
+  },
 });

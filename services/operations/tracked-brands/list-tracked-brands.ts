@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { TrackedBrandListItem } from '#contracts/resources/workspace/tracked-brand.ts';
+import { readNewestObservation } from '#projections/brands/read.ts';
 import { listTrackedBrands as readTrackedBrands } from '#projections/queries/tracked-brands.ts';
-import { pageReply } from '../endpoint/reply.ts';
+import { latestOf } from '../endpoint/reply.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary, freshnessExample, trackedBrand, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -34,5 +36,10 @@ export const listTrackedBrands = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['tracking', 'brands', 'freshness'],
-  handler: async ({ params, page }, { db }) => pageReply(await readTrackedBrands(db, params.ws, page), null),
+  handler: async ({ params, page }, { db }) =>
+    pageAsOf(
+      () => readTrackedBrands(db, params.ws, page),
+      ({ asOf }) => latestOf(asOf),
+      () => readNewestObservation(db),
+    ),
 });

@@ -1,10 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  adLibraryStream,
-  type AdLibraryEvent,
-  type ScanRecorded,
-} from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream, type ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import { type SiteEvent, siteStream } from '#contracts/events/corpus/site.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { derivedId } from '#domain/ids.ts';
 import { projections } from '#projections/index.ts';
 import { resumeProjection } from '#services/ops/projections/builds.ts';
@@ -74,13 +72,41 @@ const scanned = (brandId: string, observed_at: string): ScanRecorded => ({
   },
 });
 
-const append = async (brandId: string, events: readonly AdLibraryEvent[], id: string): Promise<bigint> => {
-  const { revision } = await stack.eventStore.load(adLibraryStream(brandId), {
-    initial: null,
-    evolve: (state: null) => state,
-  });
-  const appended = await stack.eventStore.append(adLibraryStream(brandId), revision, events, METADATA, id);
+/** Records a scan of the brand's site that found a tool, and returns its events. */
+const siteScanned = (brandId: string, observed_at: string): readonly SiteEvent[] => {
+  const sighting = {
+    brand_id: brandId,
+    domain: 'alpha.com',
+    scan_id: derivedId('site scan', `${brandId} ${observed_at}`),
+    observed_at,
+  };
+  const tool = {
+    tool_id: derivedId('tool', 'one'),
+    slug: 'one',
+    name: 'One',
+    category: 'Analytics',
+    website_url: null,
+    split_testing: true,
+  };
+  return [
+    { type: 'ToolsDetected', data: { ...sighting, novelty: 'news', tools: [tool] } },
+    {
+      type: 'SiteScanRecorded',
+      data: { ...sighting, collector: 'tests', complete: true, tools: 1, read: [] },
+    },
+  ];
+};
+
+const append = async (stream: string, events: readonly Event[], id: string): Promise<bigint> => {
+  const { revision } = await stack.eventStore.load(stream, { initial: null, evolve: (state: null) => state });
+  const appended = await stack.eventStore.append(stream, revision, events, METADATA, id);
   return appended.position;
+};
+
+/** Records a scan of the brand's ads and one of its site, and returns the position of the last event. */
+const appendScans = async (brandId: string, observedAt: string): Promise<bigint> => {
+  await append(adLibraryStream(brandId), [scanned(brandId, observedAt)], `scan ${observedAt}`);
+  return append(siteStream('alpha.com'), siteScanned(brandId, observedAt), `site ${observedAt}`);
 };
 
 /** Pauses a projection at its position, and returns once its owner has stopped. */
@@ -116,7 +142,17 @@ const REPLIES: readonly (readonly [path: string, readsFrom: readonly string[]])[
   ['/v1/hubs', ['social-pages']],
   ['/v1/rankings/risers', ['rankings', 'brands']],
   [`/v1/categories/${APPAREL_ID}`, ['categories']],
-  [`/v1/categories/${APPAREL_ID}/stats`, ['categories', 'pages']],
+  [`/v1/categories/${APPAREL_ID}/stats`, ['categories', 'pages', 'category-tools']],
+  ['/v1/categories', ['categories']],
+  ['/v1/brands', ['brands']],
+  ['/v1/system/freshness', ['brands']],
+  ['/v1/tools', ['tools']],
+  ['/v1/tools/one', ['tools']],
+  ['/v1/brands/alpha-com/tech-stack', ['tools']],
+  ['/v1/brands/alpha-com/split-tests', ['split-tests']],
+  ['/v1/split-test-census', ['split-tests']],
+  ['/v1/workspaces/{ws}/tracked-brands', ['brands', 'freshness']],
+  ['/v1/workspaces/{ws}/tracked-brands/freshness', ['freshness']],
   ['/v1/workspaces/{ws}/radar', ['radar']],
   ['/v1/workspaces/{ws}/radar/signals', ['signals']],
 ];
@@ -127,7 +163,7 @@ describe('meta.as_of of a read model that is behind', () => {
 
   beforeAll(async () => {
     newest = new Date(Date.now() - 5 * HOUR_MS).toISOString();
-    await stack.projected(await append(alpha.id, [scanned(alpha.id, newest)], 'first scan'));
+    await stack.projected(await appendScans(alpha.id, newest));
   });
 
   test.each(READ_MODELS.map((name, index) => ({ name, index })))(
@@ -136,7 +172,7 @@ describe('meta.as_of of a read model that is behind', () => {
       await pause(name);
       try {
         [previous, newest] = [newest, new Date(Date.now() - (4 - index / 10) * HOUR_MS).toISOString()];
-        const position = await append(alpha.id, [scanned(alpha.id, newest)], `scan ${name}`);
+        const position = await appendScans(alpha.id, newest);
         const others = projections.map((one) => one.name).filter((one) => one !== name);
         expect(await stack.projectionWait.wait(others, position, WAIT_MS)).toBe(true);
         for (const [path, readsFrom] of REPLIES) {
