@@ -85,6 +85,28 @@ export const UncutAd = z.strictObject({
 export const ObservedAd = UncutAd.transform((ad) => shortenAd(ad).ad);
 export type ObservedAd = z.infer<typeof ObservedAd>;
 
+/** An ad of which a scan shows no field. */
+export const BLANK_AD: Omit<ObservedAd, 'ad_id'> = {
+  page_id: null,
+  page_name: null,
+  is_active: null,
+  started_on: null,
+  stopped_on: null,
+  body: null,
+  title: null,
+  link_description: null,
+  caption: null,
+  cta_type: null,
+  cta_text: null,
+  link_url: null,
+  format: null,
+  platforms: null,
+  languages: null,
+  media: [],
+  cards: [],
+  versions: [],
+};
+
 export const CoveredPage = z.strictObject({
   page_id: LibraryId,
   page_name: uncutText()

@@ -1,5 +1,5 @@
 import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
-import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { BLANK_AD, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import {
   emptyLibrary,
   type LibraryState,
@@ -28,25 +28,10 @@ export const BRAND = brandIdOf('shop.example');
 export const PAGE = '100000001';
 
 export const ad = (id: number | string, fields: Partial<ObservedAd> = {}): ObservedAd => ({
+  ...BLANK_AD,
   ad_id: String(id).padStart(10, '9'),
   page_id: PAGE,
   page_name: 'Shop',
-  is_active: null,
-  started_on: null,
-  stopped_on: null,
-  body: null,
-  title: null,
-  link_description: null,
-  caption: null,
-  cta_type: null,
-  cta_text: null,
-  link_url: null,
-  format: null,
-  platforms: null,
-  languages: null,
-  media: [],
-  cards: [],
-  versions: [],
   ...fields,
 });
 

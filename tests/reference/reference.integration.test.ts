@@ -42,15 +42,18 @@ const HOLDING: readonly (readonly Feature[])[] = [
     'repeats',
   ],
   ['links', 'changing-links', 'late-registration', 'destinations', 'content', 'collectors', 'repeats'],
+  ['brands', 'links', 'partial', 'countries', 'late-scans'],
   [
     'partial',
     'ended',
     'countries',
     'several-countries-at-once',
     'all-countries',
+    'ad-countries',
     'pages',
     'unnamed-pages',
     'pageless',
+    'blanks',
     'content',
     'captions',
     'start-dates',
@@ -59,19 +62,6 @@ const HOLDING: readonly (readonly Feature[])[] = [
     'repeats',
     'late-scans',
   ],
-  ['brands', 'links', 'partial', 'countries', 'late-scans'],
-  [
-    'countries',
-    'several-countries-at-once',
-    'all-countries',
-    'ad-countries',
-    'pages',
-    'partial',
-    'ties',
-    'late-scans',
-  ],
-  ['countries', 'pages', 'unnamed-pages', 'pageless', 'blanks', 'late-scans'],
-  ['pages', 'pageless', 'blanks', 'content', 'captions', 'start-dates', 'collectors', 'ended', 'partial'],
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {

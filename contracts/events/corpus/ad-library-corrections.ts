@@ -39,6 +39,12 @@ export type ShownFields = Partial<AdContent> & {
   readonly branded_content?: BrandedContent;
 };
 
+/** A field of which the last shown value counts (rule 4). Looks state which of these fields they left blank. */
+export type BlankField = Exclude<
+  keyof ShownFields,
+  'page_id' | 'page_name' | 'stopped_on' | 'countries' | 'versions'
+>;
+
 /**
  * One look at an ad by one scan. Only looks that do not follow from the one before are stored: a complete scan that
  * fully covered the ad's page shows the same again.
@@ -48,6 +54,8 @@ export type AdLook = {
   readonly observed_at: string;
   readonly kind: 'running' | 'ended' | 'absent';
   readonly shown?: ShownFields;
+  /** Fields that an earlier look showed and this one did not. Absent: none; older releases recorded none. */
+  readonly blank?: readonly BlankField[];
 };
 
 /** An ad in full. */

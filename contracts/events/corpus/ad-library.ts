@@ -1,7 +1,12 @@
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
-import type { AdAttributed, AdObservationCorrected, ScanCorrected } from './ad-library-corrections.ts';
+import type {
+  AdAttributed,
+  AdObservationCorrected,
+  BlankField,
+  ScanCorrected,
+} from './ad-library-corrections.ts';
 import type { EventVersions } from '../versions.ts';
 
 /**
@@ -177,11 +182,20 @@ export type AdReturned = Event<
 /** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 per event. */
 export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonly string[] }>;
 
+/** Fields of the event's ads that the scan left blank. An older scan that arrives later is decided by it. */
+export type LeftBlank = {
+  /**
+   * Fields that an earlier scan showed of these ads and this one did not. Absent: those of the scan before, without
+   * the fields that this scan changed.
+   */
+  readonly blank?: readonly BlankField[];
+};
+
 /**
- * Observed ads that the end of the scan alone does not imply: missing ads that are back, and existing ads of an
- * incomplete scan. At most 5,000 per event.
+ * Observed ads that the end of the scan alone does not imply: missing ads that are back, existing ads of an incomplete
+ * scan, and ads of which the scan left other fields blank than the scan before. At most 5,000 per event.
  */
-export type AdsSeen = Event<'AdsSeen', Sighting & { readonly ad_ids: readonly string[] }>;
+export type AdsSeen = Event<'AdsSeen', Sighting & LeftBlank & { readonly ad_ids: readonly string[] }>;
 
 /**
  * Inactive ads that a scan showed as ended, or did not show any more. Changes nothing now, but an older scan that arrives
@@ -189,7 +203,7 @@ export type AdsSeen = Event<'AdsSeen', Sighting & { readonly ad_ids: readonly st
  */
 export type AdsStillInactive = Event<
   'AdsStillInactive',
-  Sighting & { readonly kind: 'ended' | 'absent'; readonly ad_ids: readonly string[] }
+  Sighting & LeftBlank & { readonly kind: 'ended' | 'absent'; readonly ad_ids: readonly string[] }
 >;
 
 /** Parts of an ad that collectors express differently. */

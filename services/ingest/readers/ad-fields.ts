@@ -1,5 +1,5 @@
 import { utcDateOfMs } from '#contracts/values/time.ts';
-import { type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
+import { BLANK_AD, type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
 import { type AdFormat, CalendarDate, LibraryId } from '#contracts/values/primitives.ts';
 import { pythonList } from './parsing/python-list.ts';
 import { type AdCard, RecordFault } from './record.ts';
@@ -151,27 +151,6 @@ export const flagOf = (value: unknown): boolean | null => {
   if (text === 'true' || text === '1' || text === 'yes' || text === 'active') return true;
   if (text === 'false' || text === '0' || text === 'no' || text === 'inactive') return false;
   return null;
-};
-
-const BLANK_AD: Omit<ObservedAd, 'ad_id'> = {
-  page_id: null,
-  page_name: null,
-  is_active: null,
-  started_on: null,
-  stopped_on: null,
-  body: null,
-  title: null,
-  link_description: null,
-  caption: null,
-  cta_type: null,
-  cta_text: null,
-  link_url: null,
-  format: null,
-  platforms: null,
-  languages: null,
-  media: [],
-  cards: [],
-  versions: [],
 };
 
 /**

@@ -5,14 +5,17 @@ import { cardsKey, compareCardLinks, fillCards, textKey } from './ad-cards.ts';
 
 /** Comparison of the content of an ad in a scan with its recorded content. A blank is never a difference (rule 4). */
 
+const textOf = (text: string | null): string | null => (isBlank(text) ? null : text);
+
+/** Returns the content that a scan shows of an ad. Blank texts become `null`. */
 export const contentOf = (ad: ObservedAd): AdContent => ({
-  body: ad.body,
-  title: ad.title,
-  link_description: ad.link_description,
-  caption: ad.caption,
-  cta_type: ad.cta_type,
-  cta_text: ad.cta_text,
-  link_url: ad.link_url,
+  body: textOf(ad.body),
+  title: textOf(ad.title),
+  link_description: textOf(ad.link_description),
+  caption: textOf(ad.caption),
+  cta_type: textOf(ad.cta_type),
+  cta_text: textOf(ad.cta_text),
+  link_url: textOf(ad.link_url),
   format: ad.format,
   platforms: ad.platforms,
   languages: ad.languages,
@@ -56,8 +59,10 @@ const FILLED_ONCE: readonly Field[] = ['versions'];
 const takenKey = (value: AdContent[Field]): string =>
   Array.isArray(value) ? JSON.stringify([...(value as readonly string[])].toSorted()) : JSON.stringify(value);
 
-export const isBlank = (value: AdContent[Field]): boolean =>
+/** True for a value that shows nothing (rule 4). */
+export const isBlank = (value: unknown): boolean =>
   value === null ||
+  value === undefined ||
   (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0);
 
 /**

@@ -1,5 +1,5 @@
 import { isEqual, union } from 'es-toolkit';
-import type { AdObservationCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdObservationCorrected, BlankField } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type {
   AdContent,
   AdDetailsObserved,
@@ -171,12 +171,13 @@ export const compareSighting = (
 
 /**
  * Returns the event of an inactive ad that a scan shows as ended, with another content or with details that were blank;
- * `null` when it shows the same. It is a correction, never news.
+ * `null` when it shows the same. It is a correction, never news. `blank`: the fields of the ad that the scan left blank.
  */
 export const updateInactiveAd = (
   scan: ScanHeader,
   existing: AdState,
   ad: ObservedAd,
+  blank: readonly BlankField[],
 ): AdObservationCorrected | null => {
   const seen = withExistingCards(existing.content, ad);
   const { different, completed } = compareContent(existing.content, seen);
@@ -198,13 +199,13 @@ export const updateInactiveAd = (
     kind: 'ended' as const,
     shown: {
       ...shown,
-      started_on,
-      page_id,
-      page_name,
+      ...(started_on === existing.started_on ? {} : { started_on }),
+      ...(page_id === existing.page_id ? {} : { page_id, page_name }),
       countries: added_countries,
       ...(branded_content ? { branded_content } : {}),
       ...(ad.stopped_on === null ? {} : { stopped_on: ad.stopped_on }),
     },
+    blank,
   };
   const after = {
     ...existing,

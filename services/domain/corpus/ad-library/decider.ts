@@ -1,4 +1,4 @@
-import { chunk, isEqual } from 'es-toolkit';
+import { isEqual } from 'es-toolkit';
 import type { AdLibraryEvent, ScanRecorded, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { contentOf } from './ad-content.ts';
@@ -6,7 +6,17 @@ import { compareSighting, type RewordedAd, updateInactiveAd } from './compare-si
 import type { AdLook } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { aspectsOf } from './collector-differences.ts';
 import { absenceOf, lastLookBefore, type LookHistory, noveltyOf } from './looks.ts';
-import { countedOf, endedInLibrary, excerptOf, saidCountries, type ScanHeader, sightingOf } from './scan.ts';
+import {
+  addToGroup,
+  type BlankGroups,
+  countedOf,
+  endedInLibrary,
+  excerptOf,
+  saidCountries,
+  type ScanHeader,
+  sightingOf,
+  slicesOf,
+} from './scan.ts';
 import {
   emptyLibrary,
   formatOf,
@@ -19,8 +29,9 @@ import {
   NO_PAGE,
 } from './state.ts';
 import { evolve } from './evolve.ts';
+import { blankFields, blankSince } from './timeline.ts';
 import type { Decider } from '#domain/decider.ts';
-import { boundedGroups, BULK_IDS_MAX, withFittingNames } from '#domain/event-size-limit.ts';
+import { boundedGroups, withFittingNames } from '#domain/event-size-limit.ts';
 
 /**
  * Aggregate ad library, stream `adLibrary-<brandId>`: the ads of one brand, by the eleven rules .
@@ -163,8 +174,8 @@ export const recordSightings =
     if (state.recordedScans.has(scan.scan_id)) return [];
     const covered = scan.complete ? scan.pageIds.difference(scan.partialPages) : new Set<string>();
     const events: AdLibraryEvent[] = [];
-    const seen: string[] = [];
-    const ended: string[] = [];
+    const seen: BlankGroups = new Map();
+    const ended: BlankGroups = new Map();
     const rewordings: RewordedAd[] = [];
     for (const ad of ads) {
       const existing = state.ads.get(ad.ad_id);
@@ -174,29 +185,36 @@ export const recordSightings =
       }
       if (scan.isHistory) continue;
       const page = state.pages.get(existing.page_id ?? NO_PAGE);
+      const blank = blankFields({ ...existing, ...existing.content }, ad);
+      const isBlankChanged = !isEqual(blank, blankSince(existing.looks));
+      const stated = isBlankChanged ? blank : null;
       if (endedInLibrary(ad, scan.scanned_at)) {
         if (existing.status !== 'inactive') {
           const { events: changes } = compareSighting(scan, ad, existing, page, differences);
           events.push(...changes, stopAd(scan, ad, existing, page));
+          if (isBlankChanged) addToGroup(ended, ad.ad_id, stated);
           continue;
         }
-        const update = updateInactiveAd(scan, existing, ad);
+        const update = updateInactiveAd(scan, existing, ad, blank);
         if (update) events.push(update);
-        else if (!isRecordedLook(scan, existing, 'ended', covered)) ended.push(ad.ad_id);
+        else if (isBlankChanged || !isRecordedLook(scan, existing, 'ended', covered)) {
+          addToGroup(ended, ad.ad_id, stated);
+        }
         continue;
       }
-      if (existing.status === 'inactive') events.push(returnAd(scan, existing));
-      else if (needsSeenEvent(scan, existing, page, covered)) seen.push(ad.ad_id);
+      const isReturned = existing.status === 'inactive';
+      if (isReturned) events.push(returnAd(scan, existing));
+      if (isBlankChanged || (!isReturned && needsSeenEvent(scan, existing, page, covered))) {
+        addToGroup(seen, ad.ad_id, stated);
+      }
       const compared = compareSighting(scan, ad, existing, page, differences);
       events.push(...compared.events);
       if (compared.reworded) rewordings.push(compared.reworded);
     }
     const sighting = sightingOf(scan);
-    for (const adIds of chunk(seen, BULK_IDS_MAX)) {
-      events.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: adIds } });
-    }
-    for (const adIds of chunk(ended, BULK_IDS_MAX)) {
-      events.push({ type: 'AdsStillInactive', data: { ...sighting, kind: 'ended', ad_ids: adIds } });
+    for (const slice of slicesOf(seen)) events.push({ type: 'AdsSeen', data: { ...sighting, ...slice } });
+    for (const slice of slicesOf(ended)) {
+      events.push({ type: 'AdsStillInactive', data: { ...sighting, kind: 'ended', ...slice } });
     }
     for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_EVENT, REWORDED_ADS_PER_EVENT)) {
       events.push({

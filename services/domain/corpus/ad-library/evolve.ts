@@ -1,7 +1,12 @@
 import { mapValues, omit, pickBy } from 'es-toolkit';
 import type { AdContent, AdLibraryEvent, AdStarted } from '#contracts/events/corpus/ad-library.ts';
-import type { AdLook, AdRecord, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
-import { withChanges } from './ad-content.ts';
+import type {
+  AdLook,
+  AdRecord,
+  BlankField,
+  ShownFields,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
+import { isBlank, withChanges } from './ad-content.ts';
 import {
   type AdState,
   allSeenAt,
@@ -18,8 +23,7 @@ import { withLook } from './timeline.ts';
 const stateOf = (ad: AdRecord): AdState => omit(ad, ['format', 'not_shown_since']);
 
 /** Returns the fields of the content that a scan showed. */
-const nonBlank = (content: AdContent): Partial<AdContent> =>
-  pickBy(content, (value) => value !== null && (!Array.isArray(value) || value.length > 0));
+const nonBlank = (content: AdContent): Partial<AdContent> => pickBy(content, (value) => !isBlank(value));
 
 /** Returns what the first scan showed of an ad. */
 const shownAtStart = (data: AdStarted['data']): ShownFields => ({
@@ -47,11 +51,14 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
     adId: string,
     change: (ad: AdState) => Partial<AdState>,
     kind: AdLook['kind'] = 'running',
-    shown: ShownFields = {},
+    shown: ShownFields | ((ad: AdState) => ShownFields) = {},
+    blank?: readonly BlankField[],
   ): void => {
     const ad = state.ads.get(adId);
     if (!ad) return;
-    const changed = { ...change(ad), looks: withLook(ad.looks, { scan_id, observed_at, kind, shown }) };
+    const fields = typeof shown === 'function' ? shown(ad) : shown;
+    const look = { scan_id, observed_at, kind, shown: fields, ...(blank ? { blank } : {}) };
+    const changed = { ...change(ad), looks: withLook(ad.looks, look) };
     if (changed.status && changed.status !== ad.status) {
       if (ad.status === 'missing') state.missing -= 1;
       if (changed.status === 'missing') state.missing += 1;
@@ -132,7 +139,14 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
           ...partner,
         }),
         'running',
-        { ...details, started_on, page_id, page_name, countries: added_countries, ...partner },
+        // A start date or page that stays as it was may have been left blank by the scan.
+        (ad) => ({
+          ...details,
+          ...(started_on === ad.started_on ? {} : { started_on }),
+          ...(page_id === ad.page_id ? {} : { page_id, page_name }),
+          countries: added_countries,
+          ...partner,
+        }),
       );
       return state;
     }
@@ -189,15 +203,23 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
       return state;
     case 'AdsSeen':
       for (const adId of event.data.ad_ids) {
-        update(adId, (ad) => ({
-          status: ad.status === 'inactive' ? 'inactive' : 'active',
-          missing_since: null,
-          seen_at: later(ad.seen_at, observed_at),
-        }));
+        update(
+          adId,
+          (ad) => ({
+            status: ad.status === 'inactive' ? 'inactive' : 'active',
+            missing_since: null,
+            seen_at: later(ad.seen_at, observed_at),
+          }),
+          'running',
+          {},
+          event.data.blank,
+        );
       }
       return state;
     case 'AdsStillInactive':
-      for (const adId of event.data.ad_ids) update(adId, () => ({}), event.data.kind);
+      for (const adId of event.data.ad_ids) {
+        update(adId, () => ({}), event.data.kind, {}, event.data.blank);
+      }
       return state;
     case 'AdsReworded':
       for (const { ad_id, wording } of event.data.ads) {

@@ -28,7 +28,7 @@ import {
   recordOf,
   standingOf,
 } from './state.ts';
-import { compactLooks, compareScans, expandLooks } from './timeline.ts';
+import { compactLooks, compareScans, expandLooks, withLook } from './timeline.ts';
 
 /**
  * Decision of a scan that arrived late (rule 11). Its ads are decided again in the order of observation, once without
@@ -221,8 +221,7 @@ const isUnchangedSighting = (
   expanded: ExpandedLooks,
 ): boolean => {
   const look: AdLook = { scan_id, observed_at, kind: 'running', shown: {} };
-  const looks = [...recorded.looks, look].toSorted(compareScans);
-  return isEqual(expandLooks(looks, scans), expanded);
+  return isEqual(expandLooks(withLook(recorded.looks, look), scans), expanded);
 };
 
 /** Computes the totals of a scan from the totals of the scan before it. */

@@ -1,8 +1,9 @@
-import { omit } from 'es-toolkit';
+import { omit, pickBy } from 'es-toolkit';
 import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { AdLook, Occurrence, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { BLANK_AD, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { recordAbsences } from './absences.ts';
+import { isBlank } from './ad-content.ts';
 import { closeScan, recordSightings } from './decider.ts';
 import type { LookHistory, PageHistory, PageLook } from './looks.ts';
 import type { ScanHeader } from './scan.ts';
@@ -40,30 +41,9 @@ export type Replay = {
 /** Looks of an ad by scan id, as `expandLooks` returns them. */
 export type ExpandedLooks = ReadonlyMap<string, AdLook>;
 
-const NOTHING_SHOWN: Omit<ObservedAd, 'ad_id'> = {
-  page_id: null,
-  page_name: null,
-  is_active: null,
-  started_on: null,
-  stopped_on: null,
-  body: null,
-  title: null,
-  link_description: null,
-  caption: null,
-  cta_type: null,
-  cta_text: null,
-  link_url: null,
-  format: null,
-  platforms: null,
-  languages: null,
-  media: [],
-  cards: [],
-  versions: [],
-};
-
 /** Returns the look as the observation that it came from. */
 const observedAd = (ad_id: string, { kind, shown }: AdLook): ObservedAd => ({
-  ...NOTHING_SHOWN,
+  ...BLANK_AD,
   ...(shown as Partial<ObservedAd>),
   ad_id,
   is_active: kind === 'running',
@@ -72,13 +52,8 @@ const observedAd = (ad_id: string, { kind, shown }: AdLook): ObservedAd => ({
 
 /** Returns what a scan showed of an ad as a look. */
 export const lookOf = (scan: ScanHeader, ad: ObservedAd, isEnded: boolean): AdLook => {
-  const fields = omit(ad, ['ad_id', 'is_active']);
-  const shown = Object.fromEntries(
-    Object.entries(fields).filter(
-      ([, value]) =>
-        value !== null && value !== undefined && (!Array.isArray(value) || value.length > 0) && value !== '',
-    ),
-  ) as ShownFields;
+  const fields: object = omit(ad, ['ad_id', 'is_active']);
+  const shown: ShownFields = pickBy(fields, (value) => !isBlank(value));
   return {
     scan_id: scan.scan_id,
     observed_at: scan.scanned_at,

@@ -1,3 +1,5 @@
+import { chunk } from 'es-toolkit';
+import type { BlankField } from '#contracts/events/corpus/ad-library-corrections.ts';
 import {
   type AdContent,
   type AdCounted,
@@ -6,6 +8,7 @@ import {
 } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { utcDate } from '#contracts/values/time.ts';
+import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 import { formatOf, type AdState } from './state.ts';
 
 /** Data of a library scan apart from its ads, and the fields that its events have in common. */
@@ -58,3 +61,22 @@ export const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
  */
 export const saidCountries = (scan: ScanHeader, ad: ObservedAd): readonly string[] =>
   ad.countries ?? (scan.countries.length === 1 ? scan.countries : []);
+
+/** Ads of a bulk event, by the fields that the scan left blank; `null`: the same as the look before. */
+export type BlankGroups = Map<
+  string,
+  { readonly blank: readonly BlankField[] | null; readonly ad_ids: string[] }
+>;
+
+export const addToGroup = (groups: BlankGroups, adId: string, blank: readonly BlankField[] | null): void => {
+  const key = JSON.stringify(blank);
+  const group = groups.get(key) ?? { blank, ad_ids: [] };
+  groups.set(key, group);
+  group.ad_ids.push(adId);
+};
+
+/** Returns the ads in slices that fit into one event each. */
+export const slicesOf = (groups: BlankGroups) =>
+  [...groups.values()].flatMap(({ blank, ad_ids }) =>
+    chunk(ad_ids, BULK_IDS_MAX).map((slice) => ({ ad_ids: slice, ...(blank ? { blank } : {}) })),
+  );

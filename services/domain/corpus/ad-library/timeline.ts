@@ -1,5 +1,6 @@
-import { omit, pick } from 'es-toolkit';
-import type { AdLook, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
+import { difference, isEqual, omit, omitBy, pick } from 'es-toolkit';
+import type { AdLook, BlankField, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
+import { isBlank } from './ad-content.ts';
 
 /**
  * The timeline of an ad: what the scans of its brand showed of it. Only looks that do not follow from the one before are
@@ -22,6 +23,37 @@ export const compareScans = (
  */
 const OF_ONE_SCAN = ['stopped_on'] as const;
 
+/**
+ * Fields whose last value shown counts. For the other fields, a look that left them blank decides the same as one that
+ * repeated them.
+ */
+const BLANKABLE: readonly BlankField[] = [
+  'body',
+  'title',
+  'link_description',
+  'caption',
+  'cta_type',
+  'cta_text',
+  'link_url',
+  'format',
+  'platforms',
+  'languages',
+  'media',
+  'cards',
+  'started_on',
+  'branded_content',
+];
+
+/** Returns the fields that earlier looks showed and this one left blank. Both sides may hold blank values. */
+export const blankFields = (
+  known: Partial<Record<BlankField, unknown>>,
+  shown: Partial<Record<BlankField, unknown>>,
+): readonly BlankField[] => BLANKABLE.filter((field) => !isBlank(known[field]) && isBlank(shown[field]));
+
+/** Returns the fields that the last look which showed the ad left blank. */
+export const blankSince = (looks: readonly AdLook[]): readonly BlankField[] =>
+  looks.findLast(({ kind, blank }) => kind !== 'absent' || blank)?.blank ?? [];
+
 /** Maximum looks of an ad. Of more, the two oldest become one. */
 const LOOKS_MAX = 200;
 /** Maximum JSON characters of the looks in one event, which also holds the content of the ad. */
@@ -30,7 +62,9 @@ const LOOKS_CHARACTERS_MAX = 100_000;
 const bounded = (looks: readonly AdLook[]): readonly AdLook[] => {
   const [first, second, ...others] = looks;
   if (looks.length <= LOOKS_MAX || !first || !second) return looks;
-  return [{ ...second, shown: { ...first.shown, ...second.shown } }, ...others];
+  const blank = second.kind === 'absent' ? first.blank : second.blank;
+  const shown = { ...first.shown, ...second.shown };
+  return [{ ...omit(second, ['blank']), shown, ...(blank ? { blank } : {}) }, ...others];
 };
 
 /**
@@ -44,20 +78,26 @@ export const looksForEvent = (looks: readonly AdLook[]): readonly AdLook[] => {
   }));
 };
 
-/** Adds a look at its place. A second look of the same scan completes the first. */
+const lookOf = (look: AdLook, blank: readonly BlankField[]): AdLook => ({
+  ...omit(look, ['blank']),
+  ...(blank.length > 0 && look.kind !== 'absent' ? { blank } : {}),
+});
+
+/**
+ * Adds a look at its place. A second look of the same scan completes the first. If the look does not state its blank
+ * fields, they are those of the look before, without the fields that it shows.
+ */
 export const withLook = (looks: readonly AdLook[], look: AdLook): readonly AdLook[] =>
   bounded(insertLook(looks, look));
 
 const insertLook = (looks: readonly AdLook[], look: AdLook): readonly AdLook[] => {
   const last = looks.at(-1);
-  if (last?.scan_id === look.scan_id) {
-    return [...looks.slice(0, -1), { ...last, kind: look.kind, shown: { ...last.shown, ...look.shown } }];
-  }
-  if (last === undefined || compareScans(last, look) < 0) return [...looks, look];
-  const others = looks.filter(({ scan_id }) => scan_id !== look.scan_id);
-  const same = looks.find(({ scan_id }) => scan_id === look.scan_id);
-  const merged = same ? { ...same, kind: look.kind, shown: { ...same.shown, ...look.shown } } : look;
-  return [...others, merged].toSorted(compareScans);
+  const isLast = last === undefined || compareScans(last, look) <= 0;
+  const before = isLast ? looks : looks.filter((other) => compareScans(other, look) <= 0);
+  const same = before.at(-1)?.scan_id === look.scan_id ? before.at(-1) : undefined;
+  const blank = look.blank ?? difference(blankSince(before), Object.keys(look.shown ?? {}) as BlankField[]);
+  const merged = lookOf(same ? { ...same, ...look, shown: { ...same.shown, ...look.shown } } : look, blank);
+  return [...(same ? before.slice(0, -1) : before), merged, ...looks.slice(before.length)];
 };
 
 /** A recorded scan, as the timelines of a brand's ads depend on it. */
@@ -81,7 +121,7 @@ const carriesOn = (scan: LoggedScan, pageId: string | null): boolean =>
 
 /**
  * Returns what each scan showed of an ad, by scan id. Expects the scans in the order of observation. `shown` holds all
- * fields shown so far, because a repeated field is not stored.
+ * fields that the scan showed, also those that were stored for an earlier look.
  */
 export const expandLooks = (
   looks: readonly AdLook[],
@@ -90,6 +130,7 @@ export const expandLooks = (
   const stored = new Map(looks.map((look) => [look.scan_id, look]));
   const expanded = new Map<string, AdLook>();
   let shown: ShownFields = {};
+  let blank: readonly BlankField[] = [];
   let kind: AdLook['kind'] | null = null;
   for (const scan of scans) {
     const { scan_id, observed_at } = scan;
@@ -98,13 +139,15 @@ export const expandLooks = (
     if (look) {
       kind = look.kind;
       own = pick(look.shown ?? {}, OF_ONE_SCAN);
-      if (kind !== 'absent') shown = { ...shown, ...omit(look.shown ?? {}, OF_ONE_SCAN) };
+      // An absence has fields only if it stands for older looks too; see `bounded`.
+      shown = { ...shown, ...omitBy(omit(look.shown ?? {}, OF_ONE_SCAN), (value) => value === null) };
+      if (kind !== 'absent' || look.blank) blank = look.blank ?? [];
     } else if (kind === null || !carriesOn(scan, shown.page_id ?? null)) continue;
     expanded.set(scan_id, {
       scan_id,
       observed_at,
       kind,
-      ...(kind === 'absent' ? {} : { shown: { ...shown, ...own } }),
+      ...(kind === 'absent' ? {} : { shown: { ...omit(shown, blank), ...own } }),
     });
   }
   return expanded;
@@ -124,6 +167,7 @@ export const compactLooks = (
 ): readonly AdLook[] => {
   const looks: AdLook[] = [];
   let shown: ShownFields = {};
+  let blank: readonly BlankField[] = [];
   let kind: AdLook['kind'] | null = null;
   for (const scan of scans) {
     const look = expanded.get(scan.scan_id);
@@ -137,8 +181,10 @@ export const compactLooks = (
       continue;
     }
     const fresh = look.kind === 'absent' ? {} : differingFields(shown, look.shown ?? {});
-    const isSame = look.kind === kind && Object.keys(fresh).length === 0;
-    if (!follows || !isSame) looks.push({ ...look, shown: fresh });
+    const left = look.kind === 'absent' ? blank : blankFields(shown, look.shown ?? {});
+    const isSame = look.kind === kind && Object.keys(fresh).length === 0 && isEqual(left, blank);
+    if (!follows || !isSame) looks.push(lookOf({ ...look, shown: fresh }, left));
+    blank = left;
     kind = look.kind;
     shown = { ...shown, ...omit(fresh, OF_ONE_SCAN) };
   }

@@ -59,7 +59,9 @@ describe('cards of an ad', () => {
     );
     const shop = library();
     shop.scan({ at: at(1) }, carousel(...existing));
-    expect(typesOf(shop.scan({ at: at(2) }, carousel(...fields)))).toEqual([]);
+    const types = typesOf(shop.scan({ at: at(2) }, carousel(...fields)));
+    // That the scan left the cards blank is recorded as a sighting.
+    expect(types).toEqual(cards.length === 0 ? ['AdsSeen'] : []);
     expect(cardsOf(shop)).toEqual(existing);
   });
 

@@ -160,7 +160,10 @@ describe('rule 4: blank never overwrites', () => {
     shop.scan({ at: '2026-05-01T10:00Z' }, [
       ad(1, { body: 'Soft socks', link_url: 'https://shop.example/socks' }),
     ]);
-    expect(typesOf(shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1)]))).toEqual([]);
+    const blank = shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1)]);
+    expect(typesOf(blank)).toEqual(['AdsSeen']);
+    expect(blank[0]?.data).toMatchObject({ blank: ['body', 'link_url'] });
+    expect(typesOf(shop.scan({ at: '2026-05-02T20:00Z' }, [ad(1)])), 'the same fields').toEqual([]);
     const events = shop.scan({ at: '2026-05-03T10:00Z' }, [
       ad(1, { title: 'Socks', started_on: '2026-04-01' }),
     ]);

@@ -35,7 +35,8 @@ describe('the partner of an ad', () => {
     expect(told({ page_id: null, page_name: 'Maya' }, 2), 'the same').toEqual([]);
     expect(told(MAYA, 3), 'its id').toEqual(['AdDetailsObserved']);
     expect(told({ page_id: null, page_name: 'maya' }, 4), 'less than is known').toEqual([]);
-    expect(told(null, 5), 'not said').toEqual([]);
-    expect(told(LUIS, 6), 'another').toEqual(['AdDetailsObserved']);
+    expect(told(null, 5), 'not said').toEqual(['AdsSeen']);
+    expect(told(null, 6), 'not said again').toEqual([]);
+    expect(told(LUIS, 7), 'another').toEqual(['AdDetailsObserved', 'AdsSeen']);
   });
 });

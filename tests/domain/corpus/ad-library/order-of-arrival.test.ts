@@ -21,8 +21,11 @@ const OTHER_PAGE = '200000002';
 
 const shownAd = fc.record({
   id: fc.integer({ min: 1, max: 4 }),
-  body: fc.constantFrom('One', 'Two'),
-  link: fc.constantFrom('https://shop.example/a', 'https://shop.example/b'),
+  body: fc.constantFrom('One', 'Two', null, ' '),
+  caption: fc.constantFrom('first', 'second', null),
+  link: fc.constantFrom('https://shop.example/a', 'https://shop.example/b', null),
+  starts: fc.constantFrom('2026-05-01', '2026-05-02', null),
+  partner: fc.constantFrom('100000007', '100000008', null),
   ended: fc.boolean(),
   hidesPage: fc.nat(3).map((number) => number === 3),
   named: fc.constantFrom(undefined, [], ['DE'], ['FR']),
@@ -42,14 +45,16 @@ const anyScan = fc
   .map(
     ({ hours, shown, ...coverage }): Scan => ({
       options: { ...coverage, at: new Date(Date.UTC(2026, 4, 1, hours * 5)).toISOString() },
-      ads: shown.map(({ id, body, link, ended, hidesPage, named }) =>
+      ads: shown.map(({ id, body, caption, link, starts, partner, ended, hidesPage, named }) =>
         ad(id, {
           page_id: hidesPage ? null : pageOf(id),
           body,
+          caption,
           link_url: link,
           is_active: !ended,
           stopped_on: null,
-          started_on: `2026-05-0${id}`,
+          started_on: starts,
+          branded_content: partner && { page_id: partner, page_name: null },
           ...(named ? { countries: [...named] } : {}),
         }),
       ),
@@ -107,6 +112,36 @@ it('gives the same ads, totals and reports in any order of arrival', () => {
     }),
     { numRuns: WORLDS },
   );
+});
+
+it('keeps the text that a late scan shows when the scan after it left the text blank', () => {
+  const at = (day: number): ScanOptions => ({ at: `2026-05-0${day}T10:00:00Z` });
+  const scans: readonly [Scan, Scan, Scan] = [
+    { options: at(1), ads: [ad(1, { body: 'One', caption: 'first', started_on: '2026-05-01' })] },
+    { options: at(2), ads: [ad(1, { body: 'Two', caption: 'second', started_on: '2026-05-02' })] },
+    { options: at(3), ads: [ad(1)] },
+  ];
+  const [a, b, c] = scans;
+  for (const order of [scans, [a, c, b], [c, b, a], [b, c, a], [c, a, b]]) {
+    const [one] = recorded(order).state.ads.values();
+    expect(one, JSON.stringify(order)).toMatchObject({
+      content: { body: 'Two', caption: 'second' },
+      started_on: '2026-05-02',
+    });
+  }
+});
+
+it('keeps the text that a scan repeated when a late scan shows an older one', () => {
+  const at = (day: number): ScanOptions => ({ at: `2026-05-0${day}T10:00:00Z` });
+  const scans: readonly [Scan, Scan, Scan] = [
+    { options: at(1), ads: [ad(1, { body: 'One' })] },
+    { options: at(2), ads: [ad(1, { body: 'Two' })] },
+    { options: at(3), ads: [ad(1, { body: 'One' })] },
+  ];
+  const [a, b, c] = scans;
+  for (const order of [scans, [a, c, b], [c, b, a]]) {
+    expect([...recorded(order).state.ads.values()]).toMatchObject([{ content: { body: 'One' } }]);
+  }
 });
 
 it('judges an ad of a page that only a partial scan named the same way in any order', () => {
