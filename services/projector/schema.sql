@@ -135,7 +135,8 @@ left join lateral (select sum(facts)::bigint as facts from projector.log_count w
 cross join lateral (select count(*) as parked from projector.parked where projection = p.name) k
 cross join lateral (select count(*) as skipped from projector.skipped where projection = p.name) s;
 
--- Samples of projection positions, every few seconds for the last hour: rates, and lag over time.
+-- Samples of projection positions, every few seconds for the last hour: rates, and lag over time. The last sample of a
+-- projection without lag stays: replies of a projection that is behind hold as of its time.
 create table if not exists projector.sample (
   at timestamptz not null,
   name text not null,

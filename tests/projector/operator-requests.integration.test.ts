@@ -179,6 +179,24 @@ test('reports a stalled projection until it moves again', async () => {
   expect((await stack.statusOf(name)).standing_since).toBeNull();
 });
 
+test('keeps samples for an hour, and the last one without lag for longer', async () => {
+  await stack.database.query(
+    `insert into projector.sample (at, name, position, facts_applied, lag_facts)
+     select now() - make_interval(mins => minutes), $1, 0, 0, lag from (values (180, 0), (120, 0), (90, 5), (30, 7)) i(minutes, lag)`,
+    [name],
+  );
+  await sampleProjections(stack.database, pino({ level: 'silent' }), 0);
+  const { rows } = await stack.database.query<{ minutes: number; lag: number }>(
+    `select round(extract(epoch from now() - at) / 60)::int as minutes, lag_facts::int as lag
+     from projector.sample where name = $1 order by at`,
+    [name],
+  );
+  expect(rows).toEqual([
+    { minutes: 120, lag: 0 },
+    { minutes: 30, lag: 7 },
+  ]);
+});
+
 test('shows no owner for a projection whose projector has stopped', async () => {
   {
     await using projector = stack.running([stack.counter(name)]);

@@ -10,6 +10,7 @@ import type { OperationDependencies } from './dependencies.ts';
 import { createDownloadLinks } from './download-links.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
+import { createReadModelLag } from './read-model-lag.ts';
 import { createScrapeRequests } from './scrape-requests.ts';
 
 /** Resources that the process opens and closes. */
@@ -64,5 +65,6 @@ export const createOperationDependencies = ({
     downloadLinks: createDownloadLinks(downloadSecret, resources.baseUrl, secondSecrets.download),
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
+    readModelLag: createReadModelLag(resources.db),
   };
 };

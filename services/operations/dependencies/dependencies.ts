@@ -17,6 +17,7 @@ import type { DownloadLinks } from './download-links.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { ScrapeRequests } from './scrape-requests.ts';
 import type { ReadCoalescing } from './read-coalescing.ts';
+import type { ReadModelLag } from './read-model-lag.ts';
 
 /** Dependencies of endpoint handlers. */
 export type OperationDependencies = {
@@ -39,6 +40,7 @@ export type OperationDependencies = {
   readonly alertChannels: AlertChannels;
   readonly scrapeRequests: ScrapeRequests;
   readonly coalesceReads: ReadCoalescing;
+  readonly readModelLag: ReadModelLag;
   /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly clock: Clock;

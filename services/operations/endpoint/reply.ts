@@ -7,7 +7,7 @@ export type Reply = {
   readonly data: string;
   /**
    * Time at which `data` holds: the last observation that its read model has applied. `null` means now, as for records
-   * of a workspace, or when nothing was ever observed.
+   * of a workspace, or when nothing was ever observed. For a read model that is behind, `run-handler.ts` replaces `null`.
    */
   readonly asOf: string | null;
   /** Number of items of a list. */
@@ -21,11 +21,11 @@ export type Reply = {
 };
 
 /**
- * Returns the age of `asOf` in hours, rounded down to hundredths. 0 when `asOf` is `null`. The clock of an
- * observer may be ahead of ours; the age is never negative. `now`: milliseconds since 1970.
+ * Returns the age of `asOf` in hours, rounded up to hundredths: only figures that hold now have the age 0. 0 when `asOf`
+ * is `null`. The clock of an observer may be ahead of ours; the age is never negative. `now`: milliseconds since 1970.
  */
 export const lagHours = (asOf: string | null, now: number): number =>
-  asOf === null ? 0 : Math.max(0, Math.floor((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
+  asOf === null ? 0 : Math.max(0, Math.ceil((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
 
 /** Returns the latest time. The number of fractional digits may differ. `null` without a time. */
 export const latestOf = (times: readonly (string | null)[]): string | null => {

@@ -18,6 +18,17 @@ const sharingScope = (endpoint: Endpoint, caller: Caller): string | null => {
   return endpoint.path.includes('{ws}') ? caller.memberId : null;
 };
 
+/**
+ * Returns when the figures of a reply hold. A read without an observation holds now, unless its read models lack events:
+ * then it holds as of the last time at which they lacked none.
+ */
+const asOfReply = async (
+  endpoint: Endpoint,
+  { asOf }: Reply,
+  { readModelLag }: OperationDependencies,
+): Promise<string | null> =>
+  asOf !== null || endpoint.method !== 'GET' ? asOf : readModelLag.completeAt(endpoint.reads);
+
 const callHandler = async (
   endpoint: Endpoint,
   call: HandlerCall,
@@ -25,7 +36,8 @@ const callHandler = async (
 ): Promise<Reply> => {
   const execute = createExecute(dependencies.workspaceCommands, call);
   const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, dependencies);
-  return { ...reply, data: reply.data.replaceAll(BASE_URL_MARK, dependencies.baseUrl) };
+  const asOf = await asOfReply(endpoint, reply, dependencies);
+  return { ...reply, asOf, data: reply.data.replaceAll(BASE_URL_MARK, dependencies.baseUrl) };
 };
 
 /**

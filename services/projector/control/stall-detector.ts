@@ -13,8 +13,11 @@ const INSERT_SAMPLES = `
   from projector.projection p join projector.lag l using (name)
   on conflict do nothing`;
 
+/** Keeps the last sample without lag of each projection. Replies of a projection that is behind hold as of its time. */
 const DELETE_OLD_SAMPLES = `
-  delete from projector.sample where at < now() - make_interval(mins => ${SAMPLE_TTL_MINUTES})`;
+  delete from projector.sample s where at < now() - make_interval(mins => ${SAMPLE_TTL_MINUTES})
+    and not (lag_facts = 0 and at = (
+      select max(at) from projector.sample c where c.name = s.name and c.lag_facts = 0))`;
 
 /** Finds the start of a stall: the first sample after the last one with another position or without lag. */
 const UPDATE_STALLS = `

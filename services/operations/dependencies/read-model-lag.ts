@@ -1,0 +1,55 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { oldestOf } from '../endpoint/reply.ts';
+
+/** Milliseconds for which a process trusts what it read of the lag. The projector counts the log once a second. */
+const TRUSTED_MS = 1_000;
+/** Seconds without a sample after which no projector runs, and every read model is as old as its last sample. */
+const SAMPLES_STOPPED_SECONDS = 60;
+
+/**
+ * Read models that lack events of the log, with the time at which they last lacked none. The projector samples them every
+ * 10 seconds. One that never was without lag holds as of its start.
+ */
+const BEHIND = `
+  select p.name, ${isoTimeSql(`coalesce(
+      (select max(at) from projector.sample s where s.name = p.name and s.lag_facts = 0), p.started_at)`)} as complete_at
+  from projector.projection p join projector.lag l using (name)
+  where l.lag_facts > 0 or (
+    select max(at) from projector.sample s where s.name = p.name) < now() - interval '${SAMPLES_STOPPED_SECONDS} seconds'`;
+
+/** Tells which read models are behind the log. */
+export type ReadModelLag = {
+  /**
+   * Returns the last time at which none of the read models lacked an event, as ISO text. `null` when none of them is
+   * behind.
+   */
+  completeAt(readModels: readonly string[]): Promise<string | null>;
+};
+
+type Behind = ReadonlyMap<string, string>;
+
+/** Reads the lag at most once per second. Concurrent callers share one query. */
+export const createReadModelLag = (db: ReadDatabase): ReadModelLag => {
+  let reading: Promise<Behind> | null = null;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+
+  const read = async (): Promise<Behind> => {
+    const rows = await db.query<{ name: string; complete_at: string }>({ sql: BEHIND, values: [] });
+    return new Map(rows.map((row) => [row.name, row.complete_at]));
+  };
+
+  return {
+    completeAt: async (readModels) => {
+      if (reading === null || performance.now() - readAtMs > TRUSTED_MS) {
+        readAtMs = performance.now();
+        reading = read();
+        reading.catch(() => {
+          reading = null;
+        });
+      }
+      const behind = await reading;
+      return oldestOf(readModels.map((name) => behind.get(name) ?? null));
+    },
+  };
+};
