@@ -107,18 +107,30 @@ const startAd = (scan: ScanHeader, ad: ObservedAd, history: LookHistory): AdLibr
   return events;
 };
 
-/** Returns the stop of an existing ad that the library shows as ended (rule 1). */
+/** Returns the ad after these events. */
+const afterEvents = (ad: AdState, events: readonly AdLibraryEvent[]): AdState => {
+  const state = emptyLibrary();
+  state.ads.set(ad.ad_id, ad);
+  for (const event of events) evolve(state, event);
+  return state.ads.get(ad.ad_id) ?? ad;
+};
+
+/**
+ * Returns the stop of an existing ad that the library shows as ended (rule 1). `changed`: the ad after the changes that
+ * the same scan showed, since counts by country and format subtract what they added.
+ */
 const stopAd = (
   scan: ScanHeader,
   ad: ObservedAd,
   existing: AdState,
+  changed: AdState,
   page: ScannedPage | undefined,
 ): AdLibraryEvent => ({
   type: 'AdConfirmedInactive',
   data: {
     ...sightingOf(scan),
-    ...countedOf(existing),
-    excerpt: excerptOf(existing.page_id, existing.page_name, existing.content),
+    ...countedOf(changed),
+    excerpt: excerptOf(changed.page_id, changed.page_name, changed.content),
     basis: 'library',
     stopped_on: ad.stopped_on,
     last_seen_at: lastSeenAt(existing, page),
@@ -191,7 +203,7 @@ export const recordSightings =
       if (endedInLibrary(ad, scan.scanned_at)) {
         if (existing.status !== 'inactive') {
           const { events: changes } = compareSighting(scan, ad, existing, page, differences);
-          events.push(...changes, stopAd(scan, ad, existing, page));
+          events.push(...changes, stopAd(scan, ad, existing, afterEvents(existing, changes), page));
           if (isBlankChanged) addToGroup(ended, ad.ad_id, stated);
           continue;
         }

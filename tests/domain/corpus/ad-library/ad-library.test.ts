@@ -56,6 +56,17 @@ describe('rule 1: absent is not stopped', () => {
     expect(shop.totals).toMatchObject({ active: 1, missing: 0 });
   });
 
+  it('stops an ad with the country and the format that the same scan showed', () => {
+    const shop = library();
+    shop.scan({ at: '2026-05-01T10:00:00Z' }, [ad(1, { format: 'image', countries: ['US'] })]);
+    const ended = ad(1, { format: 'video', countries: ['CA'], is_active: false });
+    const events = shop.scan({ at: '2026-05-02T10:00:00Z' }, [ended]);
+    expect(events.find(({ type }) => type === 'AdConfirmedInactive')?.data).toMatchObject({
+      countries: ['US', 'CA'],
+      format: 'video',
+    });
+  });
+
   it('ignores the absence of an ad whose page is unknown', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z', pages: [PAGE, ''] }, [ad(1, { page_id: null }), ad(2)]);
