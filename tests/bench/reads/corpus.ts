@@ -104,6 +104,10 @@ async function fillWhatChanged(print: (line: string) => void): Promise<void> {
   }
 }
 
+/** The last applied scan of each brand, in read models whose replies take `as_of` from it. */
+const APPLIED_SCANS =
+  'insert into applied_scan (brand_id, scanned_at) select brand_id, scanned_at from bench.brand';
+
 async function fillTables(pool: Database, print: (line: string) => void): Promise<void> {
   const startedMs = performance.now();
   await createProjectorTables(pool);
@@ -121,7 +125,12 @@ async function fillTables(pool: Database, print: (line: string) => void): Promis
   const pending = projections
     .map((projection) => ({
       projection,
-      sql: FILLS.find((fill) => fill.projection === projection)?.sql ?? [],
+      sql: [
+        ...(FILLS.find((fill) => fill.projection === projection)?.sql ?? []),
+        ...(readFileSync(projection.schema, 'utf8').includes('create table applied_scan')
+          ? [APPLIED_SCANS]
+          : []),
+      ],
     }))
     .map((fill) => ({ ...fill, mark: hashOf([seedMark, ...describe(fill.projection), ...fill.sql]) }))
     .filter(({ projection, mark }) => marks.get(projection.name) !== mark)

@@ -55,7 +55,6 @@ const fillSocialPages: Fill = {
       select distinct on (page_id, brand_id) page_id, brand_id,
         case when page_id::bigint >= 500000000 then 'CREATOR' when page_id::bigint % 2 = 0 then 'OFFICIAL' else 'REGIONAL' end, 0.9
       from bench.ad where page_id is not null and (page_id::bigint < 500000000 or bench.u(n, 73) < 0.3)`,
-    'insert into corpus (scanned_at) select max(scanned_at) from bench.brand',
     'analyze ad; analyze run; analyze link; analyze page; analyze profile; analyze copy_run; analyze copy_page; analyze copy_total',
     run(statementOf(socialPages, 'meet_on_page'), 'select social_page_id from page'),
     run(statementOf(socialPages, 'categorize'), 'select brand_id from bench.brand'),
