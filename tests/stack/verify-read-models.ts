@@ -25,13 +25,18 @@ export const rebuildAll = async (
   return { live, rebuilt: await checksums(database, projections) };
 };
 
-/** Returns the invariants between replies that do not hold, with the brands concerned. */
-export const brokenInvariants = async (database: Database) => {
+/** Returns a line for each invariant between replies that does not hold, with the first of its violations. */
+export const brokenInvariants = async (database: Database): Promise<readonly string[]> => {
   const { invariants } = await checkInvariants(database, {
     invariants: INVARIANTS,
     clock: systemClock,
     waitMs: 60_000,
     recheckMs: 0,
   });
-  return invariants.filter(({ state }) => state !== 'holds');
+  return invariants
+    .filter(({ state }) => state !== 'holds')
+    .map(
+      ({ name, state, violations, first, reason }) =>
+        `${name} is ${state}: ${reason ?? `${violations}, first ${JSON.stringify(first.slice(0, 3))}`}`,
+    );
 };

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readSettings } from '#platform/settings.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { openApiStack } from '../operations/fixtures/stack.ts';
+import { untilPassed } from '../stack/read-models.ts';
+import { brokenInvariants, rebuildAll } from '../stack/verify-read-models.ts';
+import { FEATURES } from './features.ts';
+import { place } from './service/placement.ts';
+import { worldArbitrary } from './worlds.ts';
+
+/**
+ * Generated worlds with all traits at once, through all read models: the figures of all replies agree, and a rebuild
+ * yields the same tables. INVARIANT_WORLDS=5000 is the long form, INVARIANT_SEED changes the worlds.
+ */
+const { INVARIANT_WORLDS, INVARIANT_SEED, INVARIANT_FEATURES } = readSettings(
+  z.object({
+    INVARIANT_WORLDS: z.coerce.number().int().positive().default(60),
+    INVARIANT_FEATURES: z.string().default(''),
+    INVARIANT_SEED: z.coerce.number().int().default(20_260_310),
+  }),
+);
+const features =
+  INVARIANT_FEATURES === '' ? FEATURES : z.array(z.enum(FEATURES)).parse(INVARIANT_FEATURES.split(','));
+const LIMIT_MS = 120_000 + 1_000 * INVARIANT_WORLDS;
+
+describe('generated worlds', () => {
+  it(
+    'have figures that agree, and tables that a rebuild yields again',
+    async () => {
+      await using stack = await openApiStack();
+      const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+      await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+      const worlds = fc.sample(worldArbitrary(features), { numRuns: INVARIANT_WORLDS, seed: INVARIANT_SEED });
+      for (const [index, world] of worlds.entries()) {
+        const { messagesOf } = place(world, index + 1);
+        for (const message of world.observations.flatMap(messagesOf)) await intake.submit(message);
+      }
+      await untilPassed(stack.pool, await stack.eventStore.head());
+      expect(await brokenInvariants(stack.pool)).toEqual([]);
+      await stack.stopProjector();
+      const { live, rebuilt } = await rebuildAll(stack.pool, stack.eventStore);
+      expect(rebuilt).toEqual(live);
+    },
+    LIMIT_MS,
+  );
+});
