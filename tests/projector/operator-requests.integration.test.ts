@@ -180,16 +180,19 @@ test('reports a stalled projection until it moves again', async () => {
 });
 
 test('keeps samples for an hour, and the last one without lag for longer', async () => {
+  const sampled = `${name}_sampled`;
+  await using projector = stack.running([stack.counter(name)]);
+  await projector.passed();
   await stack.database.query(
     `insert into projector.sample (at, name, position, facts_applied, lag_facts)
      select now() - make_interval(mins => minutes), $1, 0, 0, lag from (values (180, 0), (120, 0), (90, 5), (30, 7)) i(minutes, lag)`,
-    [name],
+    [sampled],
   );
   await sampleProjections(stack.database, pino({ level: 'silent' }), 0);
   const { rows } = await stack.database.query<{ minutes: number; lag: number }>(
     `select round(extract(epoch from now() - at) / 60)::int as minutes, lag_facts::int as lag
      from projector.sample where name = $1 order by at`,
-    [name],
+    [sampled],
   );
   expect(rows).toEqual([
     { minutes: 120, lag: 0 },
