@@ -7,7 +7,7 @@ import {
   ObservedDomain,
   Timestamp,
 } from '../values/primitives.ts';
-import { cutText, observedText, uncutText } from '../values/text.ts';
+import { cutKeyText, cutText, uncutText } from '../values/text.ts';
 import { AD_TEXT_LIMITS, shortenAd } from './shorten-ad.ts';
 
 /** Limits of a scan. A collector with more data splits the scan. `shorten-ad.ts` has the limits of one ad. */
@@ -127,7 +127,7 @@ export const ScanCoverage = z.strictObject({
   /** True only when the library was read to its end for every page listed. */
   complete: z.boolean(),
   /** Name and wording version of the collector. Two collectors may word the same copy differently. */
-  collector: observedText(100).min(1),
+  collector: cutKeyText(100),
 });
 export type ScanCoverage = z.infer<typeof ScanCoverage>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Country, ObservedDomain, Timestamp } from '../values/primitives.ts';
-import { cutTrimmedText, trimmedText, webAddress } from '../values/text.ts';
+import { boundedWebAddress, cutKeyText, cutTrimmedText } from '../values/text.ts';
 
 /** Levels of a category tree: top level, middle, leaf. */
 export const CATEGORY_LEVELS_MAX = 3;
@@ -13,13 +13,13 @@ export const BrandProfile = z.strictObject({
   type: z.literal('brand.profile'),
   domain: ObservedDomain,
   observed_at: Timestamp,
-  name: trimmedText(200),
+  name: cutTrimmedText(200),
   description: cutTrimmedText(5_000).nullable(),
-  url: webAddress(2_048).nullable(),
-  logo_url: webAddress(2_048).nullable(),
+  url: boundedWebAddress(2_048).nullable(),
+  logo_url: boundedWebAddress(2_048).nullable(),
   country: Country.nullable(),
   /** Names from the top level down, `["Apparel", "Shoes"]`. */
-  category_path: z.array(trimmedText(100)).min(1).max(CATEGORY_LEVELS_MAX).nullable(),
+  category_path: z.array(cutKeyText(100)).min(1).max(CATEGORY_LEVELS_MAX).nullable(),
   /** Whether the brand is listed in the public directory, and whether its own page may be indexed. */
   is_public: z.boolean().nullable(),
   indexable: z.boolean().nullable(),

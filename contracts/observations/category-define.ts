@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Timestamp } from '../values/primitives.ts';
-import { cutTrimmedText, trimmedText } from '../values/text.ts';
+import { cutKeyText, cutTrimmedText } from '../values/text.ts';
 import { CATEGORY_LEVELS_MAX } from './brand-profile.ts';
 
 export const CATEGORY_NAME_MAX_CHARACTERS = 100;
@@ -8,7 +8,7 @@ export const CATEGORY_DESCRIPTION_MAX_CHARACTERS = 2_000;
 export const TAXONOMY_ID_MAX_CHARACTERS = 100;
 
 /** Name of a category. It must not contain `>`, which separates the names of a path written as text. */
-const CategoryName = trimmedText(CATEGORY_NAME_MAX_CHARACTERS).refine(
+const CategoryName = cutKeyText(CATEGORY_NAME_MAX_CHARACTERS).refine(
   (name) => !name.includes('>'),
   'a name holds no ">": give each level a name of its own',
 );
@@ -40,7 +40,7 @@ export const CategoryDefine = z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/, 'lower-case letters, digits, dots and hyphens')
       .nullable(),
-    taxonomy_id: trimmedText(TAXONOMY_ID_MAX_CHARACTERS).nullable(),
+    taxonomy_id: cutKeyText(TAXONOMY_ID_MAX_CHARACTERS).nullable(),
     description: cutTrimmedText(CATEGORY_DESCRIPTION_MAX_CHARACTERS).nullable(),
   })
   .refine(({ level, path }) => level === null || level === path.length, {

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../values/creatives.ts';
 import { LibraryId, Timestamp } from '../values/primitives.ts';
 import {
+  boundedWebAddress,
   CUT_MARK,
   cutList,
   cutObservedText,
   cutTrimmedText,
   trimmedText,
-  webAddress,
 } from '../values/text.ts';
 
 /** Maximum ads per observation. A file used by more ads needs several observations. */
@@ -31,12 +31,12 @@ const LIST_MAX_BYTES = 200_000;
 const CreativeKey = z
   .string()
   .regex(CREATIVE_KEY, 'the SHA-256 of the file: 64 hexadecimal digits in lower case');
-const StoredUrl = webAddress(URL_MAX_CHARACTERS);
+const StoredUrl = boundedWebAddress(URL_MAX_CHARACTERS);
 const isAscending = (times: readonly number[]): boolean =>
   times.every((time, index) => index === 0 || time > (times[index - 1] as number));
 const FrameTimes = z
   .array(z.number().min(0).max(CREATIVE_DURATION_MAX_SECONDS))
-  .max(CREATIVE_FRAMES_MAX)
+  .overwrite((times) => times.slice(0, CREATIVE_FRAMES_MAX))
   .refine(isAscending, 'times of frames ascend');
 
 /** A creative file as it was fetched and measured. `null` means "not measured" and overwrites nothing. */
@@ -59,7 +59,7 @@ export const CreativeFile = z
     duration_seconds: z.number().min(0).max(CREATIVE_DURATION_MAX_SECONDS).nullable(),
     /** Times at which frames were extracted from a video. */
     frame_times_seconds: FrameTimes.nullable(),
-    /** Public URL of the stored file. `object_key` is its key in the object store. */
+    /** Public URL of the stored file. `object_key` is its key in the object store: the store accepts no longer one. */
     media_url: StoredUrl.nullable(),
     object_key: trimmedText(1_024).nullable(),
     poster_url: StoredUrl.nullable(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../values/landing-pages.ts';
 import { Timestamp } from '../values/primitives.ts';
-import { CUT_MARK, cutList, cutTrimmedText, observedText, webAddress } from '../values/text.ts';
+import { boundedWebAddress, CUT_MARK, cutList, cutTrimmedText, observedText } from '../values/text.ts';
 
 /** Limits of the stored fields of a page. Longer texts and lists are cut, and end with `CUT_MARK`. */
 export const PAGE_TITLE_MAX_CHARACTERS = 1_000;
@@ -35,7 +35,7 @@ export const LandingPageScrape = z.strictObject({
   /** Status of the last response, after redirects. */
   http_status: z.int().min(100).max(599).nullable(),
   /** The canonical URL that the page declares, or the URL where redirects ended. */
-  canonical_url: webAddress(PAGE_URL_MAX_CHARACTERS).nullable(),
+  canonical_url: boundedWebAddress(PAGE_URL_MAX_CHARACTERS).nullable(),
   title: cutTrimmedText(PAGE_TITLE_MAX_CHARACTERS).nullable(),
   description: cutTrimmedText(PAGE_DESCRIPTION_MAX_CHARACTERS).nullable(),
   /** BCP 47, as the page declares it: `en-US`. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Country, LibraryId, ObservedDomain, Timestamp } from '../values/primitives.ts';
-import { trimmedText } from '../values/text.ts';
+import { cutKeyText } from '../values/text.ts';
 
+/** Maximum domains, and maximum pages, of one record. The later ones of a longer list are left out. */
 export const OPERATOR_DOMAINS_MAX = 1_000;
 export const OPERATOR_PAGES_MAX = 1_000;
 
@@ -24,10 +25,10 @@ export const OperatorRecord = z.strictObject({
   type: z.literal('operator.record'),
   observed_at: Timestamp,
   /** Name as the source writes it. Case does not distinguish companies. */
-  name: trimmedText(200),
+  name: cutKeyText(200),
   country: Country.nullable(),
   basis: OperatorBasis,
-  domains: z.array(ObservedDomain).max(OPERATOR_DOMAINS_MAX),
-  page_ids: z.array(LibraryId).max(OPERATOR_PAGES_MAX),
+  domains: z.array(ObservedDomain).overwrite((domains) => domains.slice(0, OPERATOR_DOMAINS_MAX)),
+  page_ids: z.array(LibraryId).overwrite((ids) => ids.slice(0, OPERATOR_PAGES_MAX)),
 });
 export type OperatorRecord = z.infer<typeof OperatorRecord>;

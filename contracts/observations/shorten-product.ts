@@ -2,6 +2,8 @@ import { cutText } from '../values/text.ts';
 
 /** Maximum characters of each text of a product and its variants, other than the product's title. */
 export const PRODUCT_TEXT_MAX_CHARACTERS = 255;
+/** Maximum characters of a product's handle. A longer one is cut, and leads to no page of the shop any more. */
+export const PRODUCT_HANDLE_MAX_CHARACTERS = 2_048;
 const IMAGE_URL_MAX_CHARACTERS = 2_048;
 /** Maximum variants of a product; shop systems accept no more. */
 export const PRODUCT_VARIANTS_MAX = 2_048;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LibraryId, ObservedDomain, Timestamp } from '../values/primitives.ts';
-import { trimmedText } from '../values/text.ts';
+import { cutTrimmedText } from '../values/text.ts';
 
 /** Role of a page for a brand. An observed association, not a statement of ownership. */
 export const PageRole = z.enum(['OFFICIAL', 'REGIONAL', 'CREATOR', 'PARTNER', 'RESELLER', 'UNVERIFIED']);
@@ -26,7 +26,7 @@ export const SocialPageLink = z.strictObject({
   type: z.literal('social_page.link'),
   brand_domain: ObservedDomain,
   page_id: LibraryId,
-  page_name: trimmedText(500).nullable(),
+  page_name: cutTrimmedText(500).nullable(),
   observed_at: Timestamp,
   role: PageClaim,
   /** 0 to 1. */

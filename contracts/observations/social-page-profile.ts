@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Count, LibraryId, Timestamp } from '../values/primitives.ts';
-import { trimmedText } from '../values/text.ts';
+import { cutKeyText, cutTrimmedText } from '../values/text.ts';
 
 /**
  * One source's data about a page. Sources count on different days and by different rules, so each is stored under
@@ -11,12 +11,12 @@ export const SocialPageProfile = z.strictObject({
   page_id: LibraryId,
   observed_at: Timestamp,
   /** Name of the collector, or of the surface that it read. */
-  source: trimmedText(100),
-  page_name: trimmedText(500).nullable(),
+  source: cutKeyText(100),
+  page_name: cutTrimmedText(500).nullable(),
   /** The name in the page's URL. */
-  username: trimmedText(100).nullable(),
+  username: cutTrimmedText(100).nullable(),
   /** The page's own category, in the network's wording. */
-  category: trimmedText(200).nullable(),
+  category: cutTrimmedText(200).nullable(),
   /** Whether the network shows the page as verified. */
   verified: z.boolean().nullable(),
   followers: Count.nullable(),

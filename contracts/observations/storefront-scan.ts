@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { ObservedDomain, Timestamp } from '../values/primitives.ts';
-import { cutProseText, nameText, proseText, uncutWebAddress } from '../values/text.ts';
-import { PRODUCT_TEXT_MAX_CHARACTERS, shortenProduct } from './shorten-product.ts';
+import { cutNameKey, cutProseText, uncutWebAddress } from '../values/text.ts';
+import {
+  PRODUCT_HANDLE_MAX_CHARACTERS,
+  PRODUCT_TEXT_MAX_CHARACTERS,
+  shortenProduct,
+} from './shorten-product.ts';
 
 /** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
 export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
@@ -32,7 +36,7 @@ export type ObservedVariant = z.infer<typeof ObservedVariant>;
 const UncutProduct = z.strictObject({
   id: CatalogueId,
   /** The product's part of its URL. */
-  handle: proseText(255),
+  handle: cutProseText(PRODUCT_HANDLE_MAX_CHARACTERS),
   title: cutProseText(1_000),
   product_type: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
   vendor: cutProseText(PRODUCT_TEXT_MAX_CHARACTERS).nullable(),
@@ -85,6 +89,6 @@ export const StorefrontScanEnd = z.strictObject({
     .string()
     .regex(/^[A-Z]{3}$/, 'three capital letters, such as USD')
     .nullable(),
-  collector: nameText(100),
+  collector: cutNameKey(100),
 });
 export type StorefrontScanEnd = z.infer<typeof StorefrontScanEnd>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Country, ObservedDate, Timestamp } from '../values/primitives.ts';
-import { trimmedText } from '../values/text.ts';
+import { cutKeyText, cutTrimmedText } from '../values/text.ts';
 
 /**
  * Maximum monthly visits of a site. More than any site has, and small enough that the visits of a whole corpus add
@@ -28,7 +28,7 @@ export const SiteDomain = z
 /** A share of a whole: 0 to 1, not a percentage. */
 const Share = z.number().min(0, 'a share is 0 to 1').max(1, 'a share is 0 to 1, not a percentage');
 const Rank = z.int().min(1).max(RANK_MAX);
-const ProviderCategory = trimmedText(PROVIDER_CATEGORY_MAX_CHARACTERS);
+const ProviderCategory = cutTrimmedText(PROVIDER_CATEGORY_MAX_CHARACTERS);
 
 const sumOf = (shares: readonly (number | null)[]): number =>
   shares.reduce<number>((sum, share) => sum + (share ?? 0), 0);
@@ -62,6 +62,13 @@ export const DemographicShares = z
     'the age groups together are more than the whole',
   );
 
+/** Returns the most similar sites of a list that is too long, in its order. */
+const mostSimilar = <Site extends { readonly affinity: number }>(sites: Site[]): Site[] => {
+  if (sites.length <= SIMILAR_SITES_MAX) return sites;
+  const kept = new Set(sites.toSorted((a, b) => b.affinity - a.affinity).slice(0, SIMILAR_SITES_MAX));
+  return sites.filter((site) => kept.has(site));
+};
+
 /** A site with similar visitors, according to the provider. */
 export const EstimatedSimilarSite = z.strictObject({
   domain: SiteDomain,
@@ -81,7 +88,7 @@ export const TrafficEstimate = z
     observed_at: Timestamp,
     /** The month or day of the estimate. It may lie long before the observation. */
     period: EstimatePeriod,
-    provider: trimmedText(PROVIDER_MAX_CHARACTERS),
+    provider: cutKeyText(PROVIDER_MAX_CHARACTERS),
     /** Visits in a month. */
     monthly_visits: z.int().min(0).max(MONTHLY_VISITS_MAX).nullable(),
     /** Rank among all sites, 1 for the most visited. */
@@ -102,8 +109,8 @@ export const TrafficEstimate = z
     similar_sites: z
       .array(EstimatedSimilarSite)
       .min(1)
-      .max(SIMILAR_SITES_MAX)
       .refine((list) => areDistinct(list.map(({ domain }) => domain)), 'names a site twice')
+      .overwrite(mostSimilar)
       .nullable(),
   })
   .refine(({ period, observed_at }) => period <= observed_at.slice(0, period.length), {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 
 /**
@@ -22,15 +23,15 @@ export const uncutText = () => z.string().refine(isStorable, NOT_STORABLE);
 export const trimmedText = (maxLength: number) =>
   z.string().trim().min(1).max(maxLength).refine(isStorable, NOT_STORABLE);
 
-/** An http or https URL. Other schemes are rejected, so that showing it as a link cannot run a script. */
-export const webAddress = (maxLength: number) =>
-  z
-    .url({ protocol: /^https?$/ })
-    .max(maxLength)
-    .refine(isStorable, NOT_STORABLE);
-
-/** An http or https URL of any length. For URLs that are left out above a limit and not refused. */
+/**
+ * An http or https URL of any length. For URLs that are left out above a limit and not refused. Other schemes are rejected,
+ * so that showing it as a link cannot run a script.
+ */
 export const uncutWebAddress = () => z.url({ protocol: /^https?$/ }).refine(isStorable, NOT_STORABLE);
+
+/** An http or https URL. A longer one becomes `null`, because a cut URL would lead elsewhere. */
+export const boundedWebAddress = (maxLength: number) =>
+  uncutWebAddress().transform((url) => (url.length > maxLength ? null : url));
 
 /** A name: a single line with a visible character. */
 export const nameText = (maxLength: number) =>
@@ -118,3 +119,44 @@ export const cutProseText = (maxLength: number) =>
     .overwrite((text) => cutText(text, maxLength))
     .refine(isStorable, NOT_STORABLE)
     .refine(isVisible, 'a text shows something');
+
+/** A name: a single line with a visible character. A longer one is cut. */
+export const cutNameText = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .overwrite((text) => cutText(text, maxLength))
+    .refine(isStorable, NOT_STORABLE)
+    .refine(hasNoLineBreak, 'a name is one line')
+    .refine(isVisible, 'a name shows something');
+
+/** Hexadecimal digits of the digest at the end of a cut key. */
+const KEY_DIGEST_DIGITS = 12;
+
+/**
+ * Returns a text that identifies something with at most `maxLength` UTF-16 units. A cut key ends with `CUT_MARK` and the
+ * first digits of the SHA-256 of the whole text, so that two long keys with one beginning stay apart.
+ */
+export const cutKey = (text: string, maxLength: number): string =>
+  text.length <= maxLength
+    ? text
+    : cutText(text, maxLength - KEY_DIGEST_DIGITS) + hash('sha256', text, 'hex').slice(0, KEY_DIGEST_DIGITS);
+
+/** Text that identifies something, trimmed and not empty. A longer one is cut as a key. */
+export const cutKeyText = (maxLength: number) =>
+  z
+    .string()
+    .trim()
+    .overwrite((text) => cutKey(text, maxLength))
+    .min(1)
+    .refine(isStorable, NOT_STORABLE);
+
+/** A name that identifies something: a single line with a visible character. A longer one is cut as a key. */
+export const cutNameKey = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .overwrite((text) => cutKey(text, maxLength))
+    .refine(isStorable, NOT_STORABLE)
+    .refine(hasNoLineBreak, 'a name is one line')
+    .refine(isVisible, 'a name shows something');

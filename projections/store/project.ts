@@ -7,6 +7,7 @@ import type {
   VariantChange,
 } from '#contracts/events/corpus/storefront.ts';
 import type { StoreChange, StoreScan } from '#contracts/resources/corpus/store.ts';
+import { CUT_MARK } from '#contracts/values/text.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 /** Maximum variants that a change shows in full; it also holds their total number. */
@@ -145,7 +146,7 @@ const scanItem = ({ data }: StorefrontScanRecorded): StoreScan => ({
 /** Public catalogues as last collected, and their changes. */
 export const store = projection<StorefrontEvent>({
   name: 'store',
-  version: 3,
+  version: 4,
   prefixes: ['storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -175,7 +176,9 @@ export const store = projection<StorefrontEvent>({
             ) shown
           ) v
           cross join lateral (
-            select k.product_id, k.handle, k.title, 'https://' || k.domain || '/products/' || k.handle as url,
+            select k.product_id, k.handle, k.title, 
+              case when right(k.handle, 1) <> '${CUT_MARK}'
+                then 'https://' || k.domain || '/products/' || k.handle end as url,
               k.product_type, k.vendor, k.image_url, k.published_at,
               case when k.missing_since is null then 'listed' else 'missing' end as status, k.missing_since,
               k.first_seen_at, k.changed_at, v.available, v.variants

@@ -39,6 +39,16 @@ const read = async (
 };
 
 describe('store', () => {
+  it('shows no URL of a product whose handle was cut', async () => {
+    const cut = shopProduct(1, '9.00', { handle: 'boot…' });
+    await given(shopEvents({ scan: scan('2026-05-04T08:00Z'), products: [cut, shopProduct(2, '9.00')] }))
+      .into(store)
+      .shows(
+        async (db) => (await read(db)).store.products?.map(({ url }) => url),
+        ['https://shop.example/products/boot-2', null],
+      );
+  });
+
   it('shows the catalogue as last collected, newest product first', async () => {
     await given(story())
       .into(store)

@@ -27,7 +27,10 @@ export const StoreProduct = z
     product_id: z.string(),
     handle: z.string(),
     title: z.string(),
-    url: z.string().meta({ description: 'Page of the product in the shop.' }),
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Page of the product in the shop; null where its handle was cut.' }),
     product_type: z.string().nullable(),
     vendor: z.string().nullable(),
     image_url: z.string().nullable(),

@@ -218,7 +218,7 @@ describe('the observation schema', () => {
     ['a negative count', SocialPageProfile, { ...profile(), followers: -1 }],
     ['part of a follower', SocialPageProfile, { ...profile(), followers: 1.5 }],
     ['no source', SocialPageProfile, { ...profile(), source: '' }],
-    ['a name as long as a book', SocialPageProfile, { ...profile(), page_name: 'x'.repeat(501) }],
+    ['a blank name', SocialPageProfile, { ...profile(), page_name: ' ' }],
     ['a field nobody knows', SocialPageProfile, { ...profile(), reach: 5 }],
   ])('rejects %s', (_what, schema, input) => {
     expect(schema.safeParse(input).success).toBe(false);

@@ -170,6 +170,18 @@ describe('a storefront scan that is interrupted and delivered again', () => {
   });
 });
 
+it('records a product whose handle is too long, and the other products of its page', async () => {
+  const long = shopProduct(1, '9', { handle: 'boot-'.repeat(1_000) });
+  const { pages, end } = scanOf('handles.example', 1, [[long, shopProduct(2, '9')]]);
+  for (const page of pages) await stack.intake.submit(page);
+  await stack.intake.submit(end);
+  const handles = [];
+  for await (const { data } of stack.eventStore.read<StorefrontEvent>(storefrontStream('handles.example')))
+    if ('products' in data && data.products !== null)
+      for (const product of data.products) if ('handle' in product) handles.push(product.handle);
+  expect(handles).toEqual([expect.stringMatching(/^(boot-)+.*…$/), 'boot-2']);
+});
+
 describe('a page of a storefront scan that comes again', () => {
   const one = scanOf('again.example', 1, [[shopProduct(1, '9')], [shopProduct(2, '9')]]);
   const [page] = one.pages as [StorefrontScanPage];

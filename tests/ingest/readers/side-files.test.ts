@@ -117,12 +117,12 @@ describe('a taxonomy', () => {
       'taxonomy.txt',
       `# Shop_Taxonomy_Version: 2025-09-21\n1 - Apparel\nApparel > Hats\n3 - Apparel > apparel\n4 - Apparel >  > Hats\n5 - Pets\n6 - ${'x'.repeat(70_000)}\n`,
     );
-    expect(pathsOf(result)).toEqual(['1 Apparel', '5 Pets']);
+    const cutName = expect.stringMatching(/^6 x{87}…[0-9a-f]{12}$/);
+    expect(pathsOf(result)).toEqual(['1 Apparel', '5 Pets', cutName]);
     expect(lines(result)).toEqual([
       '3: is not a category line such as "12 - Apparel > Shoes"',
       '4: path: names a category inside itself; a path holds each name once',
       expect.stringMatching(/^5: path.1: /),
-      expect.stringMatching(/^7: /),
     ]);
     expect(result.refused[0]?.header).toBe('# Shop_Taxonomy_Version: 2025-09-21');
   });
