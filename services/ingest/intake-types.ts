@@ -1,4 +1,5 @@
 import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 
 /** Result of submitting an observation. */
 export type IntakeOutcome = {
@@ -6,6 +7,8 @@ export type IntakeOutcome = {
   readonly events: number;
   /** Totals of a library scan, summed over its brands. `null` unless this observation ended and recorded the scan. */
   readonly totals: ScanTotals | null;
+  /** Counts of the parts that were cut to bring the observation within its limits. Absent when nothing was cut. */
+  readonly shortened?: Readonly<Shortened>;
 };
 
 /**

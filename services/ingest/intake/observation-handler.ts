@@ -1,5 +1,6 @@
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { CommandMetadata } from '#contracts/events/event.ts';
+import type { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { executeCommand } from '#application/commands/command-handler.ts';
@@ -10,6 +11,7 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
 import { catchUpWorkingTables } from './catch-up-working-tables.ts';
+import { countShortened } from './count-shortened.ts';
 import { createDecision } from './decider-registry.ts';
 import { isFolded, storeBrand } from './folded-streams.ts';
 import { foldPending, foldStream } from './pending-folds.ts';
@@ -85,8 +87,7 @@ export const openIntake = async ({
     });
   };
 
-  const submit = async (input: unknown): Promise<IntakeOutcome> => {
-    const observation = parseObservation(input);
+  const record = async (observation: Observation): Promise<IntakeOutcome> => {
     const commandId = v7();
     switch (observation.type) {
       case 'ad_library.scan':
@@ -135,6 +136,13 @@ export const openIntake = async ({
         return { events: events.length + corrections, totals: null };
       }
     }
+  };
+
+  const submit = async (input: unknown): Promise<IntakeOutcome> => {
+    const observation = parseObservation(input);
+    const outcome = await record(observation);
+    const shortened = countShortened(input, observation);
+    return shortened === null ? outcome : { ...outcome, shortened };
   };
 
   const registered = new LRUCache<string, true>({ max: BRANDS_CACHED_MAX });

@@ -9,10 +9,10 @@ import {
 import { pause } from '#platform/clock.ts';
 import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
-import { observationsTaken, observedEvents } from '#platform/telemetry/metrics.ts';
+import { observationsTaken, observedEvents, shortenedParts } from '#platform/telemetry/metrics.ts';
 import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
-import type { BrandRegister, Intake } from '../intake-types.ts';
+import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { type AccessSets, accessSetsOf, DependencyOrder } from './dependency-order.ts';
 import { type ObservationMessage, readObservationMessage } from './observation-message.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
@@ -76,6 +76,13 @@ const isPermanent = (error: unknown): boolean => {
 const maxAttempts = (error: unknown): number =>
   isPermanent(error) ? PERMANENT_ERROR_ATTEMPTS_MAX : ATTEMPTS_MAX;
 
+/** Counts and logs what was cut from an observation to bring it within its limits. */
+const meterShortened = (type: string, subject: string, { shortened }: IntakeOutcome, log: Log): void => {
+  if (shortened === undefined) return;
+  for (const [part, count] of Object.entries(shortened)) shortenedParts.inc({ type, part }, count);
+  log.info({ subject, type, ...shortened }, 'observation shortened');
+};
+
 /**
  * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here with
  * backoff, so that later observations of the brand stay behind this one. The end of a scan whose chunks are missing
@@ -106,8 +113,10 @@ const processMessage = async (
         );
         message.ack();
         // The observation was accepted, so its type is valid and safe as a metric label.
-        observationsTaken.inc({ type: (observation as { readonly type: string }).type, outcome: 'taken' });
+        const { type } = observation as { readonly type: string };
+        observationsTaken.inc({ type, outcome: 'taken' });
         observedEvents.inc(outcome.events);
+        meterShortened(type, subject, outcome, log);
         if (outcome.totals) log.debug({ subject, events: outcome.events }, 'scan recorded');
         return;
       } catch (error) {

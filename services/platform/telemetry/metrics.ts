@@ -75,6 +75,13 @@ export const observationsTaken = new Counter({
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
+/** Counts what was cut from observations of the queue. `part`: texts, urls, entries (of lists). */
+export const shortenedParts = new Counter({
+  name: 'adintel_ingest_shortened_total',
+  help: 'Texts cut, URLs left out and list entries left out of observations over their limits, by type and part.',
+  labelNames: ['type', 'part'] as const,
+  registers: [registry],
+});
 export const observedEvents = new Counter({
   name: 'adintel_ingest_facts_total',
   help: 'Events recorded from observations.',

@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
@@ -12,9 +13,11 @@ import {
   observationSubject,
 } from '#contracts/messages/subjects.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { AD_TEXT_MAX_CHARACTERS } from '#contracts/observations/shorten-ad.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { silentLog } from '#platform/logger.ts';
 import { headersFrom, openNats } from '#platform/nats/connection.ts';
+import { shortenedParts } from '#platform/telemetry/metrics.ts';
 import { consumeObservations } from '#services/ingest/queue/consumer.ts';
 import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
 import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
@@ -115,6 +118,36 @@ describe('the queue consumer', () => {
       );
     }
     expect(reasons).toEqual(Object.values(faults).map(({ message }) => message));
+  });
+
+  it('counts and logs what was cut from an observation', async () => {
+    await using own = new AsyncDisposableStack();
+    const server = await createTestNats();
+    own.defer(() => server.stop());
+    const nats = own.use(await openNats(server.url, 'test'));
+    const body = 'a'.repeat(AD_TEXT_MAX_CHARACTERS + 1);
+    const shown = [ad('32', { body }), ad('33', { body, title: body }), ad('34')];
+    const { chunks } = scanOf('long.example', '2026-05-02T10:00:00Z', shown);
+    const logged: { msg: string }[] = [];
+    const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
+    const cutTexts = async (): Promise<number> => {
+      const { values } = await shortenedParts.get();
+      const texts = values.find(({ labels }) => labels.type === 'ad_library.scan' && labels.part === 'texts');
+      return texts?.value ?? 0;
+    };
+    const before = await cutTexts();
+    for (const chunk of chunks) await nats.jetstream.publish('observations.long', JSON.stringify(chunk));
+    own.use(await consumeObservations({ nats, intake: stack.intake, log, concurrency: 2 }));
+    await expect.poll(async () => (await cutTexts()) - before, { timeout: 20_000 }).toBe(3);
+    expect(logged.filter(({ msg }) => msg === 'observation shortened')).toEqual([
+      expect.objectContaining({
+        subject: 'observations.long',
+        type: 'ad_library.scan',
+        texts: 3,
+        urls: 0,
+        entries: 0,
+      }),
+    ]);
   });
 
   it('dead-letters an observation whose headers contradict it, and submits the others once each', async () => {
