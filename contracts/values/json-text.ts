@@ -32,13 +32,6 @@ export const appendFields = (object: string, fields: FieldTexts): string =>
 export const appendedFieldSql = (object: string, name: string, value: string): string =>
   `left(${object}, -1) || ',"${name}":' || ${value} || '}'`;
 
-/**
- * Returns the text with `to` in the first field `name` that holds exactly the object `from`. Returns it unchanged
- * when there is none.
- */
-export const replaceObjectField = (json: string, name: string, from: object, to: object): string =>
-  json.replace(`"${name}":${JSON.stringify(from)}`, () => `"${name}":${JSON.stringify(to)}`);
-
 const STRING_AT = /"(?:[^"\\]|\\.)*"/y;
 
 /**

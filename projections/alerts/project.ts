@@ -21,9 +21,13 @@ const clearSuspensions = ({ enabled, webhook_url, chat }: Partial<AlertRuleSetti
   ...(chat === undefined ? {} : { chat_suspended: null }),
 });
 
-const suspensionColumns = ({ channel, failing_since, suspended_at }: Suspension): Row => ({
-  [`${channel}_suspended`]: JSON.stringify({ channel, failing_since, suspended_at }),
-  updated_at: suspended_at,
+/** Returns the JSON text of a suspension, as the columns store it. */
+export const suspensionText = ({ channel, failing_since, suspended_at }: Suspension): string =>
+  JSON.stringify({ channel, failing_since, suspended_at });
+
+const suspensionColumns = (suspension: Suspension): Row => ({
+  [`${suspension.channel}_suspended`]: suspensionText(suspension),
+  updated_at: suspension.suspended_at,
 });
 
 /** Alert rules, for the alerts reads. */

@@ -1,8 +1,10 @@
 import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
+import { AlertChannel } from '#contracts/values/alerts.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
-type Row = {
+/** The stored columns of an alert rule. */
+export type AlertRow = {
   readonly id: string;
   readonly name: string;
   readonly trigger: string;
@@ -12,7 +14,6 @@ type Row = {
   readonly webhook_url: string | null;
   readonly chat_host: string | null;
   readonly enabled: boolean;
-  readonly sends_on: readonly string[];
   readonly webhook_suspended: string | null;
   readonly chat_suspended: string | null;
   readonly created_by: string;
@@ -20,37 +21,73 @@ type Row = {
   readonly updated_at: string;
 };
 
+const COLUMNS = `alert_id as id, name, trigger, brand_ids, cadence, email, webhook_url, chat_host, enabled,
+    webhook_suspended, chat_suspended, created_by, created_at, updated_at`;
+
 const PAGE = `
-  select alert_id as id, name, trigger, brand_ids, cadence, email, webhook_url, chat_host, enabled,
-    array_remove(array[
-      case when enabled and email then 'email' end,
-      case when enabled and webhook_url is not null and webhook_suspended is null then 'webhook' end,
-      case when enabled and chat_host is not null and chat_suspended is null then 'chat' end
-    ], null) as sends_on,
-    webhook_suspended, chat_suspended, created_by, created_at, updated_at
-  from alerts.alert
+  select ${COLUMNS} from alerts.alert
   where workspace_id = $1 and (created_at, alert_id) < ($2, $3::uuid)
   order by created_at desc, alert_id desc limit $4`;
 
-const itemOf = ({ chat_host, webhook_suspended, chat_suspended, ...row }: Row): string => {
-  const chat = chat_host === null ? null : { host: chat_host };
-  const suspended = [webhook_suspended, chat_suspended].filter((one) => one !== null);
-  return appendFields(JSON.stringify({ ...row, chat }), { suspended: arrayText(suspended) });
+/** Returns the channels that new matches are sent on: none of a disabled rule, and no suspended one. */
+const sendingChannels = (row: AlertRow): readonly AlertChannel[] => {
+  if (!row.enabled) return [];
+  const sends: Readonly<Record<AlertChannel, boolean>> = {
+    email: row.email,
+    webhook: row.webhook_url !== null && row.webhook_suspended === null,
+    chat: row.chat_host !== null && row.chat_suspended === null,
+  };
+  return AlertChannel.options.filter((channel) => sends[channel]);
+};
+
+/** Returns the JSON text of an alert rule. The lists and the replies to writes both render it here. */
+export const alertText = (row: AlertRow): string => {
+  const { id, name, trigger, brand_ids, cadence, email, webhook_url, enabled } = row;
+  const { created_by, created_at, updated_at } = row;
+  const text = JSON.stringify({
+    id,
+    name,
+    trigger,
+    brand_ids,
+    cadence,
+    email,
+    webhook_url,
+    enabled,
+    sends_on: sendingChannels(row),
+    created_by,
+    created_at,
+    updated_at,
+    chat: row.chat_host === null ? null : { host: row.chat_host },
+  });
+  const suspended = [row.webhook_suspended, row.chat_suspended].filter((one) => one !== null);
+  return appendFields(text, { suspended: arrayText(suspended) });
 };
 
 /** Lists the alert rules of a workspace, newest first. */
 export const listAlerts = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
-  keysetPage<Row>(
+  keysetPage<AlertRow>(
     db,
     {
       sql: PAGE,
       values: [workspaceId],
       start: BEFORE_NEWEST,
-      toItem: itemOf,
+      toItem: alertText,
       cursorOf: (last) => [last.created_at, last.id],
     },
     page,
   );
+
+const ONE = `select ${COLUMNS} from alerts.alert where workspace_id = $1 and alert_id = $2`;
+
+/** Returns an alert rule as the list shows it. `null` when there is none. */
+export const findAlert = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  alertId: string,
+): Promise<string | null> => {
+  const [row] = await db.query<AlertRow>({ sql: ONE, values: [workspaceId, alertId] });
+  return row ? alertText(row) : null;
+};
 
 const COUNT = 'select count(*)::int as rules from alerts.alert where workspace_id = $1';
 

@@ -1,5 +1,11 @@
-import { API_KEYS, type ApiKeyEvent } from '#contracts/events/workspace/workspace.ts';
+import { API_KEYS, type ApiKeyEvent, type ApiKeyIssued } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '../define-projection.ts';
+
+/** Returns the JSON text of the fields that are fixed at issue. Leaves out the hash of the key. */
+export const issuedText = (key: ApiKeyIssued['data']): string => {
+  const { key_id, workspace_id, name, last_four, scopes, replaces = null } = key;
+  return JSON.stringify({ key_id, workspace_id, name, last_four, scopes, replaces });
+};
 
 /**
  * API keys of a workspace, for the list of keys. Requests are authenticated by the access tables instead,
@@ -15,8 +21,8 @@ export const apiKeys = projection<ApiKeyEvent>({
     const { workspace_id, key_id } = event.data;
     switch (event.type) {
       case 'ApiKeyIssued': {
-        const { name, last_four, scopes, member_id, issued_at, replaces = null } = event.data;
-        const issued = JSON.stringify({ key_id, workspace_id, name, last_four, scopes, replaces });
+        const { member_id, issued_at } = event.data;
+        const issued = issuedText(event.data);
         const row = { workspace_id, key_id, issued_at, member_id, issued, revoked_at: null };
         return [{ kind: 'insert', table: 'api_key', row }];
       }

@@ -1,53 +1,65 @@
+import type { ReadDatabase, PageRequest } from '#contracts/ports/read-database.ts';
+import { joinObjects } from '#contracts/values/json-text.ts';
 import { cutPage, LARGEST_TEXT, readKeysetRows } from '../sql/keyset-page.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { quoted } from '../sql/json-text.ts';
+
+/** An API key with its member and its last use. */
+export type ApiKeyRow = {
+  readonly key_id: string;
+  /** JSON text of the fields that are fixed at issue. */
+  readonly issued: string;
+  readonly issued_at: string;
+  readonly revoked_at: string | null;
+  readonly member_id: string;
+  /** Name of the member. Empty when `sealed` holds it, `null` when the member is not projected yet. */
+  readonly name: string | null;
+  /** Encrypted name; the vault decrypts it. */
+  readonly sealed: string | null;
+  readonly last_used_at: string | null;
+};
 
 /**
- * A page of API keys in one statement: the issued key, the member who issued it, and its last use. Last uses are not events:
- * the processes that authenticate requests write them in batches to a table of their own. SQL builds the JSON
- * items, since each column of a result costs more than a few more bytes.
+ * Last uses are not events: the processes that authenticate requests write them in batches to a table of their own.
  */
-const PAGE = `
-  select k.key_id, k.issued_at, k.member_id, m.sealed,
-    left(k.issued, -1) || ',"status":"' || case when k.revoked_at is null then 'active' else 'revoked' end
-      || '","created_at":"' || k.issued_at
-      || '","created_by":{"id":"' || k.member_id || '","name":' || case when m.sealed is null then coalesce(to_json(m.name)::text, 'null') else 'null' end
-      || '},"last_used_at":' || ${quoted('u.last_used_at')}
-      || ',"revoked_at":' || ${quoted('k.revoked_at')} || '}' as item
+const KEYS = `
+  select k.key_id, k.issued, k.issued_at, k.revoked_at, k.member_id, m.name, m.sealed, u.last_used_at
   from api_keys.api_key k
   left join workspaces.member m using (workspace_id, member_id)
   left join access.key_use u using (workspace_id, key_id)
-  where k.workspace_id = $1 and (k.issued_at, k.key_id) < ($2, $3)
+  where k.workspace_id = $1`;
+
+const PAGE = `${KEYS} and (k.issued_at, k.key_id) < ($2, $3)
   order by k.issued_at desc, k.key_id desc limit $4`;
 
 /** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = [LARGEST_TEXT, LARGEST_TEXT] as const;
 
-type Row = {
-  readonly key_id: string;
-  readonly issued_at: string;
-  readonly sealed: string | null;
-  readonly member_id: string;
-  readonly item: string;
+/** Returns the JSON text of an API key. The lists and the replies to writes both render it here. */
+export const apiKeyText = (
+  row: Pick<ApiKeyRow, 'issued' | 'issued_at' | 'revoked_at' | 'member_id' | 'last_used_at'>,
+  memberName: string | null,
+): string => {
+  const { issued, issued_at, revoked_at, member_id, last_used_at } = row;
+  const status = revoked_at === null ? 'active' : 'revoked';
+  const created_by = { id: member_id, name: memberName };
+  return joinObjects(
+    issued,
+    JSON.stringify({ status, created_at: issued_at, created_by, last_used_at, revoked_at }),
+  );
 };
-
-/** `sealedNames`: encrypted names by member id. The items leave these names out; the vault decrypts them. */
-export type ApiKeyPage = Page & { readonly sealedNames: ReadonlyMap<string, string> };
 
 /** Lists API keys, newest first, revoked ones included. */
-export const listApiKeys = async (
+export const listApiKeys = async (db: ReadDatabase, workspaceId: string, page: PageRequest) => {
+  const query = { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST };
+  const found = await readKeysetRows<ApiKeyRow>(db, query, page);
+  return cutPage(found, page.limit, (last) => [last.issued_at, last.key_id] as const);
+};
+
+const ONE = `${KEYS} and k.key_id = $2`;
+
+/** Returns an API key. `null` when the read model shows no such key. */
+export const findApiKey = async (
   db: ReadDatabase,
   workspaceId: string,
-  page: PageRequest,
-): Promise<ApiKeyPage> => {
-  const query = { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST };
-  const found = await readKeysetRows<Row>(db, query, page);
-  const { rows, next } = cutPage(found, page.limit, (last) => [last.issued_at, last.key_id]);
-  return {
-    items: rows.map(({ item }) => item),
-    next,
-    sealedNames: new Map(
-      rows.flatMap(({ member_id, sealed }) => (sealed === null ? [] : [[member_id, sealed]])),
-    ),
-  };
-};
+  keyId: string,
+): Promise<ApiKeyRow | null> =>
+  (await db.query<ApiKeyRow>({ sql: ONE, values: [workspaceId, keyId] }))[0] ?? null;

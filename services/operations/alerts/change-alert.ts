@@ -6,11 +6,12 @@ import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noQuery } from '../endpoint/parameters.ts';
 import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
-import { requireRule, writtenAlertText } from './support/load-alert-rule.ts';
+import { requireRule } from './support/load-alert-rule.ts';
 import { alert, ALERT_ID } from './support/examples.ts';
 import { alertParams } from './support/parameters.ts';
 import { requireTargets, sealAddress, PLACEHOLDER_ADDRESS } from './support/validate-targets.ts';
 import { issueFirstSecret } from './support/webhook-secrets.ts';
+import { writtenAlertText } from './support/written-alert-text.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -50,17 +51,19 @@ export const changeAlert = endpoint({
       chat_webhook_url === undefined
         ? undefined
         : await sealAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
-    const secret = typeof named.webhook_url === 'string' ? await issueFirstSecret(call, dependencies) : null;
-    const { state, position } = await call.execute({
+    const webhook_secret =
+      typeof named.webhook_url === 'string' ? await issueFirstSecret(call, dependencies) : null;
+    const { state, position, isShown } = await call.execute({
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
       decision: decisionOn(chat),
       shownIn: ['alerts'],
     });
-    const changed = requireAlertRule(state);
+    const rule = requireAlertRule(state);
     if (chat !== undefined) {
-      await dependencies.secretVault?.forget(workspace_id, alert_id, changed.chat?.fingerprint ?? '');
+      await dependencies.secretVault?.forget(workspace_id, alert_id, rule.chat?.fingerprint ?? '');
     }
-    return { data: writtenAlertText(changed, secret), asOf: null, position };
+    const data = await writtenAlertText(dependencies, { rule, isShown, webhook_secret });
+    return { data, asOf: null, position };
   },
 });

@@ -7,10 +7,11 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
 import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
-import { readAlertRule, writtenAlertText } from './support/load-alert-rule.ts';
+import { readAlertRule } from './support/load-alert-rule.ts';
 import { alert, createAlert as exampleBody, WEBHOOK_SECRET } from './support/examples.ts';
 import { requireTargets, sealAddress, PLACEHOLDER_ADDRESS } from './support/validate-targets.ts';
 import { issueFirstSecret } from './support/webhook-secrets.ts';
+import { writtenAlertText } from './support/written-alert-text.ts';
 
 export const createAlert = endpoint({
   method: 'POST',
@@ -54,13 +55,15 @@ export const createAlert = endpoint({
     // Validates the rule first, so that a refused rule leaves no secret in the vault.
     decisionOn(chat_webhook_url === null ? null : PLACEHOLDER_ADDRESS)(current);
     const chat = await sealAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
-    const secret = named.webhook_url === null ? null : await issueFirstSecret(call, dependencies);
-    const { state, position } = await call.execute({
+    const webhook_secret = named.webhook_url === null ? null : await issueFirstSecret(call, dependencies);
+    const { state, position, isShown } = await call.execute({
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
       decision: decisionOn(chat),
       shownIn: ['alerts'],
     });
-    return { data: writtenAlertText(requireAlertRule(state), secret), asOf: null, position };
+    const rule = requireAlertRule(state);
+    const data = await writtenAlertText(dependencies, { rule, isShown, webhook_secret });
+    return { data, asOf: null, position };
   },
 });

@@ -1,31 +1,11 @@
-import { replaceObjectField } from '#contracts/values/json-text.ts';
 import { z } from 'zod';
 import { ApiKey } from '#contracts/resources/workspace/api-key.ts';
-import { type ApiKeyPage, listApiKeys as readApiKeys } from '#projections/queries/api-keys.ts';
+import { listApiKeys as readApiKeys } from '#projections/queries/api-keys.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { apiKey, WORKSPACE_ID } from '../endpoint/examples.ts';
-import { memberNameOf } from '../dependencies/member-names.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
-import type { OperationDependencies } from '../dependencies/dependencies.ts';
-
-/** Returns the items of a page with the names decrypted from the vault. Each name is decrypted once. */
-const withNames = async (
-  dependencies: OperationDependencies,
-  workspaceId: string,
-  { items, sealedNames }: ApiKeyPage,
-): Promise<readonly string[]> => {
-  let named = items;
-  for (const [memberId, sealed] of sealedNames) {
-    const name = await memberNameOf(dependencies, { workspaceId, memberId, name: '', sealed });
-    const [unnamed, creator] = [
-      { id: memberId, name: null },
-      { id: memberId, name },
-    ];
-    named = named.map((item) => replaceObjectField(item, 'created_by', unnamed, creator));
-  }
-  return named;
-};
+import { keyTexts } from './key-text.ts';
 
 export const listApiKeys = endpoint({
   method: 'GET',
@@ -44,8 +24,8 @@ export const listApiKeys = endpoint({
   corpus: false,
   reads: ['api-keys', 'workspaces'],
   handler: async ({ params, page }, dependencies) => {
-    const found = await readApiKeys(dependencies.db, params.ws, page);
-    const items = await withNames(dependencies, params.ws, found);
-    return pageReply({ items, next: found.next }, null);
+    const { rows, next } = await readApiKeys(dependencies.db, params.ws, page);
+    const items = await keyTexts(dependencies, params.ws, rows);
+    return pageReply({ items, next }, null);
   },
 });

@@ -6,7 +6,6 @@ import {
   joinObjects,
   lastStringField,
   objectText,
-  replaceObjectField,
 } from '#contracts/values/json-text.ts';
 
 const fieldName = fc.stringMatching(/^[a-z_]{1,8}$/).filter((name) => name !== '__proto__');
@@ -67,28 +66,6 @@ test('arrays parse to their items', () => {
       expect(parsed(arrayText(items.map((item) => JSON.stringify(item))))).toEqual(items);
     }),
   );
-});
-
-describe('replaceObjectField', () => {
-  test('replaces the object and nothing else for any other texts and any new name', () => {
-    fc.assert(
-      fc.property(record, record, text, text, (before, after, id, name) => {
-        const item = { BEFORE: before, creator: { id, name: null }, AFTER: after };
-        const replaced = replaceObjectField(JSON.stringify(item), 'creator', item.creator, { id, name });
-        expect(parsed(replaced)).toEqual({ ...item, creator: { id, name } });
-      }),
-    );
-  });
-
-  test('returns the text unchanged when the field holds something else', () => {
-    const item = '{"creator":{"id":"a","name":"A"}}';
-    expect(replaceObjectField(item, 'creator', { id: 'a', name: null }, { id: 'a', name: 'B' })).toBe(item);
-    expect(replaceObjectField(item, 'owner', { id: 'a', name: 'A' }, {})).toBe(item);
-  });
-
-  test('takes a dollar sign in the new object literally', () => {
-    expect(replaceObjectField('{"a":{"n":null}}', 'a', { n: null }, { n: '$&' })).toBe('{"a":{"n":"$&"}}');
-  });
 });
 
 describe('lastStringField', () => {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
 import { on } from '#tests/dsl/api.ts';
+import { alertsOf, alertsThrough, HOOK, ruleOn, suspendChannel } from '../fixtures/alerting.ts';
 import { recordBrief } from '../fixtures/brief-events.ts';
 import { AD, boardsThrough, collectionsOf, notesOf, OTHER_AD, savedOf } from '../fixtures/boards.ts';
 import type { CorpusBrand } from '../fixtures/corpus.ts';
@@ -51,9 +52,27 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-type Listed = { readonly id?: string; readonly item_key?: string };
+type Listed = { readonly id?: string; readonly item_key?: string; readonly key_id?: string };
 type Write = (app: FastifyInstance, key: Key) => Promise<Listed>;
 type Case = readonly [operation: string, table: string, list: (key: Key) => string, write: Write];
+
+const keysOf = (key: Key): string => `/v1/workspaces/${key.workspaceId}/api-keys`;
+
+/** Returns the record in a reply, without the secret that only the reply shows. */
+const withoutSecret = (name: string, { [name]: secret, ...record }: Record<string, unknown>): Listed => {
+  expect(secret).toBeDefined();
+  return record;
+};
+const createKey = async (app: FastifyInstance, key: Key): Promise<Record<string, unknown>> => {
+  const body = { name: 'Ä "quoted" name', scopes: ['me:read', 'brands:read'] };
+  return (await on(app).post(keysOf(key), { key, body })).data;
+};
+const CHAT = 'https://hooks.chat.example/services/T0/B0/very-secret';
+const createRule = async (app: FastifyInstance, key: Key): Promise<Record<string, unknown>> => {
+  await alertsThrough(shownApi).track(key, [brand]);
+  const channels = { webhook_url: HOOK, chat_webhook_url: CHAT };
+  return { ...(await alertsThrough(app).created(key, ruleOn([brand], { name: 'Ä "als"', ...channels }))) };
+};
 
 const briefsOf = (key: Key): string => `/v1/workspaces/${key.workspaceId}/briefs`;
 
@@ -107,12 +126,45 @@ const CASES: readonly Case[] = [
       return (await on(app).patch(`${briefsOf(key)}/${id}`, { key, body })).data;
     },
   ],
+  [
+    'createApiKey',
+    'api_keys.api_key',
+    keysOf,
+    async (app, key) => withoutSecret('api_key', await createKey(app, key)),
+  ],
+  [
+    'rotateApiKey',
+    'api_keys.api_key',
+    keysOf,
+    async (app, key) => {
+      const { key_id } = await createKey(shownApi, key);
+      const { data } = await on(app).post(`${keysOf(key)}/${String(key_id)}/rotate`, { key, body: {} });
+      return withoutSecret('api_key', data);
+    },
+  ],
+  [
+    'createAlert',
+    'alerts.alert',
+    alertsOf,
+    async (app, key) => withoutSecret('webhook_secret', await createRule(app, key)),
+  ],
+  [
+    'changeAlert',
+    'alerts.alert',
+    alertsOf,
+    async (app, key) => {
+      const id = String((await createRule(shownApi, key))['id']);
+      for (const channel of ['webhook', 'chat'] as const) await suspendChannel(stack, key, id, channel);
+      const { data } = await alertsThrough(app).change(key, id, { webhook_url: HOOK, cadence: 'daily' });
+      return withoutSecret('webhook_secret', data);
+    },
+  ],
 ];
 
 /** Read-model tables of the written resources. */
 const TABLES: ReadonlySet<string> = new Set(CASES.map(([, table]) => table));
 
-const identity = ({ id, item_key }: Listed): string | undefined => id ?? item_key;
+const identity = ({ id, item_key, key_id }: Listed): string | undefined => id ?? item_key ?? key_id;
 
 /** Returns the JSON text of the item that the list shows for a reply. */
 const listedText = async (url: string, key: Key, written: Listed): Promise<string> => {
