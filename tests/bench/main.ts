@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext
   live: () => import('./live.ts'),
   'rebuild-under-load': () => import('./rebuild-under-load.ts'),
   ingest: () => import('./ingest.ts'),
+  'wide-observations': () => import('./ingest/wide-observations.ts'),
   writes: () => import('./writes.ts'),
   deliveries: () => import('./deliveries.ts'),
   'alerts-path': () => import('./alerts-path.ts'),

@@ -58,6 +58,30 @@ export const executeCommand = async <State, E extends Event>(
 };
 
 /**
+ * Runs a command whose state may be cached. Appends what it decides on the cached state, without a read; an append that
+ * is taken at the cached revision proves that the state was current. Otherwise runs it on the state of the log.
+ */
+export const executeFromCached = async <State, E extends Event>(
+  eventStore: Pick<EventStore, 'load' | 'append'>,
+  command: Omit<Command<State, E>, 'mayRepeat' | 'isShared'>,
+  cached: LoadedState<State> | undefined,
+): Promise<CommandResult<State, E>> => {
+  const { stream, decider, decision, metadata, commandId } = command;
+  if (cached) {
+    const events = decideOrNone(() => decision(cached.state));
+    try {
+      if (events.length > 0) {
+        const recorded = await eventStore.append(stream, cached.revision, events, metadata, commandId);
+        return { state: events.reduce(decider.evolve, cached.state), events, ...recorded };
+      }
+    } catch (error) {
+      if (!(error instanceof StreamMoved)) throw error;
+    }
+  }
+  return executeCommand(eventStore, command, cached);
+};
+
+/**
  * Creates the command handler of a process. Commands on one stream run one after another within the process, so that
  * it competes with other processes only. Expected revisions alone would keep them correct, but of 200 commands that
  * collide, all but one would read, decide and append in vain each time.
@@ -66,24 +90,9 @@ export const createCommandHandler = (eventStore: EventStore): CommandHandler => 
   const serialize = createKeyedMutex();
   const states = new LRUCache<string, LoadedState<unknown>>({ max: CACHED_STREAMS_MAX });
 
-  const run = async <State, E extends Event>(
-    command: Command<State, E>,
-  ): Promise<CommandResult<State, E>> => {
-    const { stream, decider, decision, metadata, commandId } = command;
-    const cached = command.mayRepeat ? undefined : (states.get(stream) as LoadedState<State> | undefined);
-    if (cached) {
-      const events = decideOrNone(() => decision(cached.state));
-      try {
-        if (events.length > 0) {
-          // An append that is taken at the cached revision proves that the cached state was current.
-          const recorded = await eventStore.append(stream, cached.revision, events, metadata, commandId);
-          return { state: events.reduce(decider.evolve, cached.state), events, ...recorded };
-        }
-      } catch (error) {
-        if (!(error instanceof StreamMoved)) throw error;
-      }
-    }
-    return executeCommand(eventStore, command, cached);
+  const run = <State, E extends Event>(command: Command<State, E>): Promise<CommandResult<State, E>> => {
+    const cached = command.mayRepeat ? undefined : states.get(command.stream);
+    return executeFromCached(eventStore, command, cached as LoadedState<State> | undefined);
   };
 
   const cache = (stream: string, loaded: LoadedState<unknown>): void => {

@@ -61,8 +61,8 @@ export const createLibraryStateStore = (
     const events = gathered;
     gathered = [];
     const opened = library;
-    await whileMarked(database, appending, async (markStream) => {
-      await markStream();
+    await whileMarked(database, appending, async (mark) => {
+      await mark.set();
       last = await eventStore.append(appending.stream, opened.revision, events, metadata, (event) =>
         eventIdOf(brandId, event as AdLibraryEvent),
       );

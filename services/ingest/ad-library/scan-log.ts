@@ -268,8 +268,9 @@ export const scansOfBrand = async (
        array(select social_page_id from ingest.scan_page p
          where p.scan_id = s.scan_id and p.social_page_id = any($3::text[])) as page_ids
      from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1
-     where s.scan_id is distinct from $2 and (r.brand_id is not null or s.complete and exists (
-       select from ingest.scan_page p where p.scan_id = s.scan_id and p.social_page_id = any($3::text[])))
+     where s.scan_id is distinct from $2 and (r.brand_id is not null or s.complete) and s.scan_id in (
+       select scan_id from ingest.recorded_scan where brand_id = $1
+       union select scan_id from ingest.scan_page where social_page_id = any($3::text[]))
      order by s.observed_at, s.scan_id`,
     [brandId, scanId, pageIds],
   );

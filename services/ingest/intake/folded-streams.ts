@@ -4,6 +4,7 @@ import { requireReadable } from '#contracts/events/schema-registry.ts';
 import type { PageProfileObserved, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import type { Appending } from './pending-mark.ts';
 
 /** Folds the streams of brands and social pages into the working tables. Several processes may do so at once. */
 
@@ -29,11 +30,16 @@ export const storeBrand = async (database: Database, brandId: string, domain: st
   });
 };
 
-// Skips an event that is in the tables already. Of two observations of the same time, the last in the log holds.
+// Skips an event that is in the tables already. With $9, the revision before the event, also skips one that is not the
+// next for the tables; $10 is then the command whose mark is deleted. Of two observations of the same time, the last in
+// the log holds.
 const STORE_LINK = `
   with current as (
-    insert into ingest.folded_page as f (stream, revision) values ($1, $2)
-    on conflict (stream) do update set revision = excluded.revision where f.revision < excluded.revision
+    insert into ingest.folded_page as f (stream, revision)
+    select $1, $2::bigint
+    where coalesce($9::bigint, -1) = -1 or exists (select from ingest.folded_page where stream = $1)
+    on conflict (stream) do update set revision = excluded.revision
+    where f.revision < excluded.revision and ($9::bigint is null or f.revision = $9)
     returning 1
   ), history as (
     insert into ingest.page_link (brand_id, social_page_id, observed_at, linked)
@@ -43,16 +49,25 @@ const STORE_LINK = `
     insert into ingest.linked_page (brand_id, social_page_id, confidence, linked_at)
     select $3, $4, $7, $5 where $8 = 'PageLinked' and exists (select from current)
     on conflict (brand_id, social_page_id) do update set confidence = excluded.confidence
+  ), unlinked as (
+    delete from ingest.linked_page where brand_id = $3 and social_page_id = $4
+      and $8 in ('PageUnlinked', 'PageLinkQuarantined') and exists (select from current)
+  ), cleared as (
+    delete from ingest.pending_fold where stream = $1 and command_id = $10 and exists (select from current)
   )
-  delete from ingest.linked_page where brand_id = $3 and social_page_id = $4
-    and $8 in ('PageUnlinked', 'PageLinkQuarantined') and exists (select from current)`;
+  select from current`;
 
+/** An append as the tables must find it: the revision before it, and the command whose mark is deleted with it. */
+type Append = { readonly after: bigint; readonly commandId: string };
+
+/** Stores a link, with `append` only if it is the next event for the tables. Returns false when it was skipped. */
 const storeLink = async (
   database: Database,
   { stream, revision, ...event }: Pick<Stored, 'stream' | 'revision'> & LinkEvent,
-): Promise<void> => {
+  append: Append | null,
+): Promise<boolean> => {
   const { type, data } = event;
-  await database.query({
+  const { rows } = await database.query({
     name: 'ingest_store_link',
     text: STORE_LINK,
     values: [
@@ -64,9 +79,24 @@ const storeLink = async (
       type === 'PageLinkObserved' ? data.status === 'linked' : type === 'PageLinked',
       type === 'PageLinked' ? data.confidence : null,
       type,
+      append?.after ?? null,
+      append?.commandId ?? null,
     ],
   });
+  return rows.length > 0;
 };
+
+/**
+ * Stores an appended link and deletes the mark of its command. Returns false, and stores nothing, when events before it
+ * are not in the tables: the stream is then folded.
+ */
+export const storeAppendedLink = (
+  database: Database,
+  { stream, commandId }: Appending,
+  event: Event,
+  revision: bigint,
+): Promise<boolean> =>
+  storeLink(database, { ...(event as LinkEvent), stream, revision }, { after: revision - 1n, commandId });
 
 /**
  * Stores what an event says about brands and links. Idempotent. The events of a stream must come in their order, and
@@ -76,7 +106,9 @@ export const foldEvent = async (database: Database, event: Stored): Promise<void
   if (event.type === 'BrandRegistered') {
     const { brand_id, domain } = event.data as BrandRegistered['data'];
     await storeBrand(database, brand_id, domain);
-  } else if (LINK_EVENTS.has(event.type)) await storeLink(database, event as Stored & LinkEvent);
+  } else if (LINK_EVENTS.has(event.type)) {
+    await storeLink(database, event as Stored & LinkEvent, null);
+  }
 };
 
 /** Stores the links of a social page that the tables do not have yet. */

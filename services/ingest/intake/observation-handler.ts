@@ -14,7 +14,7 @@ import { catchUpWorkingTables } from './catch-up-working-tables.ts';
 import { countShortened } from './count-shortened.ts';
 import { createDecision } from './decider-registry.ts';
 import { isFolded, storeBrand } from './folded-streams.ts';
-import { foldPending, foldStream } from './pending-folds.ts';
+import { foldAppended, foldPending } from './pending-folds.ts';
 import { whileMarked } from './pending-mark.ts';
 import { inUtc, parseObservation } from './validate-observation.ts';
 import { appendingAfter, createStreamCommands } from './stream-commands.ts';
@@ -64,18 +64,31 @@ export const openIntake = async ({
   const recordStorefront = createStorefrontRecorder(database, eventStore);
   const runOnStream = createStreamCommands(eventStore);
 
-  /** Registers the brand unless `ingest.brand` has it. A row in that table proves that the log has the registration. */
+  const registeredBrands = new LRUCache<string, true>({ max: BRANDS_CACHED_MAX });
+  /** A row in `ingest.brand` proves that the log has the registration. */
+  const hasBrand = async (domain: string): Promise<boolean> => {
+    if (registeredBrands.get(domain)) return true;
+    const { rows } = await database.query({
+      name: 'ingest_has_brand',
+      text: 'select from ingest.brand where domain = $1',
+      values: [domain],
+    });
+    if (rows.length > 0) registeredBrands.set(domain, true);
+    return rows.length > 0;
+  };
+  const isBrandRegistered = (domain: string): Promise<boolean> => hasBrand(domain).catch(() => false);
+
+  /** Registers the brand unless it is registered. */
   const registerIfMissing = async (
     domain: string,
     observedAt: string,
     commandId: string,
   ): Promise<number> => {
-    const known = await database.query('select from ingest.brand where domain = $1', [domain]);
-    if (known.rows.length > 0) return 0;
+    if (await hasBrand(domain)) return 0;
     const brandId = brandIdOf(domain);
     const stream = brandStream(brandId);
-    return await whileMarked(database, { stream, commandId }, async (markStream) => {
-      const { events } = await executeCommand(appendingAfter(eventStore, markStream), {
+    return await whileMarked(database, { stream, commandId }, async (mark) => {
+      const { events } = await executeCommand(appendingAfter(eventStore, mark.set), {
         stream,
         decider: brand,
         decision: registerBrand(domain, observedAt),
@@ -121,15 +134,16 @@ export const openIntake = async ({
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
         const { stream, decider, decision, correct } = createDecision(observed);
         const command = { stream, decider, decision, metadata: metadata(commandId), commandId };
-        const events = await whileMarked(database, { stream, commandId }, async (markStream) => {
+        const appending = { stream, commandId };
+        const events = await whileMarked(database, appending, async (mark) => {
           const appended = await runOnStream({
             ...command,
             beforeAppend: async (decided) => {
-              if (decided.some(isFolded)) await markStream();
+              if (decided.some(isFolded)) await mark.set();
             },
           });
-          if (appended.some(isFolded)) await foldStream(database, eventStore, stream);
-          return appended;
+          await foldAppended(database, eventStore, appending, appended, mark);
+          return appended.events;
         });
         if (correct) await foldPending(database, eventStore);
         const corrections = (await correct?.(database, eventStore)) ?? 0;
@@ -143,16 +157,6 @@ export const openIntake = async ({
     const outcome = await record(observation);
     const shortened = countShortened(input, observation);
     return shortened === null ? outcome : { ...outcome, shortened };
-  };
-
-  const registered = new LRUCache<string, true>({ max: BRANDS_CACHED_MAX });
-  const isBrandRegistered = async (domain: string): Promise<boolean> => {
-    if (registered.get(domain)) return true;
-    const known = await database
-      .query('select from ingest.brand where domain = $1', [domain])
-      .catch(() => ({ rows: [] }));
-    if (known.rows.length > 0) registered.set(domain, true);
-    return known.rows.length > 0;
   };
   return { submit, isBrandRegistered, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

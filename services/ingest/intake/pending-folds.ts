@@ -1,11 +1,11 @@
 import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
-import { categoryOf, idOf } from '#contracts/events/event.ts';
+import { categoryOf, type Event, idOf } from '#contracts/events/event.ts';
 import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { catchUpLibrary } from '../ad-library/catch-up-library.ts';
-import { foldBrandStream, foldPageStream } from './folded-streams.ts';
-import { clearMark, isRunningHere } from './pending-mark.ts';
+import { foldBrandStream, foldPageStream, isFolded, storeAppendedLink } from './folded-streams.ts';
+import { type Appending, clearMark, isRunningHere, type Mark } from './pending-mark.ts';
 
 /**
  * Minutes after which a mark is deleted. An append whose answer was lost is recorded long before that, or never: it is
@@ -29,6 +29,25 @@ export const foldStream = async (
     case AD_LIBRARY:
       await catchUpLibrary(database, eventStore, idOf(stream));
   }
+};
+
+/**
+ * Folds the events that a command has appended. Reads the stream only if the tables lack events before them, or if there
+ * are several.
+ */
+export const foldAppended = async (
+  database: Database,
+  eventStore: EventStore,
+  appending: Appending,
+  { events, revision }: { readonly events: readonly Event[]; readonly revision: bigint },
+  mark: Mark,
+): Promise<void> => {
+  if (!events.some(isFolded)) return;
+  const { stream } = appending;
+  const [event] = events;
+  const isOneLink = event !== undefined && events.length === 1 && categoryOf(stream) === 'socialPage';
+  if (isOneLink && (await storeAppendedLink(database, appending, event, revision))) mark.cleared();
+  else await foldStream(database, eventStore, stream);
 };
 
 /**

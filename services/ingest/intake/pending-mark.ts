@@ -33,23 +33,36 @@ export const clearMark = async (database: Database, { stream, commandId }: Appen
   });
 };
 
+/** The mark of a stream, for the work that appends to it. */
+export type Mark = {
+  /** Marks the stream. Call it before the append. */
+  readonly set: () => Promise<void>;
+  /** Notes that a statement of the work, which wrote the tables, has deleted the mark. */
+  readonly cleared: () => void;
+};
+
 /**
- * Runs `work`, which appends events to the stream and writes them to the tables. It calls the function that it is given
- * before it appends. The mark stays when `work` fails, because its events may be in the log.
+ * Runs `work`, which appends events to the stream and writes them to the tables. The mark stays when `work` fails,
+ * because its events may be in the log.
  */
 export const whileMarked = async <T>(
   database: Database,
   appending: Appending,
-  work: (markStream: () => Promise<void>) => Promise<T>,
+  work: (mark: Mark) => Promise<T>,
 ): Promise<T> => {
   const commands = running.get(database) ?? new Set<string>();
   running.set(database, commands);
   let isMarked = false;
   try {
-    const result = await work(async () => {
-      commands.add(keyOf(appending));
-      await mark(database, appending);
-      isMarked = true;
+    const result = await work({
+      set: async () => {
+        commands.add(keyOf(appending));
+        await mark(database, appending);
+        isMarked = true;
+      },
+      cleared: () => {
+        isMarked = false;
+      },
     });
     if (isMarked) await clearMark(database, appending);
     return result;

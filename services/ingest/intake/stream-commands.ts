@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { CommandMetadata, Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
-import { executeCommand } from '#application/commands/command-handler.ts';
+import { executeFromCached } from '#application/commands/command-handler.ts';
+import type { CommandResult } from '#application/commands/stream-store.ts';
 import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
 
 /** Maximum streams whose state is cached. An ordinary state has a few kB, the largest about a megabyte. */
@@ -31,19 +32,20 @@ export const appendingAfter = (eventStore: Streams, beforeAppend: BeforeAppend):
 });
 
 /**
- * Creates the function that runs decisions of observations and returns their events. It caches the states of the last
- * streams and reads only the events after them. Otherwise each of 4,000 links of one social page would read all links
+ * Creates the function that runs decisions of observations. It caches the states of the last streams, so that a decision
+ * needs no read while no other process appends. Otherwise each of 4,000 links of one social page would read all links
  * before it.
  */
 export const createStreamCommands = (eventStore: Streams) => {
   const states = new LRUCache<string, LoadedState<unknown>>({ max: CACHED_STREAMS_MAX });
-  return async (command: StreamCommand): Promise<readonly Event[]> => {
+  return async (command: StreamCommand): Promise<CommandResult<unknown, Event>> => {
     const { stream, beforeAppend } = command;
     const streams = beforeAppend ? appendingAfter(eventStore, beforeAppend) : eventStore;
     try {
-      const { events, ...loaded } = await executeCommand(streams, command, states.get(stream));
-      states.set(stream, loaded);
-      return events;
+      const result = await executeFromCached(streams, command, states.get(stream));
+      const { state, revision, position } = result;
+      states.set(stream, { state, revision, position });
+      return result;
     } catch (error) {
       states.delete(stream);
       throw error;

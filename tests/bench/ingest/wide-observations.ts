@@ -1,0 +1,217 @@
+import type { AdLibraryScanChunk, AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
+import { CHUNK_ADS_MAX, type ObservedAd, SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
+import { type Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
+import type { SiteScan } from '#contracts/observations/site-scan.ts';
+import type { SocialPageLink } from '#contracts/observations/social-page-link.ts';
+import { chunk } from 'es-toolkit';
+import { scanIdOf } from '#domain/ids.ts';
+import type { Intake } from '#services/ingest/intake-types.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { type BenchContext, ROUNDS_ALONE } from '../bench.ts';
+import { type BenchServers, startServers } from '../servers.ts';
+
+/** Observations with many parts: pages of a scan, links of a page or brand, tools of a site. */
+
+const FIRST_MS = Date.UTC(2026, 0, 1);
+const DAY_MS = 86_400_000;
+const PAGES = [250, 500, 1_000, 2_000] as const;
+const LINKS = [1_000, 4_000] as const;
+const TOOLS = [125, 250, 500] as const;
+/** Links submitted before the first measurement. */
+const WARM_UP_LINKS = 200;
+/** Maximum CPU time of a part of the largest observation, as a multiple of that of the smallest. 1 is linear growth. */
+const COST_GROWTH_MAX = 1.3;
+
+const timeOf = (day: number): string => new Date(FIRST_MS + day * DAY_MS).toISOString();
+
+const adOf = (domain: string, pageId: string, number: number): ObservedAd => ({
+  ad_id: String(900_000_000_000_000 + number),
+  page_id: pageId,
+  page_name: 'A page',
+  is_active: true,
+  started_on: '2025-12-01',
+  stopped_on: null,
+  body: `Warm boots for cold days, number ${number}.`,
+  title: 'Boots for winter',
+  link_description: null,
+  caption: domain,
+  cta_type: 'SHOP_NOW',
+  cta_text: 'Shop now',
+  link_url: `https://${domain}/boots-${number}`,
+  format: 'image',
+  platforms: ['facebook'],
+  languages: ['en'],
+  media: [],
+  cards: [],
+  versions: [],
+});
+
+/** Returns a complete scan of pages, with one ad on each page. `adPages` limits the pages that have one. */
+export const scanOfPages = (
+  domain: string,
+  day: number,
+  pages: readonly { readonly page_id: string; readonly page_name: string }[],
+  adPages = pages.length,
+): readonly [...AdLibraryScanChunk[], AdLibraryScanEnd] => {
+  const key = {
+    scan_id: scanIdOf(domain, timeOf(day), 'bench'),
+    brand_domain: domain,
+    scanned_at: timeOf(day),
+  };
+  const ads = pages
+    .slice(0, adPages)
+    .map(({ page_id }, index) => adOf(domain, page_id, Number(page_id) + index));
+  const chunks = chunk(ads, CHUNK_ADS_MAX).map((adsOfChunk, index) => ({
+    type: 'ad_library.scan' as const,
+    ...key,
+    chunk: index,
+    ads: adsOfChunk,
+  }));
+  const coverage = { pages: [...pages], countries: ['US'], complete: true, collector: 'bench' };
+  return [...chunks, { type: 'ad_library.scan_end', ...key, chunks: chunks.length, coverage }];
+};
+
+/** Returns pages with names of a length, whose ids do not occur in other lists. */
+export const pagesNamed = (list: number, count: number, nameLength: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    page_id: String(10_000_000_000_000_000_000n + BigInt(list) * 1_000_000n + BigInt(index)),
+    page_name: 'P'.repeat(nameLength),
+  }));
+
+const link = (brand_domain: string, page_id: string, number: number): SocialPageLink => ({
+  type: 'social_page.link',
+  brand_domain,
+  page_id,
+  page_name: 'A page',
+  observed_at: new Date(FIRST_MS + number * 60_000).toISOString(),
+  role: 'OFFICIAL',
+  confidence: 0.9,
+  linked: true,
+});
+
+const siteScan = (domain: string, day: number, tools: number): SiteScan => ({
+  type: 'site.scan',
+  domain,
+  observed_at: timeOf(day),
+  collector: 'bench',
+  complete: true,
+  tools: Array.from({ length: tools }, (_, index) => ({
+    slug: `tool-${index}`,
+    name: `Tool ${index}`,
+    category: 'Analytics',
+    website_url: `https://tool-${index}.example/`,
+  })),
+  split_test_tools: [],
+  split_tests: [],
+});
+
+type Case = { readonly count: number; readonly observations: readonly Observation[] };
+type Kind = { readonly name: string; readonly cases: readonly Case[] };
+
+const kinds = (): readonly Kind[] => [
+  {
+    name: 'first scan of pages',
+    cases: PAGES.map((count) => ({
+      count,
+      observations: scanOfPages(`pages${count}.example`, 0, pagesNamed(count, count, 20)),
+    })),
+  },
+  {
+    name: 'second scan of pages',
+    cases: PAGES.map((count) => ({
+      count,
+      observations: scanOfPages(`pages${count}.example`, 1, pagesNamed(count, count, 20)),
+    })),
+  },
+  {
+    name: 'links of one page',
+    cases: LINKS.map((count) => ({
+      count,
+      observations: Array.from({ length: count }, (_, number) =>
+        link(`linked${count}-${number}.example`, String(700_000_000 + count), number),
+      ),
+    })),
+  },
+  {
+    name: 'links of one brand',
+    cases: LINKS.map((count) => ({
+      count,
+      observations: Array.from({ length: count }, (_, number) =>
+        link(`brand${count}.example`, String(800_000_000 + count * 10_000 + number), number),
+      ),
+    })),
+  },
+  {
+    name: 'tools of a site',
+    cases: TOOLS.map((count) => ({
+      count,
+      observations: [0, 1, 2].map((day) => siteScan(`tools${count}.example`, day, count)),
+    })),
+  },
+];
+
+/** CPU time in milliseconds so far of this process, the event store and PostgreSQL. Other load does not change it. */
+const cpuMs = async (servers: BenchServers): Promise<number> => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000 + (await servers.eventStore.cpuMs());
+};
+
+/** Submits the observations of each case. Prints the cost of a part, and records how it grows with their number. */
+const measureKind = async (
+  context: BenchContext,
+  servers: BenchServers,
+  intake: Intake,
+  { name, cases }: Kind,
+): Promise<void> => {
+  const costs: number[] = [];
+  const listed: string[] = [];
+  for (const { count, observations } of cases) {
+    const startMs = performance.now();
+    const before = await cpuMs(servers);
+    for (const observation of observations) await intake.submit(observation);
+    const cost = ((await cpuMs(servers)) - before) / count;
+    const seconds = (performance.now() - startMs) / 1_000;
+    costs.push(cost);
+    listed.push(`${count}: ${seconds.toFixed(2)} s, ${cost.toFixed(2)} ms of CPU each`);
+  }
+  context.print(`  ${name}: ${listed.join('; ')}`);
+  const [smallest = 0, largest = 0] = [costs[0], costs.at(-1)];
+  const growth = largest / smallest;
+  context.record({
+    bench: `wide-observations: ${name}, ${cases.at(-1)?.count}`,
+    measured: `${largest.toFixed(2)} ms each`,
+    ceiling: `${smallest.toFixed(2)} ms of ${cases[0]?.count}`,
+    ratio: growth,
+    target: `<= ${COST_GROWTH_MAX}`,
+    held: growth <= COST_GROWTH_MAX,
+  });
+};
+
+/**
+ * Submits observations with more and more parts, and compares the CPU time of a part. Then records a scan with as many
+ * pages, and as long names, as one message can hold.
+ */
+export async function run(context: BenchContext): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const servers = await startServers(resources);
+  const intake = resources.use(
+    await openIntake({ databaseUrl: servers.databaseUrl, eventStoreUrl: servers.eventStore.url }),
+  );
+  // Not measured: the first observations open connections, and their code is not compiled yet.
+  for (let number = 0; number < WARM_UP_LINKS; number += 1)
+    await intake.submit(link(`warm-up-${number}.example`, '900000001', number));
+  for (const kind of kinds()) await measureKind(context, servers, intake, kind);
+  const widest = scanOfPages('widest.example', 0, pagesNamed(9, SCAN_PAGES_MAX, 35), 1);
+  const end = widest.at(-1) as AdLibraryScanEnd;
+  const bytes = Buffer.byteLength(JSON.stringify(end));
+  if (bytes > OBSERVATION_MAX_BYTES) throw new Error(`The end of the scan has ${bytes} bytes.`);
+  const startMs = performance.now();
+  for (const part of widest) await intake.submit(part);
+  const recorded = (performance.now() - startMs) / 1000;
+  context.print(`  a scan end of ${bytes} bytes with ${SCAN_PAGES_MAX} pages: ${recorded.toFixed(2)} s`);
+}
+
+if (import.meta.main) {
+  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  process.exit(0);
+}
