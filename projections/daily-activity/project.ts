@@ -6,7 +6,7 @@ import { type Change, projection } from '../define-projection.ts';
 /** Active, new and retired ads of a brand by day. */
 export const dailyActivity = projection<AdLibraryEvent>({
   name: 'daily-activity',
-  version: 3,
+  version: 4,
   prefixes: ['adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { day: refreshDay, applied_scan: recordAppliedScan },

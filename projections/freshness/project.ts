@@ -5,7 +5,7 @@ import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
-import { scanKey } from '../shared-tables/observed-day.ts';
+import { isNoLook, scanKey } from '../shared-tables/observed-day.ts';
 import { quoted } from '../sql/json-text.ts';
 import { type Change, projection } from '../define-projection.ts';
 
@@ -75,7 +75,7 @@ const newestScanSql = (condition: string): string =>
  */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
-  version: 5,
+  version: 6,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -110,8 +110,8 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
         return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, ...compose(null)];
       }
       case 'ScanCorrected': {
-        const { reliable } = event.data;
-        return [{ kind: 'update', table: 'scan', key: scanKey(event), set: { reliable } }, ...compose(null)];
+        const set = { reliable: event.data.reliable && !isNoLook(event) };
+        return [{ kind: 'update', table: 'scan', key: scanKey(event), set }, ...compose(null)];
       }
       case 'BrandTracked': {
         const { workspace_id, cadence, tracked_at } = event.data;

@@ -4,6 +4,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { attributedBy, brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
+import { isNoLook, scanKey } from '../shared-tables/observed-day.ts';
 import { type Change, projection } from '../define-projection.ts';
 
 const beganOn = (ad: Pick<AdStanding, 'started_on' | 'first_seen_at'>): string =>
@@ -16,16 +17,17 @@ const setStart = (brand_id: string, ad_id: string, started_on: string): Change =
   set: { started_on },
 });
 
-/** Always both, because a batch refreshes in the order in which statements are first named. */
+/** Always all, because a batch refreshes in the order in which statements are first named. */
 const refresh = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
+  { kind: 'refresh', statement: 'first_scan', row: { brand_id } },
   { kind: 'refresh', statement: 'first_ad', row: { brand_id } },
 ];
 
 /** When each brand began to advertise. A nightly job writes the list from this. */
 export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   name: 'new-advertisers',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -41,11 +43,13 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
         on conflict (brand_id) do update set first_ad_started_on = excluded.first_ad_started_on`,
     },
     first_scan: {
-      columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
-      touches: ['brand'],
+      columns: { brand_id: 'uuid' },
+      touches: ['scan', 'brand'],
       sql: `
-        insert into brand as b (brand_id, first_scan_at) select brand_id, min(scanned_at) from :input i group by brand_id
-        on conflict (brand_id) do update set first_scan_at = least(b.first_scan_at, excluded.first_scan_at)`,
+        insert into brand (brand_id, first_scan_at)
+        select i.brand_id, (select s.observed_at from scan s where s.brand_id = i.brand_id order by s.date, s.observed_at limit 1)
+        from :input i
+        on conflict (brand_id) do update set first_scan_at = excluded.first_scan_at`,
     },
   },
   project: (event): readonly Change[] => {
@@ -73,16 +77,18 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
             : { kind: 'delete', table: 'ad', key: { brand_id, ad_id } };
         return [moved, ...brandTotals(event), ...refresh(brand_id)];
       }
-      case 'ScanRecorded': {
-        const { brand_id, observed_at: scanned_at } = event.data;
+      case 'ScanRecorded':
+      case 'ScanCorrected': {
+        const { brand_id, observed_at } = event.data;
+        const key = scanKey(event);
         return [
-          { kind: 'run', statement: 'first_scan', row: { brand_id, scanned_at } },
+          isNoLook(event)
+            ? { kind: 'delete', table: 'scan', key }
+            : { kind: 'upsert', table: 'scan', key, set: { observed_at } },
           ...brandTotals(event),
           ...refresh(brand_id),
         ];
       }
-      case 'ScanCorrected':
-        return [...brandTotals(event), ...refresh(event.data.brand_id)];
       case 'AdRevised':
       case 'AdDestinationChanged':
       case 'AdConfirmedInactive':

@@ -27,6 +27,15 @@ create table brand (
   total_ads bigint not null default 0,
   scanned_at timestamptz
 );
+
+-- Scans that looked at a brand.
+create table scan (
+  brand_id uuid not null,
+  date date not null,
+  scan_id text collate "C" not null,
+  observed_at timestamptz not null,
+  primary key (brand_id, date, scan_id)
+);
 -- indexes
 create index brand_by_first_ad on brand (first_ad_started_on);
 create index brand_by_scan on brand (scanned_at);

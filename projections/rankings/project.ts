@@ -4,7 +4,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { attributedBy } from '../shared-tables/brand-totals.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
-import { isOutOfOrder, scanKey } from '../shared-tables/observed-day.ts';
+import { isNoLook, isOutOfOrder, scanKey } from '../shared-tables/observed-day.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { compareDays, recordAds, refreshReliableDay } from './statements.ts';
 
@@ -69,7 +69,7 @@ const refresh = ({ brand_id, observed_at }: AdLibraryEvent['data']): readonly Ch
  */
 export const rankings = projection<AdLibraryEvent | BrandEvent>({
   name: 'rankings',
-  version: 3,
+  version: 4,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { ads: recordAds, day: refreshReliableDay, compare: compareDays },
@@ -126,7 +126,7 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
           revision: event.revision,
           active_ads: event.data.totals.active,
           reliable: event.data.reliable,
-          out_of_order: false,
+          out_of_order: isNoLook(event),
         };
         return [{ kind: 'update', table: 'scan', key: scanKey(event), set }, ...refresh(event.data)];
       }

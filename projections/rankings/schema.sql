@@ -1,5 +1,5 @@
 -- Recorded scans, with the pages and countries that complete ones covered. `revision`: of the event that stated the
--- totals last. `out_of_order`: of an older release, with totals that do not hold for its own time.
+-- totals last. `out_of_order`: of an older release, with totals that do not hold for its own time, or no look at the brand.
 create table scan (
   brand_id uuid not null,
   date date not null,

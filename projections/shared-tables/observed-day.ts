@@ -41,16 +41,20 @@ const figuresOf = (event: ScanRecorded | ScanCorrected): Row => {
   };
 };
 
-/** Returns the changes for a recorded or corrected scan. The projection has `refreshDay` as statement `day`. */
+/** True for a correction that says that the scan had not looked at the brand. */
+export const isNoLook = (event: ScanRecorded | ScanCorrected): boolean =>
+  event.type === 'ScanCorrected' && event.data.no_look === true;
+
+/**
+ * Returns the changes for a recorded or corrected scan. The projection has `refreshDay` as statement `day`. A scan that had
+ * not looked at the brand has no row.
+ */
 export const observedDay = (event: ScanRecorded | ScanCorrected): readonly Change[] => {
-  const { brand_id, date } = scanKey(event);
+  const key = scanKey(event);
+  const { brand_id, date } = key;
+  const set = { observed_at: event.data.observed_at, ...figuresOf(event) };
   return [
-    {
-      kind: 'upsert',
-      table: 'scan',
-      key: scanKey(event),
-      set: { observed_at: event.data.observed_at, ...figuresOf(event) },
-    },
+    isNoLook(event) ? { kind: 'delete', table: 'scan', key } : { kind: 'upsert', table: 'scan', key, set },
     { kind: 'refresh', statement: 'day', row: { brand_id, date } },
   ];
 };
@@ -60,12 +64,16 @@ const LAST_FIRST = 's.out_of_order, s.observed_at desc, s.scan_id desc';
 
 /**
  * Rewrites days from their scans. The last scan decides the active ads; new and retired ads are summed. A scan out of
- * order never overrides one in order.
+ * order never overrides one in order. A day without scans has no row.
  */
 export const refreshDay: Statement = {
   columns: { brand_id: 'uuid', date: 'date' },
   touches: ['scan', 'day'],
   sql: `
+    with gone as (
+      delete from day d using :input i where d.brand_id = i.brand_id and d.date = i.date
+        and not exists (select from scan s where s.brand_id = i.brand_id and s.date = i.date)
+    )
     insert into day (brand_id, date, active_ads, new_ads, retired_ads, reliable)
     select s.brand_id, s.date, (array_agg(s.active_ads order by ${LAST_FIRST}))[1],
       sum(s.new_ads), sum(s.retired_ads), bool_or(s.reliable)

@@ -3,7 +3,7 @@ import type { AdFormat } from '#contracts/values/primitives.ts';
 import { isSaleCopy } from '#contracts/values/signals.ts';
 import type { Change } from '../define-projection.ts';
 import { appliedScan } from '../shared-tables/applied-scan.ts';
-import { isOutOfOrder, scanKey } from '../shared-tables/observed-day.ts';
+import { isNoLook, isOutOfOrder, scanKey } from '../shared-tables/observed-day.ts';
 import { addStep, type LibraryEvent, meetLinks, meetPage, nameAd, putOccurrence } from './changes.ts';
 import { attributeAd, correctAd } from './corrections.ts';
 import { COPY, isLongRunner, textsOf } from './rules.ts';
@@ -83,7 +83,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
     case 'ScanCorrected': {
       const { observed_at, reliable, totals } = event.data;
       const { active: active_ads, news: new_ads } = totals;
-      const set = { observed_at, in_order: true, reliable, active_ads, new_ads };
+      const set = { observed_at, in_order: !isNoLook(event), reliable, active_ads, new_ads };
       return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }];
     }
     case 'AdsReworded':

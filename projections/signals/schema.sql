@@ -15,7 +15,8 @@ create table step (
   primary key (brand_id, at)
 );
 
--- Every recorded scan, as last corrected. Days follow from the scans that are in order; the others are history.
+-- Every recorded scan, as last corrected. Days follow from the scans that are in order; the others are history, or had
+-- not looked at the brand.
 create table scan (
   brand_id uuid not null,
   scan_id text not null,

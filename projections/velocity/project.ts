@@ -14,7 +14,7 @@ const weekStartOf = (timestamp: string): string => {
 /** Active, new and retired ads of a brand by ISO week. Counts cover reliable days only. */
 export const velocity = projection<AdLibraryEvent>({
   name: 'velocity',
-  version: 3,
+  version: 4,
   prefixes: ['adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -24,6 +24,11 @@ export const velocity = projection<AdLibraryEvent>({
       columns: { brand_id: 'uuid', week_start: 'date' },
       touches: ['day', 'week'],
       sql: `
+        with gone as (
+          delete from week w using :input i where w.brand_id = i.brand_id and w.week_start = i.week_start
+            and not exists (
+              select from day d where d.brand_id = i.brand_id and d.date between i.week_start and i.week_start + 6)
+        )
         insert into week (brand_id, week_start, item)
         select w.brand_id, w.week_start, row_to_json(item)::text
         from (

@@ -262,6 +262,8 @@ create table if not exists ingest.recorded_scan (
   corrected_by uuid,
   primary key (scan_id, brand_id)
 );
+-- True when a correction found that the scan had not looked at the brand.
+alter table ingest.recorded_scan add column if not exists no_look boolean not null default false;
 create index if not exists recorded_scan_by_brand on ingest.recorded_scan (brand_id);
 
 -- Revision of a social page's stream up to which its links are in the tables above.

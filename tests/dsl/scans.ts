@@ -15,11 +15,12 @@ import {
   repeatedDifferences,
   tallyDifferences,
 } from '#domain/corpus/ad-library/collector-differences.ts';
-import { closeLateScan, correctAds, emptyLateTotals, isLate } from '#domain/corpus/ad-library/late-scan.ts';
+import { closeLateScan, correctAds, emptyLateTotals } from '#domain/corpus/ad-library/late-scan.ts';
 import type { PageLook } from '#domain/corpus/ad-library/looks.ts';
 import { reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { historyOf, insertScan, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
+import { isLate } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
 
 /** Test language of library scans: `library().scan(options, ads)` records whole scans of one brand, in any order. */
@@ -180,9 +181,9 @@ export const library = (): Library => {
         });
         const end = {
           seen: shown.size,
-          isOwn: true,
+          looks: new Set([own, ...log].map(({ scan_id }) => scan_id)),
           reliable: verdicts,
-          recorded: new Map(log.map((scan) => [scan.scan_id, scan])),
+          recorded: new Map(log.map((scan) => [scan.scan_id, { ...scan, noLook: false }])),
         };
         part(closeLateScan(late, end, sums));
       } else {

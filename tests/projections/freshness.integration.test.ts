@@ -41,4 +41,13 @@ describe('freshness', () => {
       .into(freshness)
       .shows((db) => readFreshness(db, world.idOf('shop')), shown(timeOf(5), timeOf(2), timeOf(6)));
   });
+
+  it('returns to the scan before one that had not looked at the brand', async () => {
+    const world = looked();
+    world.scan('shop', { name: 'b', day: 5, reliable: true, scannedFor: 'other' });
+    world.correctScan('shop', 'b', {}, true, true);
+    await given(world.events)
+      .into(freshness)
+      .shows((db) => readFreshness(db, world.idOf('shop')), shown(timeOf(2), timeOf(2), timeOf(3)));
+  });
 });

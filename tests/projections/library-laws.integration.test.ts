@@ -67,6 +67,7 @@ const step = fc.oneof(
       pick: fc.nat(),
       figures: fc.tuple(small, small, small, small, fc.nat(1)),
       reliable: fc.boolean(),
+      isNoLook: fc.boolean(),
     }),
   },
   {
@@ -145,7 +146,7 @@ const play = (steps: readonly Step[]): readonly GivenEvent[] => {
       if (undated.length > 0) world.correctScan(one.brand, name, totalsOf(one.figures), one.reliable);
     } else if (one.kind === 'correctScan') {
       const name = pickFrom(names, one.pick);
-      if (name) world.correctScan(one.brand, name, totalsOf(one.figures), one.reliable);
+      if (name) world.correctScan(one.brand, name, totalsOf(one.figures), one.reliable, one.isNoLook);
     } else if (one.kind === 'correctAd') {
       const [id, name] = [pickFrom(ids, one.pick), pickFrom(names, one.pick)];
       if (!id || !name) continue;

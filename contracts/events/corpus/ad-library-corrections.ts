@@ -115,9 +115,9 @@ export type AdAttributed = Event<
 >;
 
 /**
- * A late scan or a change of attribution changes the totals of a recorded scan (rules 9 to 11). `scan_id` and
- * `observed_at` are those of the recorded scan; the values replace those of its `ScanRecorded`. They hold in the order
- * of observation.
+ * A late scan, a late link or a change of attribution changes what a recorded scan says of the brand (rules 9 to 11).
+ * `scan_id` and `observed_at` are those of the recorded scan; the values replace those of its `ScanRecorded`. They hold
+ * in the order of observation.
  */
 export type ScanCorrected = Event<
   'ScanCorrected',
@@ -126,5 +126,10 @@ export type ScanCorrected = Event<
     readonly corrected_by: string;
     readonly reliable: boolean;
     readonly totals: ScanTotals;
+    /**
+     * The scan did not look at the brand: it was made for another one, showed no ad of this one, and named no page that
+     * was linked to it or had a live ad of it. It counts for no day. Absent: it did.
+     */
+    readonly no_look?: true;
   }
 >;

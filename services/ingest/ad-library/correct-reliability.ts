@@ -4,7 +4,7 @@ import { closeScan } from '#domain/corpus/ad-library/decider.ts';
 import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
 import { pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { historyOf } from '#domain/corpus/ad-library/replay.ts';
-import { sightingOf } from '#domain/corpus/ad-library/scan.ts';
+import { correctScan } from '#domain/corpus/ad-library/scan.ts';
 import { NO_COUNTS } from '#domain/corpus/ad-library/state.ts';
 import { derivedId } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
@@ -12,9 +12,13 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { OpenLibrary } from './library-store.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
-import { firstMeetings, linksOf, newestScanSince, scansOfBrand } from './scan-log.ts';
+import { looksWithLink } from './recorded-looks.ts';
+import { firstMeetings, linksOf, newestScanSince, pagesOfBrand, scansOfBrand } from './scan-log.ts';
 
-/** Corrects which days of a brand are reliable (rule 9), after a link was observed that is older than recorded scans. */
+/**
+ * Corrects which scans looked at a brand and which of its days are reliable (rule 9), after a link was observed that is
+ * older than recorded scans.
+ */
 
 /** An observation of a link between a page and the brand, recorded already. */
 export type ObservedLink = {
@@ -27,18 +31,22 @@ const NO_TOTALS: ScanTotals = { seen: 0, active: 0, missing: 0, total: 0, ...NO_
 
 const decideCorrections = async (
   database: Database,
-  { brandId, revision }: OpenLibrary,
+  library: OpenLibrary,
   { pageId, observedAt }: ObservedLink,
   since: string,
 ): Promise<readonly AdLibraryEvent[]> => {
+  const { brandId, revision } = library;
   const links = await linksOf(database, brandId);
-  const pageIds = [...new Set(links.map(({ page_id }) => page_id))];
+  const linked = links.map(({ page_id }) => page_id);
+  const pageIds = [...new Set([...(await pagesOfBrand(database, brandId)), ...linked, pageId])];
   const scans = await scansOfBrand(database, brandId, null, pageIds);
   const complete = scans.filter((scan) => scan.complete).map((scan) => ({ ...scan.header, ...scan }));
   const reliable = reliableScans(brandId, links, complete);
   const metAt = await firstMeetings(database, brandId, pageIds);
   // The revision keeps the id apart from that of an earlier correction by the same link.
   const corrected_by = derivedId('page link', `${pageId}|${brandId}|${observedAt}|${revision}`);
+  const judged = { pageId, since, causeId: corrected_by };
+  const looks = await looksWithLink(database, library, scans, links, judged);
   const events: AdLibraryEvent[] = [];
   let totals = NO_TOTALS;
   for (const scan of scans) {
@@ -47,9 +55,9 @@ const decideCorrections = async (
     if (scan.totals !== null) {
       if (!scan.chronological) continue;
       totals = { ...scan.totals, ...NO_COUNTS, seen: 0 };
-      if (observed_at < since || isReliable === scan.reliable) continue;
-      const data = { ...sightingOf(header), corrected_by, reliable: isReliable, totals: scan.totals };
-      events.push({ type: 'ScanCorrected', data });
+      const noLook = !looks.has(scan_id);
+      if (observed_at < since || (isReliable === scan.reliable && noLook === scan.noLook)) continue;
+      events.push(correctScan(header, corrected_by, { reliable: isReliable, noLook, totals: scan.totals }));
       continue;
     }
     const namesLinkedPage = pagesLinkedAt(links, observed_at).some((id) => scan.pageIds.has(id));
@@ -62,7 +70,7 @@ const decideCorrections = async (
 
 /**
  * Decides again which scans since the observed link are reliable, and records complete scans of the page, made for other
- * brands, as looks at the brand. Scans more than `LATE_DAYS_MAX` before the newest stay as they are (rule 11). Returns
+ * brands, as looks at the brand. Those that were looks only by a link that had ended are none any more. Scans more than `LATE_DAYS_MAX` before the newest stay as they are (rule 11). Returns
  * the number of events. Safe to call again after any interruption.
  */
 export const correctReliability = async (

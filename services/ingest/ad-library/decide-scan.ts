@@ -26,8 +26,8 @@ import {
   stagedAds,
 } from './chunk-staging.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
+import { adsToDecideAgain, looksWithLateScan } from './recorded-looks.ts';
 import {
-  adsToDecideAgain,
   completeScansOfDay,
   firstMeetings,
   latenessOf,
@@ -161,12 +161,12 @@ const decideLate = async function* (
   const { scan_id, scanned_at: observed_at, complete, partialPages } = header;
   const own = { scan_id, observed_at, complete, pageIds: header.pageIds, partialPages, recorded: true };
   const differences = await findDifferences(part);
-  const late: LateScan = {
+  const late = {
     scan: { ...own, header, differences, totals: null },
     scans,
     metAt: await firstMeetings(database, brandId, pageIds),
     shownPages: await pagesOfStagedAds(database, header.scan_id, null),
-  };
+  } satisfies LateScan;
   const sums = emptyLateTotals();
   const decide = async (ads: readonly ObservedAd[], adIds: readonly string[]) => {
     await loadAds(database, library, adIds);
@@ -183,7 +183,8 @@ const decideLate = async function* (
   for await (const adIds of adsToDecideAgain(database, brandId, header)) yield await decide([], adIds);
   const reliable = await reliableScansOfDay(part, links);
   const recorded = new Map(scans.map((scan) => [scan.scan_id, scan]));
-  const end = { seen, isOwn: isOwn(part, links), reliable, recorded };
+  const looks = await looksWithLateScan(database, library, late, sums, { links, isOwn: isOwn(part, links) });
+  const end = { seen, looks, reliable, recorded };
   const closing = closeLateScan(late, end, sums)(library.state);
   const last = closing.at(-1);
   totals.totals = last?.type === 'ScanRecorded' ? last.data.totals : null;

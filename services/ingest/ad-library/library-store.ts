@@ -148,9 +148,9 @@ const SAVE_SCANS = `
 
 const SAVE_CORRECTIONS = `
   update ingest.recorded_scan r
-  set totals = i.totals, reliable = i.reliable, chronological = true,
+  set totals = i.totals, reliable = i.reliable, chronological = true, no_look = coalesce(i.no_look, false),
     corrected_by = case when r.totals = i.totals then r.corrected_by else i.corrected_by end
-  from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, totals jsonb, reliable boolean, corrected_by uuid)
+  from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, totals jsonb, reliable boolean, corrected_by uuid, no_look boolean)
   where r.scan_id = i.scan_id and r.brand_id = $1::uuid`;
 
 const scanRow = ({ pages, differences, chronological, late_arrival, ...scan }: FoldedScan) => ({

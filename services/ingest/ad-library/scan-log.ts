@@ -210,6 +210,7 @@ type LoggedRow = {
   readonly reliable: boolean | null;
   readonly chronological: boolean | null;
   readonly corrected_by: string | null;
+  readonly no_look: boolean | null;
 };
 
 /** A recorded scan, with its reliability for the brand and its last correction. */
@@ -217,6 +218,8 @@ export type BrandScan = ReplayScan & {
   readonly reliable: boolean;
   /** False when the totals do not hold for the scan's own time. */
   readonly chronological: boolean;
+  /** True when the scan turned out not to have looked at the brand. */
+  readonly noLook: boolean;
   readonly corrected_by: string | null;
 };
 
@@ -236,6 +239,7 @@ const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
     totals: row.totals,
     reliable: row.reliable ?? false,
     chronological: row.chronological ?? false,
+    noLook: row.no_look ?? false,
     corrected_by: row.corrected_by,
     header: {
       scan_id,
@@ -264,7 +268,7 @@ export const scansOfBrand = async (
   pageIds: readonly string[],
 ): Promise<readonly BrandScan[]> => {
   const { rows } = await database.query<LoggedRow>(
-    `select s.*, r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.corrected_by,
+    `select s.*, r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.corrected_by, r.no_look,
        array(select social_page_id from ingest.scan_page p
          where p.scan_id = s.scan_id and p.social_page_id = any($3::text[])) as page_ids
      from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1
@@ -275,25 +279,4 @@ export const scansOfBrand = async (
     [brandId, scanId, pageIds],
   );
   return rows.map((row) => brandScanOf(brandId, row));
-};
-
-/** Yields the brand's ads that a late scan may concern, in slices of ids. Staged ads of the scan are left out. */
-export const adsToDecideAgain = async function* (
-  database: Database,
-  brandId: string,
-  scan: ScanHeader,
-): AsyncGenerator<readonly string[]> {
-  const SLICE_ADS = 500;
-  for (let after = ''; ; ) {
-    const { rows } = await database.query<{ ad_id: string }>(
-      `select ad_id from ingest.ad a
-       where brand_id = $1 and ad_id > $4 and (social_page_id = any($2::text[]) or $5::boolean)
-         and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
-       order by ad_id limit ${SLICE_ADS}`,
-      [brandId, [...scan.pageIds], scan.scan_id, after, scan.complete && scan.scanned_for === brandId],
-    );
-    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
-    if (rows.length < SLICE_ADS) return;
-    after = rows.at(-1)?.ad_id ?? after;
-  }
 };

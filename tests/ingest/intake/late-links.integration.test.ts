@@ -6,6 +6,7 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import type { Intake } from '#services/ingest/intake-types.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
+import { ad } from '#tests/dsl/scans.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
 /** Links of pages that arrive after scans of later times (rules 9 and 11). */
@@ -35,12 +36,14 @@ const link = async (domain: string, page_id: string, day: number, linked = true,
     linked,
   });
 
-/** Folds whether each recorded scan of the brand is reliable, by its day and hour. */
+/** Folds whether each scan that looked at the brand is reliable, by its day and hour. */
 const reliability = async (domain: string): Promise<Record<string, boolean>> => {
   const scans: Record<string, boolean> = {};
   for await (const event of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain)))) {
     if (event.type !== 'ScanRecorded' && event.type !== 'ScanCorrected') continue;
-    scans[event.data.observed_at.slice(8, 13)] = event.data.reliable;
+    const hour = event.data.observed_at.slice(8, 13);
+    scans[hour] = event.data.reliable;
+    if (event.type === 'ScanCorrected' && event.data.no_look) delete scans[hour];
   }
   return scans;
 };
@@ -99,6 +102,37 @@ describe('a link that arrives after scans of later days', () => {
     expect(await reliability(domain)).toEqual({ '05T10': true });
     expect(await link(domain, page, 2), 'an older link').toMatchObject({ events: 2 });
     expect(await reliability(domain)).toEqual({ '03T10': true, '05T10': true });
+  });
+
+  it('takes away the days of scans for another brand, when the link had ended before them', async () => {
+    const [domain, page] = ['unlinked.example', newPage()];
+    await link(domain, page, 1);
+    await scan('scanned-too.example', 3, [page]);
+    await scan('scanned-too.example', 5, [page]);
+    await scan(domain, 6, [newPage()]);
+    expect(await reliability(domain)).toEqual({ '03T10': true, '05T10': true, '06T10': false });
+    expect(await link(domain, page, 4, false)).toMatchObject({ events: 3 });
+    expect(await reliability(domain)).toEqual({ '03T10': true, '06T10': true });
+    expect(await link(domain, page, 4, false), 'observed again').toMatchObject({ events: 0 });
+    expect(await link(domain, page, 5), 'linked again').toMatchObject({ events: 3 });
+    expect(await reliability(domain)).toEqual({ '03T10': true, '05T10': true, '06T10': false });
+  });
+
+  it('keeps the day of a scan for another brand that covered a live ad, when the link had ended', async () => {
+    const [domain, page] = ['unlinked-ad.example', newPage()];
+    await link(domain, page, 1);
+    const shown = [ad(91, { page_id: page, link_url: `https://${domain}/`, is_active: true })];
+    const { chunks, end } = scanOf(domain, at(2), shown, { pages: [page] });
+    for (const chunk of chunks) await stack.intake.submit(chunk);
+    await stack.intake.submit(end);
+    await scan('scanned-three.example', 3, [page]);
+    await link(domain, page, 2, false);
+    expect(await reliability(domain)).toEqual({ '02T10': true, '03T10': false });
+    const [ended] = shown.map((one) => ({ ...one, is_active: false }));
+    const late = scanOf('scanned-three.example', at(2, 12), ended ? [ended] : [], { pages: [page] });
+    for (const chunk of late.chunks) await stack.intake.submit(chunk);
+    await stack.intake.submit(late.end);
+    expect(await reliability(domain), 'the ad had ended').toEqual({ '02T10': true, '02T12': true });
   });
 
   it('corrects the same days after the working tables were dropped', async () => {

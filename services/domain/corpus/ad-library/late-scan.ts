@@ -18,7 +18,7 @@ import {
   replayAds,
   type ReplayScan,
 } from './replay.ts';
-import { endedInLibrary, saidCountries, type ScanHeader, sightingOf } from './scan.ts';
+import { correctScan, endedInLibrary, saidCountries, sightingOf } from './scan.ts';
 import {
   type AdState,
   lastSeenAt,
@@ -63,13 +63,15 @@ const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<string, str
 export type LateTotals = {
   readonly before: Map<string, Contribution>;
   readonly after: Map<string, Contribution>;
-  /** Complete scans that named a page on which an ad was live. */
+  /** Complete scans that named a page on which an ad was live: without the late scan, and with it. */
+  readonly wasConcerned: Set<string>;
   readonly concerned: Set<string>;
 };
 
 export const emptyLateTotals = (): LateTotals => ({
   before: new Map(),
   after: new Map(),
+  wasConcerned: new Set(),
   concerned: new Set(),
 });
 
@@ -164,6 +166,7 @@ export const correctAds =
     const [old, now] = [replayAds(scans, before, metAt), replayAds(all, after, metWith(late))];
     addContributions(totals.before, old.contributions);
     addContributions(totals.after, now.contributions);
+    for (const scanId of old.concerned) totals.wasConcerned.add(scanId);
     for (const scanId of now.concerned) totals.concerned.add(scanId);
     const events: AdLibraryEvent[] = [];
     const seen: string[] = [];
@@ -240,23 +243,23 @@ const totalsAfter = (
 export type LateEnd = {
   /** Distinct ads of this brand that the late scan showed. */
   readonly seen: number;
-  /** True when the late scan was made for the brand, showed ads of it, or named a page linked to it. */
-  readonly isOwn: boolean;
+  /** Ids of the scans that looked at the brand, with the late scan if it did. */
+  readonly looks: ReadonlySet<string>;
   /** Whether each scan of the late scan's day is reliable now, by scan id (rule 9). */
   readonly reliable: ReadonlyMap<string, boolean>;
   /** Recorded reliability and last correction, by scan id. */
   readonly recorded: ReadonlyMap<
     string,
-    { readonly reliable: boolean; readonly corrected_by: string | null }
+    { readonly reliable: boolean; readonly noLook: boolean; readonly corrected_by: string | null }
   >;
 };
 
 /**
- * Closes a late scan: corrects the totals of the scans around it, records the scans for other brands that covered live
- * ads of this brand in the order of observation, and the late scan itself as the last if it concerns the brand.
+ * Closes a late scan: corrects the scans around it, records the scans for other brands that looked at this brand in the
+ * order of observation, and the late scan itself as the last if it did.
  */
 export const closeLateScan =
-  (late: LateScan, end: LateEnd, { before, after, concerned }: LateTotals) =>
+  (late: LateScan, end: LateEnd, { before, after }: LateTotals) =>
   (state: LibraryState): (ScanCorrected | ScanRecorded)[] => {
     const { scan, scans } = late;
     if (state.recordedScans.has(scan.scan_id)) return [];
@@ -270,9 +273,8 @@ export const closeLateScan =
       const reliable = end.reliable.get(scan_id);
       if (one.totals === null) {
         const totals = totalsAfter(previous, contribution);
-        const isLast = scan_id === scan.scan_id;
-        if (!concerned.has(scan_id) && !(isLast && end.isOwn)) continue;
-        const { seen } = isLast ? end : { seen: 0 };
+        if (!end.looks.has(scan_id)) continue;
+        const { seen } = scan_id === scan.scan_id ? end : { seen: 0 };
         const close = { seen, reliable: reliable ?? false, late: true };
         const history = historyOf(all, header.scanned_for, metWith(late));
         records.push(closeScan(header, close, history, { seen, ...totals }));
@@ -286,19 +288,11 @@ export const closeLateScan =
       const totals: ScanTotals = isDone ? one.totals : { seen, ...combine(recordedTotals, change, 1) };
       previous = { totals, contribution };
       const isReliable = reliable ?? recorded?.reliable ?? false;
-      if (isDone || (isEqual(totals, one.totals) && isReliable === recorded?.reliable)) continue;
-      corrections.push({
-        type: 'ScanCorrected',
-        data: { ...sightingOf(header), corrected_by: scan.scan_id, reliable: isReliable, totals },
-      });
+      const noLook = !end.looks.has(scan_id);
+      const isSame = isReliable === recorded?.reliable && noLook === recorded.noLook;
+      if (isDone || (isEqual(totals, one.totals) && isSame)) continue;
+      corrections.push(correctScan(header, scan.scan_id, { reliable: isReliable, noLook, totals }));
     }
     const last = records.filter(({ data }) => data.scan_id === scan.scan_id);
     return [...corrections, ...records.filter((record) => !last.includes(record)), ...last];
   };
-
-/** True when a recorded scan is later than this one in the order of observation. */
-export const isLate = (
-  scan: Pick<ScanHeader, 'scan_id' | 'scanned_at'>,
-  recorded: readonly { readonly scan_id: string; readonly observed_at: string }[],
-): boolean =>
-  recorded.some((other) => compareScans({ scan_id: scan.scan_id, observed_at: scan.scanned_at }, other) < 0);

@@ -1,10 +1,11 @@
 import { chunk } from 'es-toolkit';
-import type { BlankField } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { BlankField, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import {
   type AdContent,
   type AdCounted,
   type AdExcerpt,
   excerptOfBody,
+  type ScanTotals,
 } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { utcDate } from '#contracts/values/time.ts';
@@ -34,6 +35,22 @@ export const sightingOf = (scan: ScanHeader) => ({
   brand_id: scan.brand_id,
   scan_id: scan.scan_id,
   observed_at: scan.scanned_at,
+});
+
+/** Returns the correction of a recorded scan. */
+export const correctScan = (
+  scan: ScanHeader,
+  correctedBy: string,
+  { reliable, noLook, totals }: { reliable: boolean; noLook: boolean; totals: ScanTotals },
+): ScanCorrected => ({
+  type: 'ScanCorrected',
+  data: {
+    ...sightingOf(scan),
+    corrected_by: correctedBy,
+    reliable,
+    totals,
+    ...(noLook ? { no_look: true } : {}),
+  },
 });
 
 export const countedOf = (ad: AdState): AdCounted => ({

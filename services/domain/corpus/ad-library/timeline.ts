@@ -17,6 +17,12 @@ export const compareScans = (
   return a.scan_id < b.scan_id ? -1 : 1;
 };
 
+/** True when a recorded scan is later than this one in the order of observation. */
+export const isLate = (
+  { scan_id, scanned_at }: { readonly scan_id: string; readonly scanned_at: string },
+  recorded: readonly { readonly scan_id: string; readonly observed_at: string }[],
+): boolean => recorded.some((other) => compareScans({ scan_id, observed_at: scanned_at }, other) < 0);
+
 /**
  * Fields that say something about one scan only. All others stay as they were until another value is shown. Countries
  * stay too: they are only ever added to an ad, so a repetition adds none.

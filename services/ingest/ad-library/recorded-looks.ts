@@ -1,0 +1,123 @@
+import type { LateScan, LateTotals } from '#domain/corpus/ad-library/late-scan.ts';
+import { type LinkPeriod, pagesLinkedAt } from '#domain/corpus/ad-library/reliability.ts';
+import { insertScan, replayAds, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
+import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
+import { expandLooks } from '#domain/corpus/ad-library/timeline.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { loadAds, type OpenLibrary } from './library-store.ts';
+import type { BrandScan } from './scan-log.ts';
+
+/**
+ * Judges which recorded scans looked at a brand. They were made for it, showed an ad of it, or are complete and named a
+ * page that was linked to it or had a live ad of it. A late link or scan may take the reason away.
+ */
+
+/** Yields the brand's ads that a late scan may concern, in slices of ids. Staged ads of the scan are left out. */
+export const adsToDecideAgain = async function* (
+  database: Database,
+  brandId: string,
+  scan: Pick<ScanHeader, 'scan_id' | 'scanned_for' | 'complete' | 'pageIds'>,
+): AsyncGenerator<readonly string[]> {
+  const SLICE_ADS = 500;
+  for (let after = ''; ; ) {
+    const { rows } = await database.query<{ ad_id: string }>(
+      `select ad_id from ingest.ad a
+       where brand_id = $1 and ad_id > $4 and (social_page_id = any($2::text[]) or $5::boolean)
+         and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
+       order by ad_id limit ${SLICE_ADS}`,
+      [brandId, [...scan.pageIds], scan.scan_id, after, scan.complete && scan.scanned_for === brandId],
+    );
+    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
+    if (rows.length < SLICE_ADS) return;
+    after = rows.at(-1)?.ad_id ?? after;
+  }
+};
+
+/** True when the scan was made for the brand, showed an ad of it, or is complete and named a page linked to it then. */
+const hasOwnReason = (brandId: string, links: readonly LinkPeriod[], scan: BrandScan): boolean =>
+  scan.header.scanned_for === brandId ||
+  (scan.totals?.seen ?? 0) > 0 ||
+  (scan.complete && pagesLinkedAt(links, scan.observed_at).some((pageId) => scan.pageIds.has(pageId)));
+
+/**
+ * Returns the ids of the complete scans that named one of these pages while an ad of the brand was live on it. Replays
+ * the ads of the pages over the scans, without the ads that the scan `scanId` staged.
+ */
+const scansWithLiveAds = async (
+  database: Database,
+  library: OpenLibrary,
+  scans: readonly ReplayScan[],
+  { scanId, pageIds }: { readonly scanId: string; readonly pageIds: ReadonlySet<string> },
+): Promise<ReadonlySet<string>> => {
+  const { state, brandId } = library;
+  const found = new Set<string>();
+  if (pageIds.size === 0) return found;
+  const onPages = { scan_id: scanId, scanned_for: '', complete: false, pageIds };
+  for await (const adIds of adsToDecideAgain(database, brandId, onPages)) {
+    state.ads.clear();
+    await loadAds(database, library, adIds);
+    const looks = new Map([...state.ads].map(([adId, ad]) => [adId, expandLooks(ad.looks, scans)]));
+    for (const id of replayAds(scans, looks, new Map()).concerned) found.add(id);
+  }
+  state.ads.clear();
+  return found;
+};
+
+const pagesOf = (scans: readonly BrandScan[]): ReadonlySet<string> =>
+  new Set(scans.flatMap(({ pageIds }) => [...pageIds]));
+
+/**
+ * Returns the ids of the scans that looked at the brand, by what a late scan shows. A recorded look stays one, unless the
+ * late scan shows that no ad of its pages was live. `isOwn`: the late scan itself looked at the brand.
+ */
+export const looksWithLateScan = async (
+  database: Database,
+  library: OpenLibrary,
+  { scan, scans }: LateScan & { readonly scans: readonly BrandScan[] },
+  { concerned, wasConcerned }: LateTotals,
+  { links, isOwn }: { readonly links: readonly LinkPeriod[]; readonly isOwn: boolean },
+): Promise<ReadonlySet<string>> => {
+  const looks = new Set(concerned);
+  if (isOwn) looks.add(scan.scan_id);
+  const doubtful: BrandScan[] = [];
+  for (const one of scans) {
+    if (looks.has(one.scan_id) || one.totals === null) continue;
+    if (hasOwnReason(library.brandId, links, one)) looks.add(one.scan_id);
+    else if (one.noLook) continue;
+    else if (wasConcerned.has(one.scan_id)) doubtful.push(one);
+    else looks.add(one.scan_id);
+  }
+  // The ads of the late scan's pages are decided already.
+  const isAllDecided = scan.complete && scan.header.scanned_for === library.brandId;
+  const pageIds = isAllDecided ? new Set<string>() : pagesOf(doubtful).difference(scan.pageIds);
+  const all = insertScan(scans, scan);
+  const live = await scansWithLiveAds(database, library, all, { scanId: scan.scan_id, pageIds });
+  for (const { scan_id } of doubtful) if (live.has(scan_id)) looks.add(scan_id);
+  return looks;
+};
+
+/**
+ * Returns the ids of the recorded scans that looked at the brand, by what is known of its links. Only complete scans since
+ * a time that named the page of the observed link are judged again. `scans` has all pages of the brand.
+ */
+export const looksWithLink = async (
+  database: Database,
+  library: OpenLibrary,
+  scans: readonly BrandScan[],
+  links: readonly LinkPeriod[],
+  { pageId, since, causeId }: { readonly pageId: string; readonly since: string; readonly causeId: string },
+): Promise<ReadonlySet<string>> => {
+  const looks = new Set<string>();
+  const doubtful: BrandScan[] = [];
+  for (const scan of scans) {
+    if (scan.totals === null) continue;
+    if (hasOwnReason(library.brandId, links, scan)) looks.add(scan.scan_id);
+    else if (scan.noLook) continue;
+    else if (scan.complete && scan.observed_at >= since && scan.pageIds.has(pageId)) doubtful.push(scan);
+    else looks.add(scan.scan_id);
+  }
+  const of = { scanId: causeId, pageIds: pagesOf(doubtful) };
+  const live = await scansWithLiveAds(database, library, scans, of);
+  for (const { scan_id } of doubtful) if (live.has(scan_id)) looks.add(scan_id);
+  return looks;
+};
