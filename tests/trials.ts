@@ -13,17 +13,28 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 type Campaign = {
   readonly about: string;
   readonly files: readonly string[];
-  readonly settings: (seed: number) => Readonly<Record<string, number>>;
+  /** Settings of one run. `factor` multiplies the number of values, worlds or rounds. */
+  readonly settings: (seed: number, factor: number) => Readonly<Record<string, number>>;
 };
 
 /** Default limit of all campaigns together. */
 const MINUTES = 360;
 const SEED_MAX = 2 ** 31 - 1;
+const FACTOR_MAX = 10_000;
+/** Time limit in milliseconds, multiplied by the factor, of a test that sets none itself. */
+const TEST_LIMIT_MS = 60_000;
+/** Calls in files with property tests. */
+const DRAWS = /fc\.assert|fc\.sample/;
+/** Files of the conformance suite. They import its property tests from files without `fc.assert` in their own text. */
+const CONFORMANCE = [
+  'tests/conformance/local-event-store.integration.test.ts',
+  'tests/conformance/real-event-store.integration.test.ts',
+];
 
 const propertyTests = async (): Promise<string[]> => {
   const files: string[] = [];
   for await (const file of glob('tests/**/*.test.ts')) {
-    if ((await readFile(file, 'utf8')).includes('fc.assert')) files.push(file);
+    if (DRAWS.test(await readFile(file, 'utf8'))) files.push(file);
   }
   return files.toSorted();
 };
@@ -32,57 +43,75 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   properties: {
     about: 'every property test with another seed',
     files: await propertyTests(),
-    settings: (PROPERTY_SEED) => ({ PROPERTY_SEED }),
+    settings: (PROPERTY_SEED, PROPERTY_RUNS) => ({ PROPERTY_SEED, PROPERTY_RUNS }),
+  },
+  interleavings: {
+    about: 'ten times as many random histories of appends and concurrent writers, on each event store',
+    files: CONFORMANCE,
+    settings: (PROPERTY_SEED, factor) => ({ PROPERTY_SEED, PROPERTY_RUNS: 10 * factor }),
   },
   order: {
     about: 'scans of 20,000 worlds in a random order of arrival',
     files: ['tests/domain/corpus/ad-library/order-of-arrival.test.ts'],
-    settings: (PROPERTY_SEED) => ({ PROPERTY_SEED, ORDER_WORLDS: 20_000 }),
+    settings: (PROPERTY_SEED, factor) => ({ PROPERTY_SEED, ORDER_WORLDS: 20_000 * factor }),
   },
   reference: {
     about: '20,000 worlds compared with the reference model',
     files: ['tests/reference/reference.integration.test.ts'],
-    settings: (REFERENCE_SEED) => ({ REFERENCE_SEED, REFERENCE_WORLDS: 20_000 }),
+    settings: (REFERENCE_SEED, factor) => ({ REFERENCE_SEED, REFERENCE_WORLDS: 20_000 * factor }),
   },
   'any-order': {
     about: 'all real exports in ten random orders',
     files: ['tests/real-data/any-order.integration.test.ts'],
-    settings: (ANY_ORDER_SEED) => ({ ANY_ORDER_SEED, ANY_ORDER_RUNS: 10, ANY_ORDER_RANKS: 15_000 }),
+    settings: (ANY_ORDER_SEED, factor) => ({
+      ANY_ORDER_SEED,
+      ANY_ORDER_RUNS: 10 * factor,
+      ANY_ORDER_RANKS: 15_000,
+    }),
   },
   'kill-everything': {
     about: 'all processes and servers killed while 200,000 ads arrive',
     files: ['tests/faults/kill-everything.integration.test.ts'],
-    settings: (KILL_TEST_SEED) => ({ KILL_TEST_SEED, KILL_TEST_ADS: 200_000, KILL_TEST_ROUNDS: 10 }),
+    settings: (KILL_TEST_SEED, factor) => ({
+      KILL_TEST_SEED,
+      KILL_TEST_ADS: 200_000,
+      KILL_TEST_ROUNDS: 10 * factor,
+    }),
   },
   'kill-delivery': {
     about: 'the delivery service killed during 5,000 deliveries',
     files: ['tests/faults/delivery-kill.integration.test.ts'],
-    settings: (DELIVERY_KILL_SEED) => ({
+    settings: (DELIVERY_KILL_SEED, factor) => ({
       DELIVERY_KILL_SEED,
       DELIVERY_KILL_COUNT: 5000,
-      DELIVERY_KILL_ROUNDS: 20,
+      DELIVERY_KILL_ROUNDS: 20 * factor,
     }),
   },
   'kill-alerts': {
     about: 'alerts, delivery and their servers killed while 5,000 alerts are sent',
     files: ['tests/faults/alerts-kill.integration.test.ts'],
-    settings: (ALERTS_KILL_SEED) => ({ ALERTS_KILL_SEED, ALERTS_KILL_COUNT: 5000, ALERTS_KILL_ROUNDS: 20 }),
+    settings: (ALERTS_KILL_SEED, factor) => ({
+      ALERTS_KILL_SEED,
+      ALERTS_KILL_COUNT: 5000,
+      ALERTS_KILL_ROUNDS: 20 * factor,
+    }),
   },
   restarts: {
     about: 'every server restarted in turn while 100,000 ads arrive; without a seed',
     files: ['tests/faults/restarts.integration.test.ts'],
-    settings: () => ({ RESTARTS_ADS: 100_000, RESTARTS_ROUNDS: 10 }),
+    settings: (_seed, factor) => ({ RESTARTS_ADS: 100_000, RESTARTS_ROUNDS: 10 * factor }),
   },
 };
 
 const usage = (): string =>
   [
-    'Usage: npm run trials -- [campaign...] [--seed N] [--minutes N]',
+    'Usage: npm run trials -- [campaign...] [--seed N] [--runs N] [--minutes N]',
     '',
     'Without names, runs all campaigns in this order:',
     ...Object.entries(CAMPAIGNS).map(([name, { about }]) => `  ${name.padEnd(16)} ${about}`),
     '',
     '--seed N      seed of every campaign (default: a random one for each)',
+    '--runs N      multiplies the values, worlds or rounds of each campaign (default 1)',
     `--minutes N   ends all campaigns after N minutes, as failed (default ${MINUTES})`,
   ].join('\n');
 
@@ -95,7 +124,12 @@ const wholeNumber = (name: string, text: string, max: number): number => {
 const readArguments = () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { seed: { type: 'string' }, minutes: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      seed: { type: 'string' },
+      runs: { type: 'string' },
+      minutes: { type: 'string' },
+      help: { type: 'boolean' },
+    },
   });
   const unknown = positionals.find((name) => !(name in CAMPAIGNS));
   if (unknown !== undefined) throw new Error(`there is no campaign ${unknown}; see --help`);
@@ -103,21 +137,24 @@ const readArguments = () => {
     isHelp: values.help === true,
     names: positionals.length > 0 ? positionals : Object.keys(CAMPAIGNS),
     seed: values.seed === undefined ? null : wholeNumber('seed', values.seed, SEED_MAX),
+    factor: wholeNumber('runs', values.runs ?? '1', FACTOR_MAX),
     minutes: wholeNumber('minutes', values.minutes ?? String(MINUTES), 10_000),
   };
 };
 
+type Run = {
+  readonly files: readonly string[];
+  readonly settings: Readonly<Record<string, number>>;
+  readonly testLimitMs: number;
+};
+
 /** Runs the files in vitest and returns the exit code. Ends vitest, with its servers, when `signal` is aborted. */
-const runVitest = (
-  files: readonly string[],
-  settings: Readonly<Record<string, number>>,
-  signal: AbortSignal,
-): Promise<number> => {
+const runVitest = ({ files, settings, testLimitMs }: Run, signal: AbortSignal): Promise<number> => {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
   const texts = Object.entries(settings).map(([name, value]) => [name, String(value)]);
   const child: ChildProcess = spawn(
     process.execPath,
-    [vitest, 'run', '--config=tests/vitest.config.ts', ...files],
+    [vitest, 'run', '--config=tests/vitest.config.ts', `--testTimeout=${testLimitMs}`, ...files],
     { env: { ...inheritedEnvironment(), ...Object.fromEntries(texts) }, stdio: 'inherit' },
   );
   const end = (): void => void child.kill('SIGTERM');
@@ -132,7 +169,7 @@ const runVitest = (
 };
 
 const runTrials = async (): Promise<void> => {
-  const { isHelp, names, seed, minutes } = readArguments();
+  const { isHelp, names, seed, factor, minutes } = readArguments();
   if (isHelp) {
     console.log(usage());
     return;
@@ -141,10 +178,11 @@ const runTrials = async (): Promise<void> => {
   const failed: string[] = [];
   for (const name of names) {
     const { about, files, settings } = CAMPAIGNS[name] as Campaign;
-    const chosen = settings(seed ?? randomInt(1, SEED_MAX));
+    const chosen = settings(seed ?? randomInt(1, SEED_MAX), factor);
+    const run = { files, settings: chosen, testLimitMs: TEST_LIMIT_MS * factor };
     const repeat = Object.entries(chosen).map(([variable, value]) => `${variable}=${value}`);
     console.log(`\n${name}: ${about}\n${repeat.join(' ')}`);
-    if (limit.aborted || (await runVitest(files, chosen, limit)) !== 0) {
+    if (limit.aborted || (await runVitest(run, limit)) !== 0) {
       failed.push(`${name}${limit.aborted ? ` (ended after ${minutes} minutes)` : ''}, ${repeat.join(' ')}`);
     }
   }

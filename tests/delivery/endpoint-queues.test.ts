@@ -7,6 +7,7 @@ import {
   createEndpointQueues,
   RETRIES_IN_FLIGHT_MAX,
 } from '#services/delivery/endpoint-queues.ts';
+import { runs } from '#tests/property-seed.ts';
 
 const PER_ENDPOINT = 16;
 const OF_FAILING = 2;
@@ -136,6 +137,6 @@ test('sends everything once within the limits, for any order of offers and outco
       );
       await queues.close();
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PersistentMap } from '#domain/persistent-map.ts';
+import { runs } from '#tests/property-seed.ts';
 
 const key = fc.integer({ min: 0, max: 300 }).map(String);
 const change = fc.record({ key, value: fc.option(fc.nat()) });
@@ -23,7 +24,7 @@ test('PersistentMap behaves like a Map, and a change leaves earlier versions unc
       }
       expect(sorted(map)).toEqual(sorted(model));
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -8,6 +8,7 @@ import { brands } from '#projections/brands/project.ts';
 import { readSystemFreshness } from '#projections/brands/read.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brand, idOf, scanned } from './fixtures/network-events.ts';
+import { seedOf } from '#tests/property-seed.ts';
 
 /**
  * Corpus counts are updated as brands change. Here they are compared with a plain count of the brands at the
@@ -122,12 +123,12 @@ const shown = async (db: ReadDatabase) => {
 
 describe('counts of the corpus', () => {
   it.each([1, 2, 3])('equal a plain count of the brands at the end (seed %i)', async (seed) => {
-    const [steps = []] = fc.sample(fc.array(step, { minLength: STEPS, maxLength: STEPS }), {
-      seed,
-      numRuns: 1,
-    });
+    const stories = fc.array(step, { minLength: STEPS, maxLength: STEPS });
+    const [steps = []] = fc.sample(
+      stories.filter((one) => storyOf(one).there.length > 2),
+      { seed: seedOf(seed), numRuns: 1 },
+    );
     const { events, there } = storyOf(steps);
-    expect(there.length).toBeGreaterThan(2);
     await given(events).into(brands).shows(shown, expected(there));
   });
 

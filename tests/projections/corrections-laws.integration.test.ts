@@ -17,6 +17,7 @@ import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { type CorrectedAds, correctedAds, scanOf } from './fixtures/corrected-ads.ts';
 import { at } from './fixtures/network-events.ts';
+import { runs, seedOf } from '#tests/property-seed.ts';
 
 /**
  * Ads that late scans correct and that move between brands: the rows do not depend on how the streams of the brands are
@@ -136,7 +137,7 @@ const stories = fc.sample(
     picks: fc.array(fc.nat(6), { minLength: 5, maxLength: 20 }),
     size: fc.integer({ min: 2, max: 12 }),
   }),
-  { numRuns: STORIES, seed: 20_261_122 },
+  { numRuns: runs(STORIES), seed: seedOf(20_261_122) },
 );
 
 /** Tables that follow from the ads as they are at the end, and columns that also follow from the way there. */

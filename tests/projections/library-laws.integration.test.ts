@@ -16,6 +16,7 @@ import { type GivenEvent, interleave, openTarget, recorded } from '../dsl/projec
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { dayOf, histories, PAGE_ONE, timeOf } from './fixtures/library-histories.ts';
+import { runs } from '#tests/property-seed.ts';
 
 /**
  * Random histories of ad libraries, with scans of the same time, late scans, corrections and ads that change their brand,
@@ -202,7 +203,7 @@ test.each(PROJECTIONS.map((projection) => [projection.name, projection] as const
           const mixed = interleave(events, turns);
           expect(await build(database, projection, mixed, size), `mixed, ${size} a batch`).toEqual(rebuilt);
         }),
-        { numRuns: RUNS },
+        { numRuns: runs(RUNS) },
       );
     } finally {
       await database.end();

@@ -8,6 +8,7 @@ import { type GivenEvent, interleave, openTarget, recorded } from '../dsl/projec
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { type Launch, type Story, story } from './fixtures/signal-stories.ts';
+import { runs } from '#tests/property-seed.ts';
 
 /**
  * Random histories of brands give the same tables for any batch sizes and any interleaving of the streams.
@@ -91,7 +92,7 @@ test('signal tables do not depend on batch sizes or the order of streams', async
         const whole = await build(events, Number.POSITIVE_INFINITY);
         expect(await build(interleave(events, turns), size)).toEqual(whole);
       }),
-      { numRuns: HISTORIES },
+      { numRuns: runs(HISTORIES) },
     );
   } finally {
     await database.end();

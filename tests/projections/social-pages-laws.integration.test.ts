@@ -23,6 +23,7 @@ import {
   stop,
   unlink,
 } from './fixtures/network-events.ts';
+import { runs, seedOf } from '#tests/property-seed.ts';
 
 /**
  * Counts of social pages equal a plain count of the ads that run at the end, for any events, any interleaving
@@ -219,8 +220,8 @@ const draw = fc.tuple(
   fc.nat({ max: TEXTS.length - 1 }),
 );
 const stories = fc.sample(fc.array(draw, { minLength: STEPS, maxLength: STEPS }), {
-  numRuns: 2,
-  seed: 20_261_121,
+  numRuns: runs(2),
+  seed: seedOf(20_261_121),
 });
 
 describe('counts of social pages, copies and rosters', () => {

@@ -4,12 +4,14 @@ import { FEATURES } from './features.ts';
 import { expectedFigures } from './model.ts';
 import type { Scan, World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
+import { runs } from '#tests/property-seed.ts';
 
 /** Laws that the reference model obeys on worlds with all traits. They find slips that no example was written for. */
 
 const RUNS = 300;
 const worlds = worldArbitrary(FEATURES);
-const holds = (law: (world: World) => void): void => fc.assert(fc.property(worlds, law), { numRuns: RUNS });
+const holds = (law: (world: World) => void): void =>
+  fc.assert(fc.property(worlds, law), { numRuns: runs(RUNS) });
 const scansOf = ({ observations }: World): Scan[] =>
   [...new Set(observations)].filter((observation) => observation.kind === 'scan');
 
@@ -28,7 +30,7 @@ describe('the reference model', () => {
       fc.property(shuffled, ({ world, again }) => {
         expect(expectedFigures(again)).toEqual(expectedFigures(world));
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 
@@ -120,7 +122,7 @@ describe('the reference model', () => {
         );
         expect(expectedFigures({ ...world, observations })).toEqual(expectedFigures(world));
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 });

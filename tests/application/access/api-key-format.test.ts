@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createKeyText, isKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
+import { runs } from '#tests/property-seed.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -20,7 +21,7 @@ describe('API keys', () => {
         const mistyped = key.slice(0, index) + letter + key.slice(index + 1);
         expect(isKeyText(mistyped)).toBe(mistyped === key);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -31,7 +32,7 @@ describe('API keys', () => {
         const swapped = key.slice(0, index) + key[index + 1] + key[index] + key.slice(index + 2);
         expect(isKeyText(swapped)).toBe(swapped === key);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -8,12 +8,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventStoreAdapter } from '../event-store.ts';
 import { idsOf, newEvents, newStream, readWhole } from './support.ts';
+import { limitMs, runs } from '#tests/property-seed.ts';
 
 const STREAMS = 3;
 const MAX_STEPS = 25;
 const MAX_EVENTS = 4;
 const RUNS = 30;
-const TIME_LIMIT_MS = 60_000;
+const TIME_LIMIT_MS = limitMs(60_000);
 
 /** One step of a random history: an append with some expected revision, or the repetition of an earlier append. */
 interface Step {
@@ -104,7 +105,7 @@ export function interleavingCases(adapter: EventStoreAdapter): void {
           }
           for (const name of names) expect(await idsIn(name, model)).toEqual(model.ids(name));
         }),
-        { numRuns: RUNS },
+        { numRuns: runs(RUNS) },
       );
     });
 
@@ -138,7 +139,7 @@ export function interleavingCases(adapter: EventStoreAdapter): void {
           const unconditional = answers.filter((_, index) => appends[index]?.expected === 'any');
           expect(unconditional).not.toContain(null);
         }),
-        { numRuns: RUNS },
+        { numRuns: runs(RUNS) },
       );
     });
   });

@@ -8,6 +8,7 @@ import {
   type ObservationMessage,
   readObservationMessage,
 } from '#services/ingest/queue/observation-message.ts';
+import { runs } from '#tests/property-seed.ts';
 
 /** Dependent observations run in queue order, independent ones concurrently. Observed by start and end of the work. */
 
@@ -95,7 +96,7 @@ it('runs dependent observations in queue order, and runs all observations', asyn
         }),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

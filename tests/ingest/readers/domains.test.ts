@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ObservedDomain } from '#contracts/values/primitives.ts';
 import { brandSlugOf } from '#domain/ids.ts';
+import { runs } from '#tests/property-seed.ts';
 
 /** Random texts of letters, dots and hyphens, to test which are domains and which slugs they get. */
 const anyText = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-'), minLength: 1, maxLength: 8 });
@@ -14,7 +15,7 @@ test('different domains get different slugs', () => {
     fc.property(anyDomain, anyDomain, (one, other) => {
       expect(brandSlugOf(one) === brandSlugOf(other)).toBe(one === other);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });
 

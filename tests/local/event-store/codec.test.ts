@@ -7,6 +7,7 @@ import { batchRefusal, batchSuccess } from '#deploy/local/event-store/wire/appen
 import type { StoredEvent } from '#deploy/local/event-store/model.ts';
 import { MalformedMessage, TOMBSTONE_REVISION } from '#deploy/local/event-store/wire/protobuf.ts';
 import { checkpoint, decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-codec.ts';
+import { runs } from '#tests/property-seed.ts';
 
 /** Compares our own encoding of the frequent messages with the generated classes of the official client. */
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
@@ -162,7 +163,7 @@ describe('malformed messages', () => {
       fc.property(bytes(200), fc.constantFrom(decodeBatchPart, decodeRead), (noise, decode) => {
         expect([null, MalformedMessage]).toContain(failureOf(() => decode(noise)));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

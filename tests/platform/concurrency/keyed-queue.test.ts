@@ -2,6 +2,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createKeyedQueue } from '#platform/concurrency/keyed-queue.ts';
+import { runs } from '#tests/property-seed.ts';
 
 const AT_ONCE = 3;
 
@@ -34,7 +35,7 @@ describe('keyed queue', () => {
           expect(own).toEqual(expected);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 

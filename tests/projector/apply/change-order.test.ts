@@ -5,6 +5,7 @@ import type { Change, ColumnValue, Row } from '#projections/define-projection.ts
 import { projectEvents } from '#services/projector/apply/apply-batch.ts';
 import { type Group, groupChanges } from '#services/projector/apply/group-changes.ts';
 import { eventsOfBrands } from '#tests/bench/projector/start-stop.ts';
+import { runs } from '#tests/property-seed.ts';
 
 /** One table in memory: the rows of several streams, each with the column of its stream. */
 type Table = Row[];
@@ -159,7 +160,7 @@ describe('order of the changes of a batch', () => {
         }));
         expect(inBatches(events, size)).toEqual(inBatches(events, 1));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, library, typesOf } from '#tests/dsl/scans.ts';
+import { runs } from '#tests/property-seed.ts';
 
 type Card = ObservedAd['cards'][number];
 
@@ -108,7 +109,7 @@ describe('cards of an ad', () => {
           expect(typesOf(again), 'seen once more').toEqual([]);
         });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('cards of an ad', () => {
           .forEach((seen, day) => shop.scan({ at: at(day + 2) }, carousel(...seen)));
         expect(linksOf(cardsOf(shop) ?? [])).toEqual(linksOf(first));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

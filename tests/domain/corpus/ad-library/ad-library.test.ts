@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { ad, library, PAGE, typesOf } from '#tests/dsl/scans.ts';
+import { runs } from '#tests/property-seed.ts';
 
 const first = <T extends AdLibraryEvent['type']>(events: readonly AdLibraryEvent[], type: T) => {
   const found = events.find((event) => event.type === type);
@@ -356,7 +357,7 @@ describe('any sequence of scans', () => {
           expect(shop.totals).toMatchObject({ active: live, total: model.size });
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

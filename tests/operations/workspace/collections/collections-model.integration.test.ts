@@ -21,6 +21,7 @@ import {
   type Outcome,
 } from '#tests/operations/fixtures/boards-model.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
+import { runs } from '#tests/property-seed.ts';
 
 /**
  * Property test: random requests of three members, compared with a model of the rules by status, removals and
@@ -255,7 +256,7 @@ test(
           }
         }
       }),
-      { numRuns: RUNS, endOnFailure: true },
+      { numRuns: runs(RUNS), endOnFailure: true },
     ),
   TIMEOUT_MS,
 );
