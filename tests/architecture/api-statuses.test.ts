@@ -49,6 +49,16 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
   },
 );
 
+test('the list has every endpoint that a file defines', () => {
+  const folder = join(import.meta.dirname, '../../services/operations');
+  const defined = globSync('**/*.ts', { cwd: folder }).flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/^ {2}operationId: '(\w+)',$/gm)].map(
+      ([, operationId]) => String(operationId),
+    ),
+  );
+  expect(ENDPOINTS.map(({ operationId }) => operationId).toSorted()).toEqual(defined.toSorted());
+});
+
 test('the committed contract equals the generated one', () => {
   const written: unknown = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../contracts/openapi.json'), 'utf8'),
