@@ -6,9 +6,6 @@ import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.t
 
 const sql = createSqlTag();
 
-/** Longest window of the list, in days. */
-export const NEW_ADVERTISER_DAYS_MAX = 90;
-
 export type NewAdvertiserRow = {
   readonly brand_id: string;
   readonly rank: number;

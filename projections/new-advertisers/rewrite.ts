@@ -1,6 +1,8 @@
 import { inWindowSql } from '#contracts/values/windows.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
-import { NEW_ADVERTISER_DAYS_MAX } from './read.ts';
+
+/** Longest window of the list, in days. */
+const NEW_ADVERTISER_DAYS_MAX = 90;
 
 /** Connection of the caller. All statements run in one transaction on it. */
 export type Connection = { query(sql: string): Promise<unknown> };

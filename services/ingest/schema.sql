@@ -190,6 +190,7 @@ end $$;
 -- Time of the first scan that showed the ad with its page. Null in rows of an older release: that of the first scan.
 alter table ingest.ad add column if not exists page_met_at text collate "C";
 create index if not exists ad_by_page on ingest.ad (social_page_id, brand_id, first_seen_at);
+create index if not exists ad_by_brand on ingest.ad (brand_id, ad_id) include (social_page_id);
 create index if not exists ad_live_by_page on ingest.ad (brand_id, social_page_id) where live;
 create index if not exists ad_shown_ended on ingest.ad (brand_id, social_page_id) where shown_ended;
 create index if not exists ad_live_page on ingest.ad (social_page_id) where live;

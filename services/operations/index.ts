@@ -1,4 +1,4 @@
-import { sortBy } from 'es-toolkit';
+import { sortBy } from 'es-toolkit/array/sortBy';
 import { type Endpoint, TAGS } from './endpoint/define-endpoint.ts';
 import * as endpoints from './endpoints.ts';
 

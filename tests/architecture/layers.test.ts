@@ -29,8 +29,11 @@ const PROCESS_MAY_IMPORT = BELOW_PROCESSES;
 /** The script that generates the settings reference; it imports the settings of each process. */
 const SETTINGS_REFERENCE = 'deploy/write-settings.ts';
 const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
-/** Packages and Node modules that the domain and the contracts may use. All are pure; `node:crypto` is for hashes. */
-const DOMAIN_MAY_USE = ['node:crypto', 'es-toolkit', 'uuid', 'zod'];
+/**
+ * Packages and Node modules that the domain and the contracts may use. All are pure; `node:crypto` is for hashes. Each
+ * function of es-toolkit is imported by its own path: the package as a whole has two hundred modules.
+ */
+const DOMAIN_MAY_USE = /^(node:crypto|es-toolkit\/(array|object|predicate|string)\/\w+|uuid|zod)$/;
 
 /** Folders that projections share: reads over several read models, SQL fragments, and definitions of equal tables. */
 const SHARED_BY_PROJECTIONS = ['queries', 'sql', 'shared-tables'];
@@ -95,7 +98,7 @@ test('the domain and the contracts use nothing that does input or output', () =>
     .filter((file) => file.startsWith('services/domain/') || file.startsWith('contracts/'))
     .flatMap((file) =>
       importsOf(file)
-        .filter((specifier) => resolveImport(file, specifier) === null && !DOMAIN_MAY_USE.includes(specifier))
+        .filter((specifier) => resolveImport(file, specifier) === null && !DOMAIN_MAY_USE.test(specifier))
         .map((specifier) => `${file} imports ${specifier}`),
     );
   expect(violations).toEqual([]);

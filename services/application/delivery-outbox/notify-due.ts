@@ -1,4 +1,4 @@
-import { chunk } from 'es-toolkit';
+import { chunk } from 'es-toolkit/array/chunk';
 import { DELIVERIES_DUE, type DeliveriesDue, DUE_IDS_MAX } from '#contracts/messages/subjects.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 

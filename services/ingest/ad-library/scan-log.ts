@@ -268,7 +268,8 @@ export const scansOfBrand = async (
   pageIds: readonly string[],
 ): Promise<readonly BrandScan[]> => {
   const { rows } = await database.query<LoggedRow>(
-    `select s.*, r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.corrected_by, r.no_look,
+    `select s.scan_id, s.scanned_for, s.observed_at, s.complete, s.countries, s.collector,
+       r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.corrected_by, r.no_look,
        array(select social_page_id from ingest.scan_page p
          where p.scan_id = s.scan_id and p.social_page_id = any($3::text[])) as page_ids
      from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1

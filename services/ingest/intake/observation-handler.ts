@@ -7,7 +7,7 @@ import { executeCommand } from '#application/commands/command-handler.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import { openPool } from '#platform/postgres/pool.ts';
+import { openPreparingPool } from '#platform/postgres/pool.ts';
 import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
 import { catchUpWorkingTables } from './catch-up-working-tables.ts';
@@ -47,7 +47,7 @@ export const openIntake = async ({
   log,
 }: IntakeOptions): Promise<Intake & BrandRegister & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
-  const database = openPool(databaseUrl, POOL_CLIENTS);
+  const database = openPreparingPool(databaseUrl, POOL_CLIENTS);
   resources.defer(() => database.end());
   const eventStore = resources.use(openEventStore(eventStoreUrl));
   try {

@@ -1,4 +1,4 @@
-import { chunk } from 'es-toolkit';
+import { chunk } from 'es-toolkit/array/chunk';
 import type {
   ObservedAd,
   AdLibraryScanChunk,

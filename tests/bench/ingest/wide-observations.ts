@@ -3,7 +3,7 @@ import { CHUNK_ADS_MAX, type ObservedAd, SCAN_PAGES_MAX } from '#contracts/obser
 import { type Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import type { SocialPageLink } from '#contracts/observations/social-page-link.ts';
-import { chunk } from 'es-toolkit';
+import { chunk } from 'es-toolkit/array/chunk';
 import { scanIdOf } from '#domain/ids.ts';
 import type { Intake } from '#services/ingest/intake-types.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';

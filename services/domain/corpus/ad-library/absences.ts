@@ -1,4 +1,4 @@
-import { chunk } from 'es-toolkit';
+import { chunk } from 'es-toolkit/array/chunk';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 import { type Absence, absenceOf, covers, type PageLook } from './looks.ts';

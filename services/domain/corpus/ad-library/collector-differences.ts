@@ -1,6 +1,6 @@
 import type { AdContent, Aspect } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { escapeRegExp } from 'es-toolkit';
+import { escapeRegExp } from 'es-toolkit/string/escapeRegExp';
 import { compareContent, withExistingCards } from './ad-content.ts';
 import { cardsKey, textKey } from './ad-cards.ts';
 import type { ScanHeader } from './scan.ts';

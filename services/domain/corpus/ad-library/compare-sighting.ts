@@ -1,4 +1,5 @@
-import { isEqual, union } from 'es-toolkit';
+import { isEqual } from 'es-toolkit/predicate/isEqual';
+import { union } from 'es-toolkit/array/union';
 import type { AdObservationCorrected, BlankField } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type {
   AdContent,

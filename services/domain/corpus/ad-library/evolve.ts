@@ -1,4 +1,6 @@
-import { mapValues, omit, pickBy } from 'es-toolkit';
+import { mapValues } from 'es-toolkit/object/mapValues';
+import { omit } from 'es-toolkit/object/omit';
+import { pickBy } from 'es-toolkit/object/pickBy';
 import type { AdContent, AdLibraryEvent, AdStarted } from '#contracts/events/corpus/ad-library.ts';
 import type {
   AdLook,

@@ -1,4 +1,5 @@
-import { isEqual, omit } from 'es-toolkit';
+import { isEqual } from 'es-toolkit/predicate/isEqual';
+import { omit } from 'es-toolkit/object/omit';
 import type {
   AdLibraryEvent,
   AdContent,

@@ -1,4 +1,5 @@
-import { omit, pickBy } from 'es-toolkit';
+import { omit } from 'es-toolkit/object/omit';
+import { pickBy } from 'es-toolkit/object/pickBy';
 import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { AdLook, Occurrence, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { BLANK_AD, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';

@@ -1,4 +1,4 @@
-import { chunk } from 'es-toolkit';
+import { chunk } from 'es-toolkit/array/chunk';
 import type { BlankField, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import {
   type AdContent,

@@ -1,4 +1,4 @@
-import { omit } from 'es-toolkit';
+import { omit } from 'es-toolkit/object/omit';
 import type { AdLook, AdRecord, AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdContent, Novelty, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';

@@ -1,4 +1,8 @@
-import { difference, isEqual, omit, omitBy, pick } from 'es-toolkit';
+import { difference } from 'es-toolkit/array/difference';
+import { isEqual } from 'es-toolkit/predicate/isEqual';
+import { omit } from 'es-toolkit/object/omit';
+import { omitBy } from 'es-toolkit/object/omitBy';
+import { pick } from 'es-toolkit/object/pick';
 import type { AdLook, BlankField, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { isBlank } from './ad-content.ts';
 
