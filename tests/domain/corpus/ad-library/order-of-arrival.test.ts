@@ -96,17 +96,78 @@ const outcomeOf = ({ state, log, events }: Recorded) => ({
   scans: log.map(({ scan_id, totals }) => ({ scan_id, totals })),
 });
 
-it('gives the same ads, totals and reports in any order of arrival', () => {
-  const worlds = fc
-    .uniqueArray(anyScan, { selector: ({ options }) => options.at, minLength: 2, maxLength: 6 })
+/** Scans of different times, and the same scans in the order in which they arrive. */
+const arrivals = (scan: fc.Arbitrary<Scan>) =>
+  fc
+    .uniqueArray(scan, { selector: ({ options }) => options.at, minLength: 2, maxLength: 6 })
     .chain((scans) =>
       fc.tuple(
         fc.constant(scans),
         fc.shuffledSubarray(scans, { minLength: scans.length, maxLength: scans.length }),
       ),
     );
+
+it('gives the same ads, totals and reports in any order of arrival', () => {
   fc.assert(
-    fc.property(worlds, ([scans, shuffled]) => {
+    fc.property(arrivals(anyScan), ([scans, shuffled]) => {
+      const inOrder = scans.toSorted((a, b) => (a.options.at < b.options.at ? -1 : 1));
+      expect(outcomeOf(recorded(shuffled))).toEqual(outcomeOf(recorded(inOrder)));
+    }),
+    { numRuns: WORLDS },
+  );
+});
+
+/** One of the values, or nothing. */
+const maybe = <T>(...values: readonly T[]) => fc.constantFrom(...values, null);
+const cardsOf = (title: string) => [
+  { title, body: 'm', link_description: null, cta_text: null, link_url: 'https://shop.example/q' },
+];
+
+/** Each field has values that differ as rules 4 to 6 compare them, or is blank. */
+const content = fc.record({
+  title: maybe('One', 'Two'),
+  link_description: maybe('One', 'Two'),
+  cta: fc.record({
+    value: fc.constantFrom('SHOP', 'LEARN'),
+    hidesType: fc.boolean(),
+    hidesText: fc.boolean(),
+  }),
+  format: maybe('video' as const, 'image' as const),
+  platforms: maybe(['facebook'], ['instagram']),
+  languages: maybe(['en'], ['de']),
+  media: fc.subarray(['video' as const, 'image' as const], { maxLength: 1 }),
+  cards: fc.constantFrom([], cardsOf('One'), cardsOf('Two')),
+  versions: fc.constantFrom([], cardsOf('One'), cardsOf('Two')),
+});
+
+const fieldsOf = ({ cta, media, ...fields }: typeof content extends fc.Arbitrary<infer T> ? T : never) => ({
+  ...fields,
+  cta_type: cta.hidesType ? null : cta.value,
+  cta_text: cta.hidesText ? null : cta.value,
+  media: media.map((kind) => ({ kind, url: `https://media.example/${kind}`, poster_url: null })),
+});
+
+const scanOfFields = fc
+  .record({
+    hours: fc.integer({ min: 0, max: 30 }),
+    complete: fc.boolean(),
+    country: fc.constantFrom('US', 'DE'),
+    shown: fc.array(fc.option(fc.tuple(content, fc.boolean()), { freq: 3 }), { minLength: 3, maxLength: 3 }),
+  })
+  .map(
+    ({ hours, complete, country, shown }): Scan => ({
+      options: {
+        complete,
+        countries: [country],
+        at: new Date(Date.UTC(2026, 4, 1, hours * 5)).toISOString(),
+      },
+      ads: shown.flatMap((one, id) => (one ? [ad(id, { ...fieldsOf(one[0]), is_active: one[1] })] : [])),
+    }),
+  );
+
+it('gives the same content in any order of arrival, whichever fields the scans left blank', () => {
+  fc.assert(
+    fc.property(arrivals(scanOfFields), ([scans, shuffled]) => {
       const inOrder = scans.toSorted((a, b) => (a.options.at < b.options.at ? -1 : 1));
       expect(outcomeOf(recorded(shuffled))).toEqual(outcomeOf(recorded(inOrder)));
     }),
