@@ -45,10 +45,10 @@ export const CategoryDefine = z
   })
   .refine(({ level, path }) => level === null || level === path.length, {
     path: ['level'],
-    message: 'is not the number of names on the path; mend one of the two',
+    message: 'is not the number of names on the path; fix one of the two',
   })
   .refine(({ taxonomy, taxonomy_id }) => (taxonomy === null) === (taxonomy_id === null), {
     path: ['taxonomy_id'],
-    message: 'an id and its taxonomy come together',
+    message: 'an id needs its taxonomy, and a taxonomy its id',
   });
 export type CategoryDefine = z.infer<typeof CategoryDefine>;

@@ -21,7 +21,7 @@ const cutTexts = (maxItems: number, maxLength: number) =>
 
 const PageUrl = observedText(PAGE_URL_MAX_CHARACTERS)
   .min(1)
-  .refine((url) => landingPageOf(url) !== null, 'the address of a page on the web; links into apps are none');
+  .refine((url) => landingPageOf(url) !== null, 'the URL of a web page, not a link into an app');
 
 /**
  * A landing page as found by a visit. `null` means "not observed by this visit" and overwrites nothing. An empty

@@ -60,9 +60,9 @@ export type Shortened = {
 
 /**
  * Brings an ad within its limits: cuts texts, replaces URLs that are too long with `null`, and leaves out the last
- * entries of lists. An ad of more than `AD_MAX_BYTES` then loses versions, cards and media, in this order and from the
- * end; an ad whose own texts exceed that size has them cut further. The result depends on the ad alone, and shortening
- * it again changes nothing, so an unchanged ad is equal to itself in the next scan.
+ * entries of lists. An ad of more than `AD_MAX_BYTES` then loses versions, cards and media, in this order and from
+ * the end. If its own texts still exceed that size, they are cut further. The result depends on the ad alone, and
+ * shortening it again changes nothing. So an unchanged ad equals itself in the next scan.
  */
 export const shortenAd = <A extends Ad>(
   ad: A,

@@ -29,11 +29,11 @@ const isWithinBytes = (product: object): boolean => {
 const cut = (text: Text, maxCharacters: number): Text => text && cutText(text, maxCharacters);
 
 /**
- * Brings a product, whose single texts are within their limits, within the limits of the whole. An image URL that is too
- * long becomes `null`, because a cut URL would lead elsewhere, and variants over their limit are left out. If the product
- * has more than `PRODUCT_MAX_BYTES`, the texts of its variants are cut, all to the same length, which is halved until the
- * product fits. The result depends on the product alone, and shortening it again changes nothing, so an unchanged product
- * is equal to itself in the next scan.
+ * Brings a product within the limits of the whole; its single texts are within theirs already. An image URL that is
+ * too long becomes `null`, because a cut URL would lead elsewhere. Variants over their limit are left out. If the
+ * product has more than `PRODUCT_MAX_BYTES`, the texts of its variants are cut to one length, which is halved until
+ * the product fits. The result depends on the product alone, and shortening it again changes nothing. So an unchanged
+ * product equals itself in the next scan.
  */
 export const shortenProduct = <P extends Product>(product: P): P => {
   const { image_url: imageUrl, variants } = product;

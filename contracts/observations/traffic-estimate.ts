@@ -103,7 +103,7 @@ export const TrafficEstimate = z
       .min(1)
       .max(TRAFFIC_COUNTRIES_MAX)
       .refine((list) => areDistinct(list.map(({ country }) => country)), 'names a country twice')
-      .refine((list) => fitIntoWhole(...list.map(({ share }) => share)), 'adds up to more than the whole')
+      .refine((list) => fitIntoWhole(...list.map(({ share }) => share)), 'adds up to more than 1')
       .nullable(),
     demographics: DemographicShares.nullable(),
     similar_sites: z
@@ -115,10 +115,10 @@ export const TrafficEstimate = z
   })
   .refine(({ period, observed_at }) => period <= observed_at.slice(0, period.length), {
     path: ['period'],
-    message: 'lies after the observation; nobody estimates what is yet to come',
+    message: 'lies after the observation; estimates cover past periods only',
   })
   .refine(({ domain, similar_sites }) => !similar_sites?.some((site) => site.domain === domain), {
     path: ['similar_sites'],
-    message: 'names the site itself; take it out',
+    message: 'names the site itself; remove it',
   });
 export type TrafficEstimate = z.infer<typeof TrafficEstimate>;

@@ -7,29 +7,26 @@ import { Freshness } from './corpus/brand.ts';
 
 const metaShape = {
   request_id: z.string().meta({ description: 'The same as the header `x-request-id`.' }),
-  as_of: Timestamp.meta({ description: 'When the figures hold. Quote them with it.' }),
+  as_of: Timestamp.meta({ description: 'Time at which the figures hold. Quote it with them.' }),
   lag_hours: z.number().min(0).meta({ description: 'Age of `as_of` in hours.' }).optional(),
 } as const;
 
 export const Meta = z
   .strictObject(metaShape)
-  .meta({ id: 'Meta', description: 'About one record, or about a list that has no pages.' });
+  .meta({ id: 'Meta', description: 'Metadata of one record, or of a list without pages.' });
 
 export const BrandMeta = z
   .strictObject({ ...metaShape, freshness: Freshness })
   .meta({ id: 'BrandMeta', description: 'About the single-brand read.' });
 
 export const ListMeta = z
-  .strictObject({ ...metaShape, count: Count.meta({ description: 'Items in this answer.' }) })
+  .strictObject({ ...metaShape, count: Count.meta({ description: 'Items in this reply.' }) })
   .meta({ id: 'ListMeta' });
 
 export const PageMeta = z
   .strictObject({
     ...metaShape,
-    cursor: z
-      .string()
-      .meta({ description: 'Where the next page starts. Absent on the last page.' })
-      .optional(),
+    cursor: z.string().meta({ description: 'Cursor of the next page. Absent on the last page.' }).optional(),
     count: Count.meta({ description: 'Items on this page.' }),
   })
   .meta({ id: 'PageMeta' });
@@ -57,4 +54,4 @@ export const ErrorBody = z
       details: z.array(ErrorDetails).optional(),
     }),
   })
-  .meta({ id: 'Error', description: 'The body of every 4xx and 5xx answer.' });
+  .meta({ id: 'Error', description: 'The body of every 4xx and 5xx reply.' });

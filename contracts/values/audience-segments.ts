@@ -21,7 +21,7 @@ export const AUDIENCE_SEGMENTS = {
   millennial: {
     of: ['age_25_34', 'age_35_44'],
     shareMin: 0.5,
-    description: 'at least half are 25 to 44',
+    description: 'at least half are 25 to 44 years old',
   },
   'gen-x': {
     of: ['age_45_54', 'age_55_64'],

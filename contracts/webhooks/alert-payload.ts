@@ -29,7 +29,7 @@ export const AlertItem = z
     destination_url: z.string().nullable(),
     previous_destination_url: z.string().nullable(),
     signal: z.string().nullable().meta({ description: 'For `activity`, the kind of signal.' }),
-    url: z.url().meta({ description: 'Where this service shows more of it.' }),
+    url: z.url().meta({ description: 'Link to details in this service.' }),
   })
   .meta({ id: 'AlertItem', description: 'An observation, never a statement of cause or ownership.' });
 export type AlertItem = z.infer<typeof AlertItem>;
@@ -37,7 +37,7 @@ export type AlertItem = z.infer<typeof AlertItem>;
 /** Body of a webhook delivery. E-mail and chat messages are generated from the same payload. */
 export const AlertPayload = z
   .strictObject({
-    id: Uuid.meta({ description: 'Of the delivery, equal to the header `webhook-id` in every attempt.' }),
+    id: Uuid.meta({ description: 'Id of the delivery, equal to the header `webhook-id` in every attempt.' }),
     type: z.enum(['alert.matched', 'alert.digest', 'alert.test', 'alert.suspended']),
     kind: DeliveryKind,
     created_at: Timestamp,
@@ -51,13 +51,12 @@ export const AlertPayload = z
     period: z
       .strictObject({ from: CalendarDate, to: CalendarDate })
       .nullable()
-      .meta({ description: 'Of a digest: its days, both included; otherwise null.' }),
+      .meta({ description: 'Days of a digest, both included; otherwise null.' }),
     items_total: Count,
     items: z.array(AlertItem).max(PAYLOAD_ITEMS_MAX),
-    as_of: Timestamp.meta({ description: 'When the newest of it was observed.' }),
+    as_of: Timestamp.meta({ description: 'When the newest item was observed.' }),
     suspended_channel: EndpointChannel.optional().meta({
-      description:
-        'Of `alert.suspended`, which is mailed only: the channel that nothing is sent on any more.',
+      description: 'For `alert.suspended`, which is sent by e-mail only: the suspended channel.',
     }),
   })
   .meta({ id: 'AlertPayload' });

@@ -21,19 +21,19 @@ export const ApiSettings = z.object({
     .describe('Where clients reach the API, without a slash at its end; from host and port when not set.'),
   CURSOR_SECRET: secret(
     z.string().min(SECRET_MIN_LENGTH),
-    'Signs cursors; the same in every API process, 16 characters at least.',
+    'Secret that signs cursors; the same in every API process, at least 16 characters.',
   ),
   CURSOR_SECRET_SECOND: secret(
     z.string().min(SECRET_MIN_LENGTH).optional(),
-    'Cursors signed by it are accepted too, while secrets change.',
+    'Second secret accepted for cursors, for rotation.',
   ),
   DOWNLOAD_SECRET: secret(
     z.string().min(SECRET_MIN_LENGTH).optional(),
-    'Signs the links to report files; `CURSOR_SECRET` when not set.',
+    'Secret that signs links to report files; `CURSOR_SECRET` when not set.',
   ),
   DOWNLOAD_SECRET_SECOND: secret(
     z.string().min(SECRET_MIN_LENGTH).optional(),
-    'Links signed by it are accepted too, while secrets change; `CURSOR_SECRET_SECOND` when not set.',
+    'Second secret accepted for links, for rotation; `CURSOR_SECRET_SECOND` when not set.',
   ),
   ...objectStoreSettings,
   ...emailSettings,

@@ -314,7 +314,7 @@ describe('ops member', () => {
     expect(await outcome([...add, '--email', 'c@shop.example'], otherKey)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^MEMBER_VAULT_KEY is not the key that the others were sealed under.*\n$/,
+        /^MEMBER_VAULT_KEY differs from the key that encrypted the stored data.*\n$/,
       ),
     });
     expect((await outcome(['member', 'erase', workspace_id, 'mem_nobody'])).stderr).toBe(

@@ -94,7 +94,7 @@ describe('ops', () => {
     );
     expect(refused).toMatchObject({
       code: 1,
-      stderr: 'These scopes cannot be granted here: tracking:write.\n',
+      stderr: 'The member or the calling key lacks these scopes: tracking:write. Leave them out.\n',
     });
   });
 

@@ -22,11 +22,11 @@ export const AdCopy = z
 export const AdMedia = z
   .strictObject({
     kind: z.enum(['image', 'video']),
-    source_url: z.string().nullable().meta({ description: 'Where the library served the file; expires.' }),
+    source_url: z.string().nullable().meta({ description: 'URL of the file at the library; it expires.' }),
     poster_url: z.string().nullable(),
     archived_url: z.url().nullable().meta({
       description:
-        'The archived file, where the ad has one of this kind and shows one of it. Among several, the library does not say which is which: `archived_media` has them all.',
+        'The archived file, when the ad shows exactly one file of this kind. Otherwise null: the library does not say which file is which, and `archived_media` lists all of them.',
     }),
   })
   .meta({ id: 'AdMedia' });

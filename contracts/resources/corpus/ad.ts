@@ -36,7 +36,9 @@ export const adSummaryShape = {
   platforms: z.array(z.string()),
   countries: z.array(Country).meta({ description: 'Countries whose scans showed the ad.' }),
   started_on: CalendarDate.nullable().meta({ description: 'Start date in the library.' }),
-  stopped_on: CalendarDate.nullable().meta({ description: 'Stop date in the library, where it gave one.' }),
+  stopped_on: CalendarDate.nullable().meta({
+    description: 'Stop date as stated by the library; null when it stated none.',
+  }),
   first_seen_at: Timestamp,
   last_seen_at: Timestamp,
   days_active: Count.nullable().meta({

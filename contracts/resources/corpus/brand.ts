@@ -5,7 +5,7 @@ import { CalendarDate, Count, Country, Domain, Slug, Timestamp, Uuid } from '#co
 
 export const CategoryReference = z
   .strictObject({ id: Uuid, slug: z.string(), name: z.string() })
-  .meta({ id: 'CategoryReference', description: 'A category as brand records name it.' });
+  .meta({ id: 'CategoryReference', description: 'A category as shown in brand records.' });
 
 export const Formats = z
   .strictObject({ video: Count, image: Count, carousel: Count, dco: Count, other: Count })
@@ -57,7 +57,7 @@ export const Brand = z
 
 export const BrandReference = z
   .strictObject({ id: Uuid, slug: Slug, name: z.string(), logo_url: z.url().nullable(), url: z.url() })
-  .meta({ id: 'BrandReference', description: 'A brand as other records name it.' });
+  .meta({ id: 'BrandReference', description: 'A brand as shown in other records.' });
 
 export const BrandSitemapEntry = z
   .strictObject({ slug: Slug, url: z.url(), updated_at: Timestamp })

@@ -25,11 +25,11 @@ export const Category = z
           .number()
           .min(0)
           .nullable()
-          .meta({ description: 'Estimated visits of those brands together; null where none is estimated.' }),
+          .meta({ description: 'Sum of their estimated visits; null when none is estimated.' }),
       })
       .meta({ description: 'Over the public brands of this category and of those below it.' }),
     as_of: Timestamp.nullable().meta({
-      description: 'The newest observation of one of its public brands; null where it has none.',
+      description: 'Newest observation of its public brands; null when it has no public brand.',
     }),
   })
   .meta({ id: 'Category' });
@@ -48,7 +48,7 @@ export const CategoryStats = z
       .number()
       .min(0)
       .nullable()
-      .meta({ description: 'Estimated visits of those brands together; null where none is estimated.' }),
+      .meta({ description: 'Sum of their estimated visits; null when none is estimated.' }),
     top_page_types: z.array(z.strictObject({ page_type: PageTypeName, landing_urls: Count })).meta({
       description: 'Up to ten types of those pages, most first; pages not classified are left out.',
     }),

@@ -19,23 +19,23 @@ export const CreativeFields = z
   .meta({
     id: 'CreativeFields',
     description:
-      'Values of closed lists, by automated classification, which can be wrong. Null: not read; `none`: read, and there is none.',
+      'Automated classification into closed lists; it can be wrong. Null: not analysed; `none`: analysed, nothing found.',
   });
 
 const summaryShape = {
   ...mediaShape,
   depth: AnalysisDepthName.meta({
-    description: 'How deep the file was looked at, each beyond the one before.',
+    description: 'Analysis depth; each level includes the earlier ones.',
   }),
   fields: CreativeFields,
   transcript_excerpt: z
     .string()
     .nullable()
-    .meta({ description: 'The first 300 characters of what is said; null: not read.' }),
+    .meta({ description: 'First 300 characters of the transcript; null: not transcribed.' }),
   active_ads: Count.meta({ description: 'Ads not confirmed inactive that carry the file; never spend.' }),
   total_ads: Count.meta({ description: 'Ads ever seen to carry the file.' }),
   stored_at: Timestamp.meta({ description: 'When the file was first observed.' }),
-  as_of: Timestamp.meta({ description: 'When it was last measured or read with something new.' }),
+  as_of: Timestamp.meta({ description: 'When a measurement or analysis last found something new.' }),
   url: z.url().meta({ description: 'The record in this service.' }),
 } as const;
 
@@ -48,23 +48,27 @@ const FrameTimes = z.array(z.number().min(0)).nullable();
 export const CreativeRecord = z
   .strictObject({
     ...summaryShape,
-    frame_times_seconds: FrameTimes.meta({ description: 'Frames taken out of a video; null: none were.' }),
-    read_frame_times_seconds: FrameTimes.meta({ description: 'Frames that were looked at; null: not read.' }),
+    frame_times_seconds: FrameTimes.meta({
+      description: 'Frames extracted from a video; null: none were extracted.',
+    }),
+    read_frame_times_seconds: FrameTimes.meta({
+      description: 'Frames that were analysed; null: not analysed.',
+    }),
     transcript: z
       .strictObject({
-        text: z.string().meta({ description: 'As it was heard; empty where nothing is said.' }),
+        text: z.string().meta({ description: 'Text before corrections; empty when there is no speech.' }),
         language: z.string().nullable(),
         corrections: z
           .array(z.strictObject({ heard: z.string(), meant: z.string() }))
           .nullable()
-          .meta({ description: 'Places put right; null: nobody has checked.' }),
+          .meta({ description: 'Corrected passages; null: not checked.' }),
       })
       .nullable()
       .meta({ description: 'Null: not read.' }),
     shown_texts: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'Words shown on screen, in order; null: not read.' }),
+      .meta({ description: 'Words shown on screen, in order; null: not analysed.' }),
     brands: z
       .array(z.strictObject({ brand: BrandReference, active_ads: Count, total_ads: Count }))
       .meta({ description: 'Brands whose ads carry the file, most ads first, at most 20.' }),
@@ -88,7 +92,7 @@ export const CreativeCoverage = z
     measured_files: Count,
     images: Count,
     videos: Count,
-    transcribed_files: Count.meta({ description: 'Of the measured ones, transcribed or described.' }),
+    transcribed_files: Count.meta({ description: 'Measured files that were transcribed or described.' }),
     described_files: Count.meta({ description: 'Of the measured ones.' }),
     fields: z
       .array(
@@ -97,12 +101,12 @@ export const CreativeCoverage = z
           values: z
             .array(z.strictObject({ value: z.string(), files: Count }))
             .nullable()
-            .meta({ description: 'Most files first; null where no file has been described: not read.' }),
+            .meta({ description: 'Most files first; null when no file has been described.' }),
           not_read: Count.nullable().meta({
-            description: 'Described files in which the field was not read.',
+            description: 'Described files without a value for the field.',
           }),
         }),
       )
-      .meta({ description: 'Each closed field with its values over described files.' }),
+      .meta({ description: 'Values of each closed field, counted over described files.' }),
   })
   .meta({ id: 'CreativeCoverage' });

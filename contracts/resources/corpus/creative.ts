@@ -19,8 +19,8 @@ export const mediaShape = {
   width: Count.nullable().meta({ description: 'In pixels.' }),
   height: Count.nullable().meta({ description: 'In pixels.' }),
   duration_seconds: z.number().min(0).nullable().meta({ description: 'Of a video.' }),
-  media_url: z.url().nullable().meta({ description: 'Where the stored file is served.' }),
-  poster_url: z.url().nullable().meta({ description: 'A still of the file, where one is stored.' }),
+  media_url: z.url().nullable().meta({ description: 'URL of the stored file.' }),
+  poster_url: z.url().nullable().meta({ description: 'Still image of the file; null when none is stored.' }),
 } as const;
 
 export const Creative = z
@@ -31,11 +31,15 @@ export const Creative = z
     ...mediaShape,
     ad_active: z.boolean().meta({ description: 'Whether the ad is not confirmed inactive.' }),
     first_seen_at: Timestamp.meta({ description: 'When the ad was first seen to carry the file.' }),
-    as_of: Timestamp.meta({ description: 'When the file was last measured or read with something new.' }),
+    as_of: Timestamp.meta({
+      description: 'When a measurement or analysis of the file last found something new.',
+    }),
     url: z.url().meta({ description: 'The asset in this service.' }),
-    record_url: z.url().meta({ description: 'The record of the file, which other ads may carry too.' }),
+    record_url: z
+      .url()
+      .meta({ description: "URL of the file's record, shared by all ads that carry the file." }),
   })
-  .meta({ id: 'Creative', description: 'An archived creative asset: one stored file as one ad carries it.' });
+  .meta({ id: 'Creative', description: 'An archived creative asset: one stored file in one ad.' });
 
 export const Thumb = z
   .strictObject({
@@ -47,7 +51,7 @@ export const Thumb = z
     width: Count.nullable(),
     height: Count.nullable(),
     started_on: CalendarDate.meta({
-      description: 'Start of that ad in the library, else the day it was first seen.',
+      description: 'Start date of that ad; its first sighting when the library states none.',
     }),
   })
   .meta({ id: 'Thumb' });
@@ -55,7 +59,7 @@ export const Thumb = z
 export const BrandThumbs = z
   .strictObject({
     brand_id: Uuid,
-    thumbs: z.array(Thumb).max(4).meta({ description: 'Newest first; empty: none stored.' }),
+    thumbs: z.array(Thumb).max(4).meta({ description: 'Newest first; empty when none is stored.' }),
   })
   .meta({ id: 'BrandThumbs' });
 
@@ -80,18 +84,20 @@ export const LibraryAd = z
 export const CreativeLibrary = z
   .strictObject({
     brand: BrandReference,
-    sample_cap: z.int().min(1).meta({ description: 'How many ads the two samples may hold together.' }),
+    sample_cap: z.int().min(1).meta({ description: 'Maximum ads in both samples together.' }),
     longest_running: z.array(LibraryAd).meta({ description: 'Active ads with stored media, oldest first.' }),
     newest: z
       .array(LibraryAd)
-      .meta({ description: 'Active ads with stored media, newest first; none that is among the oldest.' }),
+      .meta({
+        description: 'Active ads with stored media, newest first; excludes ads of the oldest sample.',
+      }),
     totals: z.strictObject({
       active_ads: Count.meta({ description: 'Over all active ads, with stored media or without.' }),
       with_stored_media: Count,
       formats: Formats,
       ctas: z
         .array(z.strictObject({ cta_type: z.string().nullable(), ads: Count }))
-        .meta({ description: 'Most ads first, at most 20; null: not read.' }),
+        .meta({ description: 'Most ads first, at most 20; null: not analysed.' }),
       longevity: z
         .strictObject({
           days_0_6: Count,

@@ -8,7 +8,7 @@ export const PageTypeName = z.enum(PAGE_TYPES);
 const summaryShape = {
   id: Uuid,
   page_url: z.url().meta({
-    description: 'Address of the page, without tracking parameters and what tells no pages apart.',
+    description: 'URL of the page, without tracking and other parameters that do not select a page.',
   }),
   host: z.string(),
   title: z.string().nullable(),
@@ -20,15 +20,16 @@ const summaryShape = {
     .boolean()
     .meta({ description: 'False when the last visit found the page gone. A page never visited is live.' }),
   brand: BrandReference.nullable().meta({
-    description: 'The public brand whose domain the host has; null on other hosts.',
+    description: 'The public brand that owns the domain of the host; null on other hosts.',
   }),
   active_ads: Count.meta({
-    description: 'Ads not confirmed inactive that lead here, by their own link or by that of a card.',
+    description: 'Ads not confirmed inactive that lead here, by their own link or the link of a card.',
   }),
   total_ads: Count.meta({ description: 'Ads ever seen to lead here.' }),
   first_seen_at: Timestamp,
   as_of: Timestamp.meta({
-    description: 'The latest news of the page: an ad that began to lead here, a visit, a classification.',
+    description:
+      'Newest observation of the page: an ad that began to lead here, a visit, or a classification.',
   }),
   url: z.url().meta({ description: 'The page in this service.' }),
 } as const;
@@ -46,17 +47,17 @@ export const LandingPage = z
     description: z.string().nullable(),
     language: z.string().nullable().meta({ description: 'As the page declares it.' }),
     canonical_url: z.url().nullable(),
-    http_status: z.int().nullable().meta({ description: 'Of the last visit, after redirects.' }),
+    http_status: z.int().nullable().meta({ description: 'HTTP status of the last visit, after redirects.' }),
     headings: z.array(z.string()).nullable().meta({ description: 'Null: not read.' }),
     cta_texts: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'Texts of buttons that call to action; null: not read.' }),
+      .meta({ description: 'Texts of call-to-action buttons; null: not scraped.' }),
     scraped_at: Timestamp.nullable().meta({
       description: 'When a visit last found something new; null: never visited.',
     }),
     classified_at: Timestamp.nullable().meta({
-      description: 'When the type was last read otherwise than before; null: never.',
+      description: 'When the classification last changed; null: never classified.',
     }),
   })
   .meta({ id: 'LandingPage' });

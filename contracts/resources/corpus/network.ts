@@ -9,7 +9,7 @@ export const BrandNetwork = z
       .array(
         z.strictObject({
           brand: BrandReference,
-          linked_brands: Count.meta({ description: 'Brands of this network that it shares a page with.' }),
+          linked_brands: Count.meta({ description: 'Brands of this network that share a page with it.' }),
         }),
       )
       .meta({
@@ -21,7 +21,7 @@ export const BrandNetwork = z
           brand_ids: z
             .array(Uuid)
             .length(2)
-            .meta({ description: 'The lesser id first: a link has no direction.' }),
+            .meta({ description: 'The two brand ids, sorted: a link has no direction.' }),
           shared_pages: Count,
           confidence: z.number().min(0).max(1).meta({
             description:
@@ -32,7 +32,7 @@ export const BrandNetwork = z
       .meta({
         description: `Between the brands shown, most confident first, at most ${NETWORK_LINKS_MAX}. Pages of more than ${NETWORK_PAGE_BRANDS_MAX} brands link none of them.`,
       }),
-    brands_with_link: Count.meta({ description: 'Brands of the whole network, shown or not.' }),
+    brands_with_link: Count.meta({ description: 'Brands of the whole network, including those not shown.' }),
     brands_without_link: Count.meta({
       description:
         'Public brands of the category that share no page with another; 0 in the network of one brand that has links or is not public.',
@@ -40,5 +40,5 @@ export const BrandNetwork = z
   })
   .meta({
     id: 'BrandNetwork',
-    description: 'Brands that share pages. An observed association; who owns whom is not known.',
+    description: 'Brands that share pages: observed associations, not ownership.',
   });

@@ -8,7 +8,7 @@ export const OPERATOR_ENTRIES_MAX = 200;
 /** Maximum other brands listed per operator in a brand's list of operators. */
 export const OPERATOR_OTHER_BRANDS_MAX = 50;
 
-const bases = z.array(OperatorBasis).min(1).meta({ description: 'What the association was read from.' });
+const bases = z.array(OperatorBasis).min(1).meta({ description: 'Sources of the association.' });
 
 const summaryShape = {
   id: Uuid,
@@ -16,7 +16,7 @@ const summaryShape = {
   country: Country.nullable(),
   domains: Count,
   pages: Count,
-  observed_at: Timestamp.meta({ description: 'When something new was last observed of it.' }),
+  observed_at: Timestamp.meta({ description: 'When something new about it was last observed.' }),
   url: z.url().meta({ description: 'The operator in this service.' }),
 } as const;
 
@@ -48,4 +48,7 @@ export const Operator = z
       .array(z.strictObject({ page_id: LibraryId, bases }))
       .meta({ description: `By id, at most ${OPERATOR_ENTRIES_MAX}.` }),
   })
-  .meta({ id: 'Operator', description: 'A company, and what it was observed with.' });
+  .meta({
+    id: 'Operator',
+    description: 'A company with the brands, domains and pages it was observed with.',
+  });

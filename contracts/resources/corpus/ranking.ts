@@ -8,11 +8,11 @@ export const Riser = z
     brand: BrandSummary,
     active_ads: Count.meta({ description: 'On the recent reliable day.' }),
     previous_active_ads: Count.meta({ description: 'On the earlier reliable day.' }),
-    growth: z.int().meta({ description: 'active_ads less previous_active_ads.' }),
+    growth: z.int().meta({ description: '`active_ads` minus `previous_active_ads`.' }),
     growth_rate: z
       .number()
       .nullable()
-      .meta({ description: 'growth over previous_active_ads; null from zero.' }),
+      .meta({ description: '`growth` divided by `previous_active_ads`; null when that is zero.' }),
     day: CalendarDate,
     previous_day: CalendarDate.meta({ description: '7 to 28 days before `day`.' }),
   })

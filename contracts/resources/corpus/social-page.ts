@@ -19,7 +19,8 @@ export const NETWORK_LINKS_MAX = 500;
 export const NETWORK_PAGE_BRANDS_MAX = 100;
 
 const role = PageRole.meta({
-  description: 'What the page is to the brand, as observed; `UNVERIFIED` where a claim cannot be served.',
+  description:
+    'Observed role of the page for the brand; `UNVERIFIED` when the claimed role may not be published.',
 });
 
 const profileShape = {
@@ -36,23 +37,27 @@ const profileShape = {
 export const SocialPageProfile = z
   .strictObject({
     source: z.string().meta({ description: 'Who says so.' }),
-    observed_at: Timestamp.meta({ description: 'When it last said something new.' }),
+    observed_at: Timestamp.meta({ description: 'When the source last stated something new.' }),
     page_name: z.string().nullable(),
     ...profileShape,
   })
-  .meta({ id: 'SocialPageProfile', description: 'What one source says of a page. Null: it does not say.' });
+  .meta({ id: 'SocialPageProfile', description: 'Profile of a page by one source. Null: not stated.' });
 
 export const SocialPage = z
   .strictObject({
     page_id: LibraryId,
     page_name: z.string().nullable(),
     role,
-    confidence: z.number().min(0).max(1).meta({ description: 'Of the link, as its source gave it.' }),
+    confidence: z
+      .number()
+      .min(0)
+      .max(1)
+      .meta({ description: 'Confidence of the link, as stated by its source.' }),
     active_ads: Count.meta({ description: "The brand's ads on the page that are not confirmed inactive." }),
     total_ads: Count.meta({ description: "The brand's ads ever seen on the page." }),
     ...profileShape,
     profiles: z.array(SocialPageProfile).meta({
-      description: `What each source says, newest first, at most ${PROFILES_SHOWN_MAX}. The fields above are the newest that any of them says.`,
+      description: `Profile by source, newest first, at most ${PROFILES_SHOWN_MAX}. Each field above is the newest value of any source.`,
     }),
   })
   .meta({ id: 'SocialPage', description: 'A page linked to a brand: an observed association.' });
@@ -67,7 +72,9 @@ export const Leakage = z
     unlinked_page_ads: Count.meta({
       description: 'On named pages that are linked to no brand: their owner is unknown.',
     }),
-    unnamed_page_ads: Count.meta({ description: 'Of which no source named the page: neither is told.' }),
+    unnamed_page_ads: Count.meta({
+      description: 'Ads whose page no source named; they count neither as own nor as foreign.',
+    }),
     own_pages: Count.meta({ description: 'Own pages with active ads.' }),
     third_party_pages: Count.meta({ description: 'Pages of third parties with active ads.' }),
     unlinked_pages: Count.meta({ description: 'Pages linked to no brand with active ads.' }),
@@ -85,7 +92,7 @@ export const Leakage = z
 
 export const ReusedCopy = z
   .strictObject({
-    body: z.string().meta({ description: 'The text as one of the ads has it.' }),
+    body: z.string().meta({ description: 'The text of one of the ads.' }),
     brand_ads: Count.meta({
       description: "The brand's active ads that carry it, on linked pages or on pages no source named.",
     }),
@@ -100,18 +107,20 @@ export const ReusedCopy = z
 export const Partnership = z
   .strictObject({
     creator: z.strictObject({ page_id: LibraryId.nullable(), page_name: z.string().nullable() }).meta({
-      description: 'The page beside the brand; without an id where the library gave its name only.',
+      description: 'The partner page; its id is null when the library gave only its name.',
     }),
-    ads: Count.meta({ description: 'Branded-content ads that ran within the window; the next two add up.' }),
+    ads: Count.meta({
+      description: 'Branded-content ads within the window; the next two counts add up to it.',
+    }),
     brand_page_ads: Count.meta({ description: "Run by the brand's page, naming the creator." }),
     creator_page_ads: Count.meta({ description: "Run by the creator's page." }),
     active_ads: Count.meta({ description: 'Of `ads`, those not confirmed inactive.' }),
-    first_seen_on: CalendarDate.meta({ description: 'When one of them was first seen.' }),
+    first_seen_on: CalendarDate.meta({ description: 'When the first of these ads was first seen.' }),
     last_seen_on: CalendarDate.meta({ description: 'When one of them was last seen.' }),
   })
   .meta({
     id: 'Partnership',
-    description: 'Branded content with one creator, as shown on ads: no contract is known of.',
+    description: 'Branded content with one creator, as shown on ads; it is no evidence of a contract.',
   });
 
 export const Hub = z

@@ -23,7 +23,7 @@ export const SplitTest = z
     state: z.enum(['running', 'paused', 'ended', 'unknown']),
     state_basis: z.enum(['configuration', 'dates', 'assignment', 'absence', 'unknown']).meta({
       description:
-        'How the state is known: the configuration or its dates say so, a visitor was assigned an arm, or the tool no longer shows the test.',
+        'Basis of the state: the configuration, its dates, the assignment of a visitor to an arm, or absence from the tool.',
     }),
     arms: z
       .array(
@@ -38,13 +38,13 @@ export const SplitTest = z
         }),
       )
       .nullable()
-      .meta({ description: 'Null where they could not be read.' }),
+      .meta({ description: 'Null when they could not be read.' }),
     pages: z
       .array(
         z.strictObject({
           url: z.url(),
           match: z.enum(['exact', 'prefix']).meta({
-            description: 'This very page, or this page and every one below it.',
+            description: '`exact`: this page only; `prefix`: this page and all pages below it.',
           }),
           active_ads: Count.meta({ description: "The brand's active ads that lead there." }),
         }),
@@ -54,7 +54,8 @@ export const SplitTest = z
     first_seen_at: Timestamp,
     changed_at: Timestamp.nullable().meta({ description: 'When it was last observed to have changed.' }),
     missing_since: Timestamp.nullable().meta({
-      description: 'Not shown by its tool since then, which does not yet make it ended.',
+      description:
+        'Time of the first scan in which the tool did not show it. A missing test is not yet ended.',
     }),
   })
   .meta({ id: 'SplitTest' });
@@ -69,9 +70,11 @@ export const BrandSplitTests = z
     tools: z
       .array(
         TechStackItem.extend({
-          read: z.boolean().meta({ description: 'Whether any scan could read what it is configured to do.' }),
+          read: z.boolean().meta({ description: 'Whether any scan could read its configuration.' }),
           read_at: Timestamp.nullable().meta({ description: 'When it was last read.' }),
-          tests: Count.nullable().meta({ description: 'Tests read on it; null when it was not read.' }),
+          tests: Count.nullable().meta({
+            description: 'Tests that were read from the tool; null when it was not read.',
+          }),
         }),
       )
       .nullable()
@@ -84,7 +87,7 @@ export const BrandSplitTests = z
       .strictObject({
         category: CategoryReference,
         brands_read: Count.meta({
-          description: 'Public brands of the category on whose sites a tool was read.',
+          description: 'Public brands of the category with a tool that was read.',
         }),
         types: z
           .array(z.strictObject({ type: Type, brands: Count, tests: Count, running_tests: Count }))
@@ -99,13 +102,13 @@ export const SplitTestCensusItem = z
   .strictObject({
     tool: ToolReference,
     is_read: z.boolean().meta({ description: 'Whether this tool can be read at all.' }),
-    brands_installed: Count.meta({ description: 'Public brands that have it.' }),
+    brands_installed: Count.meta({ description: 'Public brands with this tool.' }),
     brands_read: Count.nullable().meta({
-      description: 'Of these, how many were read; null when the tool is not read, which is not zero.',
+      description: 'Brands whose tool was read; null, not zero, when the tool cannot be read.',
     }),
     brands_running: Count.nullable().meta({
       description:
-        'Of those read, how many run at least one experiment, personalizations and rollouts not counted; null when the tool is not read.',
+        'Brands among those read with at least one running experiment, without personalizations and rollouts; null when the tool cannot be read.',
     }),
   })
   .meta({ id: 'SplitTestCensusItem' });

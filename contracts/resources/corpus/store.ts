@@ -12,13 +12,12 @@ export const StoreVariant = z
     sku: z.string().nullable(),
     price: Price.nullable().meta({ description: 'As listed, in the currency of the store.' }),
     compare_at_price: Price.nullable().meta({
-      description:
-        'The price that the shop lists to compare with; null where it lists none or none was observed.',
+      description: 'The compare-at price that the shop lists; null when none was observed.',
     }),
     available: z
       .boolean()
       .nullable()
-      .meta({ description: 'The flag as published; null where the catalogue does not publish it.' }),
+      .meta({ description: 'The flag as published; null when the catalogue does not publish it.' }),
   })
   .meta({ id: 'StoreVariant' });
 
@@ -30,13 +29,13 @@ export const StoreProduct = z
     url: z
       .string()
       .nullable()
-      .meta({ description: 'Page of the product in the shop; null where its handle was cut.' }),
+      .meta({ description: 'Page of the product in the shop; null when its handle was cut.' }),
     product_type: z.string().nullable(),
     vendor: z.string().nullable(),
     image_url: z.string().nullable(),
     published_at: Timestamp.nullable(),
     status: z.enum(['listed', 'missing']).meta({
-      description: 'Missing: absent from the latest complete scan, which does not yet make it delisted.',
+      description: 'Missing: absent from the latest complete scan, but not yet delisted.',
     }),
     missing_since: Timestamp.nullable(),
     first_seen_at: Timestamp,
@@ -44,7 +43,9 @@ export const StoreProduct = z
     available: z
       .boolean()
       .nullable()
-      .meta({ description: 'Whether any variant is published as available; null where none says.' }),
+      .meta({
+        description: 'Whether any variant is published as available; null when no variant states it.',
+      }),
     variants: z.array(StoreVariant).meta({ description: 'In the order of the catalogue.' }),
   })
   .meta({ id: 'StoreProduct' });
@@ -54,11 +55,11 @@ export const StoreScan = z
     scanned_at: Timestamp,
     complete: z.boolean().meta({
       description:
-        'Whether the whole catalogue was read to its end. Absence means something only then; an empty answer is never complete.',
+        'Whether the catalogue was read to its end. Only then does absence count; an empty reply is never complete.',
     }),
     pages: Count,
     products_seen: Count,
-    currency: z.string().nullable().meta({ description: 'ISO 4217; null where the scan does not say.' }),
+    currency: z.string().nullable().meta({ description: 'ISO 4217; null when the scan does not state it.' }),
     collector: z.string(),
   })
   .meta({ id: 'StoreScan', description: 'What a scan of the storefront covered.' });
@@ -70,17 +71,17 @@ export const StoreWeek = z
     scans: Count,
     complete_scans: Count,
     products: Count.nullable().meta({
-      description: 'Of the catalogue at the latest scan of the week; null where none was known then.',
+      description: 'Products in the catalogue at the latest scan of the week; null when none was known.',
     }),
     listed: Count,
-    returned: Count.meta({ description: 'Listed again after they had been delisted.' }),
+    returned: Count.meta({ description: 'Products listed again after they had been delisted.' }),
     delisted: Count,
     changed: Count,
-    cheaper: Count.meta({ description: 'Changes of products of which a listed price fell and none rose.' }),
-    dearer: Count.meta({ description: 'Changes of products of which a listed price rose and none fell.' }),
-    mixed: Count.meta({ description: 'Changes with prices that fell and others that rose.' }),
+    cheaper: Count.meta({ description: 'Product changes in which listed prices only fell.' }),
+    dearer: Count.meta({ description: 'Product changes in which listed prices only rose.' }),
+    mixed: Count.meta({ description: 'Product changes in which some listed prices fell and others rose.' }),
   })
-  .meta({ id: 'StoreWeek', description: 'What the scans of one week showed to have changed.' });
+  .meta({ id: 'StoreWeek', description: 'Changes that the scans of one week showed.' });
 
 const moved = (value: z.ZodType) => z.strictObject({ from: value, to: value }).nullable();
 
@@ -107,7 +108,7 @@ export const StoreChange = z
         }),
       )
       .max(20)
-      .meta({ description: 'Up to twenty of the variants that changed; null: that did not.' }),
+      .meta({ description: 'Up to twenty of the changed variants; null when no variant changed.' }),
   })
   .meta({ id: 'StoreChange', description: 'An observed change of one product.' });
 export type StoreChange = z.infer<typeof StoreChange>;
@@ -131,7 +132,7 @@ export const Store = z
     next_product_id: z
       .string()
       .nullable()
-      .meta({ description: 'Give it as `after` for the products that follow; null when none do.' }),
+      .meta({ description: 'Send it as `after` to get the next products; null on the last page.' }),
     weeks: z.array(StoreWeek).meta({
       description: 'The twelve weeks up to the latest scan, oldest first; weeks without a scan are absent.',
     }),

@@ -8,7 +8,7 @@ export const SystemFreshness = z
     brands_total: Count,
     brands_with_usable_data: Count.meta({ description: 'Brands scanned at least once.' }),
     last_scrape_at: Timestamp.meta({ description: 'The newest scan of any brand; 1970 before the first.' }),
-    data_version: z.string().meta({ description: 'Names this snapshot of the data.' }),
+    data_version: z.string().meta({ description: 'Identifier of this snapshot of the data.' }),
     coverage: z.array(
       z.strictObject({
         category_slug: z.string(),

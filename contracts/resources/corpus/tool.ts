@@ -17,7 +17,7 @@ export const TechStackItem = z.strictObject(members).meta({ id: 'TechStackItem' 
 
 export const ToolReference = z
   .strictObject({ id: Uuid, ...members })
-  .meta({ id: 'ToolReference', description: 'A tool as other records name it.' });
+  .meta({ id: 'ToolReference', description: 'A tool as shown in other records.' });
 
 const summaryShape = {
   id: Uuid,
@@ -51,18 +51,19 @@ export const Tool = z
         z.strictObject({
           tool: ToolReference,
           brands: Count.meta({ description: 'Public brands that have both.' }),
-          share: Share.meta({ description: 'Of the brands that have this tool.' }),
+          share: Share.meta({ description: 'Share of the brands with this tool.' }),
         }),
       )
-      .meta({ description: 'Up to twenty tools most often found with it.' }),
+      .meta({ description: 'Up to twenty tools that most often occur with it.' }),
     traffic_split: z
       .array(
         z.strictObject({
           visits_from: Count.nullable().meta({
-            description:
-              'Monthly visits from which the band begins; null for brands whose visits nobody estimates.',
+            description: 'Lowest monthly visits of the band; null for brands without an estimate.',
           }),
-          visits_to: Count.nullable().meta({ description: 'Below which it ends; null for the last.' }),
+          visits_to: Count.nullable().meta({
+            description: 'Upper bound of the band, excluded; null for the last band.',
+          }),
           brands: Count,
         }),
       )
@@ -79,7 +80,7 @@ export const ToolBrand = z
     top_country: Country.nullable().meta({ description: 'Where most visits come from.' }),
     detected_at: Timestamp,
     missing_since: Timestamp.nullable().meta({
-      description: 'Absent from a complete scan since then, which does not yet make it gone.',
+      description: 'Time of the first complete scan that did not detect it. A missing tool is not yet gone.',
     }),
   })
   .meta({ id: 'ToolBrand', description: 'A brand that has a tool.' });

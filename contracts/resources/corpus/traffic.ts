@@ -10,13 +10,13 @@ const Ranking = z.int().min(1);
 export const SimilarSite = z
   .strictObject({
     domain: z.string().min(1).max(253),
-    affinity: z.number().min(0).max(1).meta({ description: 'How alike the visitors are, 0 to 1.' }),
+    affinity: z.number().min(0).max(1).meta({ description: 'Similarity of the visitors, 0 to 1.' }),
     provider_category: z
       .string()
       .nullable()
       .meta({ description: "The traffic provider's label, not a category of this service." }),
     brand: BrandReference.nullable().meta({
-      description: 'When the site is a public brand of this service.',
+      description: 'The public brand that the site belongs to; null for other sites.',
     }),
     monthly_visits: Visits.nullable(),
     global_ranking: Ranking.nullable(),
@@ -47,7 +47,7 @@ export const Demographics = z
   })
   .meta({
     id: 'Demographics',
-    description: 'Estimated shares of visitors, 0 to 1; null where the provider says nothing.',
+    description: 'Estimated shares of visitors, 0 to 1; null when the provider states none.',
   });
 
 export const RankedBrand = z
@@ -57,7 +57,11 @@ export const RankedBrand = z
     monthly_visits: Visits,
     estimated_for: CalendarDate.meta({ description: 'The day, or the first of the month, of the visits.' }),
     country: Country.meta({ description: 'Where most visits come from.' }),
-    country_share: z.number().min(0).max(1).meta({ description: 'Share of visits from there, 0 to 1.' }),
+    country_share: z
+      .number()
+      .min(0)
+      .max(1)
+      .meta({ description: 'Share of visits from this country, 0 to 1.' }),
     global_ranking: Ranking.nullable(),
     category_ranking: Ranking.nullable().meta({ description: "Within the provider's category." }),
     provider_category: z.string().nullable(),

@@ -9,22 +9,27 @@ export const ATTEMPTS_SHOWN_MAX = 30;
 
 export const AlertDeliveryAttempt = z
   .strictObject({
-    attempt: z.int().min(1).meta({ description: 'From 1; a replay goes on counting.' }),
+    attempt: z
+      .int()
+      .min(1)
+      .meta({ description: 'Number of the attempt, from 1; a replay continues the count.' }),
     attempted_at: Timestamp,
     outcome: z
       .enum(['delivered', 'retrying', 'failed'])
-      .meta({ description: 'What followed: nothing more to do, another attempt, or it was given up.' }),
+      .meta({ description: 'Result of the attempt: done, another attempt follows, or given up.' }),
     failure: FailureClass.nullable().meta({
       description:
-        'In which step it failed: `http` is an answer other than 2xx, `blocked_target` an address that this service does not call. Null when delivered.',
+        'The step that failed: `http` is a status other than 2xx, `blocked_target` an address that this service does not call. Null when delivered.',
     }),
     status_code: z
       .int()
       .nullable()
-      .meta({ description: "The receiver's HTTP status or SMTP reply; null where none came." }),
+      .meta({ description: "The receiver's HTTP status or SMTP reply code; null without a reply." }),
     reason: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
     duration_ms: Count,
-    next_attempt_at: Timestamp.nullable().meta({ description: 'When another was due; otherwise null.' }),
+    next_attempt_at: Timestamp.nullable().meta({
+      description: 'When the next attempt was due; null when there was none.',
+    }),
   })
   .meta({ id: 'AlertDeliveryAttempt' });
 export type AlertDeliveryAttempt = z.infer<typeof AlertDeliveryAttempt>;
@@ -36,7 +41,7 @@ export const AlertDelivery = z
     channel: AlertChannel,
     kind: DeliveryKind.meta({
       description:
-        '`alert`: something matched; `digest`: all that matched in a day or week; `test`: a sample that was asked for; `notice`: that a channel of the rule was suspended.',
+        '`alert`: a match; `digest`: all matches of a day or week; `test`: a requested sample; `notice`: a channel of the rule was suspended.',
     }),
     status: DeliveryStatus.meta({
       description:
@@ -51,12 +56,12 @@ export const AlertDelivery = z
     reason: z
       .string()
       .nullable()
-      .meta({ description: 'Why it was not delivered so far, or was cancelled, as a sentence.' }),
+      .meta({ description: 'Reason why it is not delivered yet, or was cancelled, as a sentence.' }),
     attempts_total: Count,
     attempts: z
       .array(AlertDeliveryAttempt)
       .max(ATTEMPTS_SHOWN_MAX)
-      .meta({ description: `Oldest first; the latest ${ATTEMPTS_SHOWN_MAX} where there were more.` }),
+      .meta({ description: `Oldest first; at most the latest ${ATTEMPTS_SHOWN_MAX}.` }),
   })
   .meta({ id: 'AlertDelivery' });
 export type AlertDelivery = z.infer<typeof AlertDelivery>;

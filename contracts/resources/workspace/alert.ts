@@ -55,7 +55,7 @@ export const ChangeAlert = z
     trigger: trigger.optional(),
     brand_ids: brandIds
       .optional()
-      .meta({ description: 'Brands that the workspace tracks; takes the place of the list there was.' }),
+      .meta({ description: 'Brands that the workspace tracks; replaces the existing list.' }),
     cadence: cadence.optional(),
     email: z.boolean().optional().meta({ description: EMAIL }),
     webhook_url: address
@@ -69,45 +69,50 @@ export const ChangeAlert = z
     enabled: z
       .boolean()
       .optional()
-      .meta({ description: 'True, also where it is so already, ends all suspensions.' }),
+      .meta({ description: '`true` ends all suspensions, even when the rule is already enabled.' }),
   })
-  .refine((change) => Object.values(change).some((value) => value !== undefined), 'name what is to change')
-  .meta({ id: 'ChangeAlert', description: 'What is not named stays.', minProperties: 1 });
+  .refine(
+    (change) => Object.values(change).some((value) => value !== undefined),
+    'name at least one property to change',
+  )
+  .meta({ id: 'ChangeAlert', description: 'Properties that are absent stay unchanged.', minProperties: 1 });
 
 const alertShape = {
   id: Uuid,
   name: z.string(),
   trigger,
   brand_ids: z.array(Uuid).meta({
-    description: 'What it watches. A brand that is not tracked any more is watched again once it is.',
+    description: 'Brands that the rule watches. An untracked brand is ignored until it is tracked again.',
   }),
   cadence,
   email: z.boolean().meta({ description: EMAIL }),
   webhook_url: z.string().nullable().meta({ description: WEBHOOK }),
   chat: z.strictObject({ host: z.string() }).nullable().meta({
-    description: 'The chat tool, by the host of its incoming webhook; the address is not answered.',
+    description: "Host of the chat tool's incoming webhook; the address itself is never returned.",
   }),
   enabled: z.boolean().meta({ description: 'As members set it.' }),
   sends_on: z.array(AlertChannel).max(AlertChannel.options.length).meta({
     description:
-      'The channels that what it matches is sent on now: those it has that are not suspended, or none while it is disabled. Empty: nothing is sent.',
+      'Channels that matches are sent on: those of the rule that are not suspended; none while the rule is disabled. Empty: nothing is sent.',
   }),
   suspended: z
     .array(
       z.strictObject({
         channel: EndpointChannel,
-        failing_since: Timestamp.meta({ description: 'Nothing has come through since.' }),
+        failing_since: Timestamp.meta({ description: 'Start of the failures without a success since.' }),
         suspended_at: Timestamp,
       }),
     )
     .max(EndpointChannel.options.length)
     .meta({
       description:
-        'Channels that this service sends nothing on any more, because everything failed for five days. Enabling the rule, or giving the channel an address, ends that; what was not sent meanwhile is not sent later.',
+        'Suspended channels: all deliveries failed for five days, and nothing more is sent. Enabling the rule, or setting the address of the channel, ends a suspension. What was skipped meanwhile is not sent later.',
     }),
-  created_by: z.string().meta({ description: 'Id of the member who created it, whom its e-mails go to.' }),
+  created_by: z.string().meta({ description: 'Id of the member who created it and receives its e-mails.' }),
   created_at: Timestamp,
-  updated_at: Timestamp.meta({ description: 'When it was last changed, or a channel of it suspended.' }),
+  updated_at: Timestamp.meta({
+    description: 'When it was last changed, or one of its channels was suspended.',
+  }),
 } as const;
 
 export const Alert = z.strictObject(alertShape).meta({ id: 'Alert' });
@@ -120,7 +125,7 @@ export const WrittenAlert = z
     ...alertShape,
     webhook_secret: WebhookSecret.nullable().meta({
       description:
-        'Set in one answer only: the one that gave the workspace its first rule with a webhook, and with it the secret that signs. Keep it now. Otherwise null.',
+        'The signing secret, shown only in the reply that creates the first rule with a webhook in the workspace. Store it now. Otherwise null.',
     }),
   })
   .meta({ id: 'WrittenAlert' });
@@ -131,7 +136,7 @@ export const DeletedAlert = z
   .strictObject({
     alert_id: Uuid,
     workspace_id: z.string(),
-    removed: z.boolean().meta({ description: 'False when there was no such rule.' }),
+    removed: z.boolean().meta({ description: 'False when no such rule existed.' }),
   })
   .meta({ id: 'DeletedAlert' });
 
@@ -142,10 +147,10 @@ export const IssueWebhookSecret = z
 export const IssuedWebhookSecret = z
   .strictObject({
     workspace_id: z.string(),
-    webhook_secret: WebhookSecret.meta({ description: 'It is in this answer only: keep it now.' }),
+    webhook_secret: WebhookSecret.meta({ description: 'Shown only in this reply: store it now.' }),
     rotated: z
       .boolean()
-      .meta({ description: 'True when it took the place of another, which signs no more.' }),
+      .meta({ description: 'True when it replaced another secret, which no longer signs.' }),
     created_at: Timestamp,
   })
   .meta({ id: 'IssuedWebhookSecret' });
@@ -166,12 +171,12 @@ export const TestedAlert = z
           status_code: z
             .int()
             .nullable()
-            .meta({ description: "The receiver's HTTP status or SMTP reply; null where none came." }),
+            .meta({ description: "The receiver's HTTP status or SMTP reply code; null without a reply." }),
           reason: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
           duration_ms: Count,
         }),
       )
-      .meta({ description: 'One for each channel of the rule, suspended ones too.' }),
+      .meta({ description: 'One entry per channel of the rule, including suspended channels.' }),
   })
   .meta({ id: 'TestedAlert' });
 export type TestedAlert = z.infer<typeof TestedAlert>;

@@ -18,7 +18,7 @@ export const CreateApiKey = z
   .strictObject({
     name: Name,
     scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).meta({
-      description: 'What the key may do: a subset of the scopes of the calling key.',
+      description: 'Scopes of the key: a subset of those of the calling key.',
     }),
   })
   .meta({ id: 'CreateApiKey' });
@@ -29,7 +29,11 @@ export const RevokeApiKey = z.strictObject({}).meta({ id: 'RevokeApiKey', descri
 
 export const RevokeUnusedApiKeys = z
   .strictObject({
-    days: z.int().min(1).max(UNUSED_DAYS_MAX).meta({ description: 'Unused for so many days, of 24 hours.' }),
+    days: z
+      .int()
+      .min(1)
+      .max(UNUSED_DAYS_MAX)
+      .meta({ description: 'Minimum days without use, each of 24 hours.' }),
   })
   .meta({ id: 'RevokeUnusedApiKeys' });
 
@@ -37,19 +41,20 @@ const apiKeyShape = {
   key_id: ApiKeyId,
   workspace_id: z.string(),
   name: Name,
-  last_four: z.string().length(4).meta({ description: 'The last characters of the key, to tell it by.' }),
+  last_four: z.string().length(4).meta({ description: 'The last characters of the key, to recognise it.' }),
   scopes: z.array(z.enum(SCOPES)).meta({
-    description: "What was granted. The role of the key's member may allow less of it by now.",
+    description: 'Granted scopes. The present role of the member may allow fewer.',
   }),
   status: z.enum(['active', 'revoked']),
   created_at: Timestamp,
   created_by: z
     .strictObject({ id: z.string(), name: z.string().nullable() })
-    .meta({ description: 'The member whose key it is. The name is null for an erased member.' }),
-  replaces: ApiKeyId.nullable().meta({ description: 'The key that this one was issued for by rotation.' }),
+    .meta({ description: 'The member who owns the key. The name is null for an erased member.' }),
+  replaces: ApiKeyId.nullable().meta({
+    description: 'The key that this one replaced by rotation; otherwise null.',
+  }),
   last_used_at: Timestamp.nullable().meta({
-    description:
-      'When a request last used it. Written down in batches: up to half a minute behind. Null when never used.',
+    description: 'Last use by a request, written in batches, so up to 30 seconds late. Null when never used.',
   }),
   revoked_at: Timestamp.nullable(),
 } as const;
@@ -60,7 +65,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 export const CreatedApiKey = z
   .strictObject({
     ...apiKeyShape,
-    api_key: z.string().meta({ description: 'The key itself. It is in this answer only: keep it now.' }),
+    api_key: z.string().meta({ description: 'The key itself. Shown only in this reply: store it now.' }),
   })
   .meta({ id: 'CreatedApiKey' });
 

@@ -24,7 +24,7 @@ const briefShape = {
   to: CalendarDate.meta({ description: 'Sunday, in UTC, included.' }),
   brands: Count.meta({ description: 'Brands that were tracked.' }),
   changes: RadarChangeCounts.meta({ description: 'At all of them.' }),
-  feedback: BriefFeedback.nullable().meta({ description: 'Null until given, and when cleared.' }),
+  feedback: BriefFeedback.nullable().meta({ description: 'Null when there is none, or it was cleared.' }),
   created_at: Timestamp.meta({ description: 'When the brief was prepared; its figures are as of then.' }),
 } as const;
 
@@ -36,10 +36,10 @@ export const Brief = z
     ...briefShape,
     changes_by_brand: z
       .array(z.strictObject({ brand: BrandReference, changes: RadarChangeCounts }))
-      .meta({ description: 'Every brand that was tracked, most changes first.' }),
+      .meta({ description: 'All brands tracked at that time, most changes first.' }),
     notable_items: z.array(RadarItem).max(BRIEF_NOTABLE_MAX).meta({
       description:
-        'As they were then: changed destinations of ads running for 60 days or more, stops of such ads, launches, other changed destinations, other stops; newest first within each.',
+        'Items as of that time, newest first within each group: destinations changed by ads that ran for 60 days or more, stops of such ads, launches, other changed destinations, other stops.',
     }),
   })
   .meta({ id: 'Brief' });

@@ -22,7 +22,7 @@ const MEMBER_ID_MAX_LENGTH = 64;
 const MemberId = z.string().min(1).max(MEMBER_ID_MAX_LENGTH);
 const VisibilityName = z.enum(['workspace', 'private']).meta({
   description:
-    '`workspace`: seen by whoever sees the collection it stands in, at the top by all. `private`: seen by its creator and editors only.',
+    '`workspace`: visible to all who see its parent; at the top level, to all members. `private`: visible to its creator and editors only.',
 });
 const name = nameText(COLLECTION_NAME_MAX_LENGTH);
 const description = proseText(COLLECTION_DESCRIPTION_MAX_LENGTH).nullable();
@@ -44,21 +44,21 @@ export const Collection = z
     name: z.string(),
     description: z.string().nullable(),
     parent_id: Uuid.nullable().meta({
-      description:
-        'The collection it stands in; null at the top, and where that one is not for the caller to see.',
+      description: 'The parent collection; null at the top level, or when the caller may not see the parent.',
     }),
     visibility: VisibilityName,
     created_by: z.string().meta({ description: 'Id of the member who created it.' }),
     editors: z
       .array(z.string())
-      .meta({ description: 'Ids of the members who see and change it whatever its visibility.' }),
+      .meta({ description: 'Ids of members who may see and change it regardless of its visibility.' }),
     items: z
       .array(CollectionItem)
       .meta({ description: `Newest first, the newest ${COLLECTION_ITEMS_SHOWN_MAX}.` }),
-    item_count: Count.meta({ description: 'All items, also those beyond the shown ones.' }),
+    item_count: Count.meta({ description: 'Number of all items, including those not shown.' }),
     created_at: Timestamp,
     updated_at: Timestamp.meta({
-      description: 'When it last changed; an item added or removed is a change, one inside another is not.',
+      description:
+        'When it last changed. Adding or removing an item counts; a change of a collection inside it does not.',
     }),
   })
   .meta({ id: 'Collection' });
@@ -68,7 +68,7 @@ export const CreateCollection = z
     name,
     description: description.default(null),
     parent_id: parentId.default(null).meta({
-      description: 'The collection it is to stand in. Whoever deletes that one deletes this one too.',
+      description: 'The parent collection. Deleting the parent deletes this one too.',
     }),
     visibility: VisibilityName.default('workspace'),
     editors: editors.default([]).meta({ description: 'Ids of members.' }),
@@ -82,11 +82,12 @@ export const ChangeCollection = z
     description: description.optional(),
     parent_id: parentId.optional().meta({ description: 'Null moves it to the top.' }),
     visibility: VisibilityName.optional(),
-    editors: editors
-      .optional()
-      .meta({ description: 'Ids of members; takes the place of the list there was.' }),
+    editors: editors.optional().meta({ description: 'Ids of members; replaces the existing list.' }),
   })
-  .refine((change) => Object.values(change).some((value) => value !== undefined), 'name what is to change')
+  .refine(
+    (change) => Object.values(change).some((value) => value !== undefined),
+    'name at least one property to change',
+  )
   .meta({ id: 'ChangeCollection', description: 'What is not named stays.', minProperties: 1 });
 
 export const DeleteCollection = z
@@ -97,7 +98,7 @@ export const DeletedCollection = z
   .strictObject({
     collection_id: Uuid,
     workspace_id: z.string(),
-    removed: z.boolean().meta({ description: 'False when it had been deleted before.' }),
+    removed: z.boolean().meta({ description: 'False when it was already deleted.' }),
   })
   .meta({ id: 'DeletedCollection' });
 

@@ -26,11 +26,11 @@ export const WriteNote = z
 
 export const Note = z
   .strictObject({
-    id: Uuid.meta({ description: 'Stays when the note is replaced.' }),
+    id: Uuid.meta({ description: 'Unchanged when the note is replaced.' }),
     subject_type: SubjectTypeName,
     subject_key: ItemKey,
     body: z.string(),
-    created_by: z.string().meta({ description: 'Id of the member whose note it is.' }),
+    created_by: z.string().meta({ description: 'Id of the member who wrote the note.' }),
     created_at: Timestamp,
     updated_at: Timestamp.meta({ description: 'When it was last replaced.' }),
   })
@@ -42,6 +42,6 @@ export const DeletedNote = z
   .strictObject({
     note_id: Uuid,
     workspace_id: z.string(),
-    removed: z.boolean().meta({ description: 'False when there was no such note.' }),
+    removed: z.boolean().meta({ description: 'False when no such note existed.' }),
   })
   .meta({ id: 'DeletedNote' });

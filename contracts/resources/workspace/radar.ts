@@ -26,16 +26,19 @@ export const RadarItem = z
       started_on: CalendarDate.nullable(),
       url: z.url().meta({ description: 'The ad in this service.' }),
     }),
-    destination_url: z.string().nullable().meta({ description: 'For a change of destination, the new one.' }),
+    destination_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Destination of the ad; after a change, the new one.' }),
     previous_destination_url: z.string().nullable(),
     basis: z
       .enum(['library', 'absence'])
       .nullable()
-      .meta({ description: 'For a stop: the library says so, or absence from two complete scans.' }),
+      .meta({ description: 'Basis of a stop: stated by the library, or absence from two complete scans.' }),
     stopped_on: CalendarDate.nullable(),
     correction: RadarCorrection.nullable().meta({
       description:
-        'Set by a scan that arrived late. `withdrawn`: reported, and not so in the order of observation. `added`: so, and not reported at the time. Null: reported, and not corrected.',
+        'Correction by a scan that arrived late. `withdrawn`: reported, but wrong in the order of observation. `added`: right in that order, but not reported at the time. Null: reported and not corrected.',
     }),
   })
   .meta({ id: 'RadarItem' });

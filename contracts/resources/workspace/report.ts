@@ -61,7 +61,7 @@ export const RequestReport = z
       .optional()
       .meta({ description: 'Only these types. All of them when absent.' }),
     idempotency_key: observedText(REPORT_IDEMPOTENCY_KEY_MAX).min(1).optional().meta({
-      description: 'The same key again in the same workspace answers the report that it already created.',
+      description: 'A repeated key returns the report that it created before in this workspace.',
     }),
   })
   .meta({ id: 'RequestReport' });
@@ -71,7 +71,7 @@ export const Report = z
     id: Uuid,
     status: ReportStatus.meta({
       description:
-        'Queued until a worker takes it, and again when one failed; running; then ready, or failed for good.',
+        '`queued` until a worker starts it, and again after a failed attempt; then `running`; finally `ready` or `failed`.',
     }),
     from: CalendarDate.meta({ description: 'First day, in UTC.' }),
     to: CalendarDate.meta({ description: 'Last day, in UTC, included.' }),
@@ -83,7 +83,7 @@ export const Report = z
     types: z.array(RadarItemType),
     created_at: Timestamp.meta({ description: 'When it was requested.' }),
     started_at: Timestamp.nullable().meta({ description: 'When the latest attempt began.' }),
-    finished_at: Timestamp.nullable().meta({ description: 'When it became ready, or was given up.' }),
+    finished_at: Timestamp.nullable().meta({ description: 'When it became ready or failed for good.' }),
     failure: z.string().nullable().meta({ description: 'Why the latest attempt failed, as a sentence.' }),
     rows: Count.nullable().meta({ description: 'Radar items in the file; null until ready.' }),
     sha256: z

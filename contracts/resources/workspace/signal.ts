@@ -13,17 +13,17 @@ export const EvidenceResource = z.enum(['radar', 'ad', 'ads', 'daily_activity', 
 export const Evidence = z
   .strictObject({
     resource: EvidenceResource,
-    url: z.url().meta({ description: 'In this service, with the same key.' }),
+    url: z.url().meta({ description: 'URL in this service, readable with the same key.' }),
   })
-  .meta({ id: 'Evidence', description: 'Where what a signal says can be read in full.' });
+  .meta({ id: 'Evidence', description: 'Link to the full evidence of a signal.' });
 
 /** One kind of change of one brand on one day. It does not state a cause. */
 export const Signal = z
   .strictObject({
-    id: Uuid.meta({ description: 'The same for the same brand, day and kind.' }),
+    id: Uuid.meta({ description: 'Stable id: derived from brand, day and kind.' }),
     kind: SignalKind,
     date: CalendarDate.meta({ description: 'Day of observation, in UTC.' }),
-    observed_at: Timestamp.meta({ description: 'When the latest part of it was observed.' }),
+    observed_at: Timestamp.meta({ description: 'When the newest of its changes was observed.' }),
     brand: BrandReference,
     summary: z.string().meta({ description: 'A sentence: what changed, never why.' }),
     counts: z.strictObject({
@@ -43,7 +43,7 @@ export const Signal = z
       }),
       cheaper_share: Share.nullable().meta({
         description:
-          'Of a sale: share of the catalogue that was listed at a lower price, where it is a tenth or more.',
+          'Of a sale: share of the catalogue that was listed at a lower price; null below one tenth.',
       }),
       usual: z
         .number()
@@ -67,7 +67,7 @@ export const Signal = z
             .nullable(),
           page: AdPage.nullable(),
           role: PageRole.nullable().meta({
-            description: 'What the page was observed to be to the brand; null where it was not linked.',
+            description: 'Observed role of the page for the brand; null when the page was not linked.',
           }),
           destination_url: z.string().nullable(),
         }),

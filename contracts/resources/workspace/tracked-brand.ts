@@ -20,7 +20,7 @@ export const TrackedBrand = z
     workspace_id: z.string(),
     cadence: Cadence,
     url: z.url().meta({ description: 'The brand in this service.' }),
-    created_at: Timestamp.meta({ description: 'When tracking began; a change of cadence keeps it.' }),
+    created_at: Timestamp.meta({ description: 'When tracking began; unchanged when the cadence changes.' }),
   })
   .meta({ id: 'TrackedBrand' });
 
@@ -35,7 +35,7 @@ export const TrackedBrandFreshness = z
     freshness: Freshness,
     slo_hours: z.int().min(1).meta({ description: '36 for a daily cadence, 192 for a weekly one.' }),
     hours_since_reliable: z.int().min(0).meta({
-      description: 'Whole hours since the last reliable scan, or since tracking began where there was none.',
+      description: 'Whole hours since the last reliable scan; since tracking began when there was none.',
     }),
     slo_status: z.enum(['ok', 'breached']),
   })

@@ -126,7 +126,10 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
         }
         const row = (await pool.query<Row>(FIND, primaryKey)).rows[0];
         if (row && row.fingerprint !== fingerprint) {
-          throw new Refusal('idempotency_key_reused', 'This idempotency key was used with another body.');
+          throw new Refusal(
+            'idempotency_key_reused',
+            'This idempotency key was used with another body. Use a new key.',
+          );
         }
         if (row?.status && row.answer !== null) {
           const { data, asOf, position } = JSON.parse(decryptReply(row.answer, keyText)) as StoredContent;

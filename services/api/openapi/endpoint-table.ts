@@ -11,7 +11,7 @@ export const endpointTable = (): string => {
   return [
     '# Endpoints',
     '',
-    `${rows.length} endpoints, each with the scope that a key needs. Written by \`npm run openapi\`; \`/docs\` has parameters and answers.`,
+    `${rows.length} endpoints, each with the scope that a key needs. Written by \`npm run openapi\`; \`/docs\` has parameters and replies.`,
     '',
     '| endpoint | scope | what it does |',
     '|---|---|---|',

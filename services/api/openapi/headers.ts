@@ -50,7 +50,7 @@ export const PARAMETERS: Json = {
     in: 'header',
     required: false,
     description:
-      '`x-read-position` of a write: the answer shows at least that write, or what there is after two seconds.',
+      '`x-read-position` of a write. The reply waits up to two seconds for read models that show that write.',
     schema: { type: 'string', pattern: '^[0-9]{1,20}$' },
   },
   IfNoneMatch: {
@@ -58,7 +58,7 @@ export const PARAMETERS: Json = {
     in: 'header',
     required: false,
     description:
-      'ETag of an earlier answer. 304 when it still holds, which does not count against the limit.',
+      'ETag of an earlier reply. 304 when it still holds; such a reply does not count against the limit.',
     schema: { type: 'string' },
   },
   IdempotencyKey: {
@@ -66,7 +66,7 @@ export const PARAMETERS: Json = {
     in: 'header',
     required: false,
     description:
-      'For 24 hours, a request with the same key and body gets the first answer and does nothing; with another body, 409.',
+      'For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409.',
     schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
   },
 };

@@ -43,7 +43,7 @@ export const openApiWebhooks = (lift: (schema: z.ZodType, io: 'output') => Json)
       },
       responses: {
         '2XX': { description: 'Received.' },
-        410: { description: 'Gone for good: this delivery is not tried again.' },
+        410: { description: 'The receiver is gone for good; this delivery is not retried.' },
         default: { description: 'Tried again later.' },
       },
     },

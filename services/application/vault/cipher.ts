@@ -99,7 +99,7 @@ export const createKeyCheck = (
     if (isProven || sealed.length === 0) return;
     throw new Refusal(
       'invalid_input',
-      'MEMBER_VAULT_KEY is not the key that the others were sealed under, and nothing was sealed. Set that key, as MEMBER_VAULT_KEY_SECOND while keys change.',
+      'MEMBER_VAULT_KEY differs from the key that encrypted the stored data, so nothing was encrypted. Set the stored key, during a rotation as MEMBER_VAULT_KEY_SECOND.',
     );
   };
 };

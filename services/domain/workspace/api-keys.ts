@@ -73,7 +73,10 @@ const isIssued = (state: ApiKeysState, { key_id, sha256 }: NewKey): boolean => {
 const requireGrantable = (scopes: readonly Scope[], grantable: readonly Scope[]): void => {
   const beyond = scopes.filter((scope) => !grantable.includes(scope));
   if (beyond.length > 0) {
-    throw new Refusal('scope_missing', `These scopes cannot be granted here: ${beyond.join(', ')}.`);
+    throw new Refusal(
+      'scope_missing',
+      `The member or the calling key lacks these scopes: ${beyond.join(', ')}. Leave them out.`,
+    );
   }
 };
 

@@ -31,16 +31,16 @@ export const searchAds = endpoint({
   scope: 'ads:read',
   summary: 'Search ads',
   description:
-    'Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched. An ad whose start nobody observed stands where it was first seen.',
+    'Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched. An ad without a known start is sorted by its first sighting.',
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
     q: searchText(COPY_SEARCH_MAX_LENGTH)
       .optional()
-      .meta({ description: 'Words of the copy; all of them have to occur.' }),
+      .meta({ description: 'Words of the copy; all of them must occur.' }),
     format: AdFormat.optional().meta({ description: 'Creative format.' }),
     status: AdStatus.optional().meta({
-      description: '`missing`: not seen by the last scan, yet not confirmed inactive.',
+      description: '`missing`: not seen by the last scan, but not confirmed inactive.',
     }),
     country: Country.optional().meta({ description: 'A country whose scans showed the ad.' }),
     brand_id: Uuid.optional().meta({ description: 'Ads attributed to this brand, whenever started.' }),

@@ -23,7 +23,7 @@ export const changeAlert = endpoint({
   scope: 'alerts:write',
   summary: 'Change an alert rule',
   description:
-    'What is not named stays; `webhook_url: null` removes the webhook. A rule keeps at least one channel, and brands that are named have to be tracked: 400 otherwise. What was queued for a channel that is gone is not sent any more. A channel that was suspended is sent to again when its address is given, a new one or the same; `enabled: true` does so for all of them.',
+    'Properties that are absent stay unchanged; `webhook_url: null` removes the webhook. 400 when no channel would remain, or when `brand_ids` names an untracked brand. Deliveries queued for a removed channel are cancelled. Sending the address of a suspended channel, a new one or the same, ends its suspension; `enabled: true` ends all of them.',
   params: alertParams,
   query: noQuery,
   body: { schema: ChangeAlert, example: { cadence: 'daily', webhook_url: null } },

@@ -20,7 +20,7 @@ export const createAlert = endpoint({
   tag: 'Alerts',
   scope: 'alerts:write',
   summary: 'Create an alert rule',
-  description: `On brands that the workspace tracks; 400 names those that it does not. The first rule with a webhook gives the workspace the secret that signs its webhooks, which is in this answer only. 409 when the workspace has ${ALERT_RULES_MAX} rules.`,
+  description: `Creates a rule on tracked brands; 400 names brands that are not tracked. The first rule with a webhook creates the signing secret of the workspace, which only this reply shows. 409 when the workspace has ${ALERT_RULES_MAX} rules.`,
   params: workspaceParams,
   query: noQuery,
   body: { schema: CreateAlert, example: exampleBody },

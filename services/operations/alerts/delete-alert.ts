@@ -13,7 +13,7 @@ export const deleteAlert = removalEndpoint({
   scope: 'alerts:write',
   summary: 'Delete an alert rule and its delivery history',
   description:
-    'Takes an empty object as body. What is queued is not sent any more. `removed` is false when there was no such rule.',
+    'Takes an empty object as body. Queued deliveries are cancelled. `removed` is false when no such rule existed.',
   params: alertParams,
   body: DeleteAlert,
   paramsExample: { ws: WORKSPACE_ID, alertId: ALERT_ID },

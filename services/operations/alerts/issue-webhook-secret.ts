@@ -13,7 +13,7 @@ export const issueWebhookSecret = endpoint({
   scope: 'alerts:write',
   summary: 'Create or rotate the webhook signing secret',
   description:
-    'Takes an empty object as body. The secret is in this answer only. When it has come, the previous one signs nothing more, retries of earlier deliveries included.',
+    'Takes an empty object as body. Only this reply shows the secret. From then on the previous secret signs nothing, not even retries of earlier deliveries.',
   params: workspaceParams,
   query: noQuery,
   body: { schema: IssueWebhookSecret, example: {} },

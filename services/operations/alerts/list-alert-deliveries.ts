@@ -55,7 +55,7 @@ export const listAlertDeliveries = endpoint({
   scope: 'alerts:read',
   summary: 'List alert deliveries',
   description:
-    'What rules sent, or are to send, newest first, each with its attempts. The history of a deleted rule is gone with it.',
+    'Deliveries of all rules, queued ones included, newest first, each with its attempts. Deleting a rule deletes its history.',
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,

@@ -15,7 +15,7 @@ export const listAlerts = endpoint({
   scope: 'alerts:read',
   summary: 'List alert rules',
   description:
-    'The rules of the workspace, newest first. Signing secrets and addresses of chat tools are not in it.',
+    'The rules of the workspace, newest first. Signing secrets and addresses of chat tools are left out.',
   params: workspaceParams,
   query: z.strictObject(pageQuery),
   body: null,

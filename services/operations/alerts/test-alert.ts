@@ -32,7 +32,7 @@ export const testAlert = endpoint({
   scope: 'alerts:write',
   summary: 'Send a sample of an alert now',
   description:
-    'Takes an empty object as body. Sends one sample on each channel of the rule, suspended ones too, also of a rule that is disabled, and answers what happened; nothing of it is tried again. The samples are listed among the deliveries, with the kind `test`.',
+    'Takes an empty object as body. Sends one sample on each channel of the rule and returns the results. Includes suspended channels and works for a disabled rule. A failed sample is not retried. The samples are listed among the deliveries, with the kind `test`.',
   params: alertParams,
   query: noQuery,
   body: { schema: TestAlert, example: {} },

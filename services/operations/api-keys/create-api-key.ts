@@ -14,7 +14,7 @@ export const createApiKey = endpoint({
   scope: 'apiKeys:write',
   summary: 'Create an API key',
   description:
-    "The key itself is in this answer only. It belongs to the member whose key is calling; scopes beyond the caller's are refused with 403. A workspace has at most 200 active keys.",
+    "Only this reply shows the key itself. It belongs to the member of the calling key; scopes beyond the caller's are refused with 403. A workspace has at most 200 active keys.",
   params: workspaceParams,
   query: noQuery,
   body: {

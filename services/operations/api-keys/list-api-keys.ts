@@ -14,7 +14,8 @@ export const listApiKeys = endpoint({
   tag: 'API keys',
   scope: 'apiKeys:read',
   summary: 'List API keys',
-  description: "The workspace's keys, newest first, revoked ones included; never a key itself.",
+  description:
+    "The workspace's keys, newest first, revoked ones included. The keys themselves are never shown.",
   params: workspaceParams,
   query: z.strictObject(pageQuery),
   body: null,

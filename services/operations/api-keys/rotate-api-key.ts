@@ -13,7 +13,7 @@ export const rotateApiKey = endpoint({
   scope: 'apiKeys:write',
   summary: 'Rotate an API key',
   description:
-    "Revokes a key and issues a replacement with the same name and scopes, which is in this answer only. Takes an empty object as body. The replacement belongs to the member whose key is calling; a key with scopes beyond the caller's is refused with 403, a revoked one with 409.",
+    "Revokes a key and issues a replacement with the same name and scopes, which only this reply shows. Takes an empty object as body. The replacement belongs to the member of the calling key; a key with scopes beyond the caller's is refused with 403, a revoked one with 409.",
   params: apiKeyParams,
   query: noQuery,
   body: { schema: RotateApiKey, example: {} },

@@ -24,7 +24,7 @@ export const listAudience = endpoint({
   tag: 'Audience',
   scope: 'audience:read',
   summary: 'List brands by their audience',
-  description: `Public brands whose sites' visitors fall in the segment, by monthly visits, most first. Shares of visitors are a traffic provider's estimates. Segments: ${SEGMENTS_DESCRIBED}. A brand may be in several.`,
+  description: `Public brands with visitors in the segment, by monthly visits, most first. Shares of visitors are estimates of a traffic provider. Segments: ${SEGMENTS_DESCRIBED}. A brand may be in several.`,
   params: z.strictObject({
     segment: z
       .string()

@@ -18,7 +18,7 @@ export const listSimilarSites = endpoint({
   scope: 'brands:read',
   summary: 'List similar sites',
   description:
-    "Sites whose visitors are like those of the brand's, by affinity, as a traffic provider estimates. A site that is a public brand of this service is named as one.",
+    'Sites with similar visitors, by affinity, as a traffic provider estimates. A site of a public brand shows that brand.',
   params: brandParams,
   query: z.strictObject({
     limit: wholeNumber(

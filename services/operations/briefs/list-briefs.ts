@@ -14,7 +14,7 @@ export const listBriefs = endpoint({
   scope: 'briefs:read',
   summary: 'List weekly briefs',
   description:
-    'The weekly briefs of the workspace with their radar change counts, newest period first. A brief is prepared on the Monday after its week, at 06:00 UTC, where any brand was tracked.',
+    'The weekly briefs of the workspace with their radar change counts, newest period first. A brief is prepared on the Monday after its week, at 06:00 UTC, if any brand was tracked.',
   params: workspaceParams,
   query: z.strictObject(pageQuery),
   body: null,

@@ -43,7 +43,7 @@ export const getCategoryStats = endpoint({
   scope: 'categories:read',
   summary: 'Read the stats of a category',
   description:
-    'What stands behind a category of any level: its public brands, their landing pages with the types they are most often taken for, their estimated visits, and the tools most often detected on their sites. Classification is automated and can be wrong.',
+    'Figures of a category of any level: its public brands, their landing pages by type, their estimated visits, and the tools most often detected on their sites. Classification is automated and can be wrong.',
   params: categoryParams,
   query: noQuery,
   body: null,

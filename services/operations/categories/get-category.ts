@@ -12,7 +12,7 @@ export const getCategory = endpoint({
   tag: 'Categories',
   scope: 'categories:read',
   summary: 'Read one category',
-  description: 'A category of any level with the one above it and totals over the public brands in it.',
+  description: 'A category of any level with its parent and totals over its public brands.',
   params: categoryParams,
   query: noQuery,
   body: null,

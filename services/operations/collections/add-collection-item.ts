@@ -22,7 +22,7 @@ export const addCollectionItem = endpoint({
   scope: 'collections:write',
   summary: 'Add an item to a collection',
   description:
-    'Adding a present one changes nothing and answers the present one. The thing need not be known to this service. 409 when the collection holds as many items as it can.',
+    'Adding an existing item changes nothing and returns it. The service need not know the object. 409 when the collection is full.',
   params: collectionParams,
   query: noQuery,
   body: { schema: ItemReference, example: itemReference },

@@ -25,7 +25,7 @@ export const changeCollection = endpoint({
   scope: 'collections:write',
   summary: 'Change a collection',
   description:
-    'Renames, describes or moves it, or changes who sees it; what is not named stays. Whoever sees a collection changes it; `visibility` and `editors` are for its creator to change, and for admins and owners who see it (403 to others). 404 when the caller does not see it or what it is to stand in; 409 when it would stand in itself or too deep, and when the caller would not see it any more.',
+    'Changes name, description, parent, `visibility` or `editors`; absent properties stay unchanged. Every member who sees a collection may change it. Only its creator, and admins and owners who see it, may change `visibility` and `editors` (403 otherwise). 404 when the caller does not see the collection or the new parent. 409 when it would be inside itself, nested too deep, or hidden from the caller.',
   params: collectionParams,
   query: noQuery,
   body: { schema: ChangeCollection, example: { name: collection.name, parent_id: null } },

@@ -20,7 +20,7 @@ export const createCollection = endpoint({
   scope: 'collections:write',
   summary: 'Create a collection',
   description:
-    'At the top or in another collection, with or without a first item. 404 when the collection it is to stand in is not for the caller to see; 409 when the workspace holds as many collections, or as deep ones, as it can.',
+    'Creates a collection at the top level or inside another one, optionally with a first item. 404 when the caller does not see the parent; 409 at the limit of collections or of nesting.',
   params: workspaceParams,
   query: noQuery,
   body: {

@@ -13,7 +13,7 @@ export const deleteCollection = removalEndpoint({
   scope: 'collections:write',
   summary: 'Delete a collection and every collection inside it',
   description:
-    'Takes an empty object as body. Everything inside goes too, also private collections that others have put there. `removed` is false when it had been deleted before; 404 when there never was one that the caller sees.',
+    'Takes an empty object as body. Deletes everything inside too, including private collections of other members. `removed` is false when it was already deleted; 404 when the caller never saw such a collection.',
   params: collectionParams,
   body: DeleteCollection,
   paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },

@@ -14,7 +14,7 @@ export const listCollections = endpoint({
   tag: 'Collections',
   scope: 'collections:read',
   summary: 'List collections',
-  description: `The collections that the caller sees, with their newest ${COLLECTION_ITEMS_SHOWN_MAX} items, most recently changed first. One that changes while pages are read moves to the first page. Private collections are there for their creator and editors only.`,
+  description: `The collections that the caller sees, with their newest ${COLLECTION_ITEMS_SHOWN_MAX} items, most recently changed first. A collection that changes while pages are read moves to the first page. Private collections are shown to their creator and editors only.`,
   params: workspaceParams,
   query: z.strictObject(pageQuery),
   body: null,

@@ -34,9 +34,9 @@ export const getCreativeCoverage = endpoint({
   operationId: 'getCreativeCoverage',
   tag: 'Creatives',
   scope: 'creatives:read',
-  summary: 'Read how far creatives were processed',
+  summary: 'Read how many creatives were analysed',
   description:
-    "How many of a brand's creative files were transcribed and described, against how many were measured, with the values of each closed field over described files. Without `brand_id`: over the files of all public brands, each file once.",
+    "Counts of a brand's creative files that were measured, transcribed and described, with the values of each closed field over described files. Without `brand_id`: the files of all public brands, each file once.",
   params: noParams,
   query: z.strictObject({ brand_id: Uuid.optional().meta({ description: 'Uuid of a brand.' }) }),
   body: null,

@@ -30,7 +30,7 @@ export const recordQuery = z
   .strictObject({
     ...pageQuery,
     brand_id: Uuid.optional().meta({ description: "Files that the brand's attributed ads carry." }),
-    depth: AnalysisDepthName.optional().meta({ description: 'How deep the file was looked at, exactly.' }),
+    depth: AnalysisDepthName.optional().meta({ description: 'Exact analysis depth.' }),
     media_kind: MediaKindName.optional().meta({ description: 'Image or video.' }),
     hook: field('hook', 'How the creative begins.'),
     style: field('style', 'How it is made.'),
@@ -39,10 +39,12 @@ export const recordQuery = z
     tone: field('tone', 'Its tone.'),
     offer: field('offer', 'What kind of offer it makes.'),
     audio: field('audio', 'What is to be heard.'),
-    said: searchText(WORDS_MAX_LENGTH).optional().meta({ description: 'Words that are said, all of them.' }),
+    said: searchText(WORDS_MAX_LENGTH)
+      .optional()
+      .meta({ description: 'Spoken words; all of them must occur.' }),
     shown: searchText(WORDS_MAX_LENGTH)
       .optional()
-      .meta({ description: 'Words that are shown on screen, all of them.' }),
+      .meta({ description: 'Words shown on screen; all of them must occur.' }),
     min_duration_seconds: seconds('Videos at least so long.'),
     max_duration_seconds: seconds('Videos at most so long.'),
     min_bytes: whole(WHOLE_MAX, 'Files at least so large.'),

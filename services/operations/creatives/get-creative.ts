@@ -16,7 +16,7 @@ export const getCreative = endpoint({
   tag: 'Creatives',
   scope: 'creatives:read',
   summary: 'Read one archived creative',
-  description: 'One archived creative asset: a stored file as one ad carries it.',
+  description: 'One archived creative asset: a stored file in one ad.',
   params: z.strictObject({ creativeId: Uuid.meta({ description: 'Id of an archived creative.' }) }),
   query: noQuery,
   body: null,

@@ -31,7 +31,7 @@ export type OperationResources = Pick<
   readonly cursorSecret: string;
   /** Signs download URLs. */
   readonly downloadSecret: string;
-  /** Also accepted for reading, during a secret rotation. */
+  /** Second secrets accepted for reading, during a rotation. */
   readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;

@@ -67,7 +67,7 @@ export const pageQuery = {
     .string()
     .min(1)
     .optional()
-    .meta({ description: '`meta.cursor` of the page before, with the same other parameters.' }),
+    .meta({ description: '`meta.cursor` of the previous page; all other parameters must stay the same.' }),
 } as const;
 
 export const noParams = z.strictObject({});

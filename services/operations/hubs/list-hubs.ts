@@ -27,7 +27,7 @@ export const listHubs = endpoint({
   scope: 'operators:read',
   summary: 'List hubs',
   description:
-    'Social pages that run active ads for two or more public brands, biggest roster first. Running the ads of a brand is an observed association, never a contract.',
+    'Social pages that run active ads for two or more public brands, most brands first. Running the ads of a brand is an observed association, not a contract.',
   params: noParams,
   query: z.strictObject(pageQuery),
   body: null,

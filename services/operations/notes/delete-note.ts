@@ -39,7 +39,7 @@ export const deleteNote = removalEndpoint({
   scope: 'notes:write',
   summary: 'Delete a note',
   description:
-    "Takes an empty object as body. `removed` is false when there was no such note. Members delete their own notes, admins and owners any that they can read; 403 for another's.",
+    'Takes an empty object as body. `removed` is false when no such note existed. Members delete their own notes; admins and owners delete any note that they can read; otherwise 403.',
   params: noteParams,
   body: DeleteNote,
   paramsExample: { ws: WORKSPACE_ID, noteId: NOTE_ID },

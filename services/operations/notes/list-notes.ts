@@ -14,7 +14,8 @@ const NotesQuery = z
     ...pageQuery,
     subject_type: SubjectTypeName.optional().meta({ description: 'On subjects of this type only.' }),
     subject_key: ItemKey.optional().meta({
-      description: 'On this subject only; needs `subject_type`, from which the form of the key follows.',
+      description:
+        'Notes on this subject only. Requires `subject_type`, which decides the format of the key.',
     }),
   })
   .superRefine(({ subject_type, subject_key }, faults) => {
@@ -42,7 +43,7 @@ export const listNotes = endpoint({
   scope: 'notes:read',
   summary: 'List notes',
   description:
-    'The notes of all members, most recently edited first. One that is edited while pages are read moves to the first page. Notes on a collection are for those who see the collection.',
+    'The notes of all members, most recently edited first. A note that is edited while pages are read moves to the first page. Notes on a collection are shown only to members who see the collection.',
   params: workspaceParams,
   query: NotesQuery,
   body: null,

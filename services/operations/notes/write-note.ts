@@ -18,7 +18,7 @@ export const writeNote = endpoint({
   scope: 'notes:write',
   summary: "Write the caller's note on a subject",
   description:
-    'A member has one note on a subject: this creates it, or replaces it and keeps its id. The same words again change nothing. 404 for a collection that the caller does not see; any other subject need not be known to this service.',
+    'Creates or replaces the one note of the caller on a subject; a replaced note keeps its id. The same text again changes nothing. 404 for a collection that the caller does not see. The service need not know any other subject.',
   params: workspaceParams,
   query: noQuery,
   body: {

@@ -26,7 +26,7 @@ export const getOperator = endpoint({
   scope: 'operators:read',
   summary: 'Read one operator',
   description:
-    'One company with the public brands, domains and pages it was observed with, and what each association was read from.',
+    'One company with the public brands, domains and pages it was observed with, and the sources of each association.',
   params: operatorParams,
   query: noQuery,
   body: null,

@@ -14,7 +14,7 @@ export const listOperators = endpoint({
   tag: 'Operators',
   scope: 'operators:read',
   summary: 'List operators',
-  description: 'Companies observed with several domains or several pages, those with most first.',
+  description: 'Companies observed with several domains or pages, most domains and pages first.',
   params: noParams,
   query: z.strictObject(pageQuery),
   body: null,

@@ -17,7 +17,7 @@ export const getPage = endpoint({
   scope: 'pages:read',
   summary: 'Read one landing page',
   description:
-    'One landing page with what was scraped and classified of it, and the brands whose ads lead to it.',
+    'One landing page with its scraped and classified fields, and the brands whose ads lead to it.',
   params: z.strictObject({ pageId: Uuid.meta({ description: 'Id of a landing page.' }) }),
   query: noQuery,
   body: null,

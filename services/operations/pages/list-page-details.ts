@@ -18,7 +18,7 @@ export const listPageDetails = endpoint({
   scope: 'pages:read',
   summary: 'Read several landing pages',
   description:
-    'Up to 100 landing pages by id, in the order of their ids. Ids that are unknown, or of no public brand, are left out.',
+    'Up to 100 landing pages by id, in the order of their ids. Unknown ids, and ids of pages without a public brand, are left out.',
   params: noParams,
   query: z.strictObject({
     ids: commaSeparatedUuids(IDS_MAX).meta({

@@ -39,7 +39,7 @@ export const listPages = endpoint({
     sort: z
       .enum(['newest', 'popular'])
       .default('newest')
-      .meta({ description: '`popular`: most ads seen to lead there first.' }),
+      .meta({ description: '`popular`: pages with the most ads first.' }),
   }),
   body: null,
   paramsExample: {},

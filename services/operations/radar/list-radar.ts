@@ -32,19 +32,24 @@ export const listRadar = endpoint({
   scope: 'tracking:read',
   summary: 'List observed changes',
   description:
-    'Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. The days of a brand are UTC days and end with that of its last scan, as its counts do. Says what changed, not why.',
+    'Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why.',
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
     days: wholeNumber(
-      z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' }),
+      z
+        .int()
+        .min(1)
+        .max(DAYS_MAX)
+        .default(DAYS_DEFAULT)
+        .meta({ description: 'Number of days, counted back from the last scan.' }),
     ),
     types: commaSeparated(
       z
         .array(RadarItemType)
         .min(1)
         .optional()
-        .meta({ description: 'Only these types, with commas between.' }),
+        .meta({ description: 'Only these types, separated by commas.' }),
     ),
     brand_id: Uuid.optional().meta({ description: 'Only this tracked brand.' }),
     date: dateParameter('Only what was observed on this day, in UTC, whatever `days` is.'),

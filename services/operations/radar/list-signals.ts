@@ -89,7 +89,7 @@ export const listSignals = endpoint({
   tag: 'Radar',
   scope: 'tracking:read',
   summary: 'List signals',
-  description: `What changed at tracked brands in the last \`days\` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. The days of a brand are UTC days and end with that of its last scan. Says what changed, not why. No figure is compared across days that are not reliable; what lasts is told once, on the first reliable day that shows it.\n${THRESHOLDS}`,
+  description: `What changed at tracked brands in the last \`days\` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why. Only figures of reliable days are compared. A lasting change is reported once, on the first reliable day that shows it.\n${THRESHOLDS}`,
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
@@ -97,7 +97,7 @@ export const listSignals = endpoint({
       z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' }),
     ),
     kinds: commaSeparated(
-      z.array(SignalKind).min(1).optional().meta({ description: 'Only these kinds, with commas between.' }),
+      z.array(SignalKind).min(1).optional().meta({ description: 'Only these kinds, separated by commas.' }),
     ),
   }),
   body: null,

@@ -17,9 +17,9 @@ export const listNewAdvertisers = endpoint({
   operationId: 'listNewAdvertisers',
   tag: 'Rankings',
   scope: 'rankings:read',
-  summary: 'List brands that began to advertise',
+  summary: 'List brands that started to advertise',
   description:
-    'Brands known to the service before the window whose first attributed ad started in the last `days` days, most active first. Rewritten nightly; `meta.as_of` says when.',
+    'Brands known to the service before the window whose first attributed ad started in the last `days` days, most active first. Rewritten nightly, at `meta.as_of`.',
   params: noParams,
   query: z.strictObject({
     ...pageQuery,

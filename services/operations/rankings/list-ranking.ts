@@ -16,7 +16,7 @@ export const listRanking = endpoint({
   scope: 'rankings:read',
   summary: 'List the most visited brands of a country',
   description:
-    'Public brands whose top traffic country it is, by monthly visits, most first. Visits and countries are estimates of a traffic provider; brands without them are left out.',
+    'Public brands with this top traffic country, by monthly visits, most first. Visits and countries are estimates of a traffic provider; brands without estimates are left out.',
   params: noParams,
   query: z.strictObject({
     ...pageQuery,

@@ -10,8 +10,8 @@ type Ranked = {
 };
 
 /**
- * Returns a page of a ranking, as of the older of the ranking and the brand records, with the brand summary in place of the brand id. Rows without a summary are left
- * out.
+ * Returns a page of a ranking with brand summaries in place of brand ids. `as_of` is the older time of the ranking
+ * and the brand records. Rows without a summary are left out.
  */
 export const rankingReply = async (db: ReadDatabase, { rows, next, as_of: asOf }: Ranked): Promise<Reply> => {
   const [brandsAsOf, summaries] = await Promise.all([

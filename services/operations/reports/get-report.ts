@@ -13,7 +13,7 @@ export const getReport = endpoint({
   tag: 'Reports',
   scope: 'reports:read',
   summary: 'Read a report',
-  description: 'One report; `download_url` is set once it is ready, signed anew at each read.',
+  description: 'One report. `download_url` is set once the report is ready; each read signs a new one.',
   params: reportParams,
   query: noQuery,
   body: null,

@@ -15,7 +15,7 @@ export const listSavedItems = endpoint({
   tag: 'Saved items',
   scope: 'collections:read',
   summary: 'List saved items',
-  description: 'What members of the workspace have saved, newest first.',
+  description: 'Items that members of the workspace have saved, newest first.',
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,

@@ -17,7 +17,7 @@ export const saveItem = endpoint({
   scope: 'collections:write',
   summary: 'Save an item',
   description:
-    'For the whole workspace. Saving a saved one changes nothing and answers the one there is. The thing need not be known to this service. 409 when the workspace has saved as much as it can.',
+    'Saves an item for the whole workspace. Saving it again changes nothing and returns the saved item. The service need not know the object. 409 at the limit of saved items.',
   params: workspaceParams,
   query: noQuery,
   body: { schema: ItemReference, example: itemReference },

@@ -21,7 +21,7 @@ export const getSplitTestCensus = endpoint({
   scope: 'tools:read',
   summary: 'Read the census of split testing',
   description:
-    'Every tool for split tests: public brands that have it, how many of them were read, how many run at least one experiment, and whether the tool is read at all. Null counts mean not read, never zero; personalizations and rollouts are not counted.',
+    'Counts for every split-testing tool: public brands with it, brands whose tool was read, and brands that run at least one experiment. Personalizations and rollouts are not counted. Null means not read, never zero.',
   params: noParams,
   query: noQuery,
   body: null,

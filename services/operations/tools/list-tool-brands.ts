@@ -30,11 +30,11 @@ export const listToolBrands = endpoint({
   scope: 'tools:read',
   summary: 'List the brands that have a tool',
   description:
-    'Public brands on whose sites the tool was detected, by estimated monthly visits; those that nobody estimates come last.',
+    'Public brands with the tool on their sites, by estimated monthly visits; brands without an estimate come last.',
   params: toolParams,
   query: z.strictObject({
     ...pageQuery,
-    country: Country.optional().meta({ description: 'Keeps brands whose top traffic country it is.' }),
+    country: Country.optional().meta({ description: 'Only brands with this top traffic country.' }),
   }),
   body: null,
   paramsExample: { toolSlug: 'arm-and-leg' },

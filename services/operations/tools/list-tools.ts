@@ -22,7 +22,7 @@ export const listTools = endpoint({
     ...pageQuery,
     category: searchText(TOOL_CATEGORY_MAX_LENGTH)
       .optional()
-      .meta({ description: 'What the tool is for, such as `A/B testing`; capitals do not matter.' }),
+      .meta({ description: 'Category of the tool, such as `A/B testing`, in upper or lower case.' }),
   }),
   body: null,
   paramsExample: {},

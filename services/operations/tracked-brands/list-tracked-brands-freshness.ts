@@ -13,7 +13,7 @@ export const listTrackedBrandsFreshness = endpoint({
   scope: 'brands:read',
   summary: 'List the freshness of tracked brands',
   description:
-    'How long ago each tracked brand was reliably scanned against the hours its cadence promises, most overdue first.',
+    'Hours since the last reliable scan of each tracked brand, and the hours that its cadence allows, most overdue first.',
   params: workspaceParams,
   query: noQuery,
   body: null,

@@ -44,7 +44,7 @@ export const trackBrand = endpoint({
   scope: 'tracking:write',
   summary: 'Track a brand',
   description:
-    'Follows a brand; tracking it again changes the cadence and nothing else. The hand-off to the scraper happens asynchronously.',
+    'Tracks a brand; tracking it again changes the cadence only. The scraper is notified asynchronously.',
   params: workspaceParams,
   query: noQuery,
   body: { schema: TrackBrand, example: { brand_id: BRAND_ID, cadence: 'daily' } },

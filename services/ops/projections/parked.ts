@@ -57,7 +57,10 @@ export const nextParkedCursor = (page: readonly ParkedEvent[], limit: number): s
 };
 
 const notParked = (projection: string, stream: string): Refusal =>
-  new Refusal('not_found', `No parked events of stream ${stream} in projection ${projection}.`);
+  new Refusal(
+    'not_found',
+    `No parked events of stream ${stream} in projection ${projection}. \`ops parked list\` shows them.`,
+  );
 
 export const listParked = async (database: Database, query: ParkedQuery): Promise<readonly ParkedEvent[]> => {
   const { projection, stream, limit, after } = query;

@@ -161,7 +161,11 @@ describe('the estimate schema', () => {
     ['a rank of 0', { global_rank: 0 }, /global_rank: /],
     ['a percentage', { countries: [country('US', 62)] }, /countries.0.share: .*not a percentage/],
     ['a share over the whole', { demographics: { ...SHARES, male: 1.01 } }, /demographics.male: .*0 to 1/],
-    ['more than all of them', { countries: [country('US', 0.7), country('CA', 0.7)] }, /more than the whole/],
+    [
+      'more than all of them',
+      { countries: [country('US', 0.7), country('CA', 0.7)] },
+      /adds up to more than 1/,
+    ],
     ['more than everybody', { demographics: { ...SHARES, male: 0.5 } }, /female and male together/],
     ['more than all ages', { demographics: { ...SHARES, age_65_plus: 0.2 } }, /age groups together/],
     ['a country twice', { countries: [country('US', 0.1), country('US', 0.2)] }, /a country twice/],

@@ -66,7 +66,7 @@ export const getBrandCreativeLibrary = endpoint({
         .min(1)
         .max(SAMPLE_MAX)
         .default(SAMPLE_DEFAULT)
-        .meta({ description: 'Ads of both halves together; answered as `sample_cap`.' }),
+        .meta({ description: 'Maximum ads of both halves together; the reply repeats it as `sample_cap`.' }),
     ),
   }),
   body: null,

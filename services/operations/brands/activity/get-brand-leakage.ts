@@ -24,7 +24,7 @@ export const getBrandLeakage = endpoint({
   operationId: 'getBrandLeakage',
   tag: 'Brands',
   scope: 'brands:read',
-  summary: 'Read where its ads run outside its own pages',
+  summary: "Read where a brand's ads run outside its own pages",
   description:
     "Counts of the active ads of the brand by the page that runs them: totals over all pages, and the ten largest pages of third parties. A page is its own when it is linked to the brand as `OFFICIAL` or `REGIONAL`. It is a third party's when it is linked to the brand in another role, or to other brands only. A page linked to no brand is counted as unlinked, never as a third party's.",
   params: brandParams,

@@ -33,7 +33,7 @@ export const listBrandThumbs = endpoint({
   scope: 'brands:read',
   summary: 'Read thumbnails of brands',
   description:
-    'For each requested brand, in the order of their ids, up to four newest live creatives with a stored image or poster. Every requested brand is answered; an empty list means that none is stored.',
+    'For each requested brand, in the order of their ids, up to four newest live creatives with a stored image or poster. The reply has every requested brand; an empty list means that none is stored.',
   params: noParams,
   query: z.strictObject({
     brand_ids: commaSeparatedUuids(BRANDS_MAX).meta({

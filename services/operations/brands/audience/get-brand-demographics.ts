@@ -19,7 +19,7 @@ export const getBrandDemographics = endpoint({
   scope: 'brands:read',
   summary: 'Read the demographics of visitors',
   description:
-    "Shares of the visitors of the brand's site by sex and age, as a traffic provider estimates them; null where it says nothing.",
+    "Shares of the visitors of the brand's site by sex and age, as a traffic provider estimates them; null when it states none.",
   params: brandParams,
   query: noQuery,
   body: null,

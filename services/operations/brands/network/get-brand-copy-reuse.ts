@@ -15,9 +15,9 @@ export const getBrandCopyReuse = brandList({
   path: '/v1/brands/{brandId}/copy-reuse',
   operationId: 'getBrandCopyReuse',
   scope: 'brands:read',
-  summary: 'Read which of its texts run elsewhere',
+  summary: "Read which of a brand's texts run elsewhere",
   description:
-    'Ad texts that the brand runs and pages outside of its linked pages run too, most foreign ads first, at most twelve. Texts are the same when they say the same words in the same order; templates that a catalogue fills in are no copy. Says nothing of who wrote a text first.',
+    'Ad texts of the brand that pages not linked to it run too, most foreign ads first, at most twelve. Texts are equal when they have the same words in the same order; catalogue templates do not count. The figures do not say who wrote a text first.',
   reply: { data: ReusedCopy, example: [reusedCopyExample] },
   reads: ['brands', 'social-pages'],
   list: listReusedCopy,

@@ -47,7 +47,7 @@ export const getBrandNetwork = endpoint({
   scope: 'brands:read',
   summary: 'Read a network of brands',
   description:
-    'Brands that share pages, by ads or by links: those around one brand (itself and its direct neighbours), or those of one category. Give either `brand_id` or `category_id`. Sharing a page is an observed association: who owns whom is not known.',
+    'Brands that share pages, by ads or by links: those around one brand (itself and its direct neighbours), or those of one category. Give either `brand_id` or `category_id`. Sharing a page is an observed association, not ownership.',
   params: noParams,
   query: Query,
   body: null,

@@ -15,7 +15,7 @@ export const listBrandOperators = brandList({
   scope: 'operators:read',
   summary: 'List the operators of a brand',
   description:
-    'Companies observed with the domain of the brand, those with most domains and pages first, each with its other public brands.',
+    'Companies observed with the domain of the brand, most domains and pages first, each with its other public brands.',
   reply: { data: OperatorOfBrand, example: [operatorOfBrandExample] },
   reads: ['brands', 'operators'],
   list: listOperatorsOfBrand,

@@ -17,9 +17,9 @@ export const listBrandPartnerships = brandList({
   path: '/v1/brands/{brandId}/partnerships',
   operationId: 'listBrandPartnerships',
   scope: 'brands:read',
-  summary: 'List the creators a brand ran branded content with',
+  summary: "List a brand's branded-content creators",
   description:
-    'Creators with branded content beside the brand in the last 365 days as of `meta.as_of`, in both directions, merged per creator, most ads first. What ads show; no contract is known of.',
+    'Creators who ran branded content with the brand in the 365 days before `meta.as_of`, most ads first. Counts ads of the brand that name the creator and ads of the creator that name the brand. Ads are no evidence of a contract.',
   reply: { data: Partnership, example: [partnershipExample] },
   reads: ['brands', 'partnerships'],
   list: listPartnerships,

@@ -35,7 +35,7 @@ export const listBrandSocialPages = brandList({
   scope: 'brands:read',
   summary: 'List the social pages of a brand',
   description:
-    'Pages linked to the brand, most active ads first. Links that were held back are left out; a claim that cannot be served has the role `UNVERIFIED`. Links are observed associations, never ownership.',
+    'Pages linked to the brand, most active ads first. Withheld links are left out; the role is `UNVERIFIED` when the claimed one may not be published. Links are observed associations, never ownership.',
   reply: { data: SocialPage, example: [socialPageExample] },
   reads: ['brands', 'social-pages'],
   list: listSocialPages,

@@ -113,7 +113,7 @@ export const getBrandStore = endpoint({
       .string()
       .regex(/^[1-9][0-9]{0,19}$/, 'an id of 1 to 20 digits')
       .optional()
-      .meta({ description: '`next_product_id` of the answer before.' }),
+      .meta({ description: '`next_product_id` of the previous reply.' }),
   }),
   body: null,
   paramsExample: { brandId: BRAND_ID },

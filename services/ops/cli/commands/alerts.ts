@@ -22,7 +22,9 @@ export const registerAlertsCommands = (program: Command): void => {
   const alerts = program.command('alerts').description('inspect the matching of alert rules');
   alerts
     .command('waiting')
-    .description('list streams that wait for a newer release, with the event that this one cannot read')
+    .description(
+      'list streams that wait for a newer release, each with the event that this release cannot read',
+    )
     .option('--limit <number>', `maximum streams, up to ${WAITING_PAGE_MAX}`)
     .option('--after <stream>', 'last stream of the previous page')
     .action(waiting);

@@ -51,7 +51,7 @@ export const registerSecurityCommands = (program: Command): void => {
   const vault = program.command('vault').description('manage encrypted data (names, addresses, secrets)');
   vault
     .command('rewrap')
-    .description('encrypt with MEMBER_VAULT_KEY what is still encrypted with MEMBER_VAULT_KEY_SECOND')
+    .description('re-encrypt with MEMBER_VAULT_KEY all data still encrypted with MEMBER_VAULT_KEY_SECOND')
     .action(async (_options: object, command: Command) => {
       const done = await onDatabase((database, { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND }) => {
         if (MEMBER_VAULT_KEY === undefined || MEMBER_VAULT_KEY_SECOND === undefined) {
