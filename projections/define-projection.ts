@@ -38,7 +38,7 @@ export type Change =
       readonly set: Row;
       readonly precedence?: Precedence;
     }
-  /** Sets these columns, never those of the key, of the row with this key. Does nothing if it does not exist. */
+  /** Sets these columns of the row with this key, never columns of the key. Without such a row, does nothing. */
   | {
       readonly kind: 'update';
       readonly table: string;

@@ -64,7 +64,7 @@ const upcastersOf = (
   type: string,
 ): readonly Upcaster[] | undefined => {
   const category = registry[categoryOf(stream)];
-  // A category that the registry lacks is read by nothing of this release but tests: its events have one version.
+  // Only tests use categories that the registry lacks. Their events have one version.
   if (category === undefined) return [];
   return Object.hasOwn(category, type) ? category[type] : undefined;
 };

@@ -24,7 +24,7 @@ create table ad (
   stopped_on date,
   listed_on date,
   first_seen_at timestamptz,
-  -- As of the ad's own events. An active ad was also seen by every later complete scan of its page.
+  -- Last sighting in the ad's own events. Every later complete scan of its page saw an active ad too.
   seen_at timestamptz,
   -- False if every scan that showed the ad showed it as ended.
   observed_running boolean not null default true,

@@ -90,7 +90,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
       return [...nameByDefinition(event), ...showNames([...path, event.data.category_id])];
     }
     const { brand_id } = event.data;
-    // Always these three, because a batch refreshes in the order in which statements are first named.
+    // Names all three each time: a batch runs refreshes in the order in which they are first named.
     const refresh: readonly Change[] = [
       { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
       { kind: 'refresh', statement: 'refresh', row: { brand_id } },

@@ -22,7 +22,7 @@ create table category (
   monthly_visits bigint not null default 0
 );
 
--- Totals as of each brand's newest scan, moved by ads that changed their brand since.
+-- Totals as of each brand's newest scan, adjusted for ads that changed their brand since.
 create table brand_totals (
   brand_id uuid primary key,
   scanned_at timestamptz,

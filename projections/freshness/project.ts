@@ -95,7 +95,7 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
   },
   project: (event): readonly Change[] => {
     const { brand_id } = event.data;
-    // Always both, because a batch refreshes in the order in which statements are first named.
+    // Names both each time: a batch runs refreshes in the order in which they are first named.
     const compose = (workspace_id: string | null): readonly Change[] => [
       { kind: 'refresh', statement: 'newest_scan', row: { brand_id } },
       { kind: 'refresh', statement: 'compose', row: { brand_id, workspace_id } },

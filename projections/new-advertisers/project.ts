@@ -17,7 +17,7 @@ const setStart = (brand_id: string, ad_id: string, started_on: string): Change =
   set: { started_on },
 });
 
-/** Always all, because a batch refreshes in the order in which statements are first named. */
+/** Names all of them each time: a batch runs refreshes in the order in which they are first named. */
 const refresh = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
   { kind: 'refresh', statement: 'first_scan', row: { brand_id } },

@@ -16,10 +16,10 @@ const pagesOf = (ads: string): string => `(
 
 /**
  * Updates where ads lead and whether they run; `null` leaves a column unchanged, unless the change sets all columns
- * (`is_full`). The pages of a carousel's cards come as one text, `{…}`, because arrays of different lengths do not form
- * an array. `also_led` are pages to which the ad led at an earlier time. Several changes of one ad are ordered by
- * position. Counters change by the difference to the earlier state. No other change writes those of `page`, so it is not
- * in `touches`.
+ * (`is_full`). The pages of a carousel's cards are passed as one text, `{…}`, because arrays of different lengths do
+ * not form an array. `also_led` are pages to which the ad led at an earlier time. Several changes of one ad are
+ * ordered by position. Counters change by the difference to the earlier state. No other change writes those of
+ * `page`, so it is not in `touches`.
  *
  * The pages of an ad count for its present brand: if the brand changes, all of them move.
  */

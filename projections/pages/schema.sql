@@ -3,7 +3,7 @@ create table page (
   landing_page_id uuid primary key,
   page_url text,
   host text,
-  -- When the page was first and last named by an event that tells when it was seen.
+  -- First and last sighting of the page, by events that state a time of sighting.
   told_first_at timestamptz,
   told_last_at timestamptz,
   -- Earliest time of the corrections that name the page without telling when it was seen.

@@ -98,7 +98,7 @@ export const refreshPagesOfBrand = refresh(
 
 const AD = { ad_id: 'text' };
 
-/** Lists, for the first time, landing pages that an ad ever led to. */
+/** Adds rows for landing pages of an ad that have none yet. */
 export const placePagesOfAd = refresh(
   'select l.landing_page_id from :input i join lead l using (ad_id) join page p using (landing_page_id) where p.listed_ads is null',
   AD,

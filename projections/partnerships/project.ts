@@ -39,8 +39,8 @@ const namePartner = (
 });
 
 /**
- * Returns the change for an ad in full. `named_at` is `null` if the event tells nothing about when the partner was seen.
- * No event takes a partner away from an ad, so an ad without one has no row.
+ * Returns the change that sets all columns of an ad. `named_at` is `null` if the event states no time at which the
+ * partner was seen. No event removes the partner of an ad, so an ad without a partner has no row.
  */
 const replaceAd = (
   event: RecordedEvent<AdLibraryEvent>,

@@ -24,7 +24,7 @@ type Shown = SignalRow & { readonly brand: string; readonly sorted_by: string };
  */
 type Row = { readonly as_of: string | null; readonly few: boolean } & (Shown | { readonly id: null });
 
-/** Both times have the same format. */
+/** Compares as text: both times have the same format. */
 const latest = (one: string | null, other: string | null): string | null =>
   one !== null && other !== null && other > one ? other : (one ?? other);
 

@@ -32,7 +32,7 @@ const figuresOf = (event: ScanRecorded | ScanCorrected): Row => {
   const { reliable, totals } = event.data;
   const outOfOrder = event.type === 'ScanRecorded' && isOutOfOrder(event);
   return {
-    // Such a scan knows its own ads, not how many were active on its day.
+    // An out-of-order scan knows the ads that it saw, not how many were active on its day.
     active_ads: outOfOrder ? totals.seen : totals.active,
     new_ads: totals.news,
     retired_ads: totals.stopped,

@@ -25,7 +25,7 @@ import { isLongRunner, textsOf } from './rules.ts';
  * Signals after corrections. Figures of a day equal those in the order of observation; nothing of a correction is news.
  */
 
-/** Returns the changes that count an ad, or no longer count it: from its first sighting until it was inactive. */
+/** Returns the changes that add an ad to the counts, or remove it, from its first sighting until it was inactive. */
 const countAd = (brand_id: string, ad: AdStanding, sign: 1 | -1): readonly Change[] => {
   const { format, novelty, first_seen_at, inactive_since, observed_running, status } = ad;
   const isUncovered = novelty !== 'news';

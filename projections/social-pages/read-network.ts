@@ -48,8 +48,8 @@ export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Pag
 };
 
 /**
- * SQL condition for pages that can link brands. A page shared by more brands says nothing about two of them,
- * and would link each with each.
+ * SQL condition for pages that can link brands. A page shared by more brands does not prove a link between two of
+ * them, and would link each with each.
  */
 const TELLING = `brands <= ${NETWORK_PAGE_BRANDS_MAX}`;
 /**

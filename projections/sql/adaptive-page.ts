@@ -71,7 +71,7 @@ export const readAdaptivePage = async <Row extends { readonly key: string }>(
         from (select count(*)::int as rows from scanned) w left join shown on true`,
       values: all,
     });
-    // If the scan found nothing there is one row, which holds only its length.
+    // A scan without a match returns one row, which has only the scan's length.
     const found = scanned.filter((row) => (row.key as string | null) !== null);
     if (found.length > limit || (scanned[0]?.scanned_rows ?? 0) < rows) return found;
     const longer = LONGER_SCANS_ROWS.find(

@@ -1,5 +1,5 @@
--- One row per site: the latest estimates, each figure with the day or first of the month it is for, and the
--- facets of the brand of its domain. `brand_id` is the id that this brand has, or would have.
+-- One row per site: the latest estimates, each with its day or first day of the month, and the facets of the brand of
+-- its domain. `brand_id` is derived from the domain, also for an unregistered brand.
 create table site (
   brand_id uuid primary key,
   observed_at timestamptz,

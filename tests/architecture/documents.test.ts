@@ -58,7 +58,7 @@ test('every document is linked from another one', () => {
       ),
     ),
   );
-  // A folder's README is found by opening the folder. The template is filled in by the host of the repository.
+  // Documents that need no link: a README is shown with its folder, and the repository host uses the template.
   const foundOtherwise = /(^|\/)README\.md$|pull_request_template\.md$/;
   const unlinked = documents.map(({ path }) => path).filter((path) => !linked.has(path));
   expect(unlinked.filter((path) => !foundOtherwise.test(path))).toEqual([]);

@@ -105,7 +105,7 @@ describe('two scans of the same time', () => {
 });
 
 describe('a scan that arrives late', () => {
-  it('gives the figures of the order of observation, with the corrections that follow it', async () => {
+  it('shows the figures in the order of observation, including corrections', async () => {
     const world = histories();
     world.brand('shop');
     world.scan('shop', {

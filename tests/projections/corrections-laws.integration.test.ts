@@ -182,7 +182,7 @@ describe('ads that late scans correct and that change brands', () => {
   };
 
   it.each(FOLLOWING.map((one) => [one[0].name, one] as const))(
-    'have the same rows in %s for any interleaving and batch size, and those of the ads at the end',
+    'have the same rows in %s for any interleaving and batch size, equal to the final state of the ads',
     async (_, [projection, tables, exceptions]) => {
       for (const { draws, picks, size } of stories) {
         const story = storyOf(draws);

@@ -94,7 +94,7 @@ export type AdObservationCorrected = Event<
     readonly after: AdRecord;
     /** Reported before, and not so in the order of observation. */
     readonly withdrawn: readonly Occurrence[];
-    /** So in the order of observation, and not reported before. */
+    /** Occurrences in the order of observation that were not reported before. */
     readonly added: readonly Occurrence[];
   }
 >;
@@ -115,9 +115,9 @@ export type AdAttributed = Event<
 >;
 
 /**
- * A late scan, a late link or a change of attribution changes what a recorded scan says of the brand (rules 9 to 11).
- * `scan_id` and `observed_at` are those of the recorded scan; the values replace those of its `ScanRecorded`. They hold
- * in the order of observation.
+ * Corrects a recorded scan of the brand after a late scan, a late link or a change of attribution (rules 9 to 11).
+ * `scan_id` and `observed_at` are those of the recorded scan; the values replace those of its `ScanRecorded`. They
+ * hold in the order of observation.
  */
 export type ScanCorrected = Event<
   'ScanCorrected',
@@ -127,8 +127,8 @@ export type ScanCorrected = Event<
     readonly reliable: boolean;
     readonly totals: ScanTotals;
     /**
-     * The scan did not look at the brand: it was made for another one, showed no ad of this one, and named no page that
-     * was linked to it or had a live ad of it. It counts for no day. Absent: it did.
+     * The scan did not look at the brand: it was made for another one, showed no ad of this one, and named no page
+     * that was linked to it or had a live ad of it. It counts for no day. Absent: the scan looked at the brand.
      */
     readonly no_look?: true;
   }

@@ -162,8 +162,8 @@ export type AdConfirmedInactive = Event<
 >;
 
 /**
- * True when a scan showed the stopped ad running. In events of older releases, an ad that the library showed as ended
- * from the first scan on has the time of this scan as `last_seen_at`.
+ * True when a scan showed the stopped ad running. In events of older releases, `last_seen_at` of an ad that was ended
+ * in its first scan is the time of this scan.
  */
 export const wasRunning = ({
   basis,
@@ -182,7 +182,7 @@ export type AdReturned = Event<
 /** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 per event. */
 export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonly string[] }>;
 
-/** Fields of the event's ads that the scan left blank. An older scan that arrives later is decided by it. */
+/** Fields that the scan left blank, per ad. A late scan reads them to decide what its own fields changed. */
 export type LeftBlank = {
   /**
    * Fields that an earlier scan showed of these ads and this one did not. Absent: those of the scan before, without
@@ -192,14 +192,14 @@ export type LeftBlank = {
 };
 
 /**
- * Observed ads that the end of the scan alone does not imply: missing ads that are back, existing ads of an incomplete
- * scan, and ads of which the scan left other fields blank than the scan before. At most 5,000 per event.
+ * Sightings that the end of the scan alone does not imply: missing ads that are back, existing ads of an incomplete
+ * scan, and ads with other blank fields than in the scan before. At most 5,000 per event.
  */
 export type AdsSeen = Event<'AdsSeen', Sighting & LeftBlank & { readonly ad_ids: readonly string[] }>;
 
 /**
- * Inactive ads that a scan showed as ended, or did not show any more. Changes nothing now, but an older scan that arrives
- * later is decided by it. At most 5,000 per event.
+ * Inactive ads that a scan showed as ended, or did not show any more. Changes nothing now; the decision on a late
+ * scan reads it. At most 5,000 per event.
  */
 export type AdsStillInactive = Event<
   'AdsStillInactive',

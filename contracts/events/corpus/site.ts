@@ -92,7 +92,7 @@ export type SplitTestsChanged = Event<
   }
 >;
 
-/** Tests that their tool, though readable, did not show for the first time: missing, not ended. */
+/** Tests that a readable tool did not show, for the first time. They are missing, not ended. */
 export type SplitTestsMissed = Event<'SplitTestsMissed', Sighting & { readonly ids: readonly string[] }>;
 
 /** Missing tests that their tool showed again. */

@@ -86,11 +86,9 @@ export const CreativeLibrary = z
     brand: BrandReference,
     sample_cap: z.int().min(1).meta({ description: 'Maximum ads in both samples together.' }),
     longest_running: z.array(LibraryAd).meta({ description: 'Active ads with stored media, oldest first.' }),
-    newest: z
-      .array(LibraryAd)
-      .meta({
-        description: 'Active ads with stored media, newest first; excludes ads of the oldest sample.',
-      }),
+    newest: z.array(LibraryAd).meta({
+      description: 'Active ads with stored media, newest first; excludes ads of the oldest sample.',
+    }),
     totals: z.strictObject({
       active_ads: Count.meta({ description: 'Over all active ads, with stored media or without.' }),
       with_stored_media: Count,

@@ -40,12 +40,9 @@ export const StoreProduct = z
     missing_since: Timestamp.nullable(),
     first_seen_at: Timestamp,
     changed_at: Timestamp.nullable().meta({ description: 'When it was last observed to have changed.' }),
-    available: z
-      .boolean()
-      .nullable()
-      .meta({
-        description: 'Whether any variant is published as available; null when no variant states it.',
-      }),
+    available: z.boolean().nullable().meta({
+      description: 'Whether any variant is published as available; null when no variant states it.',
+    }),
     variants: z.array(StoreVariant).meta({ description: 'In the order of the catalogue.' }),
   })
   .meta({ id: 'StoreProduct' });

@@ -32,7 +32,7 @@ const firesOn = (rule: AlertRuleState, brandId: string, trigger: AlertTrigger): 
 
 /**
  * Returns the present rules, limited to those that also fired at the log position of `at`. An event that waited for a
- * release then alerts the rules that it would have alerted without the wait, except those that no longer fire.
+ * release then fires the rules that it would have fired without the wait, except rules that no longer fire.
  */
 export const readRulesThatFired = async (
   eventStore: EventStore,

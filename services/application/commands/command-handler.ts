@@ -110,7 +110,8 @@ export const createCommandHandler = (eventStore: EventStore): CommandHandler => 
     execute: (command) =>
       serialize(command.stream, async () => {
         const result = await run(command);
-        // After a possible repetition the log may hold other events than were decided here, so nothing is cached.
+        // After a possible repetition the log may hold other events than those decided here, so the state is not
+        // cached.
         if (command.isShared && !command.mayRepeat) {
           const { state, revision, position } = result;
           cache(command.stream, { state, revision, position });

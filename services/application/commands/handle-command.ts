@@ -13,10 +13,9 @@ export type ConflictPolicy = {
   readonly exhausted: (conflict: StreamMoved) => Error;
 };
 
-const refuse = (): Refusal =>
-  new Refusal('changed_meanwhile', 'Too many others changed this at once. Try again.');
+const refuse = (): Refusal => new Refusal('changed_meanwhile', 'Too many concurrent changes. Try again.');
 
-/** For commands of callers: sixty tries within about two seconds, then a refusal. */
+/** Policy for commands of callers: sixty tries within about two seconds, then a refusal. */
 export const CALLER_CONFLICTS: ConflictPolicy = {
   retries: 60,
   delayMs: (conflict) => Math.random() * Math.min(50, 2 * conflict),
@@ -24,8 +23,8 @@ export const CALLER_CONFLICTS: ConflictPolicy = {
 };
 
 /**
- * For scans: few processes record for one brand, and each try reads the brand's working tables again. No refusal at
- * the end, since a refused scan would be set aside for good: the scan is delivered again.
+ * Policy for scans: few processes record for one brand, and each try reads the brand's working tables again. The last
+ * conflict is rethrown, not refused: a refused scan is dead-lettered, a failed one is redelivered.
  */
 export const SCAN_CONFLICTS: ConflictPolicy = {
   retries: 20,
@@ -33,7 +32,7 @@ export const SCAN_CONFLICTS: ConflictPolicy = {
   exhausted: (conflict) => conflict,
 };
 
-/** For events that must reach the log and depend on nothing in it: repeated until the append is taken. */
+/** Policy for events that must reach the log and do not depend on its content: repeats until the append succeeds. */
 export const UNBOUNDED_CONFLICTS: ConflictPolicy = {
   retries: Number.POSITIVE_INFINITY,
   delayMs: (conflict) => Math.random() * Math.min(50, 2 * conflict),

@@ -20,7 +20,10 @@ export type Violation = {
 };
 
 export type CheckedInvariant = Pick<Invariant, 'name' | 'rule' | 'figures' | 'remedy'> & {
-  /** `left_out`: it is about the corpus, and brands were left out. This does not count as a failure. */
+  /**
+   * `left_out`: a rule over the whole corpus, not checked because brands were left out. It does not count as a
+   * failure.
+   */
   readonly state: 'holds' | 'violated' | 'not_checked' | 'left_out';
   /** Number of violations, at most 1,000. */
   readonly violations: number;

@@ -57,7 +57,7 @@ const weekFrom = (mondayMs: number): Week => {
   };
 };
 
-/** Returns the last weeks whose briefs are due at `now`, oldest first; `BRIEF_WEEKS_MISSED_MAX` of them. */
+/** Returns the last `BRIEF_WEEKS_MISSED_MAX` weeks whose briefs are due at `now`, oldest first. */
 export const weeksDue = (now: Date): readonly Week[] => {
   const due = now.getTime() - BRIEF_DUE_HOUR * HOUR_MS;
   const midnight = Math.floor(due / DAY_MS) * DAY_MS;

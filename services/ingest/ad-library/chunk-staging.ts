@@ -56,8 +56,8 @@ const REFUSALS = {
     `Chunk ${chunk} of the scan ${scanId} arrived after the scan was recorded without it.`,
 } as const;
 
-// A recorded scan takes no further digests: a chunk without one was no part of it. When the scan's digests are deleted,
-// nothing is known about its chunks, and all of them are skipped.
+// A recorded scan takes no further digests: a chunk without a digest was not part of it. After the scan's digests are
+// deleted, all of its chunks are skipped.
 const STAGE_CHUNK = `
   with recorded as (
     select from ingest.recorded_scan where scan_id = $1 and brand_id = $4
@@ -232,8 +232,8 @@ export const pagesWithAdsElsewhere = async (
 };
 
 /**
- * Returns the brands that a complete scan of the pages concerns: those with ads on them, whose ads may be absent, and
- * those that the pages are or were linked to, whose day it may make reliable.
+ * Returns the brands that a complete scan of the pages concerns. Brands with ads on the pages: their ads may be
+ * absent. Brands that the pages are or were linked to: the scan may make their day reliable.
  */
 export const brandsOfPages = async (
   database: Database,
@@ -274,7 +274,7 @@ export const hasLiveAds = async (
   return rows.length > 0;
 };
 
-/** Returns those of the pages that concern the brand: with ads of it, recorded or staged, or ever linked to it. */
+/** Returns the pages that concern the brand: pages with its ads, recorded or staged, and pages ever linked to it. */
 export const pagesConcerning = async (
   database: Database,
   scanId: string,

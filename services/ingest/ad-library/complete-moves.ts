@@ -34,8 +34,8 @@ const completeFor = async (database: Database, eventStore: EventStore, open: Ope
 /**
  * Completes moves of ads between brands (rule 10): appends to the present brand's stream the moves that only the
  * former brand's stream records. A process that was killed between the two appends leaves such moves. With `scanId`,
- * completes only those of ads in that staged scan. Returns the number of events. Safe to call again, and in several
- * processes at once: the loser of two appends reads the stream and finds the moves completed.
+ * completes only moves of ads in that staged scan. Returns the number of events. Safe to repeat, and to run in
+ * several processes: the loser of two appends reads the stream and finds the moves completed.
  */
 export const completeMoves = async (
   database: Database,

@@ -16,8 +16,8 @@ import { looksWithLink } from './recorded-looks.ts';
 import { firstMeetings, linksOf, newestScanSince, pagesOfBrand, scansOfBrand } from './scan-log.ts';
 
 /**
- * Corrects which scans looked at a brand and which of its days are reliable (rule 9), after a link was observed that is
- * older than recorded scans.
+ * Corrects which scans looked at a brand, and which of its days are reliable (rule 9). Needed after a link arrives
+ * that is older than recorded scans.
  */
 
 /** An observation of a link between a page and the brand, recorded already. */
@@ -69,9 +69,10 @@ const decideCorrections = async (
 };
 
 /**
- * Decides again which scans since the observed link are reliable, and records complete scans of the page, made for other
- * brands, as looks at the brand. Those that were looks only by a link that had ended are none any more. Scans more than `LATE_DAYS_MAX` before the newest stay as they are (rule 11). Returns
- * the number of events. Safe to call again after any interruption.
+ * Decides again which scans since the observed link are reliable, and records complete scans of the page, made for
+ * other brands, as looks at the brand. Scans that counted only through an ended link no longer count as looks. Scans
+ * more than `LATE_DAYS_MAX` before the newest stay as they are (rule 11). Returns the number of events. Safe to call
+ * again after any interruption.
  */
 export const correctReliability = async (
   database: Database,

@@ -8,8 +8,8 @@ import { loadAds, type OpenLibrary } from './library-store.ts';
 import type { BrandScan } from './scan-log.ts';
 
 /**
- * Judges which recorded scans looked at a brand. They were made for it, showed an ad of it, or are complete and named a
- * page that was linked to it or had a live ad of it. A late link or scan may take the reason away.
+ * Judges which recorded scans looked at a brand. They were made for it, showed an ad of it, or are complete and named
+ * a page that was linked to it or had a live ad of it. A late link or scan may remove the reason.
  */
 
 /** Yields the brand's ads that a late scan may concern, in slices of ids. Staged ads of the scan are left out. */

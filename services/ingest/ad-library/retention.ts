@@ -24,8 +24,8 @@ export const deleteAbandonedScans = async (database: Database): Promise<void> =>
 const CHUNK_DIGEST_DAYS_MAX = 30;
 
 /**
- * Deletes the digests of scans that arrived long ago, all of a scan at once: one that kept some of them would refuse the
- * chunks of the others as arrived after its end.
+ * Deletes the digests of scans that arrived long ago, always all digests of a scan. With only some left, the chunks
+ * without a digest would be refused as arrived after the end.
  */
 export const deleteOldChunkDigests = async (database: Database): Promise<void> => {
   await database.query(

@@ -225,7 +225,7 @@ export type BrandScan = ReplayScan & {
 
 const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
   const pageIds = new Set(row.page_ids);
-  // A scan that the brand's stream does not hold showed none of its ads, so none of them is implied to be seen.
+  // A scan that is not in the brand's stream showed none of its ads, so it implies no sighting.
   const partialPages = row.partial_pages === null ? pageIds : new Set(row.partial_pages);
   const { scan_id, observed_at, complete, scanned_for, countries, collector } = row;
   return {
@@ -259,7 +259,7 @@ const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
 
 /**
  * Returns the scans of the brand's stream and all complete scans that named one of the pages, in the order of
- * observation, without the scan `scanId`. Of the pages of each scan only the given ones are returned.
+ * observation, without the scan `scanId`. Each scan is returned with the given pages only.
  */
 export const scansOfBrand = async (
   database: Database,

@@ -43,8 +43,8 @@ const figuresOf = (totals?: FileTotals): readonly number[] => [
 ];
 
 /**
- * Formats the totals of a run: for a dry run the contents of each file, then the table, the ads that were shortened, the
- * ads that were not taken, and the paths of the files that were written.
+ * Formats the totals of a run: the contents of each file (dry run only), the table, shortened ads, skipped ads, and
+ * the paths of the written files.
  */
 export const totalsText = (all: readonly FileTotals[], isDryRun: boolean): string =>
   [

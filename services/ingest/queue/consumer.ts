@@ -22,8 +22,8 @@ const FETCHED_MESSAGES = 128;
 /** Maximum messages in memory. */
 const IN_FLIGHT_MAX = FETCHED_MESSAGES * 4;
 /**
- * Maximum messages that wait for a release in the queue. Beyond it the queue stops: each of them counts as not
- * acknowledged, and NATS needs a limit on those.
+ * Maximum messages in the queue that wait for a newer release. Beyond it the queue stops: each counts as not
+ * acknowledged, and NATS limits those.
  */
 const WAITING_MAX = 10_000;
 /** Delay in ms before NATS redelivers a message that waits for a release. A new release receives it at once. */
@@ -84,10 +84,11 @@ const meterShortened = (type: string, subject: string, { shortened }: IntakeOutc
 };
 
 /**
- * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here with
- * backoff, so that later observations of the brand stay behind this one. The end of a scan whose chunks are missing
- * returns to the queue instead, because the chunks are behind it. So does an observation on a stream with an event of a
- * newer release. The consumer of such a release is a new one and receives all of them at once, in order.
+ * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here
+ * with backoff, so that later observations of the brand stay behind this one. The end of a scan whose chunks are
+ * missing returns to the queue instead, because the chunks are behind it. An observation on a stream with an event of
+ * a newer release returns to the queue too. The newer release has a new consumer, which receives all of them in
+ * order.
  */
 const processMessage = async (
   nats: Nats,

@@ -106,7 +106,7 @@ const show = async () => {
   }
   try {
     const page = await PAGES[name]();
-    // Another page was opened while this one loaded.
+    // The user opened another page while this one loaded.
     if (signal.aborted) return;
     const heading = element('h1', { tabindex: '-1' });
     main.replaceChildren(heading);

@@ -149,7 +149,7 @@ const replay = (
 
 export type Replayed = {
   readonly replayed: number;
-  /** Not replayed: the rule is off or deleted, or its channel was removed or is suspended. */
+  /** Deliveries that were not replayed: their rule is off or deleted, or its channel was removed or is suspended. */
   readonly given_up: number;
 };
 

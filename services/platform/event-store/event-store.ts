@@ -85,8 +85,8 @@ const connect = (url: string): EventStoreDBClient => {
 };
 
 /**
- * Opens the event store. It connects on first use, so a server that is down fails the first call. A process opens
- * one: the client forgets the appends of all its connections when one connection breaks, and an answer that then
+ * Opens the event store. It connects on first use, so a server that is down fails the first call. A process opens one
+ * client. When one connection breaks, the client forgets the appends of all its connections. A reply that then
  * arrives over another connection would end the process.
  */
 export const openEventStore = (url: string): EventStore => {

@@ -116,11 +116,11 @@ const remember = (table: TableOrder, form: Form, columns: string, row: string, i
 };
 
 /**
- * Chooses a group for each change of a batch. The changes of one stream keep their order where it matters: at a row that
- * two of them write, unless they update different columns, and at a table of which one of them may concern any row.
+ * Chooses a group for each change of a batch. The changes of one stream keep their order in two cases: two of them
+ * write the same row and column, or one of them may concern any row of a table.
  *
- * Order by table instead would need a new group for each change of a stream whose events write one table differently in
- * turn, such as ads that start and stop.
+ * Order by table instead would need a new group for each change of a stream whose events write one table differently
+ * in turn, such as ads that start and stop.
  */
 export const createChangeOrder = ({ statements }: Pick<Projection, 'statements'>) => {
   const forms = new Map<string, Form>();

@@ -7,7 +7,7 @@ import type { Case } from './requests.ts';
 const REQUESTS_MAX = 100;
 const TIME_MS = 600;
 const REQUESTS_OF_PATH_MIN = 3;
-/** Below the rate limit of one key per minute. */
+/** Maximum requests per key and minute; stays below the rate limit. */
 const REQUESTS_OF_KEY = 900;
 const PAGE_ITEMS = 20;
 const PAGE_ITEMS_MAX = 100;

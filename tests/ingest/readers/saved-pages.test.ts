@@ -72,7 +72,7 @@ describe('a saved page of the library', () => {
     expect(broken.refused[0]?.what).toContain('a data block of the page is not JSON');
   });
 
-  test('of another content is refused in one line', async () => {
+  test('without library data is refused, as is a format other than --format', async () => {
     const script = block(connection([[webAd(1)]], false), 'type="text/javascript"');
     for (const content of [
       page(block({ login: true })),

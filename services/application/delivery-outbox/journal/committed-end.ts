@@ -5,8 +5,8 @@ import type { Transaction } from '#platform/postgres/pool.ts';
 const JOURNAL_LOCK = ADVISORY_LOCKS.deliveryJournal;
 
 /**
- * Milliseconds to wait for the lock. A waiting exclusive request blocks all new writers, so behind a writer that does
- * not finish it must give up; the relay tries again later.
+ * Milliseconds to wait for the lock. A waiting exclusive request blocks all new writers, so it gives up behind a slow
+ * writer. The relay tries again later.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 

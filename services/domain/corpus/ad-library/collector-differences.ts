@@ -7,8 +7,8 @@ import type { ScanHeader } from './scan.ts';
 import { collectorOf, type LibraryState, NO_PAGE } from './state.ts';
 
 /**
- * Rule 6: collectors word the same ads differently. A difference at a switch of collectors is the collector's only where
- * it is shown to be: the texts are equal after normalisation, or the same difference repeats on most comparable ads. Any
+ * Rule 6: collectors word the same ads differently. When the collector changes, a difference is attributed to it in
+ * two cases only: the texts are equal after normalisation, or the same difference repeats on most comparable ads. Any
  * other difference is a change by the brand, however many ads differ. Destinations are never the collector's.
  */
 

@@ -90,8 +90,9 @@ const addContributions = (sums: Map<string, Contribution>, more: ReadonlyMap<str
 };
 
 /**
- * Returns the looks of an ad with what the late scan showed. A complete scan that did not show an ad of its pages is an
- * absence, and so are the scans between a first sighting by the late scan and the one that was the first until now.
+ * Returns the looks of an ad with what the late scan showed. A complete scan of the ad's page that did not show the
+ * ad is an absence. If the late scan is the first to show the ad, the scans between it and the former first one are
+ * absences too.
  */
 const withLateLook = (
   { scan, scans }: LateScan,
@@ -208,8 +209,8 @@ export const correctAds =
   };
 
 /**
- * Returns the looks with the late scan's own one, also if it follows from the look before. An ad that is corrected has
- * it, so a part that is decided again knows an ad whose only correction is in what was reported.
+ * Returns the looks with the late scan's own look, even if it follows from the look before. Every corrected ad stores
+ * it. So a part that is decided again recognises an ad whose only correction is about reported news.
  */
 const keepLook = (looks: readonly AdLook[], own: AdLook | undefined): readonly AdLook[] => {
   if (own === undefined || looks.some(({ scan_id }) => scan_id === own.scan_id)) return looks;
@@ -256,8 +257,8 @@ export type LateEnd = {
 };
 
 /**
- * Closes a late scan: corrects the scans around it, records the scans for other brands that looked at this brand in the
- * order of observation, and the late scan itself as the last if it did.
+ * Closes a late scan. Corrects the scans around it. Records scans made for other brands that, in the order of
+ * observation, looked at this brand. Records the late scan itself last, if it looked at the brand.
  */
 export const closeLateScan =
   (late: LateScan, end: LateEnd, { before, after }: LateTotals) =>

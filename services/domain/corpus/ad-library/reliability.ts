@@ -50,9 +50,9 @@ const looksAt = (brandId: string, linked: readonly string[], { scanned_for, page
   scanned_for === brandId || linked.some((pageId) => pageIds.has(pageId));
 
 /**
- * True when the complete scans of the day cover every page that was linked to the brand by the time of one of them,
- * for whichever brand they were made. A brand without linked pages needs a complete scan made for it. `scans` are the complete
- * scans of one day; a page that is linked later makes later days need it, never earlier ones.
+ * True when the complete scans of a day, made for any brand, cover every page that was linked to the brand when one
+ * of them ran. A brand without linked pages needs a complete scan made for it. `scans`: complete scans of one day. A
+ * page that is linked later is required on later days only.
  */
 export const isReliableDay = (
   brandId: string,

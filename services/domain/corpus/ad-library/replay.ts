@@ -64,8 +64,8 @@ export const lookOf = (scan: ScanHeader, ad: ObservedAd, isEnded: boolean): AdLo
 };
 
 /**
- * Returns the countries that the look of a late scan adds. If it adds none, those of the look before it, so that it
- * differs from that look in nothing.
+ * Returns the countries that the look of a late scan adds. If it adds none, returns those of the look before, so that
+ * both looks are equal.
  */
 export const countriesOfLook = (
   said: readonly string[],
@@ -151,7 +151,7 @@ export const replayAds = (
     }
   };
   for (const scan of scans) {
-    // With every page in part only, each sighting has an event of its own, and `seen_at` is exact.
+    // Marks every page as partly covered: then each sighting has its own event, and `seen_at` is exact.
     const header = { ...scan.header, partialPages: scan.pageIds, isHistory: false };
     const history = histories.get(header.scanned_for) ?? historyOf(scans, header.scanned_for, metAt);
     histories.set(header.scanned_for, history);

@@ -132,7 +132,9 @@ export const lastSeenAt = (ad: AdState, page: ScannedPage | undefined): string =
 export const collectorOf = (ad: AdState, page: ScannedPage | undefined): string =>
   page && lastSeenAt(ad, page) !== ad.seen_at ? page.collector : ad.collector;
 
-/** Returns the time of the first scan that showed the ad with its page; of the first scan if no look says so. */
+/**
+ * Returns the time of the first scan that showed the ad on its page; without such a look, the time of the first scan.
+ */
 export const pageMetAt = ({ looks, page_id, first_seen_at }: AdState): string =>
   looks.find(({ shown }) => (shown?.page_id ?? null) === page_id)?.observed_at ?? first_seen_at;
 

@@ -7,8 +7,8 @@ import type { AdLook, BlankField, ShownFields } from '#contracts/events/corpus/a
 import { isBlank } from './ad-content.ts';
 
 /**
- * The timeline of an ad: what the scans of its brand showed of it. Only looks that do not follow from the one before are
- * stored. A complete scan that fully covered the ad's page without a look of its own shows the same as the look before.
+ * The timeline of an ad: what the scans of its brand showed of it. Only looks that do not follow from the one before
+ * are stored. A complete scan that fully covered the ad's page, but has no look, showed the same as the look before.
  */
 
 /** Orders scans by time. Scans of the same time are ordered by id (rule 11). */
