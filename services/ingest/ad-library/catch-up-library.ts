@@ -26,7 +26,7 @@ const foldRest = async (
     if (batch.length === 0) return true;
     await loadAds(database, library, batch.flatMap(adIdsOf));
     foldEvents(library, batch);
-    const isSaved = await saveLibrary(database, library, revision);
+    const isSaved = await saveLibrary(database, library, revision, null);
     state.ads.clear();
     batch = [];
     return isSaved;

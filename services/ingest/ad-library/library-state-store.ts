@@ -67,9 +67,10 @@ export const createLibraryStateStore = (
         eventIdOf(brandId, event as AdLibraryEvent),
       );
       appended += events.length;
-      const isSaved = await saveLibrary(database, opened, last.revision);
+      const isSaved = await saveLibrary(database, opened, last.revision, scanId);
       // Another process may have folded a part of the events.
-      if (!isSaved) await catchUpLibrary(database, eventStore, brandId);
+      if (isSaved) mark.cleared();
+      else await catchUpLibrary(database, eventStore, brandId);
     });
   };
 

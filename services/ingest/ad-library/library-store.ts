@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
-import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import {
+  type AdLibraryEvent,
+  adLibraryStream,
+  type ScanRecorded,
+} from '#contracts/events/corpus/ad-library.ts';
 import type { AdAttributed, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import {
   emptyLibrary,
@@ -11,7 +15,7 @@ import {
   pageMetAt,
 } from '#domain/corpus/ad-library/state.ts';
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
-import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { adIdsOf } from './event-ads.ts';
 import { saveMoves } from './move-log.ts';
@@ -87,7 +91,7 @@ export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent
   }
 };
 
-// Writes all changes in one round trip, and nothing when the tables are no longer at the revision that the state was
+// Writes all changes but corrections and moves in one round trip, and nothing when the tables are no longer at the revision that the state was
 // loaded at: another process has folded the same events, or later ones. `ad_owner` rows are inserted here only after the
 // tables were dropped and folded again; otherwise the claim has inserted them before.
 const SAVE = `
@@ -125,26 +129,26 @@ const SAVE = `
       last_complete_at = excluded.last_complete_at, complete_before = excluded.complete_before
   ), removed as (
     delete from ingest.ad where ad_id = any($13::text[]) and brand_id = $1::uuid and exists (select from current)
-  )
-  select from current`;
-
-// Scans are recorded in the log before their rows are written, so repeating these statements changes nothing.
-const SAVE_SCANS = `
-  with input as (
-    select * from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, scanned_for uuid, observed_at text,
+  ), input as (
+    select * from jsonb_to_recordset($17::jsonb) as i(scan_id uuid, scanned_for uuid, observed_at text,
       complete boolean, countries text[], collector text, page_ids text[], partial_pages text[], differences text[],
       totals jsonb, reliable boolean, chronological boolean)
+    where exists (select from current)
   ), scans as (
     insert into ingest.scan (scan_id, scanned_for, observed_at, complete, countries, collector)
     select scan_id, scanned_for, observed_at, complete, countries, collector from input on conflict do nothing
-  ), pages as (
+  ), scan_pages as (
     insert into ingest.scan_page (social_page_id, scan_id)
     select distinct social_page_id, scan_id from input cross join unnest(page_ids) as p(social_page_id) on conflict do nothing
+  ), recorded_scans as (
+    insert into ingest.recorded_scan
+      (scan_id, brand_id, partial_pages, differences, totals, reliable, chronological)
+    select scan_id, $1::uuid, partial_pages, differences, totals, reliable, chronological from input
+    on conflict do nothing
+  ), cleared as (
+    delete from ingest.pending_fold where stream = $18 and command_id = $19 and exists (select from current)
   )
-  insert into ingest.recorded_scan
-    (scan_id, brand_id, partial_pages, differences, totals, reliable, chronological)
-  select scan_id, $1::uuid, partial_pages, differences, totals, reliable, chronological from input
-  on conflict do nothing`;
+  select from current`;
 
 const SAVE_CORRECTIONS = `
   update ingest.recorded_scan r
@@ -161,26 +165,16 @@ const scanRow = ({ pages, differences, chronological, late_arrival, ...scan }: F
   partial_pages: pages.filter(({ partial }) => partial).map(({ page_id }) => page_id),
 });
 
-/** Writes the folded scans and their corrections. A batch holds at most one correction of a scan. */
-const saveScans = async (database: Transaction, { brandId, changed }: OpenLibrary): Promise<void> => {
-  const { scans, corrections } = changed;
-  if (scans.size > 0) {
-    await database.query(SAVE_SCANS, [brandId, JSON.stringify([...scans.values()].map(scanRow))]);
-  }
-  for (const correction of corrections) {
-    await database.query(SAVE_CORRECTIONS, [brandId, JSON.stringify([correction])]);
-  }
-};
-
 /**
- * Writes the pending changes with the revision that they reflect, in one transaction. Returns false, and writes nothing,
- * when another process has written the library since it was opened. If the process is killed before the commit, the next
- * decision catches up from the stream.
+ * Writes the pending changes with the revision that they reflect, and deletes the mark of the command that appended
+ * them. Returns false, and writes nothing, when another process has written the library since it was opened. If the
+ * process is killed before the commit, the next decision catches up from the stream.
  */
 export const saveLibrary = async (
   database: Database,
   library: OpenLibrary,
   revision: bigint,
+  commandId: string | null,
 ): Promise<boolean> => {
   const { state, brandId, changed } = library;
   const ads = [...changed.ads.values()];
@@ -204,15 +198,25 @@ export const saveLibrary = async (
       ads.map(({ looks }) => looks.at(-1)?.kind === 'ended'),
       ads.map(pageMetAt),
       library.revision,
+      JSON.stringify([...changed.scans.values()].map(scanRow)),
+      adLibraryStream(brandId),
+      commandId,
     ],
   };
-  const isSaved = await inTransaction(database, async (transaction) => {
-    const { rows } = await transaction.query(statement);
-    if (rows.length === 0) return false;
-    await saveScans(transaction, library);
-    await saveMoves(transaction, changed.moves);
-    return true;
-  });
+  const { corrections, moves } = changed;
+  // One statement needs no transaction. A correction may be of a scan that the first statement inserts.
+  const isSaved =
+    corrections.length === 0 && moves.length === 0
+      ? (await database.query(statement)).rows.length > 0
+      : await inTransaction(database, async (transaction) => {
+          const { rows } = await transaction.query(statement);
+          if (rows.length === 0) return false;
+          // One by one: a batch may hold several corrections of a scan, of which the last holds.
+          for (const correction of corrections)
+            await transaction.query(SAVE_CORRECTIONS, [brandId, JSON.stringify([correction])]);
+          await saveMoves(transaction, moves);
+          return true;
+        });
   library.revision = revision;
   changed.ads.clear();
   changed.pages.clear();
