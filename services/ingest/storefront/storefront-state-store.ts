@@ -4,8 +4,8 @@ import { eventMetadata, serviceActor } from '#application/commands/event-metadat
 import type { StateStore } from '#application/commands/handle-command.ts';
 import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { catchUpStorefront } from './catch-up-storefront.ts';
 import {
-  catchUpStorefront,
   dropUnchangedProducts,
   foldStorefrontEvents,
   type OpenStorefront,
@@ -70,7 +70,9 @@ export const createStorefrontStateStore = (
       eventIdOf(event as StorefrontEvent),
     );
     appended += events.length;
-    await saveStorefront(database, shop, last.revision);
+    const isSaved = await saveStorefront(database, shop, last.revision);
+    // Another process may have folded a part of the events.
+    if (!isSaved) await catchUpStorefront(database, eventStore, domain, scanId);
   };
 
   return {
@@ -82,7 +84,7 @@ export const createStorefrontStateStore = (
       // Optimistic: the tables count as current until an append fails with `StreamMoved`. A shop without a row is new,
       // or its tables were dropped.
       if (readsStream || conflicts > 0 || shop.revision < 0n)
-        await catchUpStorefront(database, eventStore, shop);
+        shop = await catchUpStorefront(database, eventStore, domain, scanId);
       return shop;
     },
     append: async (events) => {

@@ -1,12 +1,6 @@
-import { type StorefrontEvent, storefrontStream } from '#contracts/events/corpus/storefront.ts';
-import type { Product } from '#contracts/events/corpus/storefront.ts';
-import { requireReadable } from '#contracts/events/schema-registry.ts';
+import type { Product, StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import { type ProductState, storefront, type StorefrontState } from '#domain/corpus/storefront/state.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-
-/** Maximum events that are folded before the working tables are written, when they catch up with a stream. */
-const CATCH_UP_EVENTS = 6;
 
 /**
  * The state of one shop, opened for decisions. Decided events are folded into `state` at once; `revision` is the stream
@@ -20,7 +14,8 @@ export type OpenStorefront = {
   readonly changed: { readonly products: Set<string>; readonly scans: Set<string> };
 };
 
-const productIdsOf = (event: StorefrontEvent): readonly string[] => {
+/** Returns the ids of the products that an event changes. */
+export const productIdsOf = (event: StorefrontEvent): readonly string[] => {
   switch (event.type) {
     case 'ProductsListed':
     case 'ProductsDelisted':
@@ -156,8 +151,8 @@ export const dropUnchangedProducts = (shop: OpenStorefront): void => {
   shop.state = { ...shop.state, products };
 };
 
-// Writes all changes in one round trip. Skips the state tables when another process has already written a later
-// revision, because this process's state is older.
+// Writes all changes in one round trip, and nothing when the tables are no longer at the revision that the state was
+// loaded at: another process has folded the same events, or later ones, and products were loaded after it.
 const SAVE = `
   with current as (
     insert into ingest.storefront as s (domain, revision, listed, missing, scanned_at, completed_at, currency, open)
@@ -165,7 +160,7 @@ const SAVE = `
     on conflict (domain) do update set revision = excluded.revision, listed = excluded.listed,
       missing = excluded.missing, scanned_at = excluded.scanned_at, completed_at = excluded.completed_at,
       currency = excluded.currency, open = excluded.open
-    where s.revision < excluded.revision
+    where s.revision = $14
     returning 1
   ), products as (
     insert into ingest.storefront_product (domain, product_id, listed, missing_since, product)
@@ -174,22 +169,26 @@ const SAVE = `
     where exists (select from current)
     on conflict (domain, product_id) do update set listed = excluded.listed,
       missing_since = excluded.missing_since, product = excluded.product
+  ), scans as (
+    insert into ingest.recorded_storefront_scan (scan_id, domain)
+    select i.scan_id, $1 from unnest($13::uuid[]) as i(scan_id) where exists (select from current)
+    on conflict do nothing
   )
-  insert into ingest.recorded_storefront_scan (scan_id, domain)
-  select unnest($13::uuid[]), $1 on conflict do nothing`;
+  select from current`;
 
 /**
  * Writes the pending changes with the revision that they reflect, and drops the loaded products. Rows and revision
- * change in one statement. If the process is killed before it, the next scan catches up from the stream.
+ * change in one statement. Returns false, and writes nothing, when another process has written the shop since it was
+ * opened. If the process is killed before the statement, the next scan catches up from the stream.
  */
 export const saveStorefront = async (
   database: Database,
   shop: OpenStorefront,
   revision: bigint,
-): Promise<void> => {
+): Promise<boolean> => {
   const { state, domain, changed } = shop;
   const products = [...changed.products].flatMap((id) => state.products.get(id) ?? []);
-  await database.query({
+  const { rows } = await database.query({
     name: 'ingest_save_storefront',
     text: SAVE,
     values: [
@@ -206,32 +205,12 @@ export const saveStorefront = async (
       products.map(({ missing_since }) => missing_since),
       products.map(({ product }) => JSON.stringify(product)),
       [...changed.scans],
+      shop.revision,
     ],
   });
   shop.revision = revision;
   changed.products.clear();
   changed.scans.clear();
   shop.state = { ...state, products: new Map() };
-};
-
-/** Folds the events that were appended after the shop's revision, and writes them to the tables. */
-export const catchUpStorefront = async (
-  database: Database,
-  eventStore: EventStore,
-  shop: OpenStorefront,
-): Promise<void> => {
-  let folded = 0;
-  let { revision } = shop;
-  for await (const recorded of eventStore.read<StorefrontEvent>(
-    storefrontStream(shop.domain),
-    shop.revision,
-  )) {
-    const event = requireReadable(recorded);
-    await loadProducts(database, shop, productIdsOf(event));
-    foldStorefrontEvents(shop, [event]);
-    ({ revision } = recorded);
-    folded += 1;
-    if (folded % CATCH_UP_EVENTS === 0) await saveStorefront(database, shop, revision);
-  }
-  if (shop.revision < revision) await saveStorefront(database, shop, revision);
+  return rows.length > 0;
 };

@@ -10,6 +10,8 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { stageStorefrontPage } from '#services/ingest/storefront/page-staging.ts';
+import { catchUpStorefront } from '#services/ingest/storefront/catch-up-storefront.ts';
+import { openStorefront, saveStorefront } from '#services/ingest/storefront/storefront-store.ts';
 import { createStorefrontRecorder } from '#services/ingest/storefront/record-scan.ts';
 import { shopProduct } from '#tests/dsl/site-events.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
@@ -166,6 +168,39 @@ describe('a storefront scan that is interrupted and delivered again', () => {
     await dropTables();
     await stage(second);
     await record(stack.eventStore, second);
+    expect(await stateOf(domain)).toEqual(expected);
+  });
+});
+
+describe('the working tables of a shop', () => {
+  it('are written only at the revision at which they were read', async () => {
+    const domain = 'stale.example';
+    const [first, second] = scansOf(domain);
+    await stage(first);
+    await record(stack.eventStore, first);
+    const stale = await openStorefront(database, domain, second.end.scan_id);
+    await stage(second);
+    await record(stack.eventStore, second);
+    const after = await stateOf(domain);
+    expect(await saveStorefront(database, stale, stale.revision + 99n)).toBe(false);
+    expect(await stateOf(domain)).toEqual(after);
+  });
+
+  it('are the same when another process folds each event before its writer', async () => {
+    const expected = await recordBoth('alone.example');
+    const domain = 'raced.example';
+    for (const scan of scansOf(domain)) {
+      await stage(scan);
+      const raced: EventStore = {
+        ...stack.eventStore,
+        append: async (...appended) => {
+          const recorded = await stack.eventStore.append(...appended);
+          await catchUpStorefront(database, stack.eventStore, domain, scan.end.scan_id);
+          return recorded;
+        },
+      };
+      await record(raced, scan);
+    }
     expect(await stateOf(domain)).toEqual(expected);
   });
 });
