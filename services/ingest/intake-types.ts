@@ -24,3 +24,9 @@ export type BrandRegister = {
   /** Returns true when the brand is registered, so no observation can register it again. False when unknown. */
   isBrandRegistered(domain: string): Promise<boolean>;
 };
+
+/** Deletes what the working tables need no more. Observations only grow them. */
+export type Retention = {
+  /** Deletes staged parts of abandoned scans, and old digests. Any number of processes may call it. */
+  deleteExpired(): Promise<void>;
+};

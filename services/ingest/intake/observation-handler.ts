@@ -18,7 +18,7 @@ import { foldAppended, foldPending } from './pending-folds.ts';
 import { whileMarked } from './pending-mark.ts';
 import { inUtc, parseObservation } from './validate-observation.ts';
 import { appendingAfter, createStreamCommands } from './stream-commands.ts';
-import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
+import type { BrandRegister, Intake, IntakeOutcome, Retention } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { requireOneBrand } from '../ad-library/scan-brand.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
@@ -45,17 +45,20 @@ export const openIntake = async ({
   databaseUrl,
   eventStoreUrl,
   log,
-}: IntakeOptions): Promise<Intake & BrandRegister & AsyncDisposable> => {
+}: IntakeOptions): Promise<Intake & BrandRegister & Retention & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
   const database = openPreparingPool(databaseUrl, POOL_CLIENTS);
   resources.defer(() => database.end());
   const eventStore = resources.use(openEventStore(eventStoreUrl));
-  try {
-    await createWorkingTables(database);
-    await catchUpWorkingTables(database, eventStore, log);
+  const deleteExpired = async (): Promise<void> => {
     await deleteAbandonedScans(database);
     await deleteOldChunkDigests(database);
     await deleteOldPageDigests(database);
+  };
+  try {
+    await createWorkingTables(database);
+    await catchUpWorkingTables(database, eventStore, log);
+    await deleteExpired();
   } catch (error) {
     await resources.disposeAsync();
     throw error;
@@ -158,5 +161,5 @@ export const openIntake = async ({
     const shortened = countShortened(input, observation);
     return shortened === null ? outcome : { ...outcome, shortened };
   };
-  return { submit, isBrandRegistered, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { submit, isBrandRegistered, deleteExpired, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

@@ -1,23 +1,53 @@
+import { pause } from '#platform/clock.ts';
+import type { Log } from '#platform/logger.ts';
 import { watchReconnects } from '#platform/nats/connection.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
+import type { Retention } from '../intake-types.ts';
 import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 
 /** Name of the leader lock. */
 const ROLE = 'ingest';
+/** Milliseconds between two deletions of expired rows, whose retention is counted in days. */
+const RETENTION_INTERVAL_MS = 3_600_000;
+
+/** Deletes expired rows at intervals until the signal is aborted. After an error it goes on at the next interval. */
+const deleteAtIntervals = async (
+  retention: Retention,
+  intervalMs: number,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (;;) {
+    await pause(intervalMs, signal);
+    if (signal.aborted) return;
+    try {
+      await retention.deleteExpired();
+    } catch (error) {
+      log.warn({ err: error }, 'expired rows left until the next interval');
+    }
+  }
+};
 
 /**
  * Consumes observations while this process is the leader; other processes are standbys. A single active consumer keeps
  * each brand's observations in order. Leadership is a Postgres advisory lock: when it is lost, the consumer stops
  * before this process requests the lock again.
  *
+ * The leader also deletes expired rows of the working tables once an hour.
+ *
  * The consumer is also recreated after a reconnect to NATS. Acknowledgements may be lost with the connection, and NATS
  * redelivers unacknowledged messages only after a minute. A new consumer receives the same observations at once, in
  * order.
  */
 export const consumeAsLeader = (
-  options: ConsumerOptions & { readonly databaseUrl: string; readonly signal: AbortSignal },
+  options: ConsumerOptions & {
+    readonly intake: Retention;
+    readonly databaseUrl: string;
+    readonly signal: AbortSignal;
+    readonly retentionIntervalMs?: number;
+  },
 ): Promise<void> => {
-  const { databaseUrl, log, signal, nats } = options;
+  const { databaseUrl, log, signal, nats, intake, retentionIntervalMs = RETENTION_INTERVAL_MS } = options;
   const reconnects = watchReconnects(nats.connection);
   return runAsLeader({
     databaseUrl,
@@ -27,6 +57,17 @@ export const consumeAsLeader = (
     run: async (leading) => {
       const reconnectedOrEnded = reconnects.next({ signal: leading });
       await using resources = new AsyncDisposableStack();
+      const stopping = new AbortController();
+      const deleting = deleteAtIntervals(
+        intake,
+        retentionIntervalMs,
+        log,
+        AbortSignal.any([leading, stopping.signal]),
+      );
+      resources.defer(async () => {
+        stopping.abort();
+        await deleting;
+      });
       resources.use(await consumeObservations(options));
       log.info({ concurrency: options.concurrency }, 'ingest consumer started');
       await reconnectedOrEnded;

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { silentLog } from '#platform/logger.ts';
+import { openNats } from '#platform/nats/connection.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
+import { createTestNats } from '#tests/stack/database.ts';
+import { openIntakeStack } from '../fixtures/intake-stack.ts';
+
+it('the leader deletes expired rows at intervals, also after a deletion that failed, and keeps the others', async () => {
+  await using own = new AsyncDisposableStack();
+  const stack = own.use(await openIntakeStack());
+  const database = openPool(stack.databaseUrl, 2);
+  own.defer(() => database.end());
+  const server = await createTestNats();
+  own.defer(() => server.stop());
+  const nats = own.use(await openNats(server.url, 'test'));
+  let deletions = 0;
+  const intake = {
+    ...stack.intake,
+    deleteExpired: async (): Promise<void> => {
+      deletions += 1;
+      if (deletions === 1) throw new Error('connection lost');
+      await stack.intake.deleteExpired();
+    },
+  };
+  const stopping = new AbortController();
+  const consuming = consumeAsLeader({
+    nats,
+    intake,
+    log: silentLog(),
+    concurrency: 1,
+    databaseUrl: stack.databaseUrl,
+    signal: stopping.signal,
+    retentionIntervalMs: 10,
+  });
+  own.defer(async () => {
+    stopping.abort();
+    await consuming;
+  });
+  await expect.poll(() => deletions, { timeout: 20_000 }).toBeGreaterThan(1);
+  await database.query(`
+    with age as (select * from (values ('10000000-0000-4000-8000-000000000001'::uuid, now() - interval '31 days'),
+      ('10000000-0000-4000-8000-000000000002'::uuid, now() - interval '29 days')) as i(scan_id, staged_at)),
+    digests as (insert into ingest.staged_digest (scan_id, chunk, digest, staged_at)
+      select scan_id, 0, 'x', staged_at from age),
+    pages as (insert into ingest.staged_storefront_digest (scan_id, page, domain, digest, staged_at)
+      select scan_id, 0, 'shop.example', 'x', staged_at from age)
+    insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed, staged_at)
+    select scan_id, 0, '[]', false, staged_at from age`);
+  const left = async () => {
+    const { rows } = await database.query<{ name: string; scan_id: string }>(`
+      select 'chunk' as name, scan_id from ingest.staged_chunk
+      union all select 'digest', scan_id from ingest.staged_digest
+      union all select 'page', scan_id from ingest.staged_storefront_digest order by 1, 2`);
+    return rows.map(({ name, scan_id }) => `${name} ${scan_id.at(-1)}`);
+  };
+  await expect.poll(left, { timeout: 20_000 }).toEqual(['chunk 2', 'digest 2', 'page 2']);
+});
