@@ -1,5 +1,5 @@
--- Collections of workspaces, with what reads show of their items. Times are ISO text in UTC with
--- milliseconds, so they sort as text.
+-- Collections of workspaces, with the items that reads show. Times are ISO text in UTC with milliseconds, so they
+-- sort as text.
 create table collection (
   workspace_id text not null,
   collection_id uuid not null,

@@ -58,8 +58,8 @@ const NEWEST = `
     (select ${isoTimeSql('max(seen_at)')} from creatives.scope)) as at`;
 
 /**
- * Returns the newest observation of a brand's files; without one, or without a brand, that of any file, or `null`. Send
- * it before the query of the figures.
+ * Returns the newest observation of a brand's files. Without such a file, or without a brand, returns the newest of
+ * all files; `null` without any. Call it before the query of the figures.
  */
 export const readNewestOfFiles = async (db: ReadDatabase, brandId: string | null): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: NEWEST, values: [brandId] }))[0]?.at ?? null;

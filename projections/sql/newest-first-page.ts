@@ -32,7 +32,7 @@ export type Since = { readonly time: string } | { readonly days: string };
 
 /** Maximum brands that are read one by one. */
 const FEW_BRANDS = 300;
-/** Rows per scan of the newest: a few milliseconds. */
+/** Maximum newest rows to scan before another plan is used; scanning them takes a few milliseconds. */
 const SCAN_ROWS = 5_000;
 
 const NEWEST = 'observed_at desc, id desc';

@@ -1,5 +1,5 @@
--- The hash of an entry, as contracts/audit/entry.ts defines it. An aggregate, so that one window over the
--- events of a batch chains each to the one before it.
+-- The hash of an entry, as contracts/audit/entry.ts defines it. It is an aggregate function, so one window over the
+-- events of a batch chains each entry to the previous one.
 create function chained(before text, first_before text, sequence bigint, record text) returns text
   language sql immutable
   return encode(

@@ -107,7 +107,7 @@ test('a digest holds the first hundred items in order and counts all of them, ac
   }
 });
 
-test('a digest is unchanged when the state store is lost before it is made, and is not made again when it is lost after', async () => {
+test('a digest is unchanged when the state store is lost before its creation, and is not created twice when it is lost afterwards', async () => {
   const brand = await stack.brand('forgetful.example');
   const rule = await stack.rule([brand], { cadence: 'daily' });
   await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 120));

@@ -96,7 +96,7 @@ describe('a webhook that fails', () => {
     });
   });
 
-  test('waits as long as Retry-After says, in seconds or as a date, and never less than the schedule', async () => {
+  test('waits for the time in Retry-After, in seconds or as a date, but never less than the schedule', async () => {
     const date = (ms: number) => new Date(stack.clock.now().getTime() + 2_000 + ms).toUTCString();
     const asked: readonly (readonly [string, string, number])[] = [
       ['/busy-seconds', '90', 90_000],

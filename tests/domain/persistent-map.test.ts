@@ -28,7 +28,7 @@ test('PersistentMap behaves like a Map, and a change leaves earlier versions unc
   );
 });
 
-test('PersistentMap tells keys with equal hashes apart', () => {
+test('PersistentMap distinguishes keys with equal hashes', () => {
   // `Aa` and `BB` have the same hash, and so have all texts made of them.
   const keys = Array.from({ length: 64 }, (_, number) =>
     Array.from({ length: 6 }, (_unused, bit) => ((number >> bit) & 1 ? 'Aa' : 'BB')).join(''),
@@ -41,7 +41,7 @@ test('PersistentMap tells keys with equal hashes apart', () => {
   expect([...map].map(([at]) => at)).toEqual(keys.slice(32));
 });
 
-test('PersistentMap holds 200,000 entries, each added by a change of its own', () => {
+test('PersistentMap holds 200,000 entries, each added by one change', () => {
   const ENTRIES = 200_000;
   let map = PersistentMap.empty<number>();
   for (let number = 0; number < ENTRIES; number += 1) map = map.with(`key ${number}`, number);

@@ -50,7 +50,7 @@ function pause(durationMs: number): Promise<void> {
 }
 
 describe('the event store while its database is down', () => {
-  test('refuses calls at once, keeps running, and accepts them after the database is back', {
+  test('refuses calls immediately, keeps running, and accepts calls after the database has returned', {
     timeout: TIME_LIMIT_MS,
   }, async () => {
     const client = connect();

@@ -115,7 +115,7 @@ async function readAll(): Promise<Entry[]> {
 }
 
 describe('the event store killed during appends', () => {
-  test('keeps what it acknowledged, once and in one order', { timeout: TIME_LIMIT_MS }, async () => {
+  test('keeps every acknowledged event, once and in one order', { timeout: TIME_LIMIT_MS }, async () => {
     // One client for all: a broken call rejects the pending appends of every client of the process.
     const client = connect();
     const writers = Array.from({ length: WRITERS }, (_, number) => new Writer(client, `killed-${number}`));

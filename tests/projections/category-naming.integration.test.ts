@@ -74,7 +74,7 @@ describe('the name of a category', () => {
   const HOME = ['Home & Garden'];
   const PATH = [...HOME, 'Lamps'];
 
-  it('is that of the earliest brand profile when no definition names it', async () => {
+  it('comes from the earliest brand profile when no definition names it', async () => {
     for (const events of inBothOrders([
       [brandIn('b.example', 2, ['HOME & GARDEN', 'LAMPS']), movedTo('b.example', 4, ['home & garden'])],
       [brandIn('a.example', 1, PATH)],
@@ -89,7 +89,7 @@ describe('the name of a category', () => {
     }
   });
 
-  it('is that of the brand with the smaller id when two profiles have the same time', async () => {
+  it('comes from the brand with the smaller id when two profiles have the same time', async () => {
     const domains = ['a.example', 'b.example'].toSorted((one, other) =>
       brandIdOf(one) < brandIdOf(other) ? -1 : 1,
     );
@@ -104,7 +104,7 @@ describe('the name of a category', () => {
     }
   });
 
-  it('is that of a definition, also when an earlier brand profile names and places it otherwise', async () => {
+  it('comes from a definition, even when an earlier brand profile has another name and parent', async () => {
     for (const events of inBothOrders([
       // One name that looks like a path has the id of the path.
       [brandIn('a.example', 1, ['HOME & GARDEN > LAMPS'])],
@@ -122,7 +122,7 @@ describe('the name of a category', () => {
     }
   });
 
-  it("is that of the category's own definition before that of a definition below it", async () => {
+  it("comes from the category's own definition before a definition below it", async () => {
     for (const events of inBothOrders([
       defined([1, ['HOME & GARDEN', 'Lamps']]),
       defined([2, HOME]),

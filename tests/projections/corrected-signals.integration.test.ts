@@ -47,7 +47,7 @@ describe('signals of corrected days', () => {
     await given(story.events).into(signals).shows(shownOf('b'), []);
   });
 
-  it('compare the corrected figures of scans, also with those of a late scan', async () => {
+  it('compare corrected figures of scans, including those of a late scan', async () => {
     const ramps = ['2026-01-12 ramp 40'];
     const inOrder = correctedAds(['a']).scan('a', 5, { active: 20 }).scan('a', 12, { active: 40 });
     const late = correctedAds(['a']).scan('a', 12, { active: 40 }).scan('a', 5, { active: 20 }, true);

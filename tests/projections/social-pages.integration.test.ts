@@ -211,7 +211,7 @@ describe('the key of a copy', () => {
   });
 
   it.each(['{{product.name}}', 'Now: {{product.brand}} for you', ' ', '🧦🧦', '…', null])(
-    'is null for %j, which has no words of its own',
+    'is null for %j, which has no own words',
     (body) => {
       expect(copyKeyOf(body)).toBeNull();
     },

@@ -33,7 +33,7 @@ describe('a week', () => {
       );
   });
 
-  it('has no day of a scan that had not looked at the brand, until a correction says that it had', async () => {
+  it('has no day for a scan without a look at the brand, until a correction adds the look', async () => {
     const shop = histories();
     shop.brand('shop');
     const scan = { scannedFor: 'other', totals: { active: 2, total: 2, news: 1 } };

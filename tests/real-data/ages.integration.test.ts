@@ -80,7 +80,7 @@ describe.skipIf(absent)('ages of ads that had ended before they were first met',
     rmSync(scratch, { recursive: true, force: true });
   });
 
-  it('are those of the dates in the file, ad by ad and in the average of the brand', async () => {
+  it('follow the dates in the file, for each ad and in the average of the brand', async () => {
     const days = daysInFile();
     const shown = new Map<string, number | null>();
     for (let cursor: string | undefined; ; ) {

@@ -134,7 +134,7 @@ describe.skipIf(absent)('real storefronts', () => {
     expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
   });
 
-  test('an unchanged catalogue appends nothing when repeated, and one event as a scan of another day', async () => {
+  test('an unchanged catalogue appends nothing when repeated, and one event when scanned on another day', async () => {
     const options = { brand: 'kiidskingdom.com', refusedDirectory: tmpdir(), complete: true };
     const report = { progress: () => {}, finished: () => {}, refused: () => {} };
     const [again] = await ingestFiles(

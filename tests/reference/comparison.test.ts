@@ -34,7 +34,7 @@ describe('the comparison', () => {
     expect(comparison).toEqual({ worlds: 60, differing: 0, byFigure: new Map() });
   });
 
-  test('finds each world with a fault, and tells a small one with the two figures', async () => {
+  test('finds each world with a fault, and reports a small one with both figures', async () => {
     const service = serviceWith(showsMissingAsActive);
     const comparison = await compareWorlds(service, OPTIONS);
     expect(comparison.differing).toBeGreaterThan(0);
@@ -57,7 +57,7 @@ describe('the comparison', () => {
     );
   });
 
-  test('tells a fault of a few worlds that shrinking does not reach by itself', async () => {
+  test('reports a fault of a few worlds that shrinking alone does not reach', async () => {
     const service = serviceWith((figures, { brands }) =>
       brands.length === 4 ? { ...figures, brands: {} } : figures,
     );

@@ -95,7 +95,7 @@ describe('the reference model', () => {
     });
   });
 
-  test('says that no ad of a world is missing or inactive if no scan of it is complete', () => {
+  test('marks no ad of a world missing or inactive when none of its scans is complete', () => {
     holds((world) => {
       const observations = world.observations.map((observation) =>
         observation.kind === 'scan'

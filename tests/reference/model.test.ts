@@ -208,7 +208,7 @@ describe('rule 4, blanks and older values', () => {
       });
   });
 
-  test('countries are those that the ad names, else that of a scan of one country', () => {
+  test('countries are those named by the ad, else that of a scan of one country', () => {
     const of = (countries: string[], named?: string[]) =>
       a1(scan('s1', at(0), [shown('a1', named ? { countries: named } : {})], { countries })).countries;
     expect(of(['CA'])).toEqual(['CA']);

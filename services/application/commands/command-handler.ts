@@ -35,7 +35,7 @@ export type CommandHandler = {
   load<State, E extends Event>(stream: string, decider: Decider<State, E>): Promise<LoadedState<State>>;
 };
 
-/** A refusal on a cached state may be wrong: it counts as no events, and the state is then read. */
+/** A refusal on a cached state may be wrong, so it is treated as "no events" and the state is read from the log. */
 const decideOrNone = <E extends Event>(decision: () => readonly E[]): readonly E[] => {
   try {
     return decision();

@@ -12,7 +12,7 @@ const POLL_MS = 500;
 const STATEMENT_TIMEOUT_MS = 300_000;
 
 export type Violation = {
-  /** `null` where the rule is about the corpus. */
+  /** `null` for a rule about the whole corpus. */
   readonly brand_id: string | null;
   readonly key: string;
   readonly one: string;

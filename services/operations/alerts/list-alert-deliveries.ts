@@ -59,7 +59,7 @@ export const listAlertDeliveries = endpoint({
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
-    alert_id: Uuid.toLowerCase().optional().meta({ description: 'Of this rule only.' }),
+    alert_id: Uuid.toLowerCase().optional().meta({ description: 'Deliveries of this rule only.' }),
   }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },

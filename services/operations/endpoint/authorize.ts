@@ -22,6 +22,6 @@ export const requireWorkspace = (workspaceId: unknown, caller: Caller): void => 
  */
 export const requireScope = ({ scope }: Endpoint, caller: Caller): void => {
   if (!caller.scopes.has(scope)) {
-    throw new Refusal('scope_missing', `This needs a key with the scope ${scope}.`);
+    throw new Refusal('scope_missing', `This endpoint requires a key with the scope ${scope}.`);
   }
 };

@@ -12,7 +12,7 @@ export const getSystemFreshness = endpoint({
   operationId: 'getSystemFreshness',
   tag: 'System',
   scope: 'system:read',
-  summary: 'Read how fresh the corpus is',
+  summary: 'Read the freshness of the corpus',
   description:
     'Counts of ads and brands, the time of the last scan, and how many brands of each category were scanned lately.',
   params: noParams,

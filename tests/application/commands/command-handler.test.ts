@@ -67,7 +67,7 @@ const execute = (
   });
 
 describe('a command', () => {
-  test('appends what it decides and returns state, events and position', async () => {
+  test('appends the decided events and returns state, events and position', async () => {
     expect(await execute(() => [counted(2), counted(3)])).toEqual({
       state: 5,
       events: [counted(2), counted(3)],
@@ -76,7 +76,7 @@ describe('a command', () => {
     });
   });
 
-  test('appends nothing when the state is already so, and returns where the state stands', async () => {
+  test('appends nothing when the decision has no events, and returns the position of the state', async () => {
     await execute(() => [counted(2)]);
     expect(await execute(() => [])).toEqual({ state: 2, events: [], revision: 0n, position: 1n });
   });
@@ -138,7 +138,7 @@ describe('a command', () => {
   });
 });
 
-test('a state store of its own is loaded, appended to in groups, and committed once', async () => {
+test('a custom state store is loaded, appended to in groups, and committed once', async () => {
   const calls: string[] = [];
   let conflicts = 0;
   await handleCommand<string, Counted>({

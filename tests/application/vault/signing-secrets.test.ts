@@ -77,7 +77,7 @@ describe('the signing secret', () => {
     expect(await current()).toBe('secret one');
   });
 
-  test('is found at once after the first one was issued', async () => {
+  test('is found immediately after the first one was issued', async () => {
     const { current, issue } = setup();
     expect(await current()).toBeNull();
     issue('one');

@@ -42,7 +42,7 @@ describe('an event', () => {
     expect(upcast(recorded('Paid', { cents: 200 }, 2), REGISTRY).data).toEqual({ cents: '200' });
   });
 
-  test('of the current version is returned as it is', () => {
+  test('of the current version is returned unchanged', () => {
     const event = recorded('Paid', { cents: '200' }, 3);
     expect(upcast(event, REGISTRY)).toBe(event);
   });

@@ -249,7 +249,7 @@ describe('redactAmounts', () => {
     expect(redactAmounts('Variant 2', 'other', 'Price points')).toBe('Variant 2');
   });
 
-  test("keeps amounts in a tool's own ids of tests out of every event, and tells the tests apart", () => {
+  test("removes amounts in a tool's test ids from every event, and still distinguishes the tests", () => {
     const one = scanned();
     const tests = ['bar-$129', 'bar-$119'].map((test_id) => splitTest(test_id));
     const events = one.scan(read('2026-05-01T08:00Z', ...tests));

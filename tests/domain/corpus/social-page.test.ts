@@ -104,7 +104,7 @@ describe('the history of a page link', () => {
     data: { page_id: PAGE, brand_id: BRAND, observed_at: at(4) },
   };
 
-  it('has each observation that says the same at a later time', () => {
+  it('has each later observation with the same values', () => {
     given(socialPage, linked)
       .when(recordPageLink(link({ observed_at: at(3) }), BRAND))
       .records(observedLink(3, 'linked'));
@@ -132,7 +132,7 @@ describe('the history of a page link', () => {
       .records(observedLink(1, 'linked'));
   });
 
-  it('has an observation twice only if it says another thing', () => {
+  it('has an observation twice only if its values differ', () => {
     const known = [linked, unlinked, observedLink(2, 'linked')];
     given(socialPage, ...known)
       .when(recordPageLink(link({ observed_at: at(2) }), BRAND))

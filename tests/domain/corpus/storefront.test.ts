@@ -129,7 +129,7 @@ describe('absence of a product', () => {
     }
   });
 
-  test('counts as a failed fetch when a scan has no product, even if it claims to be complete', () => {
+  test('counts a scan without products as a failed fetch, even if it claims to be complete', () => {
     const one = shop();
     one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
     for (const day of [2, 3, 4]) {

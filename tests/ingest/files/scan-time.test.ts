@@ -72,7 +72,7 @@ const timesOf = async (format: FormatName, name: string, content: string, option
 describe.each(Object.entries(CONTENTS))('the scan time of %s', (name, content) => {
   const format = name as FormatName;
 
-  test('is that of the option, else of the record, else of the file name', async () => {
+  test('is taken from the option, else from the record, else from the file name', async () => {
     const of = async (file: string, own: string | null, options: ReadOptions = {}) => {
       const { times, refused } = await timesOf(format, file, content(own), options);
       expect(refused).toEqual([]);

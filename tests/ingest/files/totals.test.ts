@@ -77,7 +77,7 @@ describe('the totals', () => {
     expect(all[49]).toContain(`a.json:50: ad ${adId(49)}: start_date "soon" is not a date`);
   });
 
-  test('name all ads of a scan of which a part was refused, also those of its earlier parts', async () => {
+  test('name all ads of a scan with a refused part, including those of its earlier parts', async () => {
     await using folder = await ExportFolder.open();
     const content = JSON.stringify(Array.from({ length: 600 }, (_, number) => webAd(number)));
     const { totals, text } = await ingested(folder, 'a.json', content, {

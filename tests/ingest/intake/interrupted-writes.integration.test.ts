@@ -121,7 +121,7 @@ describe('tables whose write fails after the append', () => {
     expect(await started(domain)).toEqual([ad('531').ad_id]);
   });
 
-  it('have a scan before a scan of another brand on the same page is decided', async () => {
+  it('include a scan before a scan of another brand on the same page is decided', async () => {
     const page_id = '540000001';
     const shown = ad('541', { page_id, link_url: 'https://first.example/', started_on: '2026-01-01' });
     const first = scanOf('first.example', TIME, [shown], { pages: [page_id] });

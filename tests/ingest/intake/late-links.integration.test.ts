@@ -93,7 +93,7 @@ describe('a link that arrives after scans of later days', () => {
     }
   });
 
-  it('makes a scan for another brand a look at the brand', async () => {
+  it('counts a scan for another brand as a look at the brand', async () => {
     const domain = 'linked.example';
     const page = newPage();
     await scan('scanned.example', 3, [page]);

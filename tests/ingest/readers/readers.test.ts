@@ -75,7 +75,7 @@ describe('the web format', () => {
     );
   });
 
-  test('is complete by declaration of the caller, unless the file itself says otherwise', async () => {
+  test('is complete when the caller declares it, unless the file contradicts', async () => {
     const declared = { ...OF_BRAND, complete: true };
     const several = [webAd(1), webAd(2, { page_id: '400000000000022' })];
     expect((await read(several, 'a.json', declared)).ends[0]?.coverage.complete).toBe(true);

@@ -130,7 +130,7 @@ const get = async <T>(path: string): Promise<T> =>
   (await on(app).get(path.replace('{ws}', key.workspaceId), { key })).data;
 
 describe('the last 7 and 30 days', () => {
-  test('are those of the brand in every reply', async () => {
+  test('follow the days of the brand in every reply', async () => {
     const brand = await get<{ new_ads_7d: number; new_ads_30d: number }>('/v1/brands/window-com');
     expect([brand.new_ads_7d, brand.new_ads_30d]).toEqual([IN_WEEK, SCANS.length]);
     for (const [days, expected] of [

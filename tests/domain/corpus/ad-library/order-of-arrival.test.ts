@@ -235,7 +235,7 @@ it('adds no country of a scan to an ad that names others, when another scan arri
   }
 });
 
-it('does not take an ad as seen by a scan that missed it, when a late scan tells its page', () => {
+it('does not count an ad as seen by a scan that missed it when a late scan names its page', () => {
   const pageless: Scan = {
     options: { at: '2026-05-01T10:00:00Z' },
     ads: [ad(1, { page_id: null })],

@@ -242,7 +242,7 @@ const holdLists = async ({ people, model }: World): Promise<void> => {
 };
 
 test(
-  'random requests of several members give the replies and lists of the model',
+  'random requests of several members return the replies and lists of the model',
   () =>
     fc.assert(
       fc.asyncProperty(requests, async (sequence) => {
