@@ -52,8 +52,9 @@ export class FileContents {
       subjects: new Set<string>(),
     };
     others.count += 1;
-    if (at < others.firstAt) others.firstAt = at;
-    if (at > others.lastAt) others.lastAt = at;
+    // Compared as times: texts of one time may differ in precision.
+    if (Date.parse(at) < Date.parse(others.firstAt)) others.firstAt = at;
+    if (Date.parse(at) > Date.parse(others.lastAt)) others.lastAt = at;
     if ('products' in observation) others.products += observation.products.length;
     if ('complete' in observation) others.complete = (others.complete ?? 0) + (observation.complete ? 1 : 0);
     if ('domain' in observation && others.subjects.size <= PAGES_LISTED_MAX)

@@ -41,6 +41,20 @@ const read = async (name: string, content: string, options: ReadOptions = OPTION
 const pageText = (...products: readonly object[]): string => JSON.stringify({ products });
 
 describe('a catalogue page', () => {
+  test.each([
+    ['zones', '2026-03-02T10:00:00Z', '2026-03-02T12:00:00+03:00'],
+    ['precisions', '2026-03-02T10:00:00.000Z', '2026-03-02T09:59:59Z'],
+    ['notations', '2026-03-02T10:00:00.000Z', String(Date.UTC(2026, 2, 2, 9) / 1_000)],
+  ])('is as of the newest of its own times, also in different %s', async (_what, newest, older) => {
+    const pages = [newest, older].map((scanned_at, index) =>
+      JSON.stringify({ scanned_at, products: [product(index + 1)] }),
+    );
+    for (const content of [pages, pages.toReversed()]) {
+      const { ends } = await read('times.json', content.join('\n'), { brand: 'shop.example' });
+      expect(ends).toMatchObject([{ scanned_at: '2026-03-02T10:00:00.000Z' }]);
+    }
+  });
+
   test('is detected by content and read into storefront observations', async () => {
     const { pages, ends, refused } = await read('one.json', pageText(product(7)));
     expect(refused).toEqual([]);

@@ -11,7 +11,7 @@ import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
 import type { RefusedRecord } from '../record.ts';
-import { ownScanTime } from '../scan-key.ts';
+import { ownScanTime, timestampOf } from '../scan-key.ts';
 import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
 const COLLECTOR = 'storefront-json';
@@ -118,6 +118,13 @@ const pagesOf = (products: readonly ObservedProduct[]): readonly (readonly Obser
  * A scan is complete only when the caller declares it and nothing was refused. A file of one collection is never
  * complete, because the shop may have other products.
  */
+/** Returns the newest time. Files write them with several zones and precisions. A time that is none comes first, to be refused. */
+const newestOf = (times: readonly string[], utcOffset: string | null): string | undefined => {
+  const msOf = (time: string): number =>
+    Date.parse(timestampOf(time, utcOffset) ?? '') || Number.POSITIVE_INFINITY;
+  return times.toSorted((one, other) => msOf(one) - msOf(other)).at(-1);
+};
+
 export const readStorefrontJson: SideReader = async function* (source, context) {
   const { brandDomain } = context;
   if (brandDomain === null) return;
@@ -162,7 +169,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
   const scannedAt = timeOrRefusal(
     context,
     { line: 1, raw: null },
-    { scanned_at: ownTimes.toSorted().at(-1) },
+    { scanned_at: newestOf(ownTimes, context.times.utcOffset) },
   );
   if (typeof scannedAt !== 'string') {
     yield scannedAt;
