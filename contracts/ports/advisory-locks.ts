@@ -10,6 +10,8 @@ export const ADVISORY_LOCKS = {
   readModelSchemas: 7_201_002,
   /** Nightly rewrite of the list of new advertisers. */
   newAdvertisersRewrite: 7_201_003,
+  /** Table of the nightly verification. */
+  nightlyVerificationSchema: 7_201_004,
   /** Access tables and idempotency keys. */
   accessSchema: 7_205_311,
   /** Vaults of member names and secrets. */

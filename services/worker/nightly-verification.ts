@@ -1,31 +1,55 @@
 import { Cron } from 'croner';
 import { checkInvariants } from '#application/invariants/check-invariants.ts';
-import { MINUTE_MS } from '#contracts/values/time.ts';
+import { claimVerification, storeVerification } from '#application/invariants/verification-record.ts';
+import { MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { systemClock } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
 
-/** Wait for read models that are behind the log. */
-const WAIT_MS = 10 * MINUTE_MS;
-/** Violations are looked up again after this time. A scan of the largest brands is recorded within it. */
-const RECHECK_MS = MINUTE_MS;
+type Times = {
+  /** Wait for read models that are behind the log. */
+  readonly waitMs: number;
+  /** Violations are looked up again after this time. A scan of the largest brands is recorded within it. */
+  readonly recheckMs: number;
+  /** A longer verification is aborted. Until then no other process begins one. */
+  readonly limitMs: number;
+};
+const TIMES: Times = { waitMs: 10 * MINUTE_MS, recheckMs: MINUTE_MS, limitMs: 30 * MINUTE_MS };
 
 type Options = { readonly database: Database; readonly log: Log; readonly signal: AbortSignal };
 
-/** Checks the figures of all brands against each other, and logs what does not agree. */
-export const verifyFigures = async (
-  { database, log, signal }: Options,
-  { waitMs, recheckMs } = { waitMs: WAIT_MS, recheckMs: RECHECK_MS },
-): Promise<void> => {
-  const options = { invariants: INVARIANTS, clock: systemClock, waitMs, recheckMs, signal };
-  const { holds, left_out, invariants } = await checkInvariants(database, options);
+const check = async ({ database, log }: Options, times: Times, signal: AbortSignal): Promise<void> => {
+  const options = { ...times, invariants: INVARIANTS, clock: systemClock, signal };
+  const report = await checkInvariants(database, options);
+  const { holds, left_out, invariants } = report;
   for (const { name, rule, state, reason, violations, first, remedy } of invariants) {
     if (state === 'violated')
       log.error({ invariant: name, rule, violations, first, remedy }, 'figures disagree');
     if (state === 'not_checked') log.warn({ invariant: name, reason }, 'figures not checked');
   }
   if (holds) log.info({ invariants: invariants.length, left_out }, 'figures verified');
+  await storeVerification(database, { report });
+};
+
+/**
+ * Checks the figures of all brands against each other, logs what does not agree, and stores the report for operators.
+ * Does nothing when another process has begun within the limit. Throws when it fails or exceeds the limit.
+ */
+export const verifyFigures = async (options: Options, times: Times = TIMES): Promise<void> => {
+  const { database, log, signal } = options;
+  if (!(await claimVerification(database, times.limitMs))) {
+    log.debug('verification of figures left to another process');
+    return;
+  }
+  const limit = AbortSignal.timeout(times.limitMs);
+  try {
+    await check(options, times, AbortSignal.any([signal, limit]));
+  } catch (error) {
+    const reason = limit.aborted ? `not finished within ${times.limitMs / SECOND_MS} seconds` : String(error);
+    await storeVerification(database, { error: reason });
+    throw error;
+  }
 };
 
 /** Verifies the figures on schedule. A failure is logged; the next run follows on schedule. */

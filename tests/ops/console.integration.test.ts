@@ -247,6 +247,8 @@ describe.skipIf(executable === null)('the console', () => {
   });
 
   test('shows the streams that wait for a newer release', async () => {
+    await go('figures', 'Figures');
+    await page.getByText('No figures were verified yet.').waitFor();
     await go('waiting', 'Waiting streams');
     await page.getByText('No waiting streams.').waitFor();
     await createAlertsTables(stack.pool);
@@ -299,7 +301,7 @@ describe.skipIf(executable === null)('the console', () => {
     await page.getByRole('row', { name: /^radar/ }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).focus();
     const walked: string[] = [];
-    for (let steps = 0; steps < 6; steps += 1) {
+    for (let steps = 0; steps < 7; steps += 1) {
       await page.keyboard.press('Shift+Tab');
       // The focus is visible, and on the screen.
       walked.push(
@@ -311,6 +313,7 @@ describe.skipIf(executable === null)('the console', () => {
     expect(walked).toEqual([
       'Historiestrue',
       'Deliveriestrue',
+      'Figurestrue',
       'Waiting streamstrue',
       'Parked eventstrue',
       'Projectionstrue',

@@ -360,6 +360,7 @@ describe('parked events', () => {
 
 describe('streams that wait for a newer release', () => {
   test('are listed in pages, and are none before alerts has started', async () => {
+    expect(await answered('GET', '/ops/figures')).toBeNull();
     expect(await answered('GET', '/ops/alerts/waiting')).toEqual([]);
     await createAlertsTables(stack.pool);
     await stack.pool.query(

@@ -6,7 +6,10 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { verifyFigures } from '#services/worker/nightly-verification.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkInvariants, type InvariantsReport } from '#application/invariants/check-invariants.ts';
+import { readVerification } from '#application/invariants/verification-record.ts';
 import { systemClock } from '#platform/clock.ts';
+import { silentLog } from '#platform/logger.ts';
+import { createServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
 import { projections } from '#projections/index.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
@@ -160,20 +163,62 @@ describe('ops verify', () => {
 });
 
 describe('the nightly verification', () => {
+  const TIMES = { waitMs: 10_000, recheckMs: 0, limitMs: 60_000 };
+  /** Lets the claim of the last verification expire. */
+  const nextNight = () =>
+    stack.pool.query(`update nightly.verification set started_at = started_at - interval '1 day'`);
+  const metrics = () =>
+    createServiceMetrics({
+      pool: stack.pool,
+      eventStore: stack.eventStore,
+      nats: () => null,
+      missing: async () => [],
+      servers: [],
+    })();
+
   test('logs each rule that is violated, and nothing but success otherwise', async () => {
     const logged: { readonly level: number; readonly msg: string; readonly invariant?: string }[] = [];
     const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
     const options = { database: stack.pool, log, signal: new AbortController().signal };
-    await verifyFigures(options, { waitMs: 10_000, recheckMs: 0 });
+    await verifyFigures(options, TIMES);
     expect(logged.splice(0).map(({ msg }) => msg)).toEqual(['figures verified']);
     const [corrupt, restore] = CORRUPTIONS['countries'] ?? ['', ''];
     await stack.pool.query(corrupt, [alpha.id]);
     try {
-      await verifyFigures(options, { waitMs: 10_000, recheckMs: 0 });
+      await nextNight();
+      await verifyFigures(options, TIMES);
     } finally {
       await stack.pool.query(restore, [alpha.id]);
     }
     expect(logged).toMatchObject([{ level: 50, msg: 'figures disagree', invariant: 'countries' }]);
+    expect(await readVerification(stack.pool)).toMatchObject({ error: null, report: { holds: false } });
+    expect(await metrics()).toContain('adintel_figures_rules{state="violated"} 1\n');
+    expect(await metrics()).toMatch(/^adintel_figures_verified_timestamp_seconds \d{10}/m);
+  });
+
+  test('is done by one of the workers that are woken at once', async () => {
+    await nextNight();
+    const logged: { readonly msg: string }[] = [];
+    const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
+    const options = { database: stack.pool, log, signal: new AbortController().signal };
+    await Promise.all([1, 2, 3].map(() => verifyFigures(options, TIMES)));
+    await verifyFigures(options, TIMES);
+    expect(logged.map(({ msg }) => msg)).toEqual(['figures verified']);
+  });
+
+  test('is aborted after its limit, and keeps the report of the night before', async () => {
+    await nextNight();
+    const options = { database: stack.pool, log: silentLog(), signal: new AbortController().signal };
+    await stack.pool.query(`update projector.projection set state = 'failed' where name = 'radar'`);
+    try {
+      await expect(verifyFigures(options, { ...TIMES, limitMs: 200 })).rejects.toThrow('timeout');
+    } finally {
+      await stack.pool.query(`update projector.projection set state = 'live' where name = 'radar'`);
+    }
+    expect(await readVerification(stack.pool)).toMatchObject({
+      error: 'not finished within 0.2 seconds',
+      report: { holds: true },
+    });
   });
 });
 

@@ -12,6 +12,7 @@ const PAGES = {
   projections: () => import('./projections.js'),
   parked: () => import('./parked.js'),
   waiting: () => import('./waiting.js'),
+  figures: () => import('./figures.js'),
   deliveries: () => import('./deliveries.js'),
   history: () => import('./history.js'),
 };

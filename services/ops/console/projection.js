@@ -2,9 +2,8 @@ import { get, post } from './api-client.js';
 import { badge, button, confirmed, element, notify, pairs } from './dom.js';
 import { NARROW, plot } from './lag-chart.js';
 import { poll } from './polling.js';
-import { formatState, isBuilding, lagText, stateBadges } from './projection-state.js';
 import { verificationReport } from './verification.js';
-import { count, duration, moment, plural } from './format.js';
+import { count, duration, formatState, isBuilding, lagText, moment, plural, stateBadges } from './format.js';
 
 /** Page of one projection: status, lag, rebuild and verification. */
 

@@ -3,8 +3,7 @@ import { element, row, table } from './dom.js';
 import { sparkline } from './lag-chart.js';
 import { show as showOne } from './projection.js';
 import { poll } from './polling.js';
-import { lagText, stateBadges } from './projection-state.js';
-import { count, rate } from './format.js';
+import { count, lagText, rate, stateBadges } from './format.js';
 
 /** Page of all projections: status, and lag over the last hour. */
 

@@ -7,6 +7,7 @@ import type { AuditDependencies } from '../audit/history.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
 import { registerConsole } from './routes/console.ts';
 import { type DeliveryDependencies, registerDeliveryRoutes } from './routes/deliveries.ts';
+import { registerFigureRoutes } from './routes/figures.ts';
 import { type HealthDependencies, registerHealthRoutes } from './routes/health.ts';
 import { registerHistoryRoutes } from './routes/history.ts';
 import { registerLogRoutes } from './routes/log.ts';
@@ -114,6 +115,7 @@ export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServer
   registerProjectionRoutes(app, dependencies);
   registerParkedRoutes(app, dependencies);
   registerAlertRoutes(app, dependencies);
+  registerFigureRoutes(app, dependencies);
   registerLogRoutes(app, dependencies, ending.signal);
   app.addHook('preClose', async () => ending.abort());
   return app;

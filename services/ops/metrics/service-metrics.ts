@@ -6,6 +6,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
+import { readVerification } from '#application/invariants/verification-record.ts';
 import { createAttemptCounter } from './attempt-counter.ts';
 import { countWaitingStreams } from '../alerts/waiting-streams.ts';
 import { readStatus } from '../projections/status.ts';
@@ -65,6 +66,18 @@ const readWaitingStreams = async (gauges: Gauges, { pool }: MetricsDependencies)
   gauges.alertsWaiting.set(await countWaitingStreams(pool));
 };
 
+const RULE_STATES = ['holds', 'violated', 'not_checked', 'left_out'] as const;
+
+const readFigures = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
+  const last = await readVerification(pool);
+  if (!last?.report || last.verified_at === null) return;
+  gauges.figuresVerified.set(Date.parse(last.verified_at) / 1_000);
+  for (const state of RULE_STATES) {
+    const rules = last.report.invariants.filter((one) => one.state === state);
+    gauges.figuresRules.set({ state }, rules.length);
+  }
+};
+
 const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promise<void> => {
   const opened = nats();
   if (opened === null) return;
@@ -98,7 +111,16 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
     // `reset` sets a gauge without labels to 0, which would look like a measured value.
     gauges.deliveriesOverdue.remove();
     gauges.alertsWaiting.remove();
-    const parts = [readServers, readProjections, readDeliveries, readWaitingStreams, readQueues, tally];
+    gauges.figuresVerified.remove();
+    const parts = [
+      readServers,
+      readProjections,
+      readDeliveries,
+      readWaitingStreams,
+      readFigures,
+      readQueues,
+      tally,
+    ];
     const late = new AbortController();
     const inTime = pause(READ_LIMIT_MS, late.signal);
     await Promise.allSettled(parts.map((one) => Promise.race([one(gauges, dependencies), inTime])));

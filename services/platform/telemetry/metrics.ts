@@ -198,6 +198,16 @@ export const SERVICE_METRICS = {
     help: 'Streams that alerts does not match, because they hold an event of a newer release.',
     labelNames: [],
   },
+  figuresVerified: {
+    name: 'adintel_figures_verified_timestamp_seconds',
+    help: 'Time of the last verification of the figures that ended with a report.',
+    labelNames: [],
+  },
+  figuresRules: {
+    name: 'adintel_figures_rules',
+    help: 'Rules between figures at the last verification. state: holds, violated, not_checked, left_out.',
+    labelNames: ['state'],
+  },
   buildProgress: {
     name: 'adintel_projection_build_progress_ratio',
     help: 'Share of the log that a running rebuild of the projection has applied, 0 to 1.',
