@@ -5,6 +5,7 @@ import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
+import { appliedScan } from '../shared-tables/applied-scan.ts';
 import { isNoLook, scanKey } from '../shared-tables/observed-day.ts';
 import { quoted } from '../sql/json-text.ts';
 import { type Change, projection } from '../define-projection.ts';
@@ -75,7 +76,7 @@ const newestScanSql = (condition: string): string =>
  */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
-  version: 6,
+  version: 7,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -86,6 +87,15 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
         insert into brand (brand_id, scanned_at, reliable_at)
         select i.brand_id, ${newestScanSql('s.own or s.reliable')}, ${newestScanSql('s.reliable')} from :input i
         on conflict (brand_id) do update set scanned_at = excluded.scanned_at, reliable_at = excluded.reliable_at`,
+    },
+    // As `recordAppliedScan`, in the table of brands: the most frequent read then needs no further lookup.
+    applied_scan: {
+      columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, applied_at) select brand_id, max(scanned_at) from :input i group by brand_id
+        on conflict (brand_id) do update set applied_at = excluded.applied_at
+        where b.applied_at is null or excluded.applied_at > b.applied_at`,
     },
     compose: {
       columns: { brand_id: 'uuid', workspace_id: 'text' },
@@ -107,7 +117,11 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
       case 'ScanRecorded': {
         const { observed_at, scanned_for, reliable } = event.data;
         const set = { observed_at, own: scanned_for === brand_id, reliable };
-        return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, ...compose(null)];
+        return [
+          appliedScan(event),
+          { kind: 'upsert', table: 'scan', key: scanKey(event), set },
+          ...compose(null),
+        ];
       }
       case 'ScanCorrected': {
         const set = { reliable: event.data.reliable && !isNoLook(event) };

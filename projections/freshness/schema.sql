@@ -10,7 +10,7 @@ create table scan (
 );
 
 -- Time of the last scan that counts and of the last reliable scan per brand, and its freshness as JSON text (null if it
--- was neither scanned nor tracked).
+-- was neither scanned nor tracked). `applied_at`: time of the last recorded scan, whether it counts or not.
 create table brand (
   brand_id uuid primary key,
   slug text,
@@ -18,6 +18,7 @@ create table brand (
   logo_url text,
   scanned_at timestamptz,
   reliable_at timestamptz,
+  applied_at timestamptz,
   freshness text
 );
 

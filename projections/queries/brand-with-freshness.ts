@@ -6,10 +6,11 @@ import { freshnessText } from '../sql/json-text.ts';
  * Reads a brand and its freshness in one statement. This is the most frequent read. One statement with two
  * index lookups takes half the time of two statements sent together, for the database and for the process.
  *
- * The reply is as of the older of the two read models. One that has applied no scan of the brand is as of its profile.
+ * The reply is as of the older of the two read models. One that has applied no scan of the brand is as of its profile. A
+ * scan for another brand may not count for the freshness, but its figures are in the record.
  */
 const readBy = (column: 'slug' | 'brand_id'): string => `
-  select b.detail, ${isoTimeSql('least(b.as_of, coalesce(f.scanned_at, b.profiled_at))')} as as_of, ${freshnessText("'census'")} as freshness
+  select b.detail, ${isoTimeSql('least(b.as_of, coalesce(f.applied_at, b.profiled_at))')} as as_of, ${freshnessText("'census'")} as freshness
   from brands.brand b
   left join freshness.brand f using (brand_id)
   where b.${column} = $1 and b.detail is not null`;

@@ -11,7 +11,7 @@ import { freshnessText } from '../sql/json-text.ts';
 const PAGE = `
   select k.tracked_at, k.brand_id, '{"brand":' || b.summary || ',"cadence":"' || k.cadence || '","created_at":"'
     || k.tracked_at || '","freshness":' || ${freshnessText('k.cadence')} || '}' as item,
-    ${isoTimeSql('least(b.as_of, coalesce(f.scanned_at, b.profiled_at))')} as as_of
+    ${isoTimeSql('least(b.as_of, coalesce(f.applied_at, b.profiled_at))')} as as_of
   from (
     select brand_id, cadence, tracked_at from tracking.tracked_brand
     where workspace_id = $1 and (tracked_at, brand_id) < ($2, $3::uuid)

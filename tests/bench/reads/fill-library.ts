@@ -189,8 +189,8 @@ const fillNewAdvertisers: Fill = {
 const fillFreshness: Fill = {
   projection: freshness,
   sql: [
-    `insert into brand (${BRAND_REFERENCES}, scanned_at, reliable_at)
-      select ${BRAND_REFERENCES}, scanned_at, scanned_at from bench.brand`,
+    `insert into brand (${BRAND_REFERENCES}, scanned_at, reliable_at, applied_at)
+      select ${BRAND_REFERENCES}, scanned_at, scanned_at, scanned_at from bench.brand`,
     `insert into tracker (workspace_id, brand_id, cadence, tracked_at) ${TRACKED_BRANDS}`,
     `insert into tracker (brand_id, workspace_id, cadence, tracked_at)
       select brand_id, 'ws_' || w, case when (n + w) % 4 = 0 then 'daily' else 'weekly' end, now() - w * interval '1 day'
