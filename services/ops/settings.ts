@@ -2,16 +2,9 @@ import { z } from 'zod';
 import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 import { processSettings } from '#platform/process/run-process.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
+import { auditSettings } from './audit/signing-key.ts';
 
 const TOKEN_MIN_LENGTH = 16;
-
-/** Settings shared by this process and the command line. */
-export const auditSettings = {
-  AUDIT_SIGNING_KEY: secret(
-    z.string().optional(),
-    'Ed25519 key that signs audit exports, as PEM or seed. Create it with `npm run ops -- audit keygen`. Exports need it.',
-  ),
-} as const;
 
 export const OpsSettings = z.object({
   ...serverSettings,

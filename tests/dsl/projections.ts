@@ -1,8 +1,8 @@
-import { expect, inject } from 'vitest';
+import { expect } from 'vitest';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { derivedId } from '#domain/ids.ts';
-import { inTransaction, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { applyBatch, type Target } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
@@ -63,10 +63,7 @@ export const interleave = (
 };
 
 /** Creates the tables and indexes of a projection, empty, and returns them as a target of batches. */
-export const openTarget = async (
-  database: ReturnType<typeof openPool>,
-  projection: Projection,
-): Promise<Target> => {
+export const openTarget = async (database: Database, projection: Projection): Promise<Target> => {
   const schema = schemaOf(projection.name);
   await inTransaction(database, async (client) => {
     await createTables(client, projection, schema);
@@ -76,38 +73,67 @@ export const openTarget = async (
   return { projection, schema, catalog, saveCheckpoint: () => Promise.resolve() };
 };
 
+/** A database with the tables of the projector and nothing else. */
+type LentDatabase = { readonly url: string; readonly pool: Database; drop(): Promise<void> };
+
+/** Databases of this worker that no test uses now. To create and drop one takes longer than most tests. */
+const unused: LentDatabase[] = [];
+
+const createDatabase = async (): Promise<LentDatabase> => {
+  const created = await createTestDatabase();
+  const pool = openPool(created.url, 4, { allowExitOnIdle: true });
+  await createProjectorTables(pool);
+  return {
+    url: created.url,
+    pool,
+    drop: async () => {
+      await pool.end();
+      await created.drop();
+    },
+  };
+};
+
+/** Drops every schema except that of the projector. */
+const clear = async (pool: Database): Promise<void> => {
+  const { rows } = await pool.query<{ name: string }>(
+    `select nspname as name from pg_namespace
+     where nspname !~ '^pg_' and nspname not in ('information_schema', 'public', 'projector')`,
+  );
+  for (const { name } of rows) await pool.query(`drop schema "${name}" cascade`);
+};
+
+/** Lends a database to `work`, and clears it afterwards. After a failure it is dropped. */
+const withDatabase = async (work: (database: LentDatabase) => Promise<void>): Promise<void> => {
+  const lent = unused.pop() ?? (await createDatabase());
+  try {
+    await work(lent);
+    await clear(lent.pool);
+  } catch (error) {
+    await lent.drop();
+    throw error;
+  }
+  unused.push(lent);
+};
+
 export const given = (events: readonly GivenEvent[]) => ({
   into: (projection: Projection) => ({
-    shows: async <T>(read: (db: ReadDatabase) => Promise<T>, expected: T): Promise<void> => {
-      inject('databaseUrl');
-      const testDatabase = await createTestDatabase();
-      const { url } = testDatabase;
-      const database = openPool(url, 4);
-      try {
-        await createProjectorTables(database);
+    shows: <T>(read: (db: ReadDatabase) => Promise<T>, expected: T): Promise<void> =>
+      withDatabase(async ({ url, pool }) => {
+        await using db = openReadDatabase(url);
         let rowsOfFirstRun: object | null = null;
         for (const size of BATCH_SIZES) {
-          const target = await openTarget(database, projection);
+          const target = await openTarget(pool, projection);
           const subscribed = recorded(events).filter(({ stream }) =>
             projection.prefixes.some((prefix) => stream.startsWith(prefix)),
           );
           for (let from = 0; from < subscribed.length; from += size) {
             const batch = subscribed.slice(from, from + size);
-            await applyBatch(database, target, batch, batch.at(-1)?.position ?? 0n);
+            await applyBatch(pool, target, batch, batch.at(-1)?.position ?? 0n);
           }
-          const rows = await checksums(database, [projection]);
+          const rows = await checksums(pool, [projection]);
           expect(rows, `tables in batches of ${size}`).toEqual((rowsOfFirstRun ??= rows));
-          const db = openReadDatabase(url);
-          try {
-            expect(await read(db), `in batches of ${size}`).toEqual(expected);
-          } finally {
-            await db[Symbol.asyncDispose]();
-          }
+          expect(await read(db), `in batches of ${size}`).toEqual(expected);
         }
-      } finally {
-        await database.end();
-        await testDatabase.drop();
-      }
-    },
+      }),
   }),
 });

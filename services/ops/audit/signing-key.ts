@@ -1,5 +1,15 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
+import { secret } from '#platform/settings.ts';
+
+/** Settings of the operator process and of the command line. */
+export const auditSettings = {
+  AUDIT_SIGNING_KEY: secret(
+    z.string().optional(),
+    'Ed25519 key that signs audit exports, as PEM or seed. Create it with `npm run ops -- audit keygen`. Exports need it.',
+  ),
+} as const;
 
 /** Ed25519 key pair that signs exports. The setting holds the private key as a PEM, or as base64 of its 32-byte seed. */
 export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: KeyObject };

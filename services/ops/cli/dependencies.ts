@@ -10,7 +10,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { createWorkspaceCommands, type WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
-import { auditSettings } from '../settings.ts';
+import { auditSettings } from '../audit/signing-key.ts';
 
 const POOL_CLIENTS = 2;
 

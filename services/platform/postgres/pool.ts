@@ -1,4 +1,4 @@
-import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
+import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
 import type { Writable } from 'node:stream';
 import { meterPool } from '../telemetry/metrics.ts';
@@ -19,7 +19,7 @@ export type Database = Pool;
 export type Transaction = PoolClient;
 
 /** Opens an ordinary connection pool for writes, long queries and COPY. `max`: maximum connections. */
-export const openPool = (url: string, max: number, settings: Partial<ClientConfig> = {}): Database => {
+export const openPool = (url: string, max: number, settings: PoolConfig = {}): Database => {
   const pool = new Pool({
     connectionString: url,
     max,
