@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Feature } from './features.ts';
 import { expectedFigures } from './model.ts';
 import type { Outcome, ServiceUnderComparison } from './service/service.ts';
-import { shrink } from './shrink.ts';
-import { type Difference, differencesOf, tellFailure } from './story.ts';
+import { shrink } from './failures/shrink.ts';
+import { type Difference, differencesOf, tellFailure } from './failures/story.ts';
 import type { World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FEATURES } from './features.ts';
-import { expectedFigures } from './model.ts';
+import { FEATURES } from '../features.ts';
+import { expectedFigures } from '../model.ts';
 import { shrink } from './shrink.ts';
-import { at, link, profile, scan, shown, worldWith } from './sketch.ts';
-import type { World } from './world.ts';
-import { worldArbitrary } from './worlds.ts';
+import { at, link, profile, scan, shown, worldWith } from '../sketch.ts';
+import type { World } from '../world.ts';
+import { worldArbitrary } from '../worlds.ts';
 
 const each =
   (differs: (world: World) => boolean) =>

@@ -1,4 +1,4 @@
-import type { Figures, Scan, ShownAd, World, WorldObservation } from './world.ts';
+import type { Figures, Scan, ShownAd, World, WorldObservation } from '../world.ts';
 
 /** Tells a world as chronological lines, and names the figures in which the service differs from the model. */
 

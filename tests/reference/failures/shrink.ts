@@ -1,4 +1,4 @@
-import type { Scan, ShownAd, World, WorldObservation } from './world.ts';
+import type { Scan, ShownAd, World, WorldObservation } from '../world.ts';
 
 /**
  * Shrinks a differing world by leaving out parts of it. All worlds that lack one part are tried at once, because many
