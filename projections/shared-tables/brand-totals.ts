@@ -36,8 +36,8 @@ const rowOf = (event: RecordedEvent<ScanRecorded | ScanCorrected | AdAttributed>
 };
 
 /**
- * Returns the change of the totals, run by a statement named `totals`. A scan whose totals do not hold for its own time
- * changes nothing.
+ * Returns the change of the totals, run by a statement named `totals`. A scan with totals of another time than its
+ * own changes nothing.
  */
 export const brandTotals = (
   event: RecordedEvent<ScanRecorded | ScanCorrected | AdAttributed>,

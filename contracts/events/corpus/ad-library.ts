@@ -185,8 +185,8 @@ export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonl
 /** Fields that the scan left blank, per ad. A late scan reads them to decide what its own fields changed. */
 export type LeftBlank = {
   /**
-   * Fields that an earlier scan showed of these ads and this one did not. Absent: those of the scan before, without
-   * the fields that this scan changed.
+   * Fields of these ads that an earlier scan showed and this one left blank. Absent: the blank fields of the scan
+   * before, without the fields that this scan changed.
    */
   readonly blank?: readonly BlankField[];
 };

@@ -192,8 +192,8 @@ export const stagedAds = async (
 };
 
 /**
- * Yields the brand's ads on the covered pages that the scan did not show, in slices of ids: those that are live, and those
- * that were shown as ended until now.
+ * Yields ids, in slices, of the brand's ads on the covered pages that the scan did not show: live ads, and ads that
+ * were shown as ended until now.
  */
 export const absentAdIds = async function* (
   database: Database,

@@ -8,8 +8,8 @@ const TRUSTED_MS = 1_000;
 const SAMPLES_STOPPED_SECONDS = 60;
 
 /**
- * Read models that lack events of the log, with the time at which they last lacked none. The projector samples them every
- * 10 seconds. One that never was without lag holds as of its start.
+ * Read models that are behind the log, with the time at which they were last up to date. The projector samples them
+ * every 10 seconds. A read model that never was up to date gets the time of its start.
  */
 const BEHIND = `
   select p.name, ${isoTimeSql(`coalesce(

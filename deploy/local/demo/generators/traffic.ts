@@ -15,7 +15,7 @@ const VISITS_MIN = 4_000;
 /** Visits of the most visited brand as a multiple of the least visited. */
 const VISITS_SPREAD = 1_500;
 const OTHER_COUNTRIES = ['US', 'CA', 'GB', 'AU', 'DE', 'FR'] as const;
-/** Spread of the arrival of one month's estimates. */
+/** Milliseconds over which the estimates of one month arrive. */
 const ARRIVAL_MS = HOUR_MS;
 const PROVIDER = 'demo-estimates/1';
 

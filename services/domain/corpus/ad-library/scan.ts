@@ -79,7 +79,9 @@ export const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
 export const saidCountries = (scan: ScanHeader, ad: ObservedAd): readonly string[] =>
   ad.countries ?? (scan.countries.length === 1 ? scan.countries : []);
 
-/** Ads of a bulk event, by the fields that the scan left blank; `null`: the same as the look before. */
+/**
+ * Ads of a bulk event, grouped by the fields that the scan left blank. `null`: the same fields as in the look before.
+ */
 export type BlankGroups = Map<
   string,
   { readonly blank: readonly BlankField[] | null; readonly ad_ids: string[] }
