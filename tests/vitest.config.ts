@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './longest-first.ts';
 
 /** One worker per core of a small machine. More workers would make integration tests depend on scheduling. */
 const WORKERS = 2;
@@ -21,6 +22,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: WORKERS,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
