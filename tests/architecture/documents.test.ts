@@ -8,6 +8,9 @@ import { createProgram } from '#services/ops/cli/program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Document, readDocuments, wordsOf } from '../stack/documents.ts';
 
+/** Timeout of a test that starts a process; on a busy machine the start takes several seconds. */
+const START_TIMEOUT_MS = 60_000;
+
 const ROOT = resolve(import.meta.dirname, '../..');
 const README_MAX_BYTES = 6_144;
 
@@ -147,7 +150,7 @@ describe('command lines in documents', () => {
     expect(faultOf(['projection', 'status'])).toContain('projection');
   });
 
-  test('of ingest use existing options', () => {
+  test('of ingest use existing options', { timeout: START_TIMEOUT_MS }, () => {
     const { stdout } = spawnSync(process.execPath, [join(ROOT, 'services/ingest/cli.ts'), '--help'], {
       encoding: 'utf8',
     });
