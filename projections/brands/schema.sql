@@ -50,11 +50,22 @@ create table scan (
   primary key (brand_id, date, scan_id)
 );
 
--- Totals as of each brand's newest scan, moved by ads that changed their brand since.
+-- Ads that came to a brand (positive) or left it (negative) at a time.
+create table brand_move (
+  brand_id uuid not null,
+  at timestamptz not null,
+  active_ads bigint not null,
+  total_ads bigint not null,
+  primary key (brand_id, at)
+);
+
+-- Totals as stated by each brand's newest scan, and with the ads that changed their brand since.
 create table brand_totals (
   brand_id uuid primary key,
   scanned_at timestamptz,
   scan_id text collate "C",
+  stated_active_ads bigint not null,
+  stated_total_ads bigint not null,
   active_ads bigint not null,
   total_ads bigint not null
 );

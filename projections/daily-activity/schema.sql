@@ -28,5 +28,11 @@ create table applied_scan (
   brand_id uuid primary key,
   scanned_at timestamptz not null
 );
+
+-- When an ad last came to each brand from another one, or left it.
+create table last_move (
+  brand_id uuid primary key,
+  moved_at timestamptz not null
+);
 -- indexes
 create index applied_scan_newest on applied_scan (scanned_at);

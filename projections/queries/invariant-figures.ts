@@ -60,11 +60,20 @@ export const WEEKS_OF_DAYS = `
     from daily_activity.day group by 1, 2
   ) w cross join lateral (values ${WEEK_FIGURES.map((name) => `('${name}', w.${name})`).join()}) f(name, figure)`;
 
+/** SQL of whether no ad came to the brand `brandId` or left it after the last scan of its days. */
+const unmoved = (brandId: string): string => `not exists (
+  select from daily_activity.last_move m where m.brand_id = ${brandId} and m.moved_at > coalesce((
+    select max(s.observed_at) from daily_activity.scan s where s.brand_id = m.brand_id and not s.out_of_order), '-infinity'))`;
+
 export const LAST_DAY = `
   select distinct on (brand_id) brand_id, '' as key, active_ads as figure
   from daily_activity.day d
   where exists (select from daily_activity.scan s where s.brand_id = d.brand_id and s.date = d.date and not s.out_of_order)
+    and ${unmoved('d.brand_id')}
   order by brand_id, date desc`;
+/** Active ads of the brands whose last day holds all their moves. */
+export const ACTIVE_ON_LAST_DAY = `
+  select brand_id, '' as key, active_ads as figure from brands.brand b where ${unmoved('b.brand_id')}`;
 
 /** Read models with a table `applied_scan`, and those with the last scan in another one. */
 export const SCANNED = [
@@ -100,5 +109,11 @@ export const DATED: readonly (readonly [schema: string, rows: string])[] = [
   ['radar', 'select brand_id, id::text as key, observed_at as at from radar.item'],
   ['daily_activity', 'select brand_id, scan_id as key, observed_at as at from daily_activity.scan'],
   ['velocity', 'select brand_id, scan_id as key, observed_at as at from velocity.scan'],
-  ['ads', 'select brand_id, ad_id as key, greatest(first_seen_at, seen_at) as at from ads.ad'],
+  // An ad that came from another brand since it was last seen was seen by scans of that brand.
+  [
+    'ads',
+    `select brand_id, ad_id as key, greatest(first_seen_at, seen_at) as at from ads.ad a where not exists (
+       select from ads.history h
+       where h.ad_id = a.ad_id and h.change = 'attributed' and h.at > greatest(a.first_seen_at, a.seen_at))`,
+  ],
 ];

@@ -2,6 +2,7 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { utcDateSql } from '#contracts/values/windows.ts';
 import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import {
+  ACTIVE_ON_LAST_DAY,
   CATEGORY_NAMES,
   countOf,
   DATED,
@@ -123,10 +124,10 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'last-day',
-    rule: 'The last day of the daily activity has the active ads of the brand.',
+    rule: 'The last day of the daily activity has the active ads of the brand, unless ads moved after its last scan.',
     reads: ['brands', 'daily-activity'],
     figures: ['active ads of the last day', 'active_ads of the brand'],
-    sql: equal(LAST_DAY, ofBrand('active_ads')),
+    sql: equal(LAST_DAY, ACTIVE_ON_LAST_DAY),
     remedy: replay('brands', 'daily-activity'),
   },
   {
@@ -208,7 +209,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'dated-after-as-of',
-    rule: 'Nothing is dated after the last scan of its brand.',
+    rule: 'Nothing is dated after the last scan of its brand, except ads that came from another brand since.',
     reads: DATED.map(([schema]) => schema.replaceAll('_', '-')),
     figures: ['time of the row', 'last scan of the brand'],
     sql: DATED.map(

@@ -5,11 +5,11 @@ import type { Change, Row, Statement } from '../define-projection.ts';
 import { isOutOfOrder } from './observed-day.ts';
 
 /**
- * A brand's totals: a table `brand_totals` with `brand_id, scanned_at, scan_id, active_ads, total_ads`. Several
- * projections have one, each its own.
+ * A brand's totals: a table `brand_totals` and a table `brand_move` of the ads that changed their brand. Several
+ * projections have them, each its own.
  *
- * The newest scan, by time and id, decides the totals. An ad that changes its brand moves them by one, until an event
- * later in the stream states the totals of the newest scan again.
+ * The newest scan, by time and id, decides the totals. Ads that came to the brand or left it after the time of that scan
+ * are added or subtracted; a scan states its totals with all moves up to its own time.
  */
 const COLUMNS = {
   brand_id: 'uuid',
@@ -27,8 +27,9 @@ const rowOf = (event: RecordedEvent<ScanRecorded | ScanCorrected | AdAttributed>
   const { revision, data } = event;
   if (event.type === 'AdAttributed') {
     const by = attributedBy(event);
+    const { brand_id, observed_at: scanned_at } = data;
     const active_ads = event.data.ad.status === 'inactive' ? 0 : by;
-    return { brand_id: data.brand_id, revision, scanned_at: null, scan_id: null, active_ads, total_ads: by };
+    return { brand_id, revision, scanned_at, scan_id: null, active_ads, total_ads: by };
   }
   const { brand_id, observed_at, scan_id, totals } = event.data;
   const { active: active_ads, total: total_ads } = totals;
@@ -46,31 +47,42 @@ export const brandTotals = (
     ? []
     : [{ kind: 'run', statement: 'totals', row: rowOf(event) }];
 
-/** Statement `totals`. A row without a scan is a difference; it counts if it follows the totals in the stream. */
+/** Statement `totals`. A row without a scan is a move. */
 export const recordTotals: Statement = {
   columns: COLUMNS,
-  touches: ['brand_totals'],
+  touches: ['brand_totals', 'brand_move'],
   sql: `
-    with said as materialized (select * from :input i), newest as (
+    with said as materialized (select * from :input i), moves as materialized (
+      select brand_id, scanned_at as at, sum(active_ads)::bigint as active_ads, sum(total_ads)::bigint as total_ads
+      from said where scan_id is null group by 1, 2
+    ), stored as (
+      insert into brand_move as m (brand_id, at, active_ads, total_ads) select * from moves
+      on conflict (brand_id, at) do update set active_ads = m.active_ads + excluded.active_ads,
+        total_ads = m.total_ads + excluded.total_ads
+    ), newest as (
       select distinct on (brand_id) * from said where scan_id is not null
       order by brand_id, scanned_at desc, scan_id collate "C" desc, revision desc
     ), stated as (
-      select b.brand_id, n.revision,
+      select b.brand_id,
         case when n.revision is null then o.scanned_at else n.scanned_at end as scanned_at,
         case when n.revision is null then o.scan_id else n.scan_id end as scan_id,
-        case when n.revision is null then coalesce(o.active_ads, 0) else n.active_ads end as active_ads,
-        case when n.revision is null then coalesce(o.total_ads, 0) else n.total_ads end as total_ads
+        case when n.revision is null then coalesce(o.stated_active_ads, 0) else n.active_ads end as active_ads,
+        case when n.revision is null then coalesce(o.stated_total_ads, 0) else n.total_ads end as total_ads
       from (select distinct brand_id from said) b left join brand_totals o using (brand_id)
       left join newest n on n.brand_id = b.brand_id and (o.scanned_at is null or n.scanned_at > o.scanned_at
         or (n.scanned_at = o.scanned_at and n.scan_id collate "C" >= o.scan_id))
     )
-    insert into brand_totals (brand_id, scanned_at, scan_id, active_ads, total_ads)
-    select t.brand_id, t.scanned_at, t.scan_id, t.active_ads + coalesce(sum(d.active_ads), 0),
-      t.total_ads + coalesce(sum(d.total_ads), 0)
-    from stated t left join said d
-      on d.brand_id = t.brand_id and d.scan_id is null and d.revision > coalesce(t.revision, -1)
-    group by t.brand_id, t.scanned_at, t.scan_id, t.active_ads, t.total_ads
+    insert into brand_totals
+      (brand_id, scanned_at, scan_id, stated_active_ads, stated_total_ads, active_ads, total_ads)
+    select t.brand_id, t.scanned_at, t.scan_id, t.active_ads, t.total_ads, t.active_ads + m.active_ads,
+      t.total_ads + m.total_ads
+    from stated t cross join lateral (
+      select coalesce(sum(active_ads), 0)::bigint as active_ads, coalesce(sum(total_ads), 0)::bigint as total_ads
+      from (select * from brand_move union all select * from moves) m
+      where m.brand_id = t.brand_id and m.at > coalesce(t.scanned_at, '-infinity')
+    ) m
     on conflict (brand_id) do update set scanned_at = excluded.scanned_at, scan_id = excluded.scan_id,
+      stated_active_ads = excluded.stated_active_ads, stated_total_ads = excluded.stated_total_ads,
       active_ads = excluded.active_ads, total_ads = excluded.total_ads`,
 };
 

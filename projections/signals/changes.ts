@@ -25,12 +25,13 @@ type Counted = {
   readonly plus?: AdFormat;
   readonly uncovered?: number;
   readonly relabelled?: number;
+  readonly moved?: number;
 };
 
 /** Adds to the counts of a brand from a time on. */
 export const addStep = ({ brand_id, observed_at }: When, counted: Counted): Change => {
-  const { minus, plus, uncovered = 0, relabelled = 0 } = counted;
-  const by = { video: 0, image: 0, carousel: 0, dco: 0, other: 0, uncovered, relabelled };
+  const { minus, plus, uncovered = 0, relabelled = 0, moved = 0 } = counted;
+  const by = { video: 0, image: 0, carousel: 0, dco: 0, other: 0, uncovered, relabelled, moved };
   if (minus) by[minus] -= 1;
   if (plus) by[plus] += 1;
   return { kind: 'increment', table: 'step', key: { brand_id, at: new Date(observed_at).toISOString() }, by };

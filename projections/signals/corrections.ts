@@ -9,6 +9,7 @@ import type {
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { isSaleCopy } from '#contracts/values/signals.ts';
 import type { Change } from '../define-projection.ts';
+import { attributedBy } from '../shared-tables/brand-totals.ts';
 import {
   addStep,
   markOccurrence,
@@ -107,13 +108,20 @@ export const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonl
 };
 
 /**
- * Returns the changes of an ad in the stream of one of the two brands. The ad counts for the present brand on all days.
- * What it was reported for stays with the brand that reported it, and its pages are no news to the other one.
+ * Returns the changes of an ad in the stream of one of the two brands. The ad counts for the present brand from the move
+ * on; earlier days hold the brand as known then. It makes no brand grow or shrink, and its pages are no news.
  */
-export const attributeAd = ({ data }: RecordedEvent<AdAttributed>): readonly Change[] => {
-  const { brand_id, to_brand_id, ad } = data;
-  const first = { brand_id, observed_at: ad.first_seen_at };
-  return brand_id === to_brand_id
-    ? [...countAd(brand_id, ad, 1), ...meetFirst(first, ad, ad.content, false), sumUpFrom(first)]
-    : [...countAd(brand_id, ad, -1), sumUpFrom(first)];
+export const attributeAd = (event: RecordedEvent<AdAttributed>): readonly Change[] => {
+  const { ad } = event.data;
+  const sign = attributedBy(event);
+  const counted = {
+    ...(sign === 1 ? { plus: ad.format } : { minus: ad.format }),
+    relabelled: 1,
+    moved: sign,
+  };
+  return [
+    ...(ad.status === 'inactive' ? [] : [addStep(event.data, counted)]),
+    ...(sign === 1 ? meetFirst(event.data, ad, ad.content, false) : []),
+    sumUpFrom(event.data),
+  ];
 };

@@ -64,10 +64,10 @@ const { ramp, drop, launch_burst, sale, format_mix_shift } = SIGNAL_THRESHOLDS;
 type Compare = (day: string, before: string) => string;
 
 const isRamp: Compare = (day, before) => `
-  ${day}.active_ads - (${day}.uncovered - ${before}.uncovered) - ${before}.active_ads
+  ${day}.active_ads - (${day}.uncovered - ${before}.uncovered) - (${day}.moved - ${before}.moved) - ${before}.active_ads
     >= greatest(${ramp.ads}, ${ramp.share} * ${before}.active_ads)`;
 const isDrop: Compare = (day, before) => `
-  ${before}.active_ads - ${day}.active_ads >= greatest(${drop.ads}, ${drop.share} * ${before}.active_ads)`;
+  ${before}.active_ads - ${day}.active_ads + (${day}.moved - ${before}.moved) >= greatest(${drop.ads}, ${drop.share} * ${before}.active_ads)`;
 
 /** SQL of a change that is reported once: not if the previous reliable day met the condition already. */
 const moved = (kind: 'ramp' | 'drop', isSo: Compare): string =>

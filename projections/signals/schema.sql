@@ -10,8 +10,10 @@ create table step (
   other bigint not null default 0,
   -- Ads first seen running without a recorded start: those of a page's first scan, and late-seen ones.
   uncovered bigint not null default 0,
-  -- Active ads whose format was changed, or first named, by another source.
+  -- Active ads whose format was changed, or first named, by another source, or that came from another brand or left.
   relabelled bigint not null default 0,
+  -- Active ads that came from another brand, less those that left.
+  moved bigint not null default 0,
   primary key (brand_id, at)
 );
 

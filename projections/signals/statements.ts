@@ -2,7 +2,7 @@ import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts
 import type { Statement } from '../define-projection.ts';
 import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
 
-const COUNTS = ['video', 'image', 'carousel', 'dco', 'other', 'uncovered', 'relabelled'] as const;
+const COUNTS = ['video', 'image', 'carousel', 'dco', 'other', 'uncovered', 'relabelled', 'moved'] as const;
 
 /** Columns that identify an occurrence: no two have the same ad, cause and scan. */
 const OCCURRENCE = { ad_id: 'text', cause: 'text', scan_id: 'text' } as const;

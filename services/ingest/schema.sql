@@ -19,6 +19,17 @@ begin
   end if;
 end $$;
 
+-- Tables of an older release lack the destinations of ads. They are dropped, and the next start folds them again.
+do $$
+begin
+  if to_regclass('ingest.ad') is not null and not exists (
+      select from information_schema.columns
+      where table_schema = 'ingest' and table_name = 'ad' and column_name = 'destination') then
+    drop table if exists ingest.library, ingest.ad, ingest.ad_owner, ingest.ad_move, ingest.page, ingest.recorded_scan,
+      ingest.folded_to;
+  end if;
+end $$;
+
 -- Without its checkpoint the log is folded from its beginning, and with it the links of all pages.
 do $$
 begin
@@ -177,8 +188,12 @@ create table if not exists ingest.ad (
   shown_ended boolean not null,
   first_seen_at text collate "C" not null,
   known jsonb not null,
+  -- Host of the ad's destination with its labels in reverse order, each with a dot: `com.shop.www.`. Null without one,
+  -- and for hosts that many brands share.
+  destination text collate "C",
   primary key (ad_id, brand_id)
 );
+create index if not exists ad_by_destination on ingest.ad (destination, brand_id) where destination is not null;
 -- In tables of an older release, an ad has one row.
 do $$
 begin
@@ -210,11 +225,18 @@ create table if not exists ingest.ad_move (
   ad_id text not null,
   scan_id uuid not null,
   to_brand_id uuid not null,
+  from_brand_id uuid not null,
+  observed_at text collate "C" not null,
+  -- Status of the ad when it moved.
+  status text not null,
   has_left boolean not null,
   has_arrived boolean not null,
   moved jsonb,
   primary key (ad_id, scan_id, to_brand_id)
 );
+create index if not exists ad_move_by_cause on ingest.ad_move (scan_id, from_brand_id);
+create index if not exists ad_move_from on ingest.ad_move (from_brand_id, observed_at);
+create index if not exists ad_move_to on ingest.ad_move (to_brand_id, observed_at);
 create index if not exists ad_move_open on ingest.ad_move (scan_id, to_brand_id) where has_left and not has_arrived;
 
 create table if not exists ingest.page (

@@ -170,7 +170,7 @@ export const library = (): Library => {
         pagelessAt = header.scanned_at;
       if (isLate(header, log)) {
         const shownPages = ads.map(({ page_id }) => page_id ?? '');
-        const late = { scan: own, scans: log, metAt, shownPages };
+        const late = { scan: own, scans: log, metAt, shownPages, moves: [] };
         const sums = emptyLateTotals();
         const adIds = [...new Set([...shown.keys(), ...state.ads.keys()])];
         let isAgain = false;

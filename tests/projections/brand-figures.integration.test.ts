@@ -190,8 +190,9 @@ describe('an ad that changes its brand', () => {
 
   it('is not counted twice when the totals of the scan are stated again', async () => {
     const world = moved();
-    world.correctScan('from', 'a', { active: 2, total: 2 });
-    world.correctScan('to', 'b', { active: 1, total: 1 });
+    // A correction states the totals of the scan's own time, which is before the move.
+    world.correctScan('from', 'a', { active: 3, total: 3, news: 1 });
+    world.correctScan('to', 'b', { active: 0, total: 0, news: 1 });
     world.move('from', 'to', '2', 6);
     await given(world.events)
       .into(brands)

@@ -1,51 +1,27 @@
 import { hash } from 'node:crypto';
 import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { destinationDomains } from '#contracts/values/ad-destination.ts';
-import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { brandsOfAds } from '../attribution/brand-of-ad.ts';
+import { ownersOf } from './staged-ads.ts';
 import { anotherBrand, partsOfAnotherBrandSql } from './scan-brand.ts';
 
-/**
- * Returns the brand id of each ad, in the order of `ads` (attribution, rule 10). An existing ad keeps its brand. A new
- * ad belongs to the brand of its destination's domain, else to the brand that its social page is linked to, else to the
- * brand that the scan was made for. Destinations in app stores and on shared hosts identify no brand.
- */
+/** Returns the brand id of each ad of a chunk, in the order of `ads`: its owner, else the brand that it belongs to. */
 const attribute = async (
   database: Database,
   scannedFor: string,
   ads: readonly ObservedAd[],
 ): Promise<readonly string[]> => {
-  const domains = ads.map((ad) => (ad.link_url === null ? [] : destinationDomains(ad.link_url)));
-  const pageIds = [...new Set(ads.flatMap(({ page_id }) => page_id ?? []))];
-  const [existing, brands, links] = await Promise.all([
-    database.query<{ ad_id: string; brand_id: string }>(
-      'select ad_id, brand_id from ingest.ad where ad_id = any($1::text[])',
-      [ads.map(({ ad_id }) => ad_id)],
-    ),
-    database.query<{ domain: string; brand_id: string }>(
-      'select domain, brand_id from ingest.brand where domain = any($1::text[])',
-      [[...new Set(domains.flat())]],
-    ),
-    database.query<{ social_page_id: string; brand_id: string }>(
-      `select social_page_id, brand_id from ingest.linked_page where social_page_id = any($1::text[])
-       order by social_page_id, (brand_id = $2) desc, confidence desc, brand_id`,
-      [pageIds, scannedFor],
-    ),
-  ]);
-  const brandOfAd = new Map(existing.rows.map(({ ad_id, brand_id }) => [ad_id, brand_id]));
-  const brandOfDomain = new Map(brands.rows.map(({ domain, brand_id }) => [domain, brand_id]));
-  const brandOfPage = new Map<string, string>();
-  for (const { social_page_id, brand_id } of links.rows)
-    if (!brandOfPage.has(social_page_id)) brandOfPage.set(social_page_id, brand_id);
-  return ads.map((ad, index) => {
-    const byDestination = domains[index]
-      ?.map((domain) => brandOfDomain.get(domain))
-      .find((id) => id !== undefined);
-    const byPage = ad.page_id === null ? undefined : brandOfPage.get(ad.page_id);
-    return brandOfAd.get(ad.ad_id) ?? byDestination ?? byPage ?? scannedFor;
-  });
+  const owners = await ownersOf(
+    database,
+    ads.map(({ ad_id }) => ad_id),
+  );
+  const brands = await brandsOfAds(
+    database,
+    ads.map(({ link_url, page_id }) => ({ link_url, page_id, scannedFor })),
+  );
+  return ads.map(({ ad_id }, index) => owners.get(ad_id) ?? brands[index] ?? scannedFor);
 };
 
 /** Why a chunk is refused, by its number and its scan. */
@@ -149,48 +125,6 @@ export const stagedChunks = async (
   return { chunks: rows.map(({ chunk }) => chunk), unnamed: rows.some(({ unnamed }) => unnamed) };
 };
 
-/** Returns the number of the scan's ads per brand id. */
-export const stagedBrands = async (
-  database: Database,
-  scanId: string,
-): Promise<ReadonlyMap<string, number>> => {
-  const { rows } = await database.query<{ brand_id: string; ads: number }>(
-    'select brand_id, count(*)::int as ads from ingest.staged_ad where scan_id = $1 group by brand_id order by brand_id',
-    [scanId],
-  );
-  return new Map(rows.map(({ brand_id, ads }) => [brand_id, ads]));
-};
-
-/**
- * Returns the brand's ads that were staged with this chunk. Ads that another chunk staged first are left out, and so are
- * ads that moved to another brand since they were claimed: the former brand would start them again.
- */
-export const stagedAds = async (
-  database: Database,
-  scanId: string,
-  chunk: number,
-  brandId: string,
-): Promise<readonly ObservedAd[]> => {
-  const [ads, own] = await Promise.all([
-    database.query<{ ads: string }>('select ads from ingest.staged_chunk where scan_id = $1 and chunk = $2', [
-      scanId,
-      chunk,
-    ]),
-    database.query<{ ad_id: string }>(
-      `select ad_id from ingest.staged_ad s where scan_id = $1 and brand_id = $2 and chunk = $3
-         and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id and o.brand_id <> s.brand_id)`,
-      [scanId, brandId, chunk],
-    ),
-  ]);
-  const ownIds = new Set(own.rows.map(({ ad_id }) => ad_id));
-  const seen = new Set<string>();
-  return (JSON.parse(ads.rows[0]?.ads ?? '[]') as ObservedAd[]).filter(({ ad_id }) => {
-    if (!ownIds.has(ad_id) || seen.has(ad_id)) return false;
-    seen.add(ad_id);
-    return true;
-  });
-};
-
 /**
  * Yields ids, in slices, of the brand's ads on the covered pages that the scan did not show: live ads, and ads that
  * were shown as ended until now.
@@ -247,20 +181,6 @@ export const brandsOfPages = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
-/** Returns the pages on which the staged scan shows ads, of a brand or of all; `NO_PAGE` for ads without a page. */
-export const pagesOfStagedAds = async (
-  database: Database,
-  scanId: string,
-  brandId: string | null,
-): Promise<readonly string[]> => {
-  const { rows } = await database.query<{ social_page_id: string }>(
-    `select distinct coalesce(social_page_id, '${NO_PAGE}') as social_page_id from ingest.staged_ad
-     where scan_id = $1 and ($2::uuid is null or brand_id = $2)`,
-    [scanId, brandId],
-  );
-  return rows.map(({ social_page_id }) => social_page_id);
-};
-
 /** True when the brand has a live ad on one of the pages. */
 export const hasLiveAds = async (
   database: Database,
@@ -297,4 +217,13 @@ export const deleteStagedScan = async (database: Database, scanId: string): Prom
      delete from ingest.staged_chunk where scan_id = $1`,
     [scanId],
   );
+};
+
+/** Returns the ids of all pages on which the brand has ads. */
+export const pagesOfBrand = async (database: Database, brandId: string): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ social_page_id: string }>(
+    'select distinct social_page_id from ingest.ad where brand_id = $1 and social_page_id is not null',
+    [brandId],
+  );
+  return rows.map(({ social_page_id }) => social_page_id);
 };

@@ -2,6 +2,7 @@ import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-lib
 import { DAY_MS } from '#contracts/values/time.ts';
 import { closeScan } from '#domain/corpus/ad-library/decider.ts';
 import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
+import { movedBetween } from '#domain/corpus/ad-library/contributions.ts';
 import { pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { historyOf } from '#domain/corpus/ad-library/replay.ts';
 import { correctScan } from '#domain/corpus/ad-library/scan.ts';
@@ -12,8 +13,10 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { OpenLibrary } from './library-store.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
+import { movesOfBrand } from '../attribution/move-log.ts';
 import { looksWithLink } from './recorded-looks.ts';
-import { firstMeetings, linksOf, newestScanSince, pagesOfBrand, scansOfBrand } from './scan-log.ts';
+import { firstMeetings, linksOf, newestScanSince, scansOfBrand } from './scan-log.ts';
+import { pagesOfBrand } from './chunk-staging.ts';
 
 /**
  * Corrects which scans looked at a brand, and which of its days are reliable (rule 9). Needed after a link arrives
@@ -45,16 +48,19 @@ const decideCorrections = async (
   const metAt = await firstMeetings(database, brandId, pageIds);
   // The revision keeps the id apart from that of an earlier correction by the same link.
   const corrected_by = derivedId('page link', `${pageId}|${brandId}|${observedAt}|${revision}`);
-  const judged = { pageId, since, causeId: corrected_by };
+  const moves = await movesOfBrand(database, brandId);
+  const judged = { pageId, since, causeId: corrected_by, moves };
   const looks = await looksWithLink(database, library, scans, links, judged);
   const events: AdLibraryEvent[] = [];
   let totals = NO_TOTALS;
+  let totalsAt = '';
   for (const scan of scans) {
     const { scan_id, observed_at, header } = scan;
     const isReliable = reliable.get(scan_id) ?? false;
     if (scan.totals !== null) {
       if (!scan.chronological) continue;
       totals = { ...scan.totals, ...NO_COUNTS, seen: 0 };
+      totalsAt = observed_at;
       const noLook = !looks.has(scan_id);
       if (observed_at < since || (isReliable === scan.reliable && noLook === scan.noLook)) continue;
       events.push(correctScan(header, corrected_by, { reliable: isReliable, noLook, totals: scan.totals }));
@@ -63,7 +69,11 @@ const decideCorrections = async (
     const namesLinkedPage = pagesLinkedAt(links, observed_at).some((id) => scan.pageIds.has(id));
     if (observed_at < since || !scan.complete || !namesLinkedPage) continue;
     const history = historyOf(scans, header.scanned_for, metAt);
-    events.push(closeScan(header, { reliable: isReliable, late: true, seen: 0 }, history, totals));
+    const moved = movedBetween(moves, totalsAt, observed_at);
+    const active = totals.active + moved.active;
+    const missing = totals.missing + moved.missing;
+    const own = { ...totals, active, missing, total: totals.total + moved.total };
+    events.push(closeScan(header, { reliable: isReliable, late: true, seen: 0 }, history, own));
   }
   return events;
 };

@@ -18,15 +18,11 @@ import { type LinkPeriod, pagesLinkedAt, reliableScans } from '#domain/corpus/ad
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import {
-  absentAdIds,
-  hasLiveAds,
-  pagesOfStagedAds,
-  pagesWithAdsElsewhere,
-  stagedAds,
-} from './chunk-staging.ts';
+import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
+import { pagesOfStagedAds, stagedAds } from './staged-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import { adsToDecideAgain, looksWithLateScan } from './recorded-looks.ts';
+import { movedAds, movesOfBrand } from '../attribution/move-log.ts';
 import {
   completeScansOfDay,
   firstMeetings,
@@ -34,7 +30,6 @@ import {
   linksOf,
   lookHistory,
   looksSince,
-  pagesOfBrand,
   scansOfBrand,
 } from './scan-log.ts';
 
@@ -48,6 +43,8 @@ export type BrandPart = {
   readonly chunks: readonly number[];
   /** Distinct ads of this brand that the scan showed. */
   readonly seen: number;
+  /** True when ads of this brand moved to another one by this scan. */
+  readonly isLeft: boolean;
 };
 
 /** Totals of the brand's part of a scan; set when the part is decided. */
@@ -166,6 +163,7 @@ const decideLate = async function* (
     scans,
     metAt: await firstMeetings(database, brandId, pageIds),
     shownPages: await pagesOfStagedAds(database, header.scan_id, null),
+    moves: await movesOfBrand(database, brandId),
   } satisfies LateScan;
   const sums = emptyLateTotals();
   const decide = async (ads: readonly ObservedAd[], adIds: readonly string[]) => {
@@ -174,7 +172,12 @@ const decideLate = async function* (
     return correctAds(late, adIds, shown, sums)(library.state);
   };
   for (const chunk of seen > 0 ? chunks : []) {
-    const ads = await stagedAds(database, header.scan_id, chunk, brandId);
+    const shown = await stagedAds(database, header.scan_id, chunk, brandId);
+    const moved = await movedAds(
+      database,
+      shown.map(({ ad_id }) => ad_id),
+    );
+    const ads = shown.filter(({ ad_id }) => !moved.has(ad_id));
     yield await decide(
       ads,
       ads.map(({ ad_id }) => ad_id),
@@ -191,10 +194,11 @@ const decideLate = async function* (
   yield closing;
 };
 
-/** True when the scan was made for the brand, showed ads of it, or is complete and names a page linked to it by then. */
-const isOwn = ({ header, seen, library }: BrandPart, links: readonly LinkPeriod[]): boolean =>
+/** True when the scan was made for the brand, showed or took ads of it, or is complete and names a page linked to it by then. */
+const isOwn = ({ header, seen, isLeft, library }: BrandPart, links: readonly LinkPeriod[]): boolean =>
   header.scanned_for === library.brandId ||
   seen > 0 ||
+  isLeft ||
   (header.complete && pagesLinkedAt(links, header.scanned_at).some((pageId) => header.pageIds.has(pageId)));
 
 /** Returns the covered pages on which the brand has live ads known from countries outside the scan. */

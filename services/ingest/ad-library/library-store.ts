@@ -17,8 +17,9 @@ import {
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
+import { destinationOf } from '../attribution/brand-of-ad.ts';
 import { adIdsOf } from './event-ads.ts';
-import { saveMoves } from './move-log.ts';
+import { saveMoves } from '../attribution/move-log.ts';
 
 const SCHEMA = new URL('../schema.sql', import.meta.url);
 
@@ -103,14 +104,17 @@ const SAVE = `
     where l.revision = $16
     returning 1
   ), ads as (
-    insert into ingest.ad (ad_id, brand_id, social_page_id, live, shown_ended, first_seen_at, page_met_at, known)
-    select i.ad_id, $1::uuid, i.social_page_id, i.live, i.shown_ended, i.first_seen_at, i.page_met_at, i.known::jsonb
-    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[])
-      as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at)
+    insert into ingest.ad (ad_id, brand_id, social_page_id, live, shown_ended, first_seen_at, page_met_at, known,
+      destination)
+    select i.ad_id, $1::uuid, i.social_page_id, i.live, i.shown_ended, i.first_seen_at, i.page_met_at, i.known::jsonb,
+      i.destination
+    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[], $20::text[])
+      as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at, destination)
     where exists (select from current)
     on conflict (ad_id, brand_id) do update set social_page_id = excluded.social_page_id, live = excluded.live,
       shown_ended = excluded.shown_ended,
-      first_seen_at = excluded.first_seen_at, page_met_at = excluded.page_met_at, known = excluded.known
+      first_seen_at = excluded.first_seen_at, page_met_at = excluded.page_met_at, known = excluded.known,
+      destination = excluded.destination
   ), owners as (
     insert into ingest.ad_owner (ad_id, brand_id)
     select i.ad_id, $1::uuid from unnest($7::text[]) as i(ad_id)
@@ -201,6 +205,7 @@ export const saveLibrary = async (
       JSON.stringify([...changed.scans.values()].map(scanRow)),
       adLibraryStream(brandId),
       commandId,
+      ads.map(({ content }) => destinationOf(content.link_url)),
     ],
   };
   const { corrections, moves } = changed;

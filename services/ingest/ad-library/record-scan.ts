@@ -12,12 +12,14 @@ import {
   claimStagedAds,
   deleteStagedScan,
   pagesConcerning,
-  stagedBrands,
   stagedChunks,
 } from './chunk-staging.ts';
-import { completeMoves } from './complete-moves.ts';
+import { stagedBrands } from './staged-ads.ts';
+import { completeMoves } from '../attribution/complete-moves.ts';
 import { decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
+import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';
+import { brandsLeftBy } from '../attribution/move-log.ts';
 
 /** Thrown when the end of a scan arrives before all of its chunks. Retryable: the missing chunks may still arrive. */
 export class ChunksMissing extends Error {
@@ -53,8 +55,9 @@ export const recordStagedScan = async (
   );
   const recordedFor = recorded.rows.map(({ brand_id }) => brand_id);
   if (recordedFor.includes(scannedFor)) {
+    const events = await moveShownAds(database, eventStore, end, staged.chunks);
     await deleteStagedScan(database, end.scan_id);
-    return { events: 0, totals: null };
+    return { events, totals: null };
   }
   const { chunks } = staged;
   if (chunks.length < end.chunks) throw new ChunksMissing(end.chunks, chunks.length);
@@ -64,8 +67,10 @@ export const recordStagedScan = async (
       `The scan end states ${end.chunks} chunks, but ${chunks.length} were submitted. Use a new \`scan_id\` for each scan.`,
     );
   }
+  let events = await attributeScan(database, eventStore, end, chunks);
   await claimStagedAds(database, end.scan_id);
-  await completeMoves(database, eventStore, end.scan_id);
+  events += await completeMoves(database, eventStore, { scanId: end.scan_id });
+  const left = new Set(await brandsLeftBy(database, end.scan_id));
   const seenBy = await stagedBrands(database, end.scan_id);
   // Deduplicates pages that the coverage names twice.
   const named = new Map(end.coverage.pages.map((page) => [page.page_id, page]));
@@ -73,6 +78,7 @@ export const recordStagedScan = async (
   const pageIds = [...named.keys()];
   const others = new Set([
     ...recordedFor,
+    ...left,
     ...seenBy.keys(),
     ...(end.coverage.complete ? await brandsOfPages(database, pageIds) : []),
   ]);
@@ -88,7 +94,6 @@ export const recordStagedScan = async (
     partialPages: new Set<string>(),
     isHistory: false,
   };
-  let events = 0;
   let totals: ScanTotals | null = null;
   for (const brandId of [...others, scannedFor]) {
     const own =
@@ -105,12 +110,17 @@ export const recordStagedScan = async (
     const store = createLibraryStateStore(database, eventStore, brandId, end.scan_id);
     await handleCommand({
       store,
-      decide: (library) => decideForBrand({ database, library, header: brandHeader, chunks, seen }, part),
+      decide: (library) =>
+        decideForBrand(
+          { database, library, header: brandHeader, chunks, seen, isLeft: left.has(brandId) },
+          part,
+        ),
       conflicts: SCAN_CONFLICTS,
     });
     events += store.appended();
     if (part.totals) totals = addTotals(totals, part.totals);
   }
+  events += await moveShownAds(database, eventStore, end, chunks);
   await deleteStagedScan(database, end.scan_id);
   return { events, totals };
 };

@@ -1,3 +1,4 @@
+import type { BrandMoves } from '#domain/corpus/ad-library/contributions.ts';
 import type { LateScan, LateTotals } from '#domain/corpus/ad-library/late-scan.ts';
 import { type LinkPeriod, pagesLinkedAt } from '#domain/corpus/ad-library/reliability.ts';
 import { insertScan, replayAds, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
@@ -12,7 +13,10 @@ import type { BrandScan } from './scan-log.ts';
  * a page that was linked to it or had a live ad of it. A late link or scan may remove the reason.
  */
 
-/** Yields the brand's ads that a late scan may concern, in slices of ids. Staged ads of the scan are left out. */
+/**
+ * Yields the brand's ads that a late scan may concern, in slices of ids. Staged ads of the scan are left out, and so are
+ * ads that ever moved between brands.
+ */
 export const adsToDecideAgain = async function* (
   database: Database,
   brandId: string,
@@ -23,6 +27,7 @@ export const adsToDecideAgain = async function* (
     const { rows } = await database.query<{ ad_id: string }>(
       `select ad_id from ingest.ad a
        where brand_id = $1 and ad_id > $4 and (social_page_id = any($2::text[]) or $5::boolean)
+         and not exists (select from ingest.ad_move m where m.ad_id = a.ad_id)
          and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
        order by ad_id limit ${SLICE_ADS}`,
       [brandId, [...scan.pageIds], scan.scan_id, after, scan.complete && scan.scanned_for === brandId],
@@ -73,18 +78,19 @@ const pagesOf = (scans: readonly BrandScan[]): ReadonlySet<string> =>
 export const looksWithLateScan = async (
   database: Database,
   library: OpenLibrary,
-  { scan, scans }: LateScan & { readonly scans: readonly BrandScan[] },
+  { scan, scans, moves }: LateScan & { readonly scans: readonly BrandScan[] },
   { concerned, wasConcerned }: LateTotals,
   { links, isOwn }: { readonly links: readonly LinkPeriod[]; readonly isOwn: boolean },
 ): Promise<ReadonlySet<string>> => {
   const looks = new Set(concerned);
+  const lastMove = moves.at(-1)?.observed_at ?? '';
   if (isOwn) looks.add(scan.scan_id);
   const doubtful: BrandScan[] = [];
   for (const one of scans) {
     if (looks.has(one.scan_id) || one.totals === null) continue;
     if (hasOwnReason(library.brandId, links, one)) looks.add(one.scan_id);
     else if (one.noLook) continue;
-    else if (wasConcerned.has(one.scan_id)) doubtful.push(one);
+    else if (wasConcerned.has(one.scan_id) && one.observed_at > lastMove) doubtful.push(one);
     else looks.add(one.scan_id);
   }
   // The ads of the late scan's pages are decided already.
@@ -96,24 +102,35 @@ export const looksWithLateScan = async (
   return looks;
 };
 
+/** An observed link, the time since when scans are judged again, and the moves of ads to and from the brand. */
+type JudgedLink = {
+  readonly pageId: string;
+  readonly since: string;
+  readonly causeId: string;
+  readonly moves: readonly BrandMoves[];
+};
+
 /**
  * Returns the ids of the recorded scans that looked at the brand, by what is known of its links. Only complete scans since
- * a time that named the page of the observed link are judged again. `scans` has all pages of the brand.
+ * a time that named the page of the observed link are judged again; those before the last move of an ad stay looks,
+ * since an ad that was live on the page may have left. `scans` has all pages of the brand.
  */
 export const looksWithLink = async (
   database: Database,
   library: OpenLibrary,
   scans: readonly BrandScan[],
   links: readonly LinkPeriod[],
-  { pageId, since, causeId }: { readonly pageId: string; readonly since: string; readonly causeId: string },
+  { pageId, since, causeId, moves }: JudgedLink,
 ): Promise<ReadonlySet<string>> => {
   const looks = new Set<string>();
   const doubtful: BrandScan[] = [];
+  const lastMove = moves.at(-1)?.observed_at ?? '';
+  const from = lastMove > since ? lastMove : since;
   for (const scan of scans) {
     if (scan.totals === null) continue;
     if (hasOwnReason(library.brandId, links, scan)) looks.add(scan.scan_id);
     else if (scan.noLook) continue;
-    else if (scan.complete && scan.observed_at >= since && scan.pageIds.has(pageId)) doubtful.push(scan);
+    else if (scan.complete && scan.observed_at >= from && scan.pageIds.has(pageId)) doubtful.push(scan);
     else looks.add(scan.scan_id);
   }
   const of = { scanId: causeId, pageIds: pagesOf(doubtful) };

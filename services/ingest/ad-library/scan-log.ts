@@ -18,7 +18,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 type ScanTime = Pick<ScanHeader, 'scan_id' | 'scanned_at'>;
 
 /**
- * Returns how late a scan of the brand arrives. `in_order`: no later scan is recorded for the brand, and none named the
+ * Returns how late a scan of the brand arrives. `in_order`: no later scan or move is recorded for the brand, and none named the
  * pages. `late`: decided again in the order of observation. `history`: too old for that (rule 11).
  */
 export const latenessOf = async (
@@ -36,21 +36,16 @@ export const latenessOf = async (
         union all
         select s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
         where p.social_page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+        union all
+        select max(observed_at) from ingest.ad_move where from_brand_id = $1 and observed_at > $2
+        union all
+        select max(observed_at) from ingest.ad_move where to_brand_id = $1 and observed_at > $2
       ) later`,
     values: [brandId, scanned_at, scan_id, pageIds],
   });
   const newest = rows[0]?.newest ?? null;
   if (newest === null) return 'in_order';
   return Date.parse(newest) - Date.parse(scanned_at) > LATE_DAYS_MAX * DAY_MS ? 'history' : 'late';
-};
-
-/** Returns the ids of all pages on which the brand has ads. */
-export const pagesOfBrand = async (database: Database, brandId: string): Promise<readonly string[]> => {
-  const { rows } = await database.query<{ social_page_id: string }>(
-    'select distinct social_page_id from ingest.ad where brand_id = $1 and social_page_id is not null',
-    [brandId],
-  );
-  return rows.map(({ social_page_id }) => social_page_id);
 };
 
 /**

@@ -5,7 +5,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { catchUpLibrary } from '../ad-library/catch-up-library.ts';
-import { completeMoves } from '../ad-library/complete-moves.ts';
+import { completeMoves } from '../attribution/complete-moves.ts';
 import { foldEvent } from './folded-streams.ts';
 
 /** Maximum events per batch. */
@@ -54,11 +54,7 @@ export const catchUpWorkingTables = async (
       if (!(error instanceof UnreadableEvent)) throw error;
     }
   }
-  try {
-    await completeMoves(database, eventStore, null);
-  } catch (error) {
-    if (!(error instanceof UnreadableEvent)) throw error;
-  }
+  await completeMoves(database, eventStore, 'all');
   if (position === null) return;
   await database.query(
     `insert into ingest.folded_to (position) values ($1)

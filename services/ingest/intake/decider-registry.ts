@@ -27,6 +27,7 @@ import type { Decider } from '#domain/decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { correctReliability } from '../ad-library/correct-reliability.ts';
+import { moveAdsOfDomain, moveAdsOfPage } from '../attribution/move-ads.ts';
 
 /** Observations that are decided on arrival, on one stream. Excludes library and storefront scans, which have parts. */
 export type OneStreamObservation = Exclude<
@@ -61,6 +62,11 @@ export const createDecision = (observation: OneStreamObservation): Decision<unkn
         stream: brandStream(brandIdOf(observation.domain)),
         decider: brand,
         decision: recordBrandProfile(observation),
+        correct: (database, eventStore) =>
+          moveAdsOfDomain(database, eventStore, {
+            domain: observation.domain,
+            observedAt: observation.observed_at,
+          }),
       });
     case 'category.define':
       return withErasedState({
@@ -105,8 +111,11 @@ export const createDecision = (observation: OneStreamObservation): Decision<unkn
         stream: socialPageStream(pageId),
         decider: socialPage,
         decision: recordPageLink(observation, brandId),
-        correct: (database, eventStore) =>
-          correctReliability(database, eventStore, { brandId, pageId, observedAt }),
+        correct: async (database, eventStore) => {
+          const link = { brandId, pageId, observedAt };
+          const corrections = await correctReliability(database, eventStore, link);
+          return corrections + (await moveAdsOfPage(database, eventStore, link));
+        },
       });
     }
     case 'social_page.profile':

@@ -21,6 +21,7 @@ import { appendingAfter, createStreamCommands } from './stream-commands.ts';
 import type { BrandRegister, Intake, IntakeOutcome, Retention } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { requireOneBrand } from '../ad-library/scan-brand.ts';
+import { moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
 import { deleteAbandonedScans, deleteOldChunkDigests } from '../ad-library/retention.ts';
 import { deleteOldPageDigests, stageStorefrontPage } from '../storefront/page-staging.ts';
@@ -116,11 +117,17 @@ export const openIntake = async ({
         await requireOneBrand(database, observation.scan_id, brandIdOf(observation.brand_domain));
         const registered = await registerIfMissing(observation.brand_domain, scannedAt, commandId);
         await foldPending(database, eventStore);
+        const domain = observation.brand_domain;
+        const moved = await moveAdsOfDomain(database, eventStore, {
+          domain,
+          observedAt: scannedAt,
+          exceptScanId: observation.scan_id,
+        });
         const outcome = await recordStagedScan(database, eventStore, {
           ...observation,
           scanned_at: scannedAt,
         });
-        return { ...outcome, events: outcome.events + registered };
+        return { ...outcome, events: outcome.events + registered + moved };
       }
       case 'storefront.scan':
         inUtc(observation.scanned_at, 'scanned_at');
@@ -131,7 +138,10 @@ export const openIntake = async ({
         // The brand is registered only after its scan was recorded.
         const events = await recordStorefront(end);
         const registered = await registerIfMissing(end.domain, end.scanned_at, commandId);
-        return { events: events + registered, totals: null };
+        await foldPending(database, eventStore);
+        const { domain, scanned_at: observedAt } = end;
+        const moved = await moveAdsOfDomain(database, eventStore, { domain, observedAt });
+        return { events: events + registered + moved, totals: null };
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };

@@ -28,15 +28,17 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-const PAGE_ID = '810000001';
+/** Each ad has a page of its own, so that a link decides about one ad. */
+const pageOf = (id: number): string => `81000000${id}`;
+const PAGES = [1, 2, 3, 4, 5].map(pageOf);
 
 const submit = async (domain: string, at: string, ads: readonly ObservedAd[]) => {
-  const { chunks, end } = scanOf(domain, at, ads, { pages: [PAGE_ID] });
+  const { chunks, end } = scanOf(domain, at, ads, { pages: PAGES });
   for (const chunk of chunks) await stack.intake.submit(chunk);
   return await stack.intake.submit(end);
 };
 
-const onPage = (id: number, fields: Partial<ObservedAd> = {}) => ad(id, { page_id: PAGE_ID, ...fields });
+const onPage = (id: number, fields: Partial<ObservedAd> = {}) => ad(id, { page_id: pageOf(id), ...fields });
 
 const eventsOf = async (domain: string): Promise<AdLibraryEvent[]> => {
   const events: AdLibraryEvent[] = [];
@@ -51,8 +53,16 @@ const typesOf = async (domain: string, id: number): Promise<readonly string[]> =
     'ad_id' in data && data.ad_id === ad(id).ad_id ? [type] : [],
   );
 
-/** Appends the event that takes an ad from a brand, as a process does that is killed before the other append. */
+/**
+ * Links the ad's page with another brand and appends the event that takes the ad from its brand, as a process does that
+ * is killed before the other append.
+ */
 const takeAway = async (id: number, from: string, to: string, observed_at: string): Promise<void> => {
+  await database.query('delete from ingest.linked_page where social_page_id = $1', [pageOf(id)]);
+  await database.query(
+    'insert into ingest.linked_page (brand_id, social_page_id, confidence, linked_at) values ($1, $2, 0.9, $3)',
+    [brandIdOf(to), pageOf(id), observed_at],
+  );
   const { rows } = await database.query<{ known: AdState }>(
     'select known from ingest.ad where ad_id = $1 and brand_id = $2',
     [ad(id).ad_id, brandIdOf(from)],

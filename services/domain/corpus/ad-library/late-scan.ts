@@ -10,6 +10,14 @@ import type { AdLook, Occurrence, ScanCorrected } from '#contracts/events/corpus
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { closeScan } from './decider.ts';
 import {
+  addContributions,
+  type BrandMoves,
+  combine,
+  movedBetween,
+  NONE,
+  totalsAfter,
+} from './contributions.ts';
+import {
   type Contribution,
   countriesOfLook,
   type ExpandedLooks,
@@ -20,15 +28,7 @@ import {
   type ReplayScan,
 } from './replay.ts';
 import { correctScan, endedInLibrary, saidCountries, sightingOf } from './scan.ts';
-import {
-  type AdState,
-  lastSeenAt,
-  type LibraryState,
-  NO_COUNTS,
-  NO_PAGE,
-  recordOf,
-  standingOf,
-} from './state.ts';
+import { type AdState, lastSeenAt, type LibraryState, NO_PAGE, recordOf, standingOf } from './state.ts';
 import { compactLooks, compareScans, expandLooks, withLook } from './timeline.ts';
 
 /**
@@ -48,6 +48,8 @@ export type LateScan = {
   readonly metAt: ReadonlyMap<string, string>;
   /** Pages whose ads the late scan showed; `NO_PAGE` for ads without a page. */
   readonly shownPages: Iterable<string>;
+  /** Moves of ads to and from the brand. */
+  readonly moves: readonly BrandMoves[];
 };
 
 /** Returns the time of the first ad of each page, with the late scan. */
@@ -75,19 +77,6 @@ export const emptyLateTotals = (): LateTotals => ({
   wasConcerned: new Set(),
   concerned: new Set(),
 });
-
-const NONE: Contribution = { active: 0, missing: 0, total: 0, ...NO_COUNTS };
-
-const combine = (a: Contribution, b: Contribution, sign: 1 | -1): Contribution =>
-  Object.fromEntries(
-    Object.entries(a).map(([name, count]) => [name, count + sign * b[name as keyof Contribution]]),
-  ) as Contribution;
-
-const addContributions = (sums: Map<string, Contribution>, more: ReadonlyMap<string, Contribution>): void => {
-  for (const [scanId, contribution] of more) {
-    sums.set(scanId, combine(sums.get(scanId) ?? NONE, contribution, 1));
-  }
-};
 
 /**
  * Returns the looks of an ad with what the late scan showed. A complete scan of the ad's page that did not show the
@@ -229,19 +218,6 @@ const isUnchangedSighting = (
   return isEqual(expandLooks(withLook(recorded.looks, look), scans), expanded);
 };
 
-/** Computes the totals of a scan from the totals of the scan before it. */
-const totalsAfter = (
-  previous: { readonly totals: Contribution; readonly contribution: Contribution },
-  contribution: Contribution,
-): Contribution => {
-  const { active, missing, total } = combine(
-    previous.totals,
-    combine(contribution, previous.contribution, -1),
-    1,
-  );
-  return { ...contribution, active, missing, total };
-};
-
 export type LateEnd = {
   /** Distinct ads of this brand that the late scan showed. */
   readonly seen: number;
@@ -267,20 +243,21 @@ export const closeLateScan =
     if (state.recordedScans.has(scan.scan_id)) return [];
     const corrections: ScanCorrected[] = [];
     const records: ScanRecorded[] = [];
-    let previous = { totals: NONE, contribution: NONE };
+    let previous = { totals: NONE, contribution: NONE, observed_at: '' };
     const all = insertScan(scans, scan);
     for (const one of all) {
-      const { scan_id, header } = one;
+      const { scan_id, observed_at, header } = one;
       const contribution = after.get(scan_id) ?? NONE;
       const reliable = end.reliable.get(scan_id);
       if (one.totals === null) {
-        const totals = totalsAfter(previous, contribution);
+        const moved = movedBetween(late.moves, previous.observed_at, observed_at);
+        const totals = totalsAfter(previous, contribution, moved);
         if (!end.looks.has(scan_id)) continue;
         const { seen } = scan_id === scan.scan_id ? end : { seen: 0 };
         const close = { seen, reliable: reliable ?? false, late: true };
         const history = historyOf(all, header.scanned_for, metWith(late));
         records.push(closeScan(header, close, history, { seen, ...totals }));
-        previous = { totals, contribution };
+        previous = { totals, contribution, observed_at };
         continue;
       }
       const { seen, ...recordedTotals } = one.totals;
@@ -288,7 +265,7 @@ export const closeLateScan =
       const isDone = recorded?.corrected_by === scan.scan_id;
       const change = combine(contribution, before.get(scan_id) ?? NONE, -1);
       const totals: ScanTotals = isDone ? one.totals : { seen, ...combine(recordedTotals, change, 1) };
-      previous = { totals, contribution };
+      previous = { totals, contribution, observed_at };
       const isReliable = reliable ?? recorded?.reliable ?? false;
       const noLook = !end.looks.has(scan_id);
       const isSame = isReliable === recorded?.reliable && noLook === recorded.noLook;

@@ -1,10 +1,11 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { createLibraryStateStore } from './library-state-store.ts';
-import { loadAds, type OpenLibrary } from './library-store.ts';
-import { movesToComplete, type OpenMoves, openMoves } from './move-log.ts';
+import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
+import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
+import { type MovesToComplete, movesToComplete, type OpenMoves, openMoves } from './move-log.ts';
 
 /** Maximum moves that are loaded and decided together. */
 const MOVES_AT_ONCE = 100;
@@ -33,18 +34,23 @@ const completeFor = async (database: Database, eventStore: EventStore, open: Ope
 
 /**
  * Completes moves of ads between brands (rule 10): appends to the present brand's stream the moves that only the
- * former brand's stream records. A process that was killed between the two appends leaves such moves. With `scanId`,
- * completes only moves of ads in that staged scan. Returns the number of events. Safe to repeat, and to run in
- * several processes: the loser of two appends reads the stream and finds the moves completed.
+ * former brand's stream records. A process that was killed between the two appends leaves such moves. Returns the number
+ * of events. Safe to call again, and in several processes at once: the loser of two appends reads the stream and finds
+ * the moves completed.
  */
 export const completeMoves = async (
   database: Database,
   eventStore: EventStore,
-  scanId: string | null,
+  which: MovesToComplete,
 ): Promise<number> => {
   let events = 0;
-  for (const open of await openMoves(database, scanId)) {
-    events += await completeFor(database, eventStore, open);
+  for (const open of await openMoves(database, which)) {
+    try {
+      events += await completeFor(database, eventStore, open);
+    } catch (error) {
+      // The present brand's stream waits for a release that can read it. The start of such a release completes the move.
+      if (!(error instanceof UnreadableEvent)) throw error;
+    }
   }
   return events;
 };

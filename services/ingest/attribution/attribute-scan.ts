@@ -1,0 +1,70 @@
+import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { adsOfChunk, attributeStagedAds, ownersOf, pagesOfStagedAds } from '../ad-library/staged-ads.ts';
+import { latenessOf } from '../ad-library/scan-log.ts';
+import { brandsOfAds, type Misplaced, misplacedAds } from './brand-of-ad.ts';
+import { moveAdsBy, moveMisplacedAds } from './move-ads.ts';
+
+/** Attribution of the ads that a staged scan shows (rule 10). */
+
+/**
+ * Attributes the staged ads (rule 10). New ones get the brand that they belong to. Recorded ones move at the time of the
+ * scan, before it is decided, if it is in order for both brands. Returns the number of events.
+ */
+export const attributeScan = async (
+  database: Database,
+  eventStore: EventStore,
+  { scan_id, scanned_at, coverage, brand_domain }: AdLibraryScanEnd,
+  chunks: readonly number[],
+): Promise<number> => {
+  const scannedFor = brandIdOf(brand_domain);
+  const pages = coverage.pages.map(({ page_id }) => page_id);
+  const pageIds = [...pages, ...(await pagesOfStagedAds(database, scan_id, null))];
+  const inOrder = new Map<string, boolean>();
+  const isInOrder = async (brandId: string): Promise<boolean> => {
+    const is =
+      inOrder.get(brandId) ??
+      (await latenessOf(database, brandId, { scan_id, scanned_at }, pageIds)) === 'in_order';
+    inOrder.set(brandId, is);
+    return is;
+  };
+  let events = 0;
+  for (const chunk of chunks) {
+    const ads = await adsOfChunk(database, scan_id, chunk);
+    const adIds = ads.map(({ ad_id }) => ad_id);
+    const owners = await ownersOf(database, adIds);
+    const unowned = ads.filter(({ ad_id }) => !owners.has(ad_id));
+    const brands = await brandsOfAds(
+      database,
+      unowned.map(({ link_url, page_id }) => ({ link_url, page_id, scannedFor })),
+    );
+    const attributed = unowned.map(({ ad_id }, index) => [ad_id, brands[index] ?? scannedFor] as const);
+    await attributeStagedAds(database, scan_id, new Map(attributed));
+    const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
+    const moves: Misplaced[] = [];
+    for (const move of await misplacedAds(database, adIds, shown)) {
+      // Two moves of an ad have different times: the later one decides.
+      const isNext = move.movedAt < scanned_at;
+      if (isNext && (await isInOrder(move.from)) && (await isInOrder(move.to))) moves.push(move);
+    }
+    events += await moveAdsBy(database, eventStore, moves, { id: scan_id, at: scanned_at });
+  }
+  return events;
+};
+
+/** Moves the shown ads that belong to another brand after the scan was decided, such as those of a late scan. */
+export const moveShownAds = async (
+  database: Database,
+  eventStore: EventStore,
+  { scan_id, scanned_at }: AdLibraryScanEnd,
+  chunks: readonly number[],
+): Promise<number> => {
+  let events = 0;
+  for (const chunk of chunks) {
+    const adIds = (await adsOfChunk(database, scan_id, chunk)).map(({ ad_id }) => ad_id);
+    events += await moveMisplacedAds(database, eventStore, adIds, { id: scan_id, at: scanned_at });
+  }
+  return events;
+};

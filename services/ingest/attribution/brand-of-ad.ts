@@ -1,0 +1,101 @@
+import { destinationDomains } from '#contracts/values/ad-destination.ts';
+import { isBlank } from '#domain/corpus/ad-library/ad-content.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** To which brand an ad belongs by what is known now (rule 10). */
+
+/** Holds what attribution depends on. */
+export type Attributable = {
+  /** The newest destination that is not blank. */
+  readonly link_url: string | null;
+  readonly page_id: string | null;
+  /** The brand that the first scan of the ad was made for. */
+  readonly scannedFor: string;
+};
+
+const domainsOf = (link: string | null): readonly string[] =>
+  link === null || isBlank(link) ? [] : destinationDomains(link);
+
+/**
+ * Returns the destination's host as `ingest.ad` stores it, with the labels in reverse order: `com.shop.www.`. Null when
+ * the link names no host, or one that many brands share.
+ */
+export const destinationOf = (link: string | null): string | null => {
+  const [host] = domainsOf(link);
+  return host === undefined ? null : `${host.split('.').toReversed().join('.')}.`;
+};
+
+/**
+ * Returns the brand of each ad, in the order of `ads`: the brand with the longest domain that the destination belongs to,
+ * else the brand that the page is linked to with the highest confidence, else the brand of the first scan. Destinations
+ * in app stores and on shared hosts identify no brand.
+ */
+export const brandsOfAds = async (
+  database: Database,
+  ads: readonly Attributable[],
+): Promise<readonly string[]> => {
+  const domains = ads.map(({ link_url }) => domainsOf(link_url));
+  const [brands, links] = await Promise.all([
+    database.query<{ domain: string; brand_id: string }>({
+      name: 'ingest_brands_of_domains',
+      text: 'select domain, brand_id from ingest.brand where domain = any($1::text[])',
+      values: [[...new Set(domains.flat())]],
+    }),
+    database.query<{ social_page_id: string; brand_id: string }>({
+      name: 'ingest_brands_of_pages',
+      text: `select distinct on (social_page_id) social_page_id, brand_id from ingest.linked_page
+             where social_page_id = any($1::text[]) order by social_page_id, confidence desc, brand_id`,
+      values: [[...new Set(ads.flatMap(({ page_id }) => page_id ?? []))]],
+    }),
+  ]);
+  const brandOfDomain = new Map(brands.rows.map(({ domain, brand_id }) => [domain, brand_id]));
+  const brandOfPage = new Map(links.rows.map(({ social_page_id, brand_id }) => [social_page_id, brand_id]));
+  return ads.map(({ page_id, scannedFor }, index) => {
+    const byDestination = domains[index]
+      ?.map((domain) => brandOfDomain.get(domain))
+      .find((brandId) => brandId !== undefined);
+    return byDestination ?? (page_id === null ? undefined : brandOfPage.get(page_id)) ?? scannedFor;
+  });
+};
+
+/** An ad whose recorded brand is not the one that it belongs to. */
+export type Misplaced = {
+  readonly ad_id: string;
+  readonly from: string;
+  readonly to: string;
+  /** Time of the ad's last move; empty for an ad that has not moved. */
+  readonly movedAt: string;
+};
+
+/** Holds what a staged scan shows of an ad, as far as attribution depends on it. */
+export type Shown = { readonly link_url: string | null; readonly page_id: string | null };
+
+/**
+ * Returns the ads among these whose brand changes, by what is recorded of them and, where `shown` has the ad, by what a
+ * newer scan shows of it. A blank changes nothing (rule 4).
+ */
+export const misplacedAds = async (
+  database: Database,
+  adIds: readonly string[],
+  shown: ReadonlyMap<string, Shown> = new Map(),
+): Promise<readonly Misplaced[]> => {
+  const { rows } = await database.query<{ ad_id: string; brand_id: string; movedAt: string } & Attributable>({
+    name: 'ingest_recorded_attribution',
+    text: `select a.ad_id, a.brand_id, a.known->'content'->>'link_url' as link_url, a.social_page_id as page_id,
+             coalesce(s.scanned_for, a.brand_id) as "scannedFor", split_part(o.since, '|', 1) as "movedAt"
+           from ingest.ad a join ingest.ad_owner o using (ad_id, brand_id)
+           left join ingest.scan s on s.scan_id = (a.known->'looks'->0->>'scan_id')::uuid
+           where a.ad_id = any($1::text[])`,
+    values: [adIds],
+  });
+  const known = rows.map((row) => {
+    const now = shown.get(row.ad_id);
+    const link_url = now === undefined || isBlank(now.link_url) ? row.link_url : now.link_url;
+    return { ...row, link_url, page_id: now?.page_id ?? row.page_id };
+  });
+  const brands = await brandsOfAds(database, known);
+  return known.flatMap(({ ad_id, brand_id: from, movedAt }, index) => {
+    const to = brands[index] ?? from;
+    return to === from ? [] : [{ ad_id, from, to, movedAt }];
+  });
+};

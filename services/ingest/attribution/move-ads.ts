@@ -1,0 +1,202 @@
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { type AdState, lastSeenAt, NO_PAGE, recordOf } from '#domain/corpus/ad-library/state.ts';
+import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { destinationOf, type Misplaced, misplacedAds } from './brand-of-ad.ts';
+import { completeMoves } from './complete-moves.ts';
+import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
+import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
+import { lastDecisionOf, newestCoverOf } from './move-log.ts';
+
+/** Moves ads between brands (rule 10): out of the stream of the former brand, then into that of the present one. */
+
+/** Maximum moves that are loaded and decided together. */
+const MOVES_AT_ONCE = 100;
+/** Maximum passes over the same ads. Another pass is needed only when another process moved one of them meanwhile. */
+const PASSES_MAX = 5;
+
+/** Time and cause of moves. */
+export type MoveCause = { readonly id: string; readonly at: string };
+
+/**
+ * Returns the ad as the move records it. It states its own last sighting, because the scans of the former brand do not
+ * imply it any more. If a scan of the present brand covered its page since and did not show it, the ad says so.
+ */
+const movedAd = (
+  library: OpenLibrary,
+  ad: AdState,
+  cover: { readonly scan_id: string; readonly observed_at: string } | undefined,
+) => {
+  const seen_at = lastSeenAt(ad, library.state.pages.get(ad.page_id ?? NO_PAGE));
+  const isCoveredSince =
+    ad.status === 'active' &&
+    cover !== undefined &&
+    cover.observed_at > seen_at &&
+    !ad.looks.some(({ scan_id }) => scan_id === cover.scan_id);
+  const looks = isCoveredSince
+    ? [...ad.looks, { ...cover, kind: 'absent' as const }].toSorted(compareScans)
+    : ad.looks;
+  return recordOf({ ...ad, seen_at, looks });
+};
+
+/** Takes the ads out of the stream of a brand, for one other brand each time. */
+const takeAds = async (
+  database: Database,
+  eventStore: EventStore,
+  moves: readonly Misplaced[],
+  { id, at }: MoveCause,
+): Promise<number> => {
+  const [first] = moves;
+  if (!first) return 0;
+  const { from, to } = first;
+  const store = createLibraryStateStore(database, eventStore, from, id);
+  const decide = async function* (library: OpenLibrary): AsyncGenerator<readonly AdLibraryEvent[]> {
+    for (let start = 0; start < moves.length; start += MOVES_AT_ONCE) {
+      const adIds = moves.slice(start, start + MOVES_AT_ONCE).map(({ ad_id }) => ad_id);
+      await loadAds(database, library, adIds);
+      // An ad that another process has moved meanwhile is not loaded.
+      const ads = adIds.flatMap((adId) => library.state.ads.get(adId) ?? []);
+      const covers = await newestCoverOf(database, to, [
+        ...new Set(ads.flatMap(({ page_id }) => page_id ?? [])),
+      ]);
+      yield ads.map(
+        (ad): AdLibraryEvent => ({
+          type: 'AdAttributed',
+          data: {
+            brand_id: from,
+            scan_id: id,
+            observed_at: at,
+            ad_id: ad.ad_id,
+            from_brand_id: from,
+            to_brand_id: to,
+            ad: movedAd(library, ad, covers.get(ad.page_id ?? NO_PAGE)),
+          },
+        }),
+      );
+    }
+  };
+  await handleCommand({ store, decide, conflicts: SCAN_CONFLICTS });
+  return store.appended();
+};
+
+/** Moves these ads at the time of the cause. Returns the number of events. */
+export const moveAdsBy = async (
+  database: Database,
+  eventStore: EventStore,
+  misplaced: readonly Misplaced[],
+  cause: MoveCause,
+): Promise<number> => {
+  let events = 0;
+  for (const moves of Map.groupBy(misplaced, ({ from, to }) => `${from} ${to}`).values()) {
+    events += await takeAds(database, eventStore, moves, cause);
+  }
+  if (events === 0) return 0;
+  return events + (await completeMoves(database, eventStore, { causeId: cause.id }));
+};
+
+/**
+ * Returns the time and cause of moves between two brands: the time of what caused it, but after all that is recorded of
+ * the two. Figures of recorded scans hold the brands as known then. The id is that of no earlier move.
+ */
+const causeAfter = async (
+  database: Database,
+  cause: MoveCause,
+  { from, to }: Misplaced,
+): Promise<MoveCause> => {
+  const last = await lastDecisionOf(database, [from, to]);
+  const next = last === null ? '' : new Date(Date.parse(last) + 1).toISOString();
+  const at = next > cause.at ? next : cause.at;
+  return { id: derivedId('attribution', `${cause.id}|${at}|${from}|${to}`), at };
+};
+
+/**
+ * Moves those of the ads that belong to another brand by what is known now. Returns the number of events. Safe to call
+ * again after any interruption, and in several processes at once.
+ */
+export const moveMisplacedAds = async (
+  database: Database,
+  eventStore: EventStore,
+  adIds: readonly string[],
+  cause: MoveCause,
+): Promise<number> => {
+  let events = 0;
+  for (let pass = 0; pass < PASSES_MAX; pass += 1) {
+    const misplaced = await misplacedAds(database, adIds);
+    if (misplaced.length === 0) break;
+    for (const moves of Map.groupBy(misplaced, ({ from, to }) => `${from} ${to}`).values()) {
+      const [first] = moves;
+      if (first)
+        events += await moveAdsBy(database, eventStore, moves, await causeAfter(database, cause, first));
+    }
+  }
+  return events;
+};
+
+/** Maximum ads whose attribution is judged together. */
+const ADS_AT_ONCE = 500;
+
+/** Moves misplaced ads among those that a query finds, some at a time. `$1` of `condition` is the id of the ad before. */
+const moveFoundAds = async (
+  database: Database,
+  eventStore: EventStore,
+  find: { readonly condition: string; readonly values: readonly unknown[] },
+  cause: MoveCause,
+): Promise<number> => {
+  let events = await completeMoves(database, eventStore, 'all');
+  for (let after = ''; ; ) {
+    const { rows } = await database.query<{ ad_id: string }>(
+      `select ad_id from ingest.ad where ad_id > $1 and ${find.condition} order by ad_id limit ${ADS_AT_ONCE}`,
+      [after, ...find.values],
+    );
+    const adIds = rows.map(({ ad_id }) => ad_id);
+    events += await moveMisplacedAds(database, eventStore, adIds, cause);
+    if (adIds.length < ADS_AT_ONCE) return events;
+    after = adIds.at(-1) ?? after;
+  }
+};
+
+/**
+ * Moves the ads of a page after a link between it and a brand was observed. If the link now decides about the page, ads of
+ * other brands may move to it; otherwise ads of the brand may move away.
+ */
+export const moveAdsOfPage = async (
+  database: Database,
+  eventStore: EventStore,
+  link: { readonly brandId: string; readonly pageId: string; readonly observedAt: string },
+): Promise<number> => {
+  const { brandId, pageId, observedAt } = link;
+  const { rows } = await database.query<{ brand_id: string }>(
+    `select brand_id from ingest.linked_page where social_page_id = $1 order by confidence desc, brand_id limit 1`,
+    [pageId],
+  );
+  const condition = `social_page_id = $2 and brand_id ${rows[0]?.brand_id === brandId ? '<>' : '='} $3`;
+  const cause = { id: derivedId('page link', `${pageId}|${brandId}|${observedAt}`), at: observedAt };
+  return await moveFoundAds(database, eventStore, { condition, values: [pageId, brandId] }, cause);
+};
+
+/** A domain that was registered. */
+export type Registered = {
+  readonly domain: string;
+  readonly observedAt: string;
+  /** A staged scan whose ads are left out, since they are attributed with the scan. */
+  readonly exceptScanId?: string;
+};
+
+/** Moves the ads that lead to a registered domain, or to a host below it, from other brands to the brand of the domain. */
+export const moveAdsOfDomain = async (
+  database: Database,
+  eventStore: EventStore,
+  { domain, observedAt, exceptScanId }: Registered,
+): Promise<number> => {
+  const destination = destinationOf(domain);
+  if (destination === null) return 0;
+  const condition = `destination >= $2 and destination < $3 and brand_id <> $4 and not exists (
+    select from ingest.staged_ad s where s.scan_id = $5::uuid and s.ad_id = ad.ad_id)`;
+  // The character after the dot in the order of bytes ends the range of the hosts below the domain.
+  const values = [destination, `${destination.slice(0, -1)}/`, brandIdOf(domain), exceptScanId ?? null];
+  const cause = { id: derivedId('registration', domain), at: observedAt };
+  return await moveFoundAds(database, eventStore, { condition, values }, cause);
+};

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { listBrandAds } from '#projections/ads/read.ts';
+import { findBrand } from '#projections/brands/read.ts';
+import { readDailyActivity } from '#projections/daily-activity/read.ts';
+import { listRadar } from '#projections/radar/read.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import type { Intake } from '#services/ingest/intake-types.ts';
+import { ad } from '#tests/dsl/scans.ts';
+import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
+import { untilPassed } from '../../stack/read-models.ts';
+import { brokenInvariants, rebuildAll } from '../../stack/verify-read-models.ts';
+import { scanOf } from '../fixtures/scan-messages.ts';
+
+/** Rule 10: ads follow destinations, links and registered domains from one brand to another. */
+
+let stack: ApiStack;
+let intake: Intake & AsyncDisposable;
+let db: ReturnType<typeof openReadDatabase>;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+  intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+  db = openReadDatabase(DATABASE_URL);
+});
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+  await intake[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+});
+
+const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T10:00:00.000Z`;
+
+const scan = async (domain: string, day: number, page: string, ads: readonly ObservedAd[]) => {
+  const { chunks, end } = scanOf(domain, at(day), ads, { pages: [page] });
+  for (const chunk of chunks) await intake.submit(chunk);
+  return await intake.submit(end);
+};
+
+const register = (domain: string, day: number) =>
+  intake.submit({
+    type: 'brand.profile',
+    domain,
+    observed_at: at(day),
+    name: domain,
+    description: null,
+    url: null,
+    logo_url: null,
+    country: null,
+    category_path: null,
+    is_public: null,
+    indexable: null,
+  });
+
+const link = (domain: string, page_id: string, day: number, confidence = 0.9, linked = true) =>
+  intake.submit({
+    type: 'social_page.link',
+    brand_domain: domain,
+    page_id,
+    page_name: null,
+    observed_at: at(day),
+    role: 'OFFICIAL',
+    confidence,
+    linked,
+  });
+
+/** Fields of brands, ads, days and radar items that the test reads. */
+type Reply = {
+  readonly id: string;
+  readonly date: string;
+  readonly type: string;
+  readonly ad: { readonly id: string };
+  readonly active_ads: number;
+  readonly total_ads: number;
+  readonly new_ads: number;
+  readonly retired_ads: number;
+};
+const parsed = (json: string): Reply =>
+  JSON.parse(json.replaceAll(BASE_URL_MARK, 'https://service.example')) as Reply;
+
+/** Returns the figures of a brand by the replies: totals, ids of its ads, `active +new -retired` by day, radar items. */
+const figuresOf = async (domain: string) => {
+  await untilPassed(stack.pool, await stack.eventStore.head());
+  const brandId = brandIdOf(domain);
+  const found = await findBrand(db, { id: brandId });
+  const { active_ads, total_ads } = parsed(found?.detail ?? '{}');
+  const ads = await listBrandAds(db, brandId, { limit: 50, after: null });
+  const days = await readDailyActivity(db, brandId, {});
+  const radar = await listRadar(db, { brandIds: [brandId], since: at(1) }, { limit: 50, after: null });
+  return {
+    totals: `${active_ads} of ${total_ads}`,
+    ads: ads.items.map((item) => parsed(item).id).toSorted((a, b) => (a < b ? -1 : 1)),
+    days: Object.fromEntries(
+      days.items.map((item) => {
+        const { date, active_ads: active, new_ads, retired_ads } = parsed(item);
+        return [date.slice(8), `${active} +${new_ads} -${retired_ads}`];
+      }),
+    ),
+    radar: radar.items.map((item) => `${parsed(item).type} ${parsed(item).ad.id}`),
+  };
+};
+
+const idOf = (id: number): string => ad(id).ad_id;
+
+describe('an ad moves without news', () => {
+  it('when its destination moves to the domain of another brand, and back', async () => {
+    const [from, to, page] = ['dest-a.example', 'dest-b.example', '820000001'];
+    await register(from, 1);
+    await register(to, 1);
+    const one = ad(11, { page_id: page, link_url: `https://www.${from}/one` });
+    const two = ad(12, { page_id: page, link_url: `https://${from}/two` });
+    const moved = { ...one, link_url: `https://shop.${to}/one` };
+    await scan(from, 2, page, [one, two]);
+    await scan(from, 3, page, [moved, two]);
+    expect(await figuresOf(from)).toEqual({
+      totals: '1 of 1',
+      ads: [idOf(12)],
+      days: { '02': '2 +0 -0', '03': '1 +0 -0' },
+      radar: [],
+    });
+    expect(await figuresOf(to)).toEqual({
+      totals: '1 of 1',
+      ads: [idOf(11)],
+      days: { '03': '1 +0 -0' },
+      radar: [`destination_changed ${idOf(11)}`],
+    });
+    await scan(from, 4, page, [{ ...one, link_url: ' ' }, two]);
+    expect((await figuresOf(to)).totals, 'a blank changes nothing').toBe('1 of 1');
+    await scan(from, 5, page, [one, two]);
+    expect(await figuresOf(from)).toMatchObject({ totals: '2 of 2', ads: [idOf(11), idOf(12)] });
+    expect(await figuresOf(to)).toMatchObject({
+      totals: '0 of 0',
+      ads: [],
+      days: { '03': '1 +0 -0', '04': '1 +0 -0', '05': '0 +0 -0' },
+    });
+  });
+
+  it('when its page is linked to another brand, by the link of the highest confidence, and when the link ends', async () => {
+    const [from, to, other, page] = ['link-a.example', 'link-b.example', 'link-c.example', '820000002'];
+    const ads = [21, 22, 23].map((id) => ad(id, { page_id: page }));
+    await scan(from, 2, page, ads);
+    await scan(from, 4, page, ads.slice(0, 2));
+    await register(to, 1);
+    await register(other, 1);
+    expect(await link(to, page, 5, 0.8)).toEqual({ events: 7, totals: null });
+    expect(await figuresOf(from)).toMatchObject({
+      totals: '0 of 0',
+      ads: [],
+      days: { '02': '3 +0 -0', '04': '3 +0 -0' },
+      radar: [],
+    });
+    expect(await figuresOf(to)).toMatchObject({ totals: '3 of 3', days: {}, radar: [] });
+    await link(other, page, 6, 0.7);
+    expect((await figuresOf(to)).totals, 'a link of a lower confidence').toBe('3 of 3');
+    await scan(from, 7, page, ads.slice(0, 2));
+    expect(await figuresOf(to), 'the missing ad stops with its present brand').toMatchObject({
+      totals: '2 of 3',
+      days: { '07': '2 +0 -1' },
+      radar: [`ad_stopped ${idOf(23)}`],
+    });
+    await link(to, page, 8, 0.8, false);
+    expect((await figuresOf(to)).totals).toBe('0 of 0');
+    expect(await figuresOf(other)).toMatchObject({ totals: '2 of 3', ads: ads.map(({ ad_id }) => ad_id) });
+    await link(other, page, 9, 0.7, false);
+    expect(await figuresOf(from)).toMatchObject({ totals: '2 of 3', radar: [] });
+  });
+
+  it('when the domain that it leads to is registered', async () => {
+    const [from, to, page] = ['reg-a.example', 'reg-b.example', '820000003'];
+    const ads = [ad(31, { page_id: page, link_url: `https://sale.${to}/` }), ad(32, { page_id: page })];
+    await scan(from, 2, page, ads);
+    await register(to, 3);
+    expect(await figuresOf(from)).toMatchObject({ totals: '1 of 1', ads: [idOf(32)] });
+    expect(await figuresOf(to)).toMatchObject({ totals: '1 of 1', ads: [idOf(31)], radar: [] });
+    await register(`sale.${to}`, 4);
+    expect((await figuresOf(to)).totals, 'the longest domain counts').toBe('0 of 0');
+    expect((await figuresOf(`sale.${to}`)).ads).toEqual([idOf(31)]);
+  });
+
+  it('and moves stay coherent when scans arrive late', async () => {
+    const [from, to, page] = ['late-a.example', 'late-b.example', '820000004'];
+    const one = ad(41, { page_id: page, link_url: `https://${from}/one` });
+    const two = ad(42, { page_id: page });
+    await register(to, 1);
+    await scan(from, 2, page, [one, two]);
+    await scan(from, 9, page, [two]);
+    await scan(from, 5, page, [{ ...one, link_url: `https://${to}/` }, two]);
+    expect(await figuresOf(to)).toMatchObject({ totals: '1 of 1', ads: [idOf(41)], radar: [] });
+    expect(await figuresOf(from)).toMatchObject({ totals: '1 of 1', ads: [idOf(42)] });
+    await scan(from, 4, page, [two]);
+    await link(to, page, 3);
+    await scan(to, 8, page, [one]);
+  });
+
+  it('with figures that agree, and tables that a rebuild yields again', async () => {
+    await untilPassed(stack.pool, await stack.eventStore.head());
+    expect(await brokenInvariants(stack.pool)).toEqual([]);
+    await stack.stopProjector();
+    const { live, rebuilt } = await rebuildAll(stack.pool, stack.eventStore);
+    expect(rebuilt).toEqual(live);
+  }, 120_000);
+});
