@@ -6,6 +6,7 @@ import { brandIdOf } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { type BrandLocks, NO_LOCKS } from '../intake/brand-locks.ts';
 import type { IntakeOutcome } from '../intake-types.ts';
 import {
   brandsOfPages,
@@ -45,6 +46,7 @@ export const recordStagedScan = async (
   database: Database,
   eventStore: EventStore,
   end: AdLibraryScanEnd,
+  locks: BrandLocks = NO_LOCKS,
 ): Promise<IntakeOutcome> => {
   const scannedFor = brandIdOf(end.brand_domain);
   // Read before the check of `recorded_scan`: another process that recorded the scan meanwhile has deleted its chunks.
@@ -108,15 +110,17 @@ export const recordStagedScan = async (
     const seen = seenBy.get(brandId) ?? 0;
     const part: PartTotals = { totals: null };
     const store = createLibraryStateStore(database, eventStore, brandId, end.scan_id);
-    await handleCommand({
-      store,
-      decide: (library) =>
-        decideForBrand(
-          { database, library, header: brandHeader, chunks, seen, isLeft: left.has(brandId) },
-          part,
-        ),
-      conflicts: SCAN_CONFLICTS,
-    });
+    await locks.run(brandId, () =>
+      handleCommand({
+        store,
+        decide: (library) =>
+          decideForBrand(
+            { database, library, header: brandHeader, chunks, seen, isLeft: left.has(brandId) },
+            part,
+          ),
+        conflicts: SCAN_CONFLICTS,
+      }),
+    );
     events += store.appended();
     if (part.totals) totals = addTotals(totals, part.totals);
   }

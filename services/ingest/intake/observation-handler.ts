@@ -10,6 +10,7 @@ import type { Log } from '#platform/logger.ts';
 import { openPreparingPool } from '#platform/postgres/pool.ts';
 import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
+import { openBrandLocks } from './brand-locks.ts';
 import { catchUpWorkingTables } from './catch-up-working-tables.ts';
 import { countShortened } from './count-shortened.ts';
 import { createDecision } from './decider-registry.ts';
@@ -51,6 +52,7 @@ export const openIntake = async ({
   const database = openPreparingPool(databaseUrl, POOL_CLIENTS);
   resources.defer(() => database.end());
   const eventStore = resources.use(openEventStore(eventStoreUrl));
+  const locks = resources.use(openBrandLocks(databaseUrl));
   const deleteExpired = async (): Promise<void> => {
     await deleteAbandonedScans(database);
     await deleteOldChunkDigests(database);
@@ -65,7 +67,7 @@ export const openIntake = async ({
     throw error;
   }
 
-  const recordStorefront = createStorefrontRecorder(database, eventStore);
+  const recordStorefront = createStorefrontRecorder(database, eventStore, undefined, locks);
   const runOnStream = createStreamCommands(eventStore);
 
   const registeredBrands = new LRUCache<string, true>({ max: BRANDS_CACHED_MAX });
@@ -123,10 +125,12 @@ export const openIntake = async ({
           observedAt: scannedAt,
           exceptScanId: observation.scan_id,
         });
-        const outcome = await recordStagedScan(database, eventStore, {
-          ...observation,
-          scanned_at: scannedAt,
-        });
+        const outcome = await recordStagedScan(
+          database,
+          eventStore,
+          { ...observation, scanned_at: scannedAt },
+          locks,
+        );
         return { ...outcome, events: outcome.events + registered + moved };
       }
       case 'storefront.scan':

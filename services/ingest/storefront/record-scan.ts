@@ -15,6 +15,7 @@ import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-comm
 import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { type BrandLocks, NO_LOCKS } from '../intake/brand-locks.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 import { deleteStagedPages, type StagedPages, stagedPages, stagedPageText } from './page-staging.ts';
 import { absentProductIds, loadProducts, type OpenStorefront } from './storefront-store.ts';
@@ -136,12 +137,13 @@ const decideInParts = async function* (
  * Creates the function that decides and records storefront scans, and returns the number of events. It may be called
  * again after any interruption: a recorded scan yields no events, and an interrupted one is resumed. The pages of a
  * recorded scan are deleted. When its end is delivered again, missing pages are therefore an error only if the shop's
- * stream does not contain the scan. Scans of one shop are recorded one after another.
+ * stream does not contain the scan. Scans of one shop are recorded one after another, with `locks` in all processes.
  */
 export const createStorefrontRecorder = (
   database: Database,
   eventStore: EventStore,
   { characters, appendedEvents }: PartLimits = PART_LIMITS,
+  locks: BrandLocks = NO_LOCKS,
 ) => {
   const serialize = createKeyedMutex();
   const record = async (end: StorefrontScanEnd): Promise<number> => {
@@ -158,5 +160,6 @@ export const createStorefrontRecorder = (
     await deleteStagedPages(database, scanId);
     return store.appended();
   };
-  return (end: StorefrontScanEnd): Promise<number> => serialize(end.domain, () => record(end));
+  return (end: StorefrontScanEnd): Promise<number> =>
+    serialize(end.domain, () => locks.run(storefrontStream(end.domain), () => record(end)));
 };

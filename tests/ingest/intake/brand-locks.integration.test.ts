@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { BRAND_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { openBrandLocks } from '#services/ingest/intake/brand-locks.ts';
+import { ad } from '#tests/dsl/scans.ts';
+import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
+import { scanOf } from '../fixtures/scan-messages.ts';
+
+let stack: IntakeStack;
+let database: Database;
+beforeAll(async () => {
+  stack = await openIntakeStack();
+  database = openPool(stack.databaseUrl, 2);
+});
+afterAll(async () => {
+  await database.end();
+  await stack[Symbol.asyncDispose]();
+});
+
+/** Waits until this number of locks is awaited. */
+const untilWaiting = async (count: number): Promise<void> => {
+  const waiting = async (): Promise<number> => {
+    const { rows } = await database.query(
+      `select from pg_locks where locktype = 'advisory' and classid = $1 and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
+      [BRAND_LOCK_CLASS],
+    );
+    return rows.length;
+  };
+  await expect.poll(waiting, { timeout: 20_000 }).toBe(count);
+};
+
+/** Holds a lock until the returned function is called. */
+const holdLock = async (name: string) => {
+  const locks = openBrandLocks(stack.databaseUrl);
+  const held = Promise.withResolvers<void>();
+  const taken = Promise.withResolvers<void>();
+  const running = locks.run(name, async () => {
+    taken.resolve();
+    await held.promise;
+  });
+  await taken.promise;
+  return async (): Promise<void> => {
+    held.resolve();
+    await running;
+    await locks[Symbol.asyncDispose]();
+  };
+};
+
+describe('processes that record scans of a brand', () => {
+  it('record one after the other', async () => {
+    const domain = 'locked.example';
+    const release = await holdLock(brandIdOf(domain));
+    const { chunks, end } = scanOf(domain, '2026-05-02T10:00:00Z', [ad('71')], { pages: ['710000001'] });
+    for (const chunk of chunks) await stack.intake.submit(chunk);
+    const submitted = stack.intake.submit(end);
+    await untilWaiting(1);
+    const events = async (): Promise<readonly string[]> => {
+      const types: string[] = [];
+      for await (const { type } of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain))))
+        types.push(type);
+      return types;
+    };
+    expect(await events()).toEqual([]);
+    const other = scanOf('not-locked.example', '2026-05-02T10:00:00Z', [ad('72')], { pages: ['720000001'] });
+    for (const part of [...other.chunks, other.end]) await stack.intake.submit(part);
+    await release();
+    await submitted;
+    expect(await events()).toEqual(['AdStarted', 'ScanRecorded']);
+  });
+
+  it('go on without a lock that another process holds too long', async () => {
+    const release = await holdLock('long');
+    await using locks = openBrandLocks(stack.databaseUrl, 50);
+    expect(await locks.run('long', () => Promise.resolve('done'))).toBe('done');
+    await release();
+  });
+
+  it('release their lock when its work fails', async () => {
+    await using locks = openBrandLocks(stack.databaseUrl);
+    await expect(locks.run('failing', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await (await holdLock('failing'))();
+  });
+});
