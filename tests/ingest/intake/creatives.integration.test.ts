@@ -72,7 +72,7 @@ describe('landing pages and creatives', () => {
     await expect(intake.submit({ ...classification, page_type: 'funnel' })).rejects.toThrow(/page_type/);
     await expect(
       intake.submit({ ...classification, page_url: 'mailto:someone@shop.example' }),
-    ).rejects.toThrow(/page_url: the address of a page/);
+    ).rejects.toThrow(/page_url: the URL of a web page/);
   });
 
   test('are recorded with a cut when a text is longer than an append of the event store', async () => {
