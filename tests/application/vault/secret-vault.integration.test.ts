@@ -42,7 +42,9 @@ test('rejects a row that was moved, modified, or is read with another key', asyn
   await expect(vault.open('ws_4', 'rule 1', fingerprint)).rejects.toThrow('unable to authenticate');
   const other = await openSecretVault(pool, randomBytes(32).toString('base64'));
   await expect(other.open('ws_3', 'rule 1', fingerprint)).rejects.toThrow('unable to authenticate');
-  await expect(other.seal('ws_3', 'rule 2', 'a secret')).rejects.toThrow('MEMBER_VAULT_KEY differs from the key');
+  await expect(other.seal('ws_3', 'rule 2', 'a secret')).rejects.toThrow(
+    'MEMBER_VAULT_KEY differs from the key',
+  );
   const changing = await openSecretVault(pool, randomBytes(32).toString('base64'), KEY);
   expect(await changing.seal('ws_6', 'rule', 'a secret')).toBe(fingerprint);
   await pool.query(`update vault.secret set sealed = set_byte(sealed, 14, 255 - get_byte(sealed, 14))

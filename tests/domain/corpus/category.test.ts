@@ -123,7 +123,7 @@ describe('the definition schema', () => {
     ['a cycle on the path', { path: ['Apparel', 'Shoes', 'apparel'], level: 3 }, /path: .*inside itself/],
     ['a level that is not the path’s', { level: 3 }, /level: is not the number of names/],
     ['a fourth level', { path: ['a', 'b', 'c', 'd'], level: null }, /path: /],
-    ['an id without its taxonomy', { taxonomy: null }, /taxonomy_id: .*together/],
+    ['an id without its taxonomy', { taxonomy: null }, /taxonomy_id: an id needs its taxonomy/],
     ['a name that is a path', { path: ['Apparel > Shoes'], level: 1 }, /path.0: a name holds no ">"/],
     ['an empty name', { path: [' '], level: 1 }, /path.0: /],
     ['an empty path', { path: [], level: null }, /path: /],
