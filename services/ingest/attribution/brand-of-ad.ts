@@ -72,7 +72,7 @@ export type Shown = { readonly link_url: string | null; readonly page_id: string
 
 /**
  * Returns the ads among these whose brand changes, by what is recorded of them and, where `shown` has the ad, by what a
- * newer scan shows of it. A blank changes nothing (rule 4).
+ * newer scan shows of it. A blank changes nothing (rule 4). They come by id, so that the events of moves have one order.
  */
 export const misplacedAds = async (
   database: Database,
@@ -85,7 +85,7 @@ export const misplacedAds = async (
              coalesce(s.scanned_for, a.brand_id) as "scannedFor", split_part(o.since, '|', 1) as "movedAt"
            from ingest.ad a join ingest.ad_owner o using (ad_id, brand_id)
            left join ingest.scan s on s.scan_id = (a.known->'looks'->0->>'scan_id')::uuid
-           where a.ad_id = any($1::text[])`,
+           where a.ad_id = any($1::text[]) order by a.ad_id`,
     values: [adIds],
   });
   const known = rows.map((row) => {
