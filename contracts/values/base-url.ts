@@ -12,8 +12,8 @@ export const BASE_URL_SQL = 'chr(1)';
 const ESCAPED_START = '\\u0001/';
 
 /**
- * Unescapes the mark where a JSON text has it after `opening`, the quote of the URL. A longer `opening`, such as
- * `"url":"`, leaves other values that begin like a marked URL unchanged.
+ * Unescapes the mark at the start of URLs in a JSON text. `opening` is the text before the URL: its quote, or a field name
+ * and the quote, such as `"url":"`. Then the values of other fields stay unchanged.
  */
 export const unescapeBaseUrl = (json: string, opening = '"'): string =>
   json.replaceAll(`${opening}${ESCAPED_START}`, `${opening}${BASE_URL_MARK}/`);

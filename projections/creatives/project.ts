@@ -13,7 +13,7 @@ import { move, recountScope, refreshFile, refreshFilesOfAd, refreshFilesOfBrand 
 
 type AdMove = {
   readonly ad_id: string;
-  /** True if all columns are set; `null` then means none. */
+  /** True when every column is written: `null` then clears the column instead of leaving it unchanged. */
   readonly is_full?: boolean;
   readonly active?: boolean;
   readonly listed_on?: string | null;

@@ -45,7 +45,7 @@ const isAfter = ({ since, after }: NewestFilter): string =>
     ...(after === null ? [] : [`(i.observed_at, i.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`]),
   ].join(' and ');
 
-/** Condition on row `i` and `t`, its brand with `scanned_at`. */
+/** SQL condition: row `i` is in the window of its brand, which is row `t` with the time of its last scan, `scanned_at`. */
 const inBrandWindow = ({ since, ofScansOnly }: NewestFilter): string => {
   if ('time' in since) return 'true';
   const isInDays = `i.observed_at >= ${windowStartSql('t.scanned_at', `${since.days}::int`)}`;

@@ -17,7 +17,10 @@ const SCANS_MAX = 7;
 const PAGES = ['P1', 'P2', 'P3'];
 const COUNTRIES = ['US', 'CA', 'GB'];
 const DOMAINS = ['b1.example', 'b2.example', 'b3.example', 'b4.example'];
-/** Hours of scans: pairs lie 19, 20 and 21 hours apart across a day, and on one day. */
+/**
+ * Hours of scans, in UTC. From 10:00 to each of the others on the next day are 19, 20 and 21 hours: an absence is
+ * confirmed after 20.
+ */
 const SCAN_HOURS = [10, 5, 6, 7];
 /** Hosts that no brand registers. */
 const FOREIGN_HOSTS = ['elsewhere.example', 'apps.apple.com'];

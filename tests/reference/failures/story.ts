@@ -72,7 +72,7 @@ const timeOf = (at: string, firstDay: string): string => {
   return `day ${day} (${at.slice(0, 10)}) ${at.slice(11, 16)}`;
 };
 
-/** Returns the observations in chronological order, each with its place of arrival where that is another one. */
+/** Returns the observations in chronological order. One that arrives in another place states its number of arrival. */
 export const tellWorld = (world: World): string => {
   const arrived = world.observations.map((observation, place) => ({ observation, place: place + 1 }));
   const firstDay = arrived.map(({ observation }) => observation.at.slice(0, 10)).toSorted()[0] ?? '';

@@ -221,7 +221,7 @@ const isUnchangedSighting = (
 export type LateEnd = {
   /** Distinct ads of this brand that the late scan showed. */
   readonly seen: number;
-  /** Ids of the scans that looked at the brand, with the late scan if it did. */
+  /** Ids of the scans that looked at the brand. Has the late scan if it looked at the brand too. */
   readonly looks: ReadonlySet<string>;
   /** Whether each scan of the late scan's day is reliable now, by scan id (rule 9). */
   readonly reliable: ReadonlyMap<string, boolean>;
