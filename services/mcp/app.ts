@@ -1,0 +1,23 @@
+import { fastify, type FastifyInstance } from 'fastify';
+import { type McpEndpoint, registerMcpEndpoint } from './transport.ts';
+
+/** Longer than the 20 s of a call. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than the idle timeout of load balancers, so that they close a connection first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const HEADERS_MAX_BYTES = 16 * 1024;
+const HEADERS_TIMEOUT_MS = 10_000;
+
+/** Builds the HTTP server of the process. It does not listen yet. */
+export const buildMcpApp = async (endpoint: McpEndpoint): Promise<FastifyInstance> => {
+  const app = fastify({
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: { maxHeaderSize: HEADERS_MAX_BYTES, headersTimeout: HEADERS_TIMEOUT_MS },
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+  });
+  await registerMcpEndpoint(app, endpoint);
+  return app;
+};

@@ -1,0 +1,66 @@
+import { PLANS } from '#contracts/values/plans.ts';
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { Allowance, RateLimiter } from '#operations/dependencies/rate-limiter.ts';
+import { CallTimeout } from './failure.ts';
+
+/** Calls of one connection that may run at the same time. */
+export const CALLS_AT_ONCE_MAX = 8;
+/** Maximum duration of a call in milliseconds. */
+const CALL_TIMEOUT_MS = 20_000;
+
+/**
+ * Counts `cost` requests against the minute of the member in the workspace, all connections together. Counts none
+ * when they do not all fit.
+ */
+export const takeRequests = (
+  { workspaceId, memberId, plan }: Caller,
+  cost: number,
+  rateLimiter: RateLimiter,
+): Allowance | null => {
+  const [key, limit] = [`${workspaceId}+${memberId}`, PLANS[plan].requestsPerMinute];
+  let last: Allowance | null = null;
+  for (let taken = 0; taken < cost; taken += 1) {
+    last = rateLimiter.take(key, limit);
+    if (last.allowed) continue;
+    for (; taken > 0; taken -= 1) rateLimiter.giveBack(key, limit);
+    return last;
+  }
+  return last;
+};
+
+/** Counts the calls in progress of each connection. */
+export type CallSlots = {
+  /** Takes a slot of the connection. `null` when all are taken, otherwise the function that frees it. */
+  take(connectionId: string): (() => void) | null;
+};
+
+export const createCallSlots = (): CallSlots => {
+  const running = new Map<string, number>();
+  return {
+    take: (connectionId) => {
+      const count = running.get(connectionId) ?? 0;
+      if (count >= CALLS_AT_ONCE_MAX) return null;
+      running.set(connectionId, count + 1);
+      let isFreed = false;
+      return () => {
+        if (isFreed) return;
+        isFreed = true;
+        const left = (running.get(connectionId) ?? 1) - 1;
+        if (left === 0) running.delete(connectionId);
+        else running.set(connectionId, left);
+      };
+    },
+  };
+};
+
+/** Waits for a call, at most `timeoutMs`. Throws `CallTimeout` afterwards; the call ends on its own. */
+export const withinCallTime = async <T>(call: Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise<T> => {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(new CallTimeout('call timed out')), timeoutMs);
+  try {
+    return await Promise.race([call, timeout.promise]);
+  } finally {
+    clearTimeout(timer);
+    call.catch(() => undefined);
+  }
+};

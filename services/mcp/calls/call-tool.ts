@@ -1,0 +1,36 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+import { cleanText } from '../output/clean-text.ts';
+import { errorResult } from '../output/result.ts';
+import type { Tool } from '../tools/define-tool.ts';
+import { createToolContext, type McpCall } from './call.ts';
+import { withinCallTime } from './call-limits.ts';
+import { sentenceOf } from './failure.ts';
+
+/** Maximum number of faults in one sentence. */
+const FAULTS_MAX = 5;
+/** Maximum length of a fault: it may name what the client sent. */
+const FAULT_MAX_LENGTH = 200;
+
+/** Calls a tool. Never throws: the SDK would send the message of an error to the client. */
+export const callTool = async (
+  { input, run }: Tool,
+  args: unknown,
+  call: McpCall,
+  dependencies: OperationDependencies,
+): Promise<CallToolResult> => {
+  const checked = input.safeParse(args ?? {});
+  if (!checked.success) {
+    const faults = checked.error.issues
+      .slice(0, FAULTS_MAX)
+      .map(({ path, message }) =>
+        cleanText(`${path.join('.') || 'arguments'}: ${message}`).slice(0, FAULT_MAX_LENGTH),
+      );
+    return errorResult(`The arguments were rejected. ${faults.join('; ')}.`);
+  }
+  try {
+    return await withinCallTime(run(checked.data as never, createToolContext(call, dependencies)));
+  } catch (error) {
+    return errorResult(sentenceOf(error, call.requestId, dependencies.log));
+  }
+};

@@ -1,0 +1,18 @@
+import { costOfResource } from '../resources/cost-of-resource.ts';
+import { costOfCall } from '../tools/register-tools.ts';
+
+/**
+ * Returns the requests that a message costs: one per endpoint that it reads. Lists of tools and prompts read none.
+ */
+export const costOfMessage = ({
+  method,
+  params,
+}: {
+  readonly method?: unknown;
+  readonly params?: unknown;
+}): number => {
+  const { name, arguments: args, uri } = (params ?? {}) as Record<string, unknown>;
+  if (method === 'tools/call') return costOfCall(name, args);
+  if (method === 'resources/read') return costOfResource(uri);
+  return method === 'resources/list' || method === 'completion/complete' ? 1 : 0;
+};

@@ -1,0 +1,34 @@
+import { type ErrorCode, Refusal } from '#contracts/errors.ts';
+import type { Log } from '#platform/logger.ts';
+import { cleanText } from '../output/clean-text.ts';
+
+/** Maximum number of faults that one sentence names. */
+const DETAILS_MAX = 5;
+
+/** Thrown when a call takes longer than it may. */
+export class CallTimeout extends Error {}
+
+/** Advice after a refusal whose message does not say what to do. */
+const ADVICE: Partial<Readonly<Record<ErrorCode, string>>> = {
+  brand_unknown: '`find_brands` searches brands by name.',
+  not_found: 'Check the id; `search` and `find_brands` return ids.',
+  scope_missing: 'The connection or the role of the member does not allow this.',
+};
+
+/**
+ * Returns the sentence that a client gets for an error. Only refusals are worded; any other error is logged and gets a
+ * constant text with the request id, because its message could hold internals.
+ */
+export const sentenceOf = (error: unknown, requestId: string, log: Log): string => {
+  if (error instanceof CallTimeout) return 'The call took too long. Ask for fewer parts or a smaller limit.';
+  if (!(error instanceof Refusal) || error.code === 'internal') {
+    log.error({ err: error, request_id: requestId }, 'call failed');
+    return `Internal error. Try again, and report the request id ${requestId}.`;
+  }
+  const faults = error.details
+    .slice(0, DETAILS_MAX)
+    .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+    .filter((fault) => !error.message.includes(fault));
+  const advice = ADVICE[error.code];
+  return cleanText([error.message, ...faults, ...(advice === undefined ? [] : [advice])].join(' '));
+};

@@ -1,0 +1,97 @@
+import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
+import { startAccessSubscription } from '#application/access/access-subscription.ts';
+import { openProjectionWait } from '#application/commands/projection-wait.ts';
+import { openMemberVault } from '#application/vault/member-vault.ts';
+import { openSecretVault } from '#application/vault/secret-vault.ts';
+import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
+import { createOperationDependencies } from '#operations/dependencies/create-dependencies.ts';
+import { ENDPOINTS } from '#operations/index.ts';
+import { systemClock } from '#platform/clock.ts';
+import { untilServerAnswers } from '#platform/concurrency/retry.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openNats } from '#platform/nats/connection.ts';
+import { openObjectStore } from '#platform/object-store/open-object-store.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openOperatorPort } from '#platform/process/health-server.ts';
+import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
+import { runProcess } from '#platform/process/run-process.ts';
+import { waitForServers } from '#platform/process/wait-for-servers.ts';
+import { buildMcpApp } from './app.ts';
+import { McpSettings } from './settings.ts';
+import { verifyAccessToken } from './sign-in/verify-access-token.ts';
+
+/** Maximum connections for commands and checkpoints. Reads use a separate pool. */
+const POOL_CLIENTS = 10;
+/** Read models that must exist before the process is ready: without one of them some tool always fails. */
+const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
+
+await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }) => {
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MCP_HOST, MCP_PORT } = settings;
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS);
+  const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
+  const operatorPort = resources.use(
+    await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
+  );
+  resources.defer(() => pool.end());
+  const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
+  const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
+  const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
+  // Retries without limit. The process serves without NATS and shares its request counts once it is connected.
+  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'mcp'));
+  resources.defer(async () => {
+    // A connection attempt that is still retrying ends with the process.
+    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
+    await opened?.[Symbol.asyncDispose]();
+  });
+
+  await waitForServers(log, signal, { DATABASE_URL });
+  await createAccessTables(pool);
+  const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
+  const hasVault = MEMBER_VAULT_KEY !== undefined;
+  const alertChannels = resources.use(
+    openAlertChannels({ allowLoopback: settings.EGRESS_ALLOW_LOOPBACK }, settings, systemClock),
+  );
+  const neverFilled = (await readAccessCheckpoint(pool)) === null;
+  const follower = resources.use(startAccessSubscription(pool, eventStore, log));
+  // Empty access tables would reject everyone. Tables that were filled once may only lag a little.
+  if (neverFilled) {
+    await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
+    await follower.filled;
+  }
+
+  const dependencies = createOperationDependencies({
+    db,
+    pool,
+    eventStore,
+    projectionWait,
+    nats,
+    baseUrl: settings.API_BASE_URL,
+    cursorSecret: settings.CURSOR_SECRET,
+    downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,
+    secondSecrets: {
+      cursor: settings.CURSOR_SECRET_SECOND,
+      download: settings.DOWNLOAD_SECRET_SECOND ?? settings.CURSOR_SECRET_SECOND,
+    },
+    objectStore: await openObjectStore(settings),
+    memberVault: hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
+    secretVault: hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
+    alertChannels,
+    clock: systemClock,
+    log,
+  });
+  resources.use(dependencies.rateLimiter);
+  resources.use(dependencies.keyUsage);
+
+  const baseUrl = settings.MCP_BASE_URL ?? `http://${MCP_HOST}:${MCP_PORT}`;
+  const app = await buildMcpApp({
+    baseUrl,
+    allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
+    hasWrites: settings.MCP_WRITES === 'on',
+    verifyAccessToken,
+    dependencies,
+  });
+  resources.defer(() => app.close());
+  await app.listen({ host: MCP_HOST, port: MCP_PORT });
+  operatorPort.started();
+  log.info({ url: `${baseUrl}/mcp` }, 'listening');
+});

@@ -1,0 +1,96 @@
+import { cleanText, cutText } from './clean-text.ts';
+
+/** Maximum length of an observed text in a list, in code points. */
+export const OBSERVED_IN_LISTS_MAX = 300;
+/** Maximum length of an observed text of one fetched object, in code points. */
+export const OBSERVED_IN_FETCH_MAX = 4_000;
+/** Maximum number of texts in one observed list, such as the headings of a page. */
+const OBSERVED_TEXTS_MAX = 40;
+/** Maximum length of an id, an enum value or another plain text. Advertisers write none of them. */
+const PLAIN_MAX_LENGTH = 300;
+
+/** JSON value. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Values that no advertiser can word: uuids, dates, times and decimal numbers. */
+const PLAIN_SHAPES: readonly RegExp[] = [
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/,
+  /^-?\d{1,20}(\.\d{1,6})?$/,
+];
+/** A plain value is one word of printable ASCII. */
+const ONE_WORD = /^[\x21-\x7e]+$/;
+
+/** Fields of the contract with ids, values of closed lists, codes and domains. Every other text is observed. */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set(
+  (
+    'id slug domain country countries top_country languages language currency status format type ' +
+    'types kind kinds change basis bases correction role media_kind depth hook style presenter ' +
+    'setting tone offer audio field content_type page_type freshness_tier cadence slo_status match ' +
+    'state state_basis creative_key ad_id page_id item_type item_key subject_type subject_key ' +
+    'created_by editors visibility workspace_id key_id plan scopes data_version category_slug trigger ' +
+    'channel sends_on outcome failure week feedback sha256 resource price_move details product_id ' +
+    'variant_id platforms library_url'
+  ).split(' '),
+);
+/** Fields whose objects hold words of the service: its categories and its catalogue of tools. */
+const OWN_OBJECTS: ReadonlySet<string> = new Set(['category', 'mid_category', 'parent', 'tool', 'tools']);
+
+export type SeparateOptions = {
+  /** Maximum length of an observed text, in code points. */
+  readonly maxLength: number;
+  /** Addresses that begin with it are links of the service. */
+  readonly baseUrl: string;
+  /** True when the texts at the top are the words of the service or of the workspace's members. */
+  readonly isOwn?: boolean;
+};
+
+const isPlainText = (field: string, text: string, baseUrl: string): boolean =>
+  PLAIN_SHAPES.some((shape) => shape.test(text)) ||
+  (text.startsWith(`${baseUrl}/`) && ONE_WORD.test(text)) ||
+  (PLAIN_FIELDS.has(field) && text.length <= PLAIN_MAX_LENGTH && ONE_WORD.test(text));
+
+const isTexts = (value: Json): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+
+const separateObject = (record: JsonObject, options: SeparateOptions): JsonObject => {
+  const { maxLength, baseUrl, isOwn = false } = options;
+  const plain: Record<string, Json> = {};
+  const observed: Record<string, Json> = {};
+  const cut: string[] = [];
+  const observe = (field: string, text: string): string => {
+    const { text: kept, isCut } = cutText(text, maxLength);
+    if (isCut && !cut.includes(field)) cut.push(field);
+    return kept;
+  };
+  for (const [field, value] of Object.entries(record)) {
+    if (typeof value === 'string') {
+      if (isOwn || isPlainText(field, value, baseUrl)) plain[field] = cutText(value, maxLength).text;
+      else observed[field] = observe(field, value);
+    } else if (isTexts(value)) {
+      if (isOwn || value.every((text) => isPlainText(field, text, baseUrl)))
+        plain[field] = value.map(cleanText);
+      else {
+        if (value.length > OBSERVED_TEXTS_MAX) cut.push(field);
+        observed[field] = value.slice(0, OBSERVED_TEXTS_MAX).map((text) => observe(field, text));
+      }
+    } else {
+      plain[field] = separate(value, { maxLength, baseUrl, isOwn: OWN_OBJECTS.has(field) });
+    }
+  }
+  if (Object.keys(observed).length > 0) plain['observed'] = observed;
+  if (cut.length > 0) plain['observed_cut'] = cut;
+  return plain;
+};
+
+/**
+ * Moves the words of advertisers and sites under `observed`, in the object that they belong to. A text counts as
+ * theirs unless its field holds ids, codes or values of closed lists. `observed_cut` names the fields that were cut.
+ */
+export const separate = (value: Json, options: SeparateOptions): Json => {
+  if (typeof value === 'string') return { observed: { text: cutText(value, options.maxLength).text } };
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((one: Json) => separate(one, options));
+  return separateObject(value as JsonObject, options);
+};

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { vaultSettings } from '#application/vault/cipher.ts';
+import { emailSettings } from '#platform/channels/email.ts';
+import { egressSettings } from '#platform/egress/http-client.ts';
+import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
+import { serviceSettings } from '#platform/process/run-process.ts';
+import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
+
+const SECRET_MIN_LENGTH = 16;
+
+const BaseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
+const Origins = z
+  .string()
+  .transform((text) => text.split(',').map((one) => one.trim()))
+  .pipe(z.array(z.url().refine((url) => new URL(url).origin === url, 'an origin without a path')));
+
+export const McpSettings = z.object({
+  ...serverSettings,
+  ...readDatabaseSettings,
+  ...serviceSettings,
+  MCP_HOST: z.string().default('127.0.0.1').describe('Where the MCP server listens.'),
+  MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
+  MCP_BASE_URL: BaseUrl.optional().describe(
+    'Where assistants reach the MCP server, without `/mcp` and without a slash at its end; from host and port when not set.',
+  ),
+  MCP_WRITES: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('`off` hides the tools that write, whatever a connection was granted.'),
+  MCP_ALLOWED_ORIGINS: Origins.optional().describe(
+    'Origins of other sites whose pages may call `/mcp`, with commas between.',
+  ),
+  API_BASE_URL: BaseUrl.default('http://127.0.0.1:8080').describe(
+    'Where members reach the API: links to records, media and report files begin with it.',
+  ),
+  CURSOR_SECRET: secret(
+    z.string().min(SECRET_MIN_LENGTH),
+    'Signs cursors; the same as in the API, 16 characters at least.',
+  ),
+  CURSOR_SECRET_SECOND: secret(
+    z.string().min(SECRET_MIN_LENGTH).optional(),
+    'Cursors signed by it are accepted too, while secrets change.',
+  ),
+  DOWNLOAD_SECRET: secret(
+    z.string().min(SECRET_MIN_LENGTH).optional(),
+    'Signs the links to report files, as in the API; `CURSOR_SECRET` when not set.',
+  ),
+  DOWNLOAD_SECRET_SECOND: secret(
+    z.string().min(SECRET_MIN_LENGTH).optional(),
+    'Links signed by it are accepted too, while secrets change; `CURSOR_SECRET_SECOND` when not set.',
+  ),
+  ...objectStoreSettings,
+  ...emailSettings,
+  ...egressSettings,
+  ...vaultSettings,
+});

@@ -1,0 +1,107 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
+import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { toCard } from '../output/cards.ts';
+import { countThatFits, ENVELOPE_BYTES, RESULT_MAX_BYTES } from '../output/fit.ts';
+import { type Json, OBSERVED_IN_LISTS_MAX, separate } from '../output/observed.ts';
+import { structuredResult, timesOf } from '../output/result.ts';
+import type { EndpointInput, Part, ToolContext } from './define-tool.ts';
+
+/** Bytes that the items of a list may take. */
+const ITEMS_MAX_BYTES = RESULT_MAX_BYTES - ENVELOPE_BYTES;
+
+export type ListRequest = {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly params?: EndpointInput['params'];
+  readonly query?: EndpointInput['query'];
+  /** True when names and texts at the top of an item are the service's or a member's words. */
+  readonly isOwn?: boolean;
+  readonly notes?: readonly string[];
+};
+
+/** One page of an endpoint as cards that fit. */
+export type CardPage = Omit<Part, 'data'> & {
+  readonly items: readonly Json[];
+  readonly notes: readonly string[];
+};
+
+const cardsOf = (data: Json, isOwn: boolean, { baseUrl }: ToolContext): readonly Json[] =>
+  (data as readonly Json[]).map((item) =>
+    toCard(separate(item, { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl, isOwn })),
+  );
+
+const cutNote = (kept: number, total: number): string =>
+  `${kept} of ${total} items, to keep the answer short; \`next_cursor\` leads to the others.`;
+
+/**
+ * Reads one page of a paged endpoint. When its items do not fit, reads the page again with as many as fit, so that
+ * the endpoint's cursor leads to the first one left out.
+ */
+const readPage = async (
+  endpoint: Endpoint,
+  request: ListRequest,
+  context: ToolContext,
+): Promise<CardPage> => {
+  const { limit, cursor, params = {}, query = {}, isOwn = false, notes = [] } = request;
+  const read = (size: number): Promise<Part> =>
+    context.call(endpoint, { params, query: omitUndefined({ ...query, limit: size, cursor }) });
+  const part = await read(limit);
+  const items = cardsOf(part.data, isOwn, context);
+  const kept = countThatFits(items, ITEMS_MAX_BYTES);
+  if (kept === items.length) return { ...part, items, notes };
+  const shorter = await read(Math.max(1, kept));
+  const cards = cardsOf(shorter.data, isOwn, context);
+  return {
+    ...shorter,
+    items: cards.slice(0, countThatFits(cards, ITEMS_MAX_BYTES)),
+    notes: [...notes, cutNote(cards.length, items.length)],
+  };
+};
+
+/** Reads a list that its endpoint returns whole, and serves it in pages of its own. */
+const readWhole = async (
+  endpoint: Endpoint,
+  request: ListRequest,
+  context: ToolContext,
+): Promise<CardPage> => {
+  const { limit, cursor, params = {}, query = {}, isOwn = false, notes = [] } = request;
+  const filters = JSON.stringify(['mcp', endpoint.operationId, context.caller.workspaceId, params, query]);
+  const from = cursor === undefined ? 0 : Number(context.cursors.open(cursor, filters)[0]);
+  const part = await context.call(endpoint, { params, query: omitUndefined(query) });
+  const cards = cardsOf(part.data, isOwn, context);
+  const page = cards.slice(from, from + limit);
+  const kept = countThatFits(page, ITEMS_MAX_BYTES);
+  const end = from + kept;
+  return {
+    items: page.slice(0, kept),
+    asOf: part.asOf,
+    cursor: end < cards.length ? context.cursors.sign(filters, [end]) : null,
+    notes: kept < page.length ? [...notes, cutNote(kept, page.length)] : notes,
+  };
+};
+
+/** Reads one page of a list endpoint. */
+export const readCards = (
+  endpoint: Endpoint,
+  request: ListRequest,
+  context: ToolContext,
+): Promise<CardPage> =>
+  endpoint.reply.shape === 'paged'
+    ? readPage(endpoint, request, context)
+    : readWhole(endpoint, request, context);
+
+/** Returns the result of a tool that lists one endpoint. */
+export const listAnswer = async (
+  endpoint: Endpoint,
+  request: ListRequest,
+  context: ToolContext,
+): Promise<CallToolResult> => {
+  const page = await readCards(endpoint, request, context);
+  return structuredResult({
+    items: page.items,
+    ...timesOf([page.asOf], context.now),
+    ...(page.cursor === null ? {} : { next_cursor: page.cursor }),
+    notes: page.notes,
+  });
+};

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
+import { slugOrUuid } from '#operations/endpoint/parameters.ts';
+import { getBrand } from '#operations/brands/get-brand.ts';
+import { listCategories } from '#operations/categories/list-categories.ts';
+import type { Json, JsonObject } from '../output/observed.ts';
+import type { ToolContext } from './define-tool.ts';
+
+/** Items of a list: at most, and when nothing is said. */
+const LIMIT_MAX = 25;
+export const LIMIT_DEFAULT = 10;
+const CURSOR_MAX_LENGTH = 2_048;
+
+export const listInput = {
+  limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  cursor: z
+    .string()
+    .min(1)
+    .max(CURSOR_MAX_LENGTH)
+    .optional()
+    .meta({ description: '`next_cursor` of the page before; same other arguments.' }),
+} as const;
+
+export const Brand = slugOrUuid.meta({ description: 'Slug or uuid of a brand.' });
+export const Category = slugOrUuid.meta({ description: 'Slug or uuid of a category.' });
+/** Images are attached to results from stored thumbnails. */
+const IMAGES_MAX = 4;
+export const imagesInput = (defaultCount: number) =>
+  z
+    .int()
+    .min(0)
+    .max(IMAGES_MAX)
+    .default(defaultCount)
+    .meta({ description: 'Thumbnails to attach, where stored.' });
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text);
+/** Requests that resolving a slug costs. */
+export const slugCost = (text: unknown): 0 | 1 => (text === undefined || isUuid(text) ? 0 : 1);
+
+const fieldOf = (value: Json, field: string): Json | undefined =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? (value as JsonObject)[field]
+    : undefined;
+/** Returns a text field of a JSON object. Throws when there is none: the contract promises it. */
+export const textField = (value: Json, field: string): string => {
+  const text = fieldOf(value, field);
+  if (typeof text !== 'string') throw new Error(`no text in ${field}`);
+  return text;
+};
+
+/** Returns the uuid of a brand that is named by slug or uuid. Throws `Refusal` for an unknown slug. */
+export const brandIdOf = async ({ call }: ToolContext, text: string): Promise<string> => {
+  if (isUuid(text)) return text.toLowerCase();
+  const { data } = await call(getBrand, { params: { brandId: text } });
+  return textField(data, 'id');
+};
+
+/** Returns the uuid of a category that is named by slug or uuid. Throws `Refusal` for an unknown or shared slug. */
+export const categoryIdOf = async ({ call }: ToolContext, text: string): Promise<string> => {
+  if (isUuid(text)) return text.toLowerCase();
+  const { data } = await call(listCategories, { query: { slug: text } });
+  const ids = (data as readonly Json[]).map((one) => textField(one, 'id'));
+  const [first, second] = ids;
+  if (first === undefined) {
+    throw new Refusal(
+      'not_found',
+      'No category has this slug. `explore_market` with kind `categories` lists them.',
+    );
+  }
+  if (second !== undefined) {
+    throw new Refusal(
+      'invalid_input',
+      `Several categories have this slug. Give one of the ids: ${ids.join(', ')}.`,
+    );
+  }
+  return first;
+};

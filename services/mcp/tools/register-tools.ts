@@ -1,0 +1,120 @@
+import type { McpServer, ScopeChallenge, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+import { type Scope, SCOPES } from '#contracts/values/scopes.ts';
+import { SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
+import type { McpCall } from '../calls/call.ts';
+import { callTool } from '../calls/call-tool.ts';
+import type { Tool } from './define-tool.ts';
+import { TOOLS } from './index.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+/**
+ * Wraps a JSON schema that is made once, because a server is created per request. It accepts every value: `callTool`
+ * checks arguments itself and words the faults.
+ */
+const publishedSchema = (schema: z.ZodType, io: 'input' | 'output'): StandardSchemaWithJSON => {
+  const json = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'ad-intelligence',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: () => json, output: () => json },
+    },
+  };
+};
+
+/** Output of every structured tool. The items are open, so that new fields break no client. */
+const STRUCTURED = publishedSchema(
+  z.looseObject({
+    as_of: z.string().meta({ description: 'Time at which the data holds.' }),
+    lag_hours: z.number(),
+    next_cursor: z.string().optional(),
+    notes: z.array(z.string()),
+  }),
+  'output',
+);
+const INPUTS = new Map(TOOLS.map(({ name, input }) => [name, publishedSchema(input, 'input')]));
+const TOOLS_BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]));
+
+/** Arguments that a schema rejects need no scope: the call itself fails. */
+const parsedArguments = ({ input }: Tool, args: unknown): unknown => {
+  const checked = input.safeParse(args ?? {});
+  return checked.success ? checked.data : null;
+};
+
+/** Returns the requests that a call of a tool costs. 1 for rejected arguments, and 0 for an unknown tool. */
+export const costOfCall = (name: unknown, args: unknown): number => {
+  const tool = typeof name === 'string' ? TOOLS_BY_NAME.get(name) : undefined;
+  if (!tool) return 0;
+  const parsed = parsedArguments(tool, args);
+  return parsed === null ? 1 : tool.cost(parsed as never);
+};
+
+/**
+ * Returns the challenge for scopes that the connection lacks and the member's role allows. A new sign-in cannot grant
+ * what the role forbids, so that the call itself refuses this.
+ */
+export const challengeFor = (
+  needed: readonly Scope[],
+  { scopes, role }: Caller,
+): ScopeChallenge | undefined => {
+  const allowed = new Set(SCOPES_OF_ROLE[role]);
+  if (needed.every((scope) => scopes.has(scope)) || !needed.every((scope) => allowed.has(scope)))
+    return undefined;
+  return { scopes: needed as [string, ...string[]] };
+};
+
+/** Write scopes of each tool that writes. */
+const WRITE_SCOPES = new Map(
+  TOOLS.filter(({ kind }) => kind === 'writer').map((tool) => [
+    tool.name,
+    SCOPES.filter((scope) => scope.endsWith(':write') && tool.scopes({} as never).includes(scope)),
+  ]),
+);
+
+/** Says whether a caller sees the tool: a writer only where the role has its scope. */
+const isListed = (tool: Tool, { role }: Caller, hasWrites: boolean): boolean => {
+  if (tool.kind === 'reader') return true;
+  const needed = WRITE_SCOPES.get(tool.name) ?? [];
+  return hasWrites && needed.every((scope) => SCOPES_OF_ROLE[role].includes(scope));
+};
+/** Registers the tools that the role of the caller may use. */
+export const registerTools = (
+  server: McpServer,
+  call: McpCall,
+  hasWrites: boolean,
+  dependencies: OperationDependencies,
+): void => {
+  for (const tool of TOOLS) {
+    if (!isListed(tool, call.caller, hasWrites)) continue;
+    const isReader = tool.kind === 'reader';
+    const inputSchema = INPUTS.get(tool.name);
+    if (!inputSchema) throw new Error(`no schema of ${tool.name}`);
+    server.registerTool(
+      tool.name,
+      {
+        title: tool.title,
+        description: tool.description,
+        inputSchema,
+        ...(tool.output === 'structured' ? { outputSchema: STRUCTURED } : {}),
+        annotations: isReader
+          ? { readOnlyHint: true, openWorldHint: false }
+          : {
+              readOnlyHint: false,
+              destructiveHint: tool.isDestructive === true,
+              idempotentHint: true,
+              openWorldHint: false,
+            },
+        scopeChallenge: ({ request }) => {
+          const parsed = parsedArguments(tool, request.params?.['arguments']);
+          return parsed === null ? undefined : challengeFor(tool.scopes(parsed as never), call.caller);
+        },
+      },
+      (args: unknown) => callTool(tool, args, call, dependencies),
+    );
+  }
+};

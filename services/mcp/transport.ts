@@ -1,0 +1,159 @@
+import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server';
+import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+import { requestMeter } from '#platform/telemetry/metrics.ts';
+import type { McpCall } from './calls/call.ts';
+import { createCallSlots, takeRequests } from './calls/call-limits.ts';
+import {
+  createOriginGuard,
+  INVALID_REQUEST,
+  PARSE_ERROR,
+  sendRpcError,
+  sendUnauthorized,
+} from './http/guards.ts';
+import { createMcpServer, type McpOptions } from './server.ts';
+import type { VerifyAccessToken } from './sign-in/verify-access-token.ts';
+import { costOfMessage } from './calls/cost-of-message.ts';
+
+/** Maximum size of a message in bytes. Arguments are ids, words and one note. */
+const BODY_MAX_BYTES = 64 * 1024;
+/** Seconds after which a client may try again while all its calls are in progress. */
+const RETRY_SOON_SECONDS = '1';
+/** The scheme's name is case-insensitive (RFC 9110, section 11.1). */
+const BEARER = /^bearer +(\S+)$/i;
+const JSON_CONTENT = /^application\/json\s*(;|$)/i;
+
+export type McpEndpoint = McpOptions & {
+  readonly baseUrl: string;
+  readonly allowedOrigins: readonly string[];
+  readonly verifyAccessToken: VerifyAccessToken;
+  readonly dependencies: OperationDependencies;
+};
+
+type RpcMessage = { readonly method?: unknown; readonly params?: unknown };
+
+/** Identity of a call in logs, without its arguments: they may hold what a person wrote. */
+const describe = ({ method, params }: RpcMessage): { method: string; tool?: string } => {
+  const name = (params as { name?: unknown } | undefined)?.name;
+  return {
+    method: typeof method === 'string' ? method.slice(0, 64) : 'none',
+    ...(method === 'tools/call' && typeof name === 'string' ? { tool: name.slice(0, 64) } : {}),
+  };
+};
+
+/** Registers `/mcp`, which serves both revisions of the protocol. The caller of the app adds other routes. */
+export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEndpoint): Promise<void> => {
+  const { baseUrl, allowedOrigins, verifyAccessToken, dependencies, hasWrites } = endpoint;
+  const { log, clock, rateLimiter } = dependencies;
+  const slots = createCallSlots();
+  const meter = requestMeter('mcp');
+  const calls = new WeakMap<AuthInfo, McpCall>();
+  const handler = createMcpHandler(
+    ({ authInfo }) => {
+      const call = authInfo && calls.get(authInfo);
+      if (!call) throw new Error('no caller: the transport must authenticate first');
+      return createMcpServer(call, { hasWrites }, dependencies);
+    },
+    { responseMode: 'json', onerror: (error) => log.debug({ err: error }, 'message refused') },
+  );
+  const serve = toNodeHandler(handler, {
+    onerror: (error) => log.error({ err: error }, 'message failed'),
+  });
+  app.addHook('onClose', () => handler.close());
+
+  const authInfoOf = (token: string, call: McpCall): AuthInfo => {
+    const authInfo: AuthInfo = {
+      token,
+      clientId: call.caller.keyId,
+      scopes: [...call.caller.scopes],
+      resourceMetadataUrl: `${baseUrl}/.well-known/oauth-protected-resource/mcp`,
+    };
+    calls.set(authInfo, call);
+    return authInfo;
+  };
+
+  const post = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const since = performance.now();
+    const requestId = randomUUID();
+    reply.raw.setHeader('x-request-id', requestId);
+    let caller: Caller | null = null;
+    let message: RpcMessage = {};
+    reply.raw.once('close', () => {
+      const seconds = (performance.now() - since) / 1_000;
+      meter(reply.raw.statusCode, seconds);
+      const { workspaceId, keyId } = caller ?? {};
+      const identity = { request_id: requestId, workspace_id: workspaceId, connection_id: keyId };
+      const outcome = { status: reply.raw.statusCode, duration_ms: Math.round(seconds * 1e5) / 100 };
+      log.info({ ...identity, ...describe(message), ...outcome }, 'request');
+    });
+
+    const { authorization = '' } = request.headers;
+    const token = BEARER.exec(authorization)?.[1];
+    if (token !== undefined) caller = await verifyAccessToken(token);
+    if (token === undefined || !caller) return sendUnauthorized(reply, baseUrl, authorization !== '');
+    if (!JSON_CONTENT.test(request.headers['content-type'] ?? '')) {
+      return sendRpcError(reply, 415, 'Send `content-type: application/json`.');
+    }
+    let body: unknown;
+    try {
+      body = JSON.parse(request.body as string);
+    } catch {
+      return sendRpcError(reply, 400, 'The body is not JSON.', PARSE_ERROR);
+    }
+    if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+      return sendRpcError(reply, 400, 'Send one JSON-RPC message, not a list or a value.', INVALID_REQUEST);
+    }
+    message = body;
+
+    const release = slots.take(caller.keyId);
+    if (!release) {
+      const headers = { 'retry-after': RETRY_SOON_SECONDS };
+      return sendRpcError(
+        reply,
+        429,
+        'Too many calls at once. Wait until one has ended.',
+        undefined,
+        headers,
+      );
+    }
+    reply.raw.once('close', release);
+    const allowance = takeRequests(caller, costOfMessage(message), rateLimiter);
+    if (allowance && !allowance.allowed) {
+      const text = `Rate limit exceeded. Try again in ${allowance.resetIn} s.`;
+      return sendRpcError(reply, 429, text, undefined, { 'retry-after': String(allowance.resetIn) });
+    }
+    const call = { caller, requestId, now: clock.now().getTime() };
+    reply.hijack();
+    reply.raw.setHeader('cache-control', 'no-store');
+    const raw = Object.assign(request.raw, { auth: authInfoOf(token, call) });
+    await serve(raw as NodeIncomingMessageLike, reply.raw, body);
+    return reply;
+  };
+
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      '*',
+      { parseAs: 'string', bodyLimit: BODY_MAX_BYTES },
+      (_request, body, done) => done(null, body),
+    );
+    scope.setErrorHandler((error: { readonly statusCode?: number }, request, reply) => {
+      const status = error.statusCode ?? 500;
+      if (status === 413) return sendRpcError(reply, 413, `A message has at most ${BODY_MAX_BYTES} bytes.`);
+      if (status < 500) return sendRpcError(reply, 400, 'The request cannot be read.', INVALID_REQUEST);
+      log.error({ err: error, request_id: request.id }, 'request failed');
+      return sendRpcError(reply, 500, 'Internal error. Try again.');
+    });
+    scope.addHook('onRequest', createOriginGuard(baseUrl, allowedOrigins));
+    scope.post('/mcp', post);
+    scope.route({
+      method: ['GET', 'DELETE'],
+      url: '/mcp',
+      handler: (_request, reply) =>
+        sendRpcError(reply, 405, 'Send POST: this service keeps no sessions.', undefined, { allow: 'POST' }),
+    });
+  });
+};

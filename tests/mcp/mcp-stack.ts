@@ -1,0 +1,84 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { FastifyInstance } from 'fastify';
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import { sha256Of } from '#application/access/api-key-format.ts';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+import { buildMcpApp } from '#services/mcp/app.ts';
+import type { McpEndpoint } from '#services/mcp/transport.ts';
+import type { ApiStack } from '../operations/fixtures/stack.ts';
+
+/** The two revisions: `auto` discovers the newer one, `legacy` initializes. */
+export const REVISIONS = ['auto', 'legacy'] as const;
+export type Revision = (typeof REVISIONS)[number];
+
+export type McpStack = {
+  readonly app: FastifyInstance;
+  readonly url: string;
+  readonly dependencies: OperationDependencies;
+  /** Makes a caller from the one of an API key and returns the access token of its connection. */
+  connect(key: { readonly text: string }, change?: Partial<Caller>): Promise<string>;
+  client(token: string, revision?: Revision): Promise<Client>;
+  /** Sends one message as raw HTTP. */
+  post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+};
+
+/** Opens an MCP server on a free port of the loopback interface. Tokens are issued by the test itself. */
+export const openMcpStack = async (
+  stack: ApiStack,
+  options: Partial<Pick<McpEndpoint, 'hasWrites' | 'allowedOrigins'>> & {
+    readonly dependencies?: Partial<OperationDependencies>;
+  } = {},
+): Promise<McpStack & AsyncDisposable> => {
+  const dependencies = { ...stack.operations(), ...options.dependencies };
+  const callers = new Map<string, Caller>();
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const app = await buildMcpApp({
+    baseUrl,
+    allowedOrigins: options.allowedOrigins ?? [],
+    hasWrites: options.hasWrites ?? true,
+    dependencies,
+    verifyAccessToken: async (token) => callers.get(token) ?? null,
+  });
+  await app.listen({ host: '127.0.0.1', port });
+  const url = `${baseUrl}/mcp`;
+  return {
+    app,
+    url,
+    dependencies,
+    connect: async (key, change = {}) => {
+      const caller = await dependencies.callers.find(sha256Of(key.text));
+      if (!caller) throw new Error('unknown key');
+      const token = `token-${callers.size + 1}`;
+      callers.set(token, { ...caller, ...change });
+      return token;
+    },
+    client: async (token, revision = 'auto') => {
+      const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation: { mode: revision } });
+      const headers = { authorization: `Bearer ${token}` };
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+      return client;
+    },
+    post: (body, headers = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    [Symbol.asyncDispose]: () => app.close(),
+  };
+};
+
+const freePort = async (): Promise<number> => {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+};
