@@ -17,6 +17,8 @@ export const WORKSPACE_CATEGORIES = [
   'alertRule',
   'alertDelivery',
   'webhookSecret',
+  'signIn',
+  'connection',
 ] as const;
 
 /** A 64-bit position as a decimal string, because it exceeds what a JSON number can hold. */

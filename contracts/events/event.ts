@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
 /** The caller or process that caused an event. */
-export const Actor = z.strictObject({ kind: z.enum(['api_key', 'member', 'service']), id: z.string() });
+export const Actor = z.strictObject({
+  kind: z.enum(['api_key', 'connection', 'member', 'service']),
+  id: z.string(),
+});
 export type Actor = z.infer<typeof Actor>;
 
 /** Metadata of every event. The event store defines the names that start with `$`. */

@@ -5,12 +5,14 @@ import { BRAND, brandVersions } from './corpus/brand.ts';
 import { BRIEF, briefVersions } from './workspace/brief.ts';
 import { CATEGORY, categoryVersions } from './corpus/category.ts';
 import { COLLECTION, collectionVersions } from './workspace/collection.ts';
+import { CONNECTION, connectionVersions } from './workspace/connection.ts';
 import { CREATIVE, creativeVersions } from './corpus/creative.ts';
 import { LANDING_PAGE, landingPageVersions } from './corpus/landing-page.ts';
 import { NOTE, noteVersions } from './workspace/note.ts';
 import { OPERATOR, operatorVersions } from './corpus/operator.ts';
 import { REPORT, reportVersions } from './workspace/report.ts';
 import { SAVED, savedVersions } from './workspace/saved-items.ts';
+import { SIGN_IN, signInVersions } from './workspace/sign-in.ts';
 import { SITE, siteVersions } from './corpus/site.ts';
 import { SOCIAL_PAGE, socialPageVersions } from './corpus/social-page.ts';
 import { STOREFRONT, storefrontVersions } from './corpus/storefront.ts';
@@ -53,6 +55,8 @@ export const SCHEMA_REGISTRY: SchemaRegistry = {
   [WORKSPACE]: workspaceVersions,
   [TRACKING]: trackingVersions,
   [API_KEYS]: apiKeyVersions,
+  [SIGN_IN]: signInVersions,
+  [CONNECTION]: connectionVersions,
 };
 
 /** Schema version of events without one: those of the first release. */

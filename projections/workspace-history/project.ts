@@ -10,7 +10,7 @@ import type { Projection } from '../define-projection.ts';
  */
 export const workspaceHistory: Projection = {
   name: 'workspace-history',
-  version: 1,
+  version: 2,
   prefixes: WORKSPACE_CATEGORIES.map((category) => `${category}-`),
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

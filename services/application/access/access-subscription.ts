@@ -1,4 +1,5 @@
 import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
+import { CONNECTION } from '#contracts/events/workspace/connection.ts';
 import { API_KEYS, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
 import { pause } from '#platform/clock.ts';
 import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
@@ -13,7 +14,7 @@ import {
   readAppliedRevisions,
 } from './access-tables.ts';
 
-const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`];
+const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`, `${CONNECTION}-`];
 /** Maximum items handled per batch. */
 const BATCH_MAX = 1_000;
 /** Maximum items buffered from the event store. */

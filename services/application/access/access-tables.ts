@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { readFileSync } from 'node:fs';
+import type { ConnectionEvent } from '#contracts/events/workspace/connection.ts';
 import type { ApiKeyEvent, ApiKeyIssued, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
@@ -8,7 +9,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
 /** Events that the access tables are built from. */
-export type AccessEvent = WorkspaceEvent | ApiKeyEvent;
+export type AccessEvent = WorkspaceEvent | ApiKeyEvent | ConnectionEvent;
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
@@ -64,6 +65,35 @@ const apply = async (client: Transaction, event: AccessEvent): Promise<void> => 
       ]);
       return;
     }
+    case 'AppAllowed': {
+      const {
+        connection_id,
+        workspace_id,
+        member_id,
+        client: app,
+        scopes,
+        allowed_at,
+        expires_at,
+      } = event.data;
+      await client.query(
+        `insert into access.connection
+           (connection_id, workspace_id, member_id, app, scopes, allowed_at, expires_at)
+         values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+        [connection_id, workspace_id, member_id, JSON.stringify(app), scopes, allowed_at, expires_at],
+      );
+      return;
+    }
+    case 'AppDisconnected': {
+      const { workspace_id, connection_id } = event.data;
+      await client.query(
+        'update access.connection set ended = true where workspace_id = $1 and connection_id = $2',
+        [workspace_id, connection_id],
+      );
+      return;
+    }
+    case 'AppDenied':
+    case 'AppConnected':
+      return;
   }
 };
 

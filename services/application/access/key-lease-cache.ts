@@ -29,12 +29,15 @@ const REMEMBERED_MAX = 10_000;
 
 /** The authenticated caller with its current permissions. */
 export type Caller = {
+  /** The kind of credential: an API key, or a connection of an app. */
+  readonly kind: 'api_key' | 'connection';
+  /** Id of the key or the connection. */
   readonly keyId: string;
   readonly workspaceId: string;
   readonly memberId: string;
   readonly role: Role;
   readonly plan: Plan;
-  /** Scopes of the key that the member's current role still allows. */
+  /** Scopes of the key or connection that the member's current role still allows. */
   readonly scopes: ReadonlySet<Scope>;
 };
 
@@ -47,6 +50,7 @@ export type Callers = {
   find(sha256: string): Caller | null | Promise<Caller | null>;
 };
 
+/** Columns that the query of a lease cache returns. */
 type Row = {
   readonly sha256: string;
   readonly key_id: string;
@@ -64,7 +68,8 @@ const FIND = `
   join access.workspace using (workspace_id)
   where sha256 = any($1::text[]) and not revoked`;
 
-const callerOf = (row: Row): Caller => ({
+const callerOf = (kind: Caller['kind'], row: Row): Caller => ({
+  kind,
   keyId: row.key_id,
   workspaceId: row.workspace_id,
   memberId: row.member_id,
@@ -78,17 +83,25 @@ type CallersByHash = ReadonlyMap<string, Caller>;
 /** A query in flight. */
 type PendingQuery = { readonly since: number; readonly result: Promise<CallersByHash> };
 
-/** Creates the lease cache over the access tables. `now`: the monotonic clock, in milliseconds. */
-export const createKeyLeaseCache = (
+/** Creates the lease cache of API keys. `now`: the monotonic clock, in milliseconds. */
+export const createKeyLeaseCache = (db: ReadDatabase, now?: () => number): Callers =>
+  createLeaseCache(db, { kind: 'api_key', sql: FIND }, now);
+
+/**
+ * Creates a lease cache of callers of one kind. `sql` has one parameter, the hashes, and returns the columns of `Row`
+ * for those that are valid. `now`: the monotonic clock, in milliseconds.
+ */
+export const createLeaseCache = (
   db: ReadDatabase,
+  { kind, sql }: { readonly kind: Caller['kind']; readonly sql: string },
   now: () => number = () => performance.now(),
 ): Callers => {
   const leases = new LRUCache<string, Lease>({ max: REMEMBERED_MAX });
   const pending = new Map<string, PendingQuery>();
 
   const queryCallers = async (hashes: readonly string[], since: number): Promise<CallersByHash> => {
-    const rows = await db.query<Row>({ sql: FIND, values: [hashes] });
-    const found = new Map(rows.map((row) => [row.sha256, callerOf(row)]));
+    const rows = await db.query<Row>({ sql, values: [hashes] });
+    const found = new Map(rows.map((row) => [row.sha256, callerOf(kind, row)]));
     for (const sha256 of hashes) {
       // A late result of an older query must not replace a newer one.
       if ((leases.peek(sha256)?.since ?? -1) > since) continue;

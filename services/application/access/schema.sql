@@ -1,5 +1,5 @@
--- Tables for API-key authentication. They are derived from the streams `workspace-…` and `apiKeys-…`, stream by
--- stream, so they can be dropped at any time and are filled again. Two tables are not derived. `idempotency` stores
+-- Tables for authentication of API keys and connections. They are derived from the streams `workspace-…`,
+-- `apiKeys-…` and `connection-…`, stream by stream, so they can be dropped at any time and are filled again. Two tables are not derived. `idempotency` stores
 -- replies for one day only. `key_use` is operational data without events; without it, keys appear never used.
 create schema if not exists access;
 
@@ -36,6 +36,20 @@ create table if not exists access.api_key (
   revoked boolean not null default false,
   unique (workspace_id, key_id)
 );
+
+-- Connections of apps: the access of one app to a workspace as one member. Scopes are those the member granted; at
+-- use, the member's role bounds them. Times are ISO text in UTC.
+create table if not exists access.connection (
+  connection_id text primary key,
+  workspace_id text not null,
+  member_id text not null,
+  app jsonb not null,
+  scopes text[] not null,
+  allowed_at text collate "C" not null,
+  expires_at timestamptz not null,
+  ended boolean not null default false
+);
+create index if not exists connection_of_workspace on access.connection (workspace_id, member_id) where not ended;
 
 -- Time of the last request with a key, as ISO text in UTC. Written in batches; the time never decreases.
 create table if not exists access.key_use (

@@ -1,4 +1,5 @@
 import { API_KEYS, type ApiKeyIssued, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
+import { CONNECTION } from '#contracts/events/workspace/connection.ts';
 import { type Actor, categoryOf, type Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 import { pause } from '#platform/clock.ts';
@@ -14,13 +15,14 @@ import type { ProjectionWait } from './projection-wait.ts';
 /** Events that take a right away. The command replies only when every process has dropped the old right. */
 const REVOKING: ReadonlySet<string> = new Set([
   'ApiKeyRevoked',
+  'AppDisconnected',
   'MemberErased',
   'MemberRoleChanged',
   'PlanChanged',
 ]);
 
 /** Categories that requests are authenticated by. */
-const ACCESS_CATEGORIES: ReadonlySet<string> = new Set([API_KEYS, WORKSPACE]);
+const ACCESS_CATEGORIES: ReadonlySet<string> = new Set([API_KEYS, CONNECTION, WORKSPACE]);
 
 /** A command on one stream of a workspace. Event ids follow from `commandId`. */
 export type WorkspaceCommand<State, E extends Event> = {

@@ -34,7 +34,7 @@ export const createExecute =
   (command) =>
     workspaceCommands.execute({
       workspaceId: call.caller.workspaceId,
-      actor: { kind: 'api_key', id: call.caller.keyId },
+      actor: { kind: call.caller.kind, id: call.caller.keyId },
       requestId: call.requestId,
       commandId: call.commandId,
       mayRepeat: call.mayRepeat,

@@ -24,6 +24,8 @@ import { note } from '#domain/workspace/note.ts';
 import { report } from '#domain/workspace/report.ts';
 import { saved } from '#domain/workspace/saved-items.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
+import { connection } from '#domain/workspace/connection.ts';
+import { signInDecider } from '#domain/workspace/sign-in.ts';
 import { webhookSecret } from '#domain/workspace/webhook-secret.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { Change } from '#projections/define-projection.ts';
@@ -42,6 +44,7 @@ const PINNED: Readonly<Record<number, string>> = {
   1: 'a341f1e55aed354709e6c5ee49b51a301ec008a7df2eefeb901c02b8724f71aa',
   2: 'b1f68a0a4b87004f5078116f0beba90e8cd4309192ebb05f97597fbb2d826700',
   3: '008b241cdbad52ddd341516453fc39282256d0ee2c04d4eca3b8babde93c87fc',
+  4: 'b512041e9366f26b8ae24767ff1956f6c32873d1934fc1a54fec788026e96de8',
 };
 
 const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>
@@ -62,9 +65,11 @@ const DECIDERS: Readonly<Record<string, Decider<unknown, Event>>> = {
   apiKeys: erase(apiKeys),
   brief: erase(brief),
   collection: erase(collectionTree),
+  connection: erase(connection),
   note: erase(note),
   report: erase(report),
   saved: erase(saved),
+  signIn: erase(signInDecider),
   tracking: erase(tracking),
   webhookSecret: erase(webhookSecret),
   workspace: erase(workspace),

@@ -85,7 +85,7 @@ export const recordTest = async (
   const { eventStore } = dependencies;
   const stream = alertDeliveryStream(ws, alertId);
   const metadata = eventMetadata({
-    actor: { kind: 'api_key', id: call.caller.keyId },
+    actor: { kind: call.caller.kind, id: call.caller.keyId },
     correlationId: call.requestId,
     causationId: call.commandId,
     workspaceId: ws,

@@ -5,6 +5,8 @@ import { collectionItemsStream, collectionTreeStream } from '#contracts/events/w
 import { noteStream } from '#contracts/events/workspace/note.ts';
 import { reportStream } from '#contracts/events/workspace/report.ts';
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { connectionStream } from '#contracts/events/workspace/connection.ts';
+import { signInStream } from '#contracts/events/workspace/sign-in.ts';
 import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import { apiKeysStream, trackingStream, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { alertPayload, signalItem } from '#domain/workspace/alert/payload.ts';
@@ -39,6 +41,16 @@ import {
 } from '#domain/workspace/report.ts';
 import { saved, saveItem, unsaveItem } from '#domain/workspace/saved-items.ts';
 import { trackBrand, tracking, untrackBrand } from '#domain/workspace/tracked-brands.ts';
+import {
+  allowApp,
+  connectApp,
+  connection,
+  connectionIdOf,
+  denyApp,
+  disconnectApp,
+  GRANTABLE_SCOPES,
+} from '#domain/workspace/connection.ts';
+import { blockSignIn, inviteMember, signIn, signInDecider, signOut } from '#domain/workspace/sign-in.ts';
 import { issueWebhookSecret, webhookSecret } from '#domain/workspace/webhook-secret.ts';
 import {
   addMember,
@@ -369,6 +381,58 @@ const secrets = (): readonly StreamEvent[] =>
     issueWebhookSecret({ workspace_id, fingerprint: sha256('e'), at: at(1) }),
   );
 
+const signIns = (): readonly StreamEvent[] => {
+  const ada = { workspace_id, member_id: 'ada' };
+  const sign_in_id = derivedId('sample', 'sign-in');
+  return record(
+    signInStream(workspace_id),
+    signInDecider,
+    inviteMember({
+      ...ada,
+      invitation_id: derivedId('sample', 'invitation'),
+      at: at(0),
+      expires_at: '2026-05-12T09:00:00.000Z',
+    }),
+    signIn({ ...ada, sign_in_id, method: 'invitation', at: at(1) }),
+    signOut({ ...ada, sign_in_id, at: at(2) }),
+    blockSignIn({ ...ada, attempt_id: derivedId('sample', 'attempt'), at: at(3) }),
+  );
+};
+
+const connections = (): readonly StreamEvent[] => {
+  const client = {
+    id: 'https://assistant.example/client.json',
+    name: 'Assistant',
+    identified_by: 'document',
+    redirect_host: 'assistant.example',
+  } as const;
+  const keyOf = (grant: string) => ({ workspace_id, connection_id: connectionIdOf(grant) });
+  const allowed = keyOf('allowed');
+  const denied = keyOf('denied');
+  const consent = { member_id: 'ada', client };
+  return [
+    ...record(
+      connectionStream(workspace_id, allowed.connection_id),
+      connection,
+      allowApp({
+        ...allowed,
+        ...consent,
+        scopes: ['brands:read', 'notes:write'],
+        grantable: GRANTABLE_SCOPES,
+        at: at(0),
+        expires_at: '2026-11-07T09:00:00.000Z',
+      }),
+      connectApp({ ...allowed, at: at(1) }),
+      disconnectApp({ ...allowed, reason: 'member', at: at(2) }),
+    ),
+    ...record(
+      connectionStream(workspace_id, denied.connection_id),
+      connection,
+      denyApp({ ...denied, ...consent, at: at(3) }),
+    ),
+  ];
+};
+
 export const workspaceSamples = (): readonly StreamEvent[] => [
   ...members(),
   ...brands(),
@@ -381,4 +445,6 @@ export const workspaceSamples = (): readonly StreamEvent[] => [
   ...reports(),
   ...savedItems(),
   ...secrets(),
+  ...signIns(),
+  ...connections(),
 ];
