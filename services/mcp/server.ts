@@ -1,6 +1,8 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { McpCall } from './calls/call.ts';
+import { registerPrompts } from './prompts.ts';
+import { registerResources } from './resources/register-resources.ts';
 import { registerTools } from './tools/register-tools.ts';
 
 /** Version that clients see; it rises when tools change so that clients have to adapt. */
@@ -47,5 +49,7 @@ export const createMcpServer = (
     },
   );
   registerTools(server, call, hasWrites, dependencies);
+  registerResources(server, call, dependencies);
+  registerPrompts(server);
   return server;
 };

@@ -27,9 +27,10 @@ export const openMcpStack = async (
   stack: ApiStack,
   options: Partial<Pick<McpEndpoint, 'hasWrites' | 'allowedOrigins'>> & {
     readonly dependencies?: Partial<OperationDependencies>;
+    readonly operations?: Parameters<ApiStack['operations']>[0];
   } = {},
 ): Promise<McpStack & AsyncDisposable> => {
-  const dependencies = { ...stack.operations(), ...options.dependencies };
+  const dependencies = { ...stack.operations(options.operations), ...options.dependencies };
   const callers = new Map<string, Caller>();
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;

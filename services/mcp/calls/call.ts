@@ -20,6 +20,7 @@ export const createToolContext = (
 ): ToolContext => ({
   caller,
   now,
+  clock: dependencies.clock,
   baseUrl: dependencies.baseUrl,
   cursors: dependencies.cursors,
   call: async (endpoint, { params = {}, query = {}, body } = {}) => {

@@ -25,10 +25,15 @@ export const sentenceOf = (error: unknown, requestId: string, log: Log): string 
     log.error({ err: error, request_id: requestId }, 'call failed');
     return `Internal error. Try again, and report the request id ${requestId}.`;
   }
-  const faults = error.details
+  const faults: readonly string[] = error.details
     .slice(0, DETAILS_MAX)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
     .filter((fault) => !error.message.includes(fault));
+  // The message of a rejected input only refers to its details.
+  const isRejected = error.code === 'invalid_input' && faults.length > 0;
+  const message = isRejected
+    ? `The input was rejected: ${faults.join('; ')}.`
+    : [error.message, ...faults].join(' ');
   const advice = ADVICE[error.code];
-  return cleanText([error.message, ...faults, ...(advice === undefined ? [] : [advice])].join(' '));
+  return cleanText(advice === undefined ? message : `${message} ${advice}`);
 };

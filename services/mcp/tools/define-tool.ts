@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import type { Clock } from '#platform/clock.ts';
 import type { Cursors } from '#operations/dependencies/cursors.ts';
 import type { Json } from '../output/observed.ts';
 
@@ -24,6 +25,7 @@ export type ToolContext = {
   readonly call: (endpoint: Endpoint, input?: EndpointInput) => Promise<Part>;
   readonly cursors: Cursors;
   readonly baseUrl: string;
+  readonly clock: Clock;
   /** Time of the call in milliseconds since 1970. */
   readonly now: number;
 };

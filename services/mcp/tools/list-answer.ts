@@ -2,13 +2,15 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { toCard } from '../output/cards.ts';
-import { countThatFits, ENVELOPE_BYTES, RESULT_MAX_BYTES } from '../output/fit.ts';
-import { type Json, OBSERVED_IN_LISTS_MAX, separate } from '../output/observed.ts';
+import { countThatFits, ENVELOPE_BYTES, fitLists, RESULT_MAX_BYTES } from '../output/fit.ts';
+import { type Json, type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../output/observed.ts';
 import { structuredResult, timesOf } from '../output/result.ts';
 import type { EndpointInput, Part, ToolContext } from './define-tool.ts';
 
 /** Bytes that the items of a list may take. */
 const ITEMS_MAX_BYTES = RESULT_MAX_BYTES - ENVELOPE_BYTES;
+/** Bytes that one item may take: more than the texts of any card need, so that only long lists inside it are cut. */
+const CARD_MAX_BYTES = 12 * 1024;
 
 export type ListRequest = {
   readonly limit: number;
@@ -26,9 +28,17 @@ export type CardPage = Omit<Part, 'data'> & {
   readonly notes: readonly string[];
 };
 
+/** Cuts the lists inside a card that is too large. A card of long texts alone keeps only what identifies it. */
+const fitCard = (card: Json): Json => {
+  const { value } = fitLists(card, CARD_MAX_BYTES);
+  if (value !== null || card === null || typeof card !== 'object') return value;
+  const { observed: _, ...plain } = card as JsonObject;
+  return fitLists({ ...plain, observed_cut: true }, CARD_MAX_BYTES).value;
+};
+
 const cardsOf = (data: Json, isOwn: boolean, { baseUrl }: ToolContext): readonly Json[] =>
   (data as readonly Json[]).map((item) =>
-    toCard(separate(item, { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl, isOwn })),
+    fitCard(toCard(separate(item, { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl, isOwn }))),
   );
 
 const cutNote = (kept: number, total: number): string =>

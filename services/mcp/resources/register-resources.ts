@@ -1,0 +1,117 @@
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type ScopeChallenge,
+} from '@modelcontextprotocol/server';
+import { Refusal } from '#contracts/errors.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
+import { listBrands } from '#operations/brands/list-brands.ts';
+import { listBriefs } from '#operations/briefs/list-briefs.ts';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+import { createToolContext, type McpCall } from '../calls/call.ts';
+import { sentenceOf } from '../calls/failure.ts';
+import { withinCallTime } from '../calls/call-limits.ts';
+import type { Json } from '../output/observed.ts';
+import { FETCH_KINDS, scopesOfKind } from '../tools/corpus/fetch-kinds.ts';
+import { fetchedJson } from '../tools/corpus/fetch.ts';
+import type { ToolContext } from '../tools/define-tool.ts';
+import { textField } from '../tools/parameters.ts';
+import { challengeFor } from '../tools/register-tools.ts';
+import { GUIDE } from './guide.ts';
+
+const GUIDE_URI = 'adintel://guide';
+const BRIEFS_LISTED = 10;
+/** Maximum number of completions; the protocol allows 100. */
+const COMPLETIONS = 20;
+const NAME_MAX_LENGTH = 100;
+const JSON_TYPE = 'application/json';
+
+const scopesOf = (kind: string): readonly Scope[] => {
+  const found = FETCH_KINDS[kind];
+  return found ? scopesOfKind(found) : [];
+};
+
+/** Returns the ids of completions: slugs of brands whose names begin with or contain the text. */
+const completeSlug = async (text: string, { call }: ToolContext): Promise<string[]> => {
+  const q = text.trim().slice(0, NAME_MAX_LENGTH).toWellFormed();
+  const query = { limit: COMPLETIONS, ...(q === '' ? {} : { q }) };
+  const { data } = await call(listBrands, { query });
+  return (data as readonly Json[]).map((brand) => textField(brand, 'slug'));
+};
+
+/** Registers the guide and the objects that have an address of their own. */
+export const registerResources = (
+  server: McpServer,
+  call: McpCall,
+  dependencies: OperationDependencies,
+): void => {
+  const context = createToolContext(call, dependencies);
+  const { caller, requestId } = call;
+  const { log } = dependencies;
+  const challenge = (kind: string) => (): ScopeChallenge | undefined => challengeFor(scopesOf(kind), caller);
+
+  /** Reads like the tool `fetch`. Errors get the texts of tools, because the SDK sends messages to the client. */
+  const read = async (uri: URL, kind: string, key: string): Promise<ReadResourceResult> => {
+    try {
+      const value = await withinCallTime(fetchedJson(`${kind}:${key}`, context));
+      return { contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: JSON.stringify(value) }] };
+    } catch (error) {
+      if (error instanceof Refusal && (error.code === 'not_found' || error.code === 'brand_unknown')) {
+        throw new ResourceNotFoundError(uri.href);
+      }
+      const code =
+        error instanceof Refusal ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+      throw new ProtocolError(code, sentenceOf(error, requestId, log));
+    }
+  };
+  /** A list or a completion is an aid: when it fails, it is empty, and the failure is logged. */
+  const orEmpty = async <T>(reading: Promise<T[]>): Promise<T[]> => {
+    try {
+      return await withinCallTime(reading);
+    } catch (error) {
+      if (!(error instanceof Refusal)) log.error({ err: error, request_id: requestId }, 'listing failed');
+      return [];
+    }
+  };
+
+  server.registerResource(
+    'guide',
+    GUIDE_URI,
+    { title: 'How to use this ad intelligence', mimeType: 'text/markdown' },
+    () => ({ contents: [{ uri: GUIDE_URI, mimeType: 'text/markdown', text: GUIDE }] }),
+  );
+  server.registerResource(
+    'brand',
+    new ResourceTemplate('adintel://brands/{slug}', {
+      list: undefined,
+      complete: { slug: (text) => orEmpty(completeSlug(text, context)) },
+    }),
+    { title: 'A brand', mimeType: JSON_TYPE, scopeChallenge: challenge('brand') },
+    (uri, { slug }) => read(uri, 'brand', String(slug)),
+  );
+  server.registerResource(
+    'ad',
+    new ResourceTemplate('adintel://ads/{id}', { list: undefined }),
+    { title: 'An ad', mimeType: JSON_TYPE, scopeChallenge: challenge('ad') },
+    (uri, { id }) => read(uri, 'ad', String(id)),
+  );
+  const listLatestBriefs = async () => {
+    const { data } = await context.call(listBriefs, { query: { limit: BRIEFS_LISTED } });
+    return (data as readonly Json[]).map((brief) => ({
+      uri: `adintel://briefs/${textField(brief, 'id')}`,
+      name: `Weekly brief ${textField(brief, 'week')}`,
+    }));
+  };
+  server.registerResource(
+    'brief',
+    new ResourceTemplate('adintel://briefs/{id}', {
+      list: async () => ({ resources: await orEmpty(listLatestBriefs()) }),
+    }),
+    { title: 'A weekly brief', mimeType: JSON_TYPE, scopeChallenge: challenge('brief') },
+    (uri, { id }) => read(uri, 'brief', String(id)),
+  );
+};

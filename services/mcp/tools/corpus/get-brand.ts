@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
+import { getBrandBreakdown } from '#operations/brands/activity/get-brand-breakdown.ts';
+import { getBrandCreativeLibrary } from '#operations/brands/activity/get-brand-creative-library.ts';
+import { getBrandDailyActivity } from '#operations/brands/activity/get-brand-daily-activity.ts';
+import { getBrandLeakage } from '#operations/brands/activity/get-brand-leakage.ts';
+import { getBrandVelocity } from '#operations/brands/activity/get-brand-velocity.ts';
+import { getBrandDemographics } from '#operations/brands/audience/get-brand-demographics.ts';
+import { getBrandTrajectory } from '#operations/brands/audience/get-brand-trajectory.ts';
+import { getBrand as getBrandEndpoint } from '#operations/brands/get-brand.ts';
+import { listSimilarSites } from '#operations/brands/list-similar-sites.ts';
+import { getBrandCopyReuse } from '#operations/brands/network/get-brand-copy-reuse.ts';
+import { getBrandNetwork } from '#operations/brands/network/get-brand-network.ts';
+import { listBrandOperators } from '#operations/brands/network/list-brand-operators.ts';
+import { listBrandPartnerships } from '#operations/brands/network/list-brand-partnerships.ts';
+import { listBrandSocialPages } from '#operations/brands/network/list-brand-social-pages.ts';
+import { getBrandSplitTests } from '#operations/brands/site/get-brand-split-tests.ts';
+import { getBrandStore } from '#operations/brands/site/get-brand-store.ts';
+import { getBrandTechStack } from '#operations/brands/site/get-brand-tech-stack.ts';
+import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { ENVELOPE_BYTES, fitLists, RESULT_MAX_BYTES } from '../../output/fit.ts';
+import {
+  IMAGES_NOT_STORED,
+  NO_MONEY,
+  NOT_SEEN,
+  SHARED_PAGES,
+  TRAFFIC_ESTIMATED,
+} from '../../output/notes.ts';
+import { type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../../output/observed.ts';
+import { structuredResult, timesOf } from '../../output/result.ts';
+import { tool } from '../define-tool.ts';
+import { Brand, imagesInput, textField } from '../parameters.ts';
+import { readSections, type Section } from '../sections.ts';
+
+const WEEKS_MAX = 52;
+const WEEKS_DEFAULT = 12;
+const INCLUDE_MAX = 5;
+/** Items of the sections whose endpoints take a number of them. */
+const SITES = 10;
+const PRODUCTS = 10;
+const SAMPLE = 6;
+
+const ENDPOINTS = {
+  profile: getBrandEndpoint,
+  velocity: getBrandVelocity,
+  daily_activity: getBrandDailyActivity,
+  formats: getBrandBreakdown,
+  social_pages: listBrandSocialPages,
+  leakage: getBrandLeakage,
+  copy_reuse: getBrandCopyReuse,
+  partnerships: listBrandPartnerships,
+  creative_library: getBrandCreativeLibrary,
+  split_tests: getBrandSplitTests,
+  store: getBrandStore,
+  tech_stack: getBrandTechStack,
+  similar: listSimilarSites,
+  trajectory: getBrandTrajectory,
+  demographics: getBrandDemographics,
+  operators: listBrandOperators,
+  network: getBrandNetwork,
+} as const satisfies Readonly<Record<string, Endpoint>>;
+type Name = keyof typeof ENDPOINTS;
+const NAMES = Object.keys(ENDPOINTS) as [Name, ...Name[]];
+
+const NOTES: Partial<Readonly<Record<Name, string>>> = {
+  daily_activity: 'Days never observed are absent, not zero.',
+  similar: TRAFFIC_ESTIMATED,
+  trajectory: TRAFFIC_ESTIMATED,
+  demographics: TRAFFIC_ESTIMATED,
+  operators: SHARED_PAGES,
+  network: SHARED_PAGES,
+};
+
+const sectionOf = (name: Name, brandId: string, weeks: number, now: number): Section => {
+  const endpoint = ENDPOINTS[name];
+  const params = { brandId };
+  const since = utcDateOfMs(now - weeks * 7 * DAY_MS);
+  const queries: Partial<Readonly<Record<Name, Readonly<Record<string, unknown>>>>> = {
+    velocity: { weeks },
+    daily_activity: { from: since },
+    creative_library: { sample: SAMPLE },
+    store: { limit: PRODUCTS },
+    similar: { limit: SITES },
+  };
+  if (name === 'network') return { name, endpoint, input: { query: { brand_id: brandId } } };
+  return { name, endpoint, input: { params, query: queries[name] ?? {} }, isOwn: name === 'tech_stack' };
+};
+
+export const getBrand = tool({
+  name: 'get_brand',
+  title: 'Get a brand',
+  description:
+    'Returns up to five sections about one brand: activity of its ads, social pages, creatives, site, store, traffic estimates, links to other brands.',
+  input: z.strictObject({
+    brand: Brand,
+    include: z.array(z.enum(NAMES)).min(1).max(INCLUDE_MAX).default(['profile', 'velocity']),
+    weeks: z
+      .int()
+      .min(1)
+      .max(WEEKS_MAX)
+      .default(WEEKS_DEFAULT)
+      .meta({ description: 'Weeks back, for velocity and daily_activity.' }),
+    images: imagesInput(0),
+  }),
+  output: 'structured',
+  kind: 'reader',
+  scopes: ({ include }) =>
+    include.includes('operators') ? ['brands:read', 'operators:read'] : ['brands:read'],
+  cost: ({ include }) => new Set(['profile', ...include]).size,
+  run: async ({ brand: text, include, weeks, images }, context) => {
+    // The brand is read first: when it is unknown, every section would be refused.
+    const profile = await context.call(getBrandEndpoint, { params: { brandId: text } });
+    const options = { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl: context.baseUrl };
+    const record = separate(profile.data, options) as JsonObject;
+    const { id, slug, domain, url, observed } = record;
+    const name = (observed as JsonObject | undefined)?.['name'] ?? null;
+    const names = [...new Set(include)];
+    const brandId = textField(profile.data, 'id');
+    const others = names.filter((one) => one !== 'profile');
+    const read = await readSections(
+      others.map((one) => sectionOf(one, brandId, weeks, context.now)),
+      context,
+    );
+    const sections: JsonObject = {
+      ...(names.includes('profile') ? { profile: record } : {}),
+      ...read.sections,
+    };
+    const { value, notes } = fitLists(sections, RESULT_MAX_BYTES - ENVELOPE_BYTES);
+    const asOfs = [...(names.includes('profile') ? [profile.asOf] : []), ...read.asOfs];
+    const said = new Set([NOT_SEEN, NO_MONEY, ...names.flatMap((one) => NOTES[one] ?? [])]);
+    return structuredResult({
+      brand: {
+        id: id ?? null,
+        slug: slug ?? null,
+        domain: domain ?? null,
+        url: url ?? null,
+        observed: { name },
+      },
+      sections: value,
+      ...timesOf(asOfs, context.now),
+      notes: [
+        ...said,
+        ...(images > 0 && names.includes('creative_library') ? [IMAGES_NOT_STORED] : []),
+        ...notes,
+      ],
+    });
+  },
+});

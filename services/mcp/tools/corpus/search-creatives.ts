@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { CREATIVE_FIELDS } from '#contracts/values/creatives.ts';
+import { MediaKindName } from '#contracts/resources/corpus/creative.ts';
+import { getCreativeCoverage } from '#operations/creative-records/get-creative-coverage.ts';
+import { searchCreativeRecords } from '#operations/creative-records/search-creative-records.ts';
+import { IMAGES_NOT_STORED, NO_MONEY } from '../../output/notes.ts';
+import { structuredResult, timesOf } from '../../output/result.ts';
+import { tool } from '../define-tool.ts';
+import { readCards } from '../list-answer.ts';
+import { Brand, brandIdOf, imagesInput, isUuid, listInput, slugCost } from '../parameters.ts';
+import { readSections } from '../sections.ts';
+
+const WORDS_MAX_LENGTH = 200;
+const ADS_MAX = 1_000_000;
+const Words = z.string().min(1).max(WORDS_MAX_LENGTH).optional();
+
+export const searchCreatives = tool({
+  name: 'search_creatives',
+  title: 'Search creatives',
+  description:
+    'Lists creative files by how they are made and by words said or shown, most live ads first. Only described files have hook, style, presenter and offer; `coverage` says how many are.',
+  input: z.strictObject({
+    brand: Brand.optional(),
+    media_kind: MediaKindName.optional(),
+    hook: z.enum(CREATIVE_FIELDS.hook).optional(),
+    style: z.enum(CREATIVE_FIELDS.style).optional(),
+    presenter: z.enum(CREATIVE_FIELDS.presenter).optional(),
+    offer: z.enum(CREATIVE_FIELDS.offer).optional(),
+    said: Words.meta({ description: 'Words that are said, all of them.' }),
+    shown: Words.meta({ description: 'Words shown on screen, all of them.' }),
+    min_active_ads: z.int().min(0).max(ADS_MAX).optional(),
+    coverage: z.boolean().default(false).meta({ description: 'Adds how far files were processed.' }),
+    images: imagesInput(0),
+    ...listInput,
+  }),
+  output: 'structured',
+  kind: 'reader',
+  scopes: ({ brand }) =>
+    brand === undefined || isUuid(brand) ? ['creatives:read'] : ['creatives:read', 'brands:read'],
+  cost: ({ brand, coverage }) => 1 + slugCost(brand) + (coverage ? 1 : 0),
+  run: async ({ brand, coverage, images, limit, cursor, ...filters }, context) => {
+    const brandId = brand === undefined ? undefined : await brandIdOf(context, brand);
+    const ofBrand = brandId === undefined ? {} : { brand_id: brandId };
+    const processed = { name: 'coverage', endpoint: getCreativeCoverage, input: { query: ofBrand } };
+    const [page, added] = await Promise.all([
+      readCards(searchCreativeRecords, { limit, cursor, query: { ...filters, ...ofBrand } }, context),
+      readSections(coverage ? [processed] : [], context),
+    ]);
+    return structuredResult({
+      items: page.items,
+      ...added.sections,
+      ...timesOf([page.asOf], context.now),
+      ...(page.cursor === null ? {} : { next_cursor: page.cursor }),
+      notes: [
+        'A file that was not described has no hook, style, presenter or offer and is not found by them.',
+        NO_MONEY,
+        ...(images > 0 ? [IMAGES_NOT_STORED] : []),
+        ...page.notes,
+      ],
+    });
+  },
+});
