@@ -6,6 +6,7 @@ import { AlertsSettings } from '#services/alerts/settings.ts';
 import { ApiSettings } from '#services/api/settings.ts';
 import { DeliverySettings } from '#services/delivery/settings.ts';
 import { IngestSettings } from '#services/ingest/settings.ts';
+import { McpSettings } from '#services/mcp/settings.ts';
 import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
@@ -21,6 +22,7 @@ const FILE = join(import.meta.dirname, 'SETTINGS.md');
 
 const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   api: ApiSettings,
+  mcp: McpSettings,
   ingest: IngestSettings,
   projector: ProjectorSettings,
   worker: WorkerSettings,

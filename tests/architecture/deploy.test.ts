@@ -8,6 +8,7 @@ import { AlertsSettings } from '#services/alerts/settings.ts';
 import { ApiSettings } from '#services/api/settings.ts';
 import { DeliverySettings } from '#services/delivery/settings.ts';
 import { IngestSettings } from '#services/ingest/settings.ts';
+import { McpSettings } from '#services/mcp/settings.ts';
 import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
@@ -19,6 +20,7 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   api: ApiSettings,
   delivery: DeliverySettings,
   ingest: IngestSettings,
+  mcp: McpSettings,
   ops: OpsSettings,
   projector: ProjectorSettings,
   worker: WorkerSettings,

@@ -51,7 +51,7 @@ export const openMcpStack = async (
       const caller = await dependencies.callers.find(sha256Of(key.text));
       if (!caller) throw new Error('unknown key');
       const token = `token-${callers.size + 1}`;
-      callers.set(token, { ...caller, ...change });
+      callers.set(token, { ...caller, kind: 'connection', ...change });
       return token;
     },
     client: async (token, revision = 'auto') => {
