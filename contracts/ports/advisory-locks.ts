@@ -24,6 +24,8 @@ export const ADVISORY_LOCKS = {
   traceSchema: 7_205_316,
   /** Checkpoint and matching state of alerts. */
   alertsSchema: 7_205_317,
+  /** Tokens, codes and clients of the authorization server. */
+  oauthSchema: 7_205_318,
 } as const;
 
 /** First key of the two-key advisory locks that elect leaders. The second is the hash of the role's name. */

@@ -18,7 +18,8 @@ import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { buildMcpApp } from './app.ts';
 import { McpSettings } from './settings.ts';
-import { verifyAccessToken } from './sign-in/verify-access-token.ts';
+import { createSignInTables } from './sign-in/adapter.ts';
+import { createVerifyAccessToken } from './sign-in/verify-access-token.ts';
 
 /** Maximum connections for commands and checkpoints. Reads use a separate pool. */
 const POOL_CLIENTS = 10;
@@ -34,6 +35,8 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   );
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
+  // Tokens are private to this process: a role for reading does not see them, and a replica would be late.
+  const tokens = resources.use(openReadDatabase(DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Retries without limit. The process serves without NATS and shares its request counts once it is connected.
@@ -46,6 +49,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
 
   await waitForServers(log, signal, { DATABASE_URL });
   await createAccessTables(pool);
+  await createSignInTables(pool);
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const alertChannels = resources.use(
@@ -87,7 +91,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     baseUrl,
     allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
     hasWrites: settings.MCP_WRITES === 'on',
-    verifyAccessToken,
+    verifyAccessToken: createVerifyAccessToken(tokens),
     dependencies,
   });
   resources.defer(() => app.close());

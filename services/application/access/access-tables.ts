@@ -91,8 +91,15 @@ const apply = async (client: Transaction, event: AccessEvent): Promise<void> => 
       );
       return;
     }
+    case 'AppConnected': {
+      const { workspace_id, connection_id } = event.data;
+      await client.query(
+        'update access.connection set connected = true where workspace_id = $1 and connection_id = $2',
+        [workspace_id, connection_id],
+      );
+      return;
+    }
     case 'AppDenied':
-    case 'AppConnected':
       return;
   }
 };

@@ -47,6 +47,7 @@ create table if not exists access.connection (
   scopes text[] not null,
   allowed_at text collate "C" not null,
   expires_at timestamptz not null,
+  connected boolean not null default false,
   ended boolean not null default false
 );
 create index if not exists connection_of_workspace on access.connection (workspace_id, member_id) where not ended;

@@ -1,4 +1,6 @@
-import type { Caller } from '#application/access/key-lease-cache.ts';
+import { sha256Of } from '#application/access/api-key-format.ts';
+import { type Caller, createLeaseCache } from '#application/access/key-lease-cache.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
 /**
  * Finds the caller by the access token of a connection. `null` when the token is unknown, expired or of an ended
@@ -6,5 +8,26 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
  */
 export type VerifyAccessToken = (token: string) => Promise<Caller | null>;
 
-/** Refuses every token: no connection can exist while the authorization server is not part of this process. */
-export const verifyAccessToken: VerifyAccessToken = async () => null;
+/** Maximum characters of a token. Longer ones are not hashed. */
+const TOKEN_MAX_LENGTH = 256;
+
+/**
+ * Access tokens that are valid now. A token may have fewer scopes than its connection, and the member's present role
+ * bounds both.
+ */
+const FIND = `
+  select record.key as sha256, connection_id as key_id, workspace_id, member_id, role, plan,
+    array(select unnest(connection.scopes)
+      intersect select unnest(string_to_array(record.payload->>'scope', ' '))) as scopes
+  from oauth.record
+  join access.connection using (connection_id)
+  join access.member using (workspace_id, member_id)
+  join access.workspace using (workspace_id)
+  where record.kind = 'AccessToken' and record.key = any($1::text[]) and record.expires_at > now()
+    and not connection.ended and connection.expires_at > now()`;
+
+/** Creates the check of access tokens, with the leases that API keys have. `now`: the monotonic clock in ms. */
+export const createVerifyAccessToken = (db: ReadDatabase, now?: () => number): VerifyAccessToken => {
+  const callers = createLeaseCache(db, { kind: 'connection', sql: FIND }, now);
+  return async (token) => (token.length > TOKEN_MAX_LENGTH ? null : callers.find(sha256Of(token)));
+};

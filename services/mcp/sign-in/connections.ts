@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '#contracts/events/event.ts';
+import { Refusal } from '#contracts/errors.ts';
+import {
+  type ConnectedApp,
+  type ConnectionEvent,
+  connectionStream,
+  type DisconnectReason,
+} from '#contracts/events/workspace/connection.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
+import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
+import {
+  allowApp,
+  connectApp,
+  connection,
+  type ConnectionState,
+  denyApp,
+  disconnectApp,
+} from '#domain/workspace/connection.ts';
+import type { Clock } from '#platform/clock.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { TokenRights } from './adapter.ts';
+
+const SERVICE: Actor = { kind: 'service', id: 'mcp' };
+
+export type ConnectionRow = {
+  readonly connection_id: string;
+  readonly workspace_id: string;
+  readonly member_id: string;
+  readonly app: ConnectedApp;
+  readonly scopes: readonly Scope[];
+  readonly allowed_at: string;
+  readonly connected: boolean;
+};
+
+/** A member's answer on the consent page. */
+export type Consent = {
+  readonly connectionId: string;
+  readonly workspaceId: string;
+  readonly memberId: string;
+  readonly app: ConnectedApp;
+};
+
+/** Commands and lists of connections. Ending one returns when no process accepts its tokens any more. */
+export type Connections = TokenRights & {
+  /** Throws `scope_missing` for scopes that the role does not have. */
+  allow(consent: Consent & { readonly scopes: readonly Scope[]; readonly role: Role }): Promise<void>;
+  deny(consent: Consent): Promise<void>;
+  endAs(row: ConnectionRow, reason: DisconnectReason, actor: Actor): Promise<void>;
+  /** Lists live connections of a workspace, newest first; with `memberId`, those of one member. */
+  list(workspaceId: string, memberId?: string): Promise<readonly ConnectionRow[]>;
+  /** Ends connections that have expired or whose member was erased. Their tokens were refused before. */
+  endDead(): Promise<number>;
+};
+
+const COLUMNS = 'connection_id, workspace_id, member_id, app, scopes, allowed_at, connected';
+/** Maximum connections listed. */
+const LISTED_MAX = 1_000;
+/** Maximum dead connections ended per run. */
+const ENDED_TOGETHER_MAX = 100;
+
+export const createConnections = (dependencies: {
+  readonly pool: Database;
+  readonly workspaceCommands: WorkspaceCommands;
+  readonly clock: Clock;
+  /** Days after which a connection ends, however much it is used. */
+  readonly connectionDays: number;
+}): Connections => {
+  const { pool, workspaceCommands, clock, connectionDays } = dependencies;
+  const at = (): string => clock.now().toISOString();
+
+  const execute = async (
+    { workspaceId, connectionId }: { readonly workspaceId: string; readonly connectionId: string },
+    actor: Actor,
+    decision: (state: ConnectionState) => readonly ConnectionEvent[],
+  ): Promise<void> => {
+    await workspaceCommands.execute({
+      workspaceId,
+      stream: connectionStream(workspaceId, connectionId),
+      decider: connection,
+      decision,
+      actor,
+      requestId: randomUUID(),
+      commandId: randomUUID(),
+      mayRepeat: false,
+      shownIn: [],
+    });
+  };
+
+  const find = async (connectionId: string): Promise<ConnectionRow | undefined> => {
+    const sql = `select ${COLUMNS} from access.connection where connection_id = $1 and not ended`;
+    return (await pool.query<ConnectionRow>(sql, [connectionId])).rows[0];
+  };
+
+  const endAs: Connections['endAs'] = ({ workspace_id, connection_id }, reason, actor) => {
+    const ending = disconnectApp({ workspace_id, connection_id, reason, at: at() });
+    return execute({ workspaceId: workspace_id, connectionId: connection_id }, actor, ending);
+  };
+
+  return {
+    allow: ({ connectionId, workspaceId, memberId, app, scopes, role }) => {
+      const now = clock.now().getTime();
+      const decision = allowApp({
+        workspace_id: workspaceId,
+        connection_id: connectionId,
+        member_id: memberId,
+        client: app,
+        scopes,
+        grantable: SCOPES_OF_ROLE[role],
+        at: new Date(now).toISOString(),
+        expires_at: new Date(now + connectionDays * DAY_MS).toISOString(),
+      });
+      return execute({ workspaceId, connectionId }, { kind: 'member', id: memberId }, decision);
+    },
+    deny: ({ connectionId, workspaceId, memberId, app }) => {
+      const denied = { workspace_id: workspaceId, connection_id: connectionId, member_id: memberId };
+      const decision = denyApp({ ...denied, client: app, at: at() });
+      return execute({ workspaceId, connectionId }, { kind: 'member', id: memberId }, decision);
+    },
+    admit: async (connectionId) => {
+      const row = await find(connectionId);
+      if (!row) return false;
+      if (row.connected) return true;
+      const { workspace_id, connection_id } = row;
+      try {
+        const connecting = connectApp({ workspace_id, connection_id, at: at() });
+        await execute(
+          { workspaceId: workspace_id, connectionId },
+          { kind: 'connection', id: connectionId },
+          connecting,
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'not_found') return false;
+        throw error;
+      }
+    },
+    end: async (connectionId, reason) => {
+      const row = await find(connectionId);
+      if (row) await endAs(row, reason, { kind: 'connection', id: connectionId });
+    },
+    endAs,
+    list: async (workspaceId, memberId) => {
+      const sql = `select ${COLUMNS} from access.connection
+        where workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()
+        order by allowed_at desc, connection_id limit ${LISTED_MAX}`;
+      return (await pool.query<ConnectionRow>(sql, [workspaceId, memberId ?? null])).rows;
+    },
+    endDead: async () => {
+      const sql = `select ${COLUMNS}, expires_at <= now() as expired from access.connection
+        where not ended and (expires_at <= now() or not exists (
+          select from access.member where member.workspace_id = connection.workspace_id
+            and member.member_id = connection.member_id))
+        limit ${ENDED_TOGETHER_MAX}`;
+      const { rows } = await pool.query<ConnectionRow & { readonly expired: boolean }>(sql);
+      await Promise.all(rows.map((row) => endAs(row, row.expired ? 'expired' : 'member_erased', SERVICE)));
+      return rows.length;
+    },
+  };
+};

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import type { Adapter } from 'oidc-provider';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
+import type { Role } from '#contracts/values/roles.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
+import { eventMetadata } from '#application/commands/event-metadata.ts';
+import { connectionIdOf } from '#domain/workspace/connection.ts';
+import { systemClock } from '#platform/clock.ts';
+import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { createAdapter, createSignInTables, deleteDeadRecords } from '#services/mcp/sign-in/adapter.ts';
+import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
+import {
+  createVerifyAccessToken,
+  type VerifyAccessToken,
+} from '#services/mcp/sign-in/verify-access-token.ts';
+import { addMemberNamed, setRole } from './members.ts';
+import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
+
+let stack: ApiStack;
+let key: Key;
+let connections: Connections;
+let adapterOf: (kind: string) => Adapter;
+/** Two processes, each with leases of its own. */
+let processes: readonly [VerifyAccessToken, VerifyAccessToken];
+const resources = new AsyncDisposableStack();
+
+const SCOPES = ['brands:read', 'tracking:write'] as const satisfies readonly Scope[];
+const app = {
+  id: 'app',
+  name: 'App',
+  identified_by: 'registration',
+  redirect_host: 'app.example',
+} as const;
+
+beforeAll(async () => {
+  stack = resources.use(await openApiStack());
+  const { pool, workspaceCommands } = stack;
+  await createSignInTables(pool);
+  connections = createConnections({ pool, workspaceCommands, clock: systemClock, connectionDays: 180 });
+  adapterOf = createAdapter(pool, connections);
+  const openProcess = () =>
+    createVerifyAccessToken(resources.use(openReadDatabase(stack.environment['DATABASE_URL'] ?? '')));
+  processes = [openProcess(), openProcess()];
+  key = await stack.key();
+  // Tokens are decided without read models.
+  await stack.stopProjector();
+});
+afterAll(() => resources.disposeAsync());
+
+const allow = async (memberId = key.memberId, role: Role = 'owner') => {
+  const grantId = randomUUID();
+  const connectionId = connectionIdOf(grantId);
+  await connections.allow({
+    connectionId,
+    workspaceId: key.workspaceId,
+    memberId,
+    app,
+    scopes: SCOPES,
+    role,
+  });
+  return { grantId, connectionId };
+};
+const issue = async (grantId: string, scope: string = SCOPES.join(' ')) => {
+  const token = randomUUID();
+  const exp = Math.floor(Date.now() / 1_000) + 3_600;
+  await adapterOf('AccessToken').upsert(
+    token,
+    { kind: 'AccessToken', grantId, scope, jti: token, exp },
+    3_600,
+  );
+  return token;
+};
+const historyOf = async (connectionId: string) => {
+  const events: ConnectionEvent[] = [];
+  const stream = connectionStream(key.workspaceId, connectionId);
+  for await (const event of stack.eventStore.read<ConnectionEvent>(stream)) events.push(event);
+  return events;
+};
+const rowOf = async (connectionId: string) => {
+  const found = (await connections.list(key.workspaceId)).find((row) => row.connection_id === connectionId);
+  if (!found) throw new Error('no such connection');
+  return found;
+};
+
+describe('an access token', () => {
+  test('names its connection, member and workspace in each process', async () => {
+    const { grantId, connectionId } = await allow();
+    const token = await issue(grantId);
+    for (const verify of processes) {
+      expect(await verify(token)).toEqual({
+        kind: 'connection',
+        keyId: connectionId,
+        workspaceId: key.workspaceId,
+        memberId: key.memberId,
+        role: 'owner',
+        plan: 'pro',
+        scopes: new Set(SCOPES),
+      });
+    }
+    const types = (await historyOf(connectionId)).map(({ type }) => type);
+    expect(types).toEqual(['AppAllowed', 'AppConnected']);
+    await issue(grantId);
+    expect(await historyOf(connectionId)).toHaveLength(2);
+  });
+
+  test('is refused where it is an API key, unknown, or longer than any token', async () => {
+    const [verify] = processes;
+    for (const text of [key.text, 'unknown', '', 'x'.repeat(10_000)]) expect(await verify(text)).toBeNull();
+  });
+
+  test('has at most the scopes that it was issued for', async () => {
+    const { grantId } = await allow();
+    const caller = await processes[0](await issue(grantId, 'brands:read ads:read'));
+    expect(caller?.scopes).toEqual(new Set(['brands:read']));
+  });
+
+  test('is not stored for a grant without a connection, or after its end', async () => {
+    await expect(issue(randomUUID())).rejects.toMatchObject({ error: 'invalid_grant' });
+    const { grantId, connectionId } = await allow();
+    await connections.end(connectionId, 'member');
+    await expect(issue(grantId)).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+});
+
+describe('ending a connection', () => {
+  test('is effective in every process when it returns, with the projector stopped', async () => {
+    const { grantId, connectionId } = await allow();
+    const token = await issue(grantId);
+    for (const verify of processes) expect(await verify(token)).not.toBeNull();
+    // Leases are in use until the very end.
+    const ended = new AbortController();
+    const using = (async () => {
+      while (!ended.signal.aborted) await Promise.all(processes.map((verify) => verify(token)));
+    })();
+    await connections.endAs(await rowOf(connectionId), 'admin', { kind: 'member', id: key.memberId });
+    for (const verify of processes) expect(await verify(token)).toBeNull();
+    ended.abort();
+    await using;
+    expect((await historyOf(connectionId)).at(-1)).toMatchObject({
+      type: 'AppDisconnected',
+      data: { reason: 'admin' },
+    });
+    expect(await deleteDeadRecords(stack.pool)).toBeGreaterThan(0);
+    expect(await adapterOf('AccessToken').find(token)).toBeUndefined();
+  });
+
+  test('is completed by another process when the first dies after the event', async () => {
+    const { grantId, connectionId } = await allow();
+    const token = await issue(grantId);
+    const stream = connectionStream(key.workspaceId, connectionId);
+    const ended = {
+      type: 'AppDisconnected',
+      data: {
+        workspace_id: key.workspaceId,
+        connection_id: connectionId,
+        reason: 'operator',
+        disconnected_at: new Date().toISOString(),
+      },
+    } as const;
+    const ids = { correlationId: randomUUID(), causationId: randomUUID(), workspaceId: key.workspaceId };
+    const metadata = eventMetadata({ ...ids, actor: { kind: 'service', id: 'tests' } });
+    await stack.eventStore.append(stream, 1n, [ended], metadata, randomUUID());
+    await vi.waitFor(async () => expect(await processes[1](token)).toBeNull(), { timeout: 10_000 });
+  });
+
+  test('follows from the second use of a token, and tells so', async () => {
+    const { grantId, connectionId } = await allow();
+    const token = await issue(grantId);
+    await adapterOf('RefreshToken').revokeByGrantId(grantId);
+    expect(await processes[0](token)).toBeNull();
+    expect((await historyOf(connectionId)).at(-1)?.data).toMatchObject({ reason: 'token_reused' });
+  });
+});
+
+test("the member's present role bounds a connection, and erasing the member ends it", async () => {
+  const memberId = await addMemberNamed(stack, key.workspaceId, 'editor');
+  const { grantId, connectionId } = await allow(memberId, 'editor');
+  const token = await issue(grantId);
+  expect((await processes[0](token))?.scopes).toEqual(new Set(SCOPES));
+  await setRole(stack, key.workspaceId, memberId, 'viewer');
+  expect((await processes[0](token))?.scopes).toEqual(new Set(['brands:read']));
+  await setRole(stack, key.workspaceId, memberId, null);
+  for (const verify of processes) expect(await verify(token)).toBeNull();
+  expect(await connections.endDead()).toBe(1);
+  expect((await historyOf(connectionId)).at(-1)?.data).toMatchObject({ reason: 'member_erased' });
+  expect(await connections.endDead()).toBe(0);
+});
+
+describe('the store of the authorization server', () => {
+  test('returns what was stored, under no readable id', async () => {
+    const payload = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.jsonValue({ maxDepth: 2 }));
+    await fc.assert(
+      fc.asyncProperty(fc.uuid(), payload, payload, async (id, first, second) => {
+        const interactions = adapterOf('Interaction');
+        const { jti: _jti, uid: _uid, ...stored } = second;
+        await interactions.upsert(id, { ...first, uid: randomUUID(), jti: id }, 60);
+        await interactions.upsert(id, { ...stored, jti: id }, 60);
+        expect(await interactions.find(id)).toEqual(JSON.parse(JSON.stringify({ ...stored, jti: id })));
+        expect(await adapterOf('Session').find(id)).toBeUndefined();
+        const { rows } = await stack.pool.query<{ held: boolean }>(
+          'select bool_or(record::text like $1) as held from oauth.record',
+          [`%${id}%`],
+        );
+        expect(rows[0]?.held).toBe(false);
+        await interactions.destroy(id);
+        expect(await interactions.find(id)).toBeUndefined();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('finds a session by its second id, and nothing that has expired', async () => {
+    const sessions = adapterOf('Session');
+    const [id, uid] = [randomUUID(), randomUUID()];
+    await sessions.upsert(id, { uid, jti: id, accountId: 'ada' }, 60);
+    expect(await sessions.findByUid(uid)).toEqual({ uid, accountId: 'ada' });
+    await sessions.upsert(id, { uid, jti: id, accountId: 'ada' }, 0);
+    expect(await sessions.find(id)).toBeUndefined();
+    expect(await sessions.findByUid(uid)).toBeUndefined();
+  });
+
+  test('hands out an authorization code once, also to two exchanges at once', async () => {
+    const { grantId } = await allow();
+    const codes = adapterOf('AuthorizationCode');
+    await codes.upsert('code', { grantId, jti: 'code' }, 60);
+    const outcomes = await Promise.allSettled([codes.consume('code'), codes.consume('code')]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(await codes.find('code')).toMatchObject({ consumed: expect.any(Number) });
+  });
+
+  test('accepts a refresh token again for half a minute, and no longer', async () => {
+    const { grantId } = await allow();
+    const refreshes = adapterOf('RefreshToken');
+    await refreshes.upsert('refresh', { grantId, jti: 'refresh' }, 60);
+    await Promise.all([refreshes.consume('refresh'), refreshes.consume('refresh')]);
+    expect(await refreshes.find('refresh')).not.toHaveProperty('consumed');
+    await stack.pool.query(
+      `update oauth.record set consumed_at = consumed_at - interval '31 s' where kind = 'RefreshToken'`,
+    );
+    await refreshes.consume('refresh');
+    expect(await refreshes.find('refresh')).toMatchObject({ consumed: expect.any(Number) });
+  });
+});
