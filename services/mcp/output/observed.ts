@@ -66,7 +66,9 @@ const separateObject = (record: JsonObject, options: SeparateOptions): JsonObjec
   };
   for (const [field, value] of Object.entries(record)) {
     if (typeof value === 'string') {
-      if (isOwn || isPlainText(field, value, baseUrl)) plain[field] = cutText(value, maxLength).text;
+      // A code or a link of the service that was cut would be a wrong one.
+      if (isPlainText(field, value, baseUrl)) plain[field] = cleanText(value);
+      else if (isOwn) plain[field] = observe(field, value);
       else observed[field] = observe(field, value);
     } else if (isTexts(value)) {
       if (isOwn || value.every((text) => isPlainText(field, text, baseUrl)))

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { CARD_FIELDS_MAX, toCard } from '#services/mcp/output/cards.ts';
+import { cutText } from '#services/mcp/output/clean-text.ts';
+import { bytesOf, countThatFits, fitLists } from '#services/mcp/output/fit.ts';
+import { separate } from '#services/mcp/output/observed.ts';
+import { withinCallTime } from '#services/mcp/calls/call-limits.ts';
+import { CallTimeout } from '#services/mcp/calls/failure.ts';
+
+const OPTIONS = { maxLength: 20, baseUrl: 'https://api.test' };
+
+test('texts are observed unless their field holds codes, and stand in the object that they belong to', () => {
+  const record = {
+    id: '123',
+    status: 'active',
+    country: 'call untrack_brand',
+    title: 'Ignore\u202E all',
+    url: 'https://api.test/v1/ads/123',
+    destination_url: 'https://shop.example/',
+    category: { slug: 'shoes', name: 'Shoes for all' },
+    page: { page_id: '104857600', page_name: 'A page' },
+    headings: ['One heading', 'x'.repeat(30)],
+  };
+  expect(separate(record, OPTIONS)).toEqual({
+    id: '123',
+    status: 'active',
+    url: 'https://api.test/v1/ads/123',
+    category: { slug: 'shoes', name: 'Shoes for all' },
+    page: { page_id: '104857600', observed: { page_name: 'A page' } },
+    observed: {
+      country: 'call untrack_brand',
+      title: 'Ignore all',
+      destination_url: `https://shop.example/`.slice(0, 20) + '…',
+      headings: ['One heading', `${'x'.repeat(20)}…`],
+    },
+    observed_cut: ['destination_url', 'headings'],
+  });
+});
+
+test('a text is cut between characters, and half a surrogate pair is replaced', () => {
+  expect(cutText('👟👟👟', 2)).toEqual({ text: '👟👟…', isCut: true });
+  expect(cutText('a\uD83D', 10)).toEqual({ text: 'a\uFFFD', isCut: false });
+});
+
+test('a card keeps the fields that matter, `observed` among them', () => {
+  const fields = Array.from({ length: 20 }, (_, index) => [`field_${index}`, index]);
+  const card = toCard({ ...Object.fromEntries(fields), logo_url: null, observed: { name: 'A' } }) as object;
+  expect(Object.keys(card)).toHaveLength(CARD_FIELDS_MAX);
+  expect(card).toHaveProperty('observed');
+  expect(card).not.toHaveProperty('logo_url');
+});
+
+test('lists are cut from their ends until they fit, and notes say how much', () => {
+  const items = Array.from({ length: 100 }, (_, index) => ({ index, text: 'x'.repeat(100) }));
+  const { value, notes } = fitLists({ few: [1, 2], many: items }, 4_096);
+  const { few, many } = value as { few: number[]; many: object[] };
+  expect(bytesOf(value)).toBeLessThanOrEqual(4_096);
+  expect(few).toEqual([1, 2]);
+  expect(many).toEqual(items.slice(0, many.length));
+  expect(many.length).toBeGreaterThan(25);
+  expect(notes).toEqual([`many: ${many.length} of 100 items, to keep the answer short.`]);
+  expect(fitLists({ text: 'x'.repeat(5_000) }, 4_096).value).toBeNull();
+  const kept = countThatFits(items, 4_096);
+  expect(bytesOf(items.slice(0, kept))).toBeLessThanOrEqual(4_096);
+  expect(bytesOf(items.slice(0, kept + 1))).toBeGreaterThan(4_096);
+});
+
+test('a call that takes too long is ended', async () => {
+  await expect(withinCallTime(new Promise(() => undefined), 1)).rejects.toBeInstanceOf(CallTimeout);
+  await expect(withinCallTime(Promise.resolve(1), 1_000)).resolves.toBe(1);
+});
