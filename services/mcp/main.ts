@@ -19,6 +19,8 @@ import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { buildMcpApp } from './app.ts';
 import { McpSettings } from './settings.ts';
 import { createSignInTables } from './sign-in/adapter.ts';
+import { createConnections } from './sign-in/connections.ts';
+import { startHousekeeping } from './sign-in/housekeeping.ts';
 import { createVerifyAccessToken } from './sign-in/verify-access-token.ts';
 
 /** Maximum connections for commands and checkpoints. Reads use a separate pool. */
@@ -85,6 +87,14 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   });
   resources.use(dependencies.rateLimiter);
   resources.use(dependencies.keyUsage);
+
+  const connections = createConnections({
+    pool,
+    workspaceCommands: dependencies.workspaceCommands,
+    clock: systemClock,
+    connectionDays: settings.MCP_CONNECTION_DAYS,
+  });
+  resources.use(startHousekeeping({ pool, connections, log }));
 
   const baseUrl = settings.MCP_BASE_URL ?? `http://${MCP_HOST}:${MCP_PORT}`;
   const app = await buildMcpApp({

@@ -7,6 +7,7 @@ import { serviceSettings } from '#platform/process/run-process.ts';
 import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 
 const SECRET_MIN_LENGTH = 16;
+const CONNECTION_DAYS_MAX = 365;
 
 const BaseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
 const Origins = z
@@ -30,6 +31,13 @@ export const McpSettings = z.object({
   MCP_ALLOWED_ORIGINS: Origins.optional().describe(
     'Origins of other sites whose pages may call `/mcp`, with commas between.',
   ),
+  MCP_CONNECTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(CONNECTION_DAYS_MAX)
+    .default(180)
+    .describe('Days after which the connection of an app ends and the member must sign in again.'),
   API_BASE_URL: BaseUrl.default('http://127.0.0.1:8080').describe(
     'Where members reach the API: links to records, media and report files begin with it.',
   ),

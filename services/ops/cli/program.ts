@@ -3,6 +3,7 @@ import { registerAlertsCommands } from './commands/alerts.ts';
 import { registerAuditCommands } from './commands/audit.ts';
 import { registerDeliveryCommands } from './commands/deliveries.ts';
 import { registerKeyCommands } from './commands/key.ts';
+import { registerMcpCommands } from './commands/mcp.ts';
 import { registerLogCommands } from './commands/log.ts';
 import { registerMemberCommands } from './commands/member.ts';
 import { registerPlanCommands } from './commands/plan.ts';
@@ -19,6 +20,7 @@ export const createProgram = (): Command => {
     registerWorkspaceCommands,
     registerMemberCommands,
     registerKeyCommands,
+    registerMcpCommands,
     registerPlanCommands,
     registerRankingCommands,
     registerAuditCommands,

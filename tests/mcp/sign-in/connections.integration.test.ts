@@ -8,6 +8,7 @@ import type { Scope } from '#contracts/values/scopes.ts';
 import { eventMetadata } from '#application/commands/event-metadata.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import { systemClock } from '#platform/clock.ts';
+import { silentLog } from '#platform/logger.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { createAdapter, createSignInTables, deleteDeadRecords } from '#services/mcp/sign-in/adapter.ts';
 import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
@@ -15,6 +16,8 @@ import {
   createVerifyAccessToken,
   type VerifyAccessToken,
 } from '#services/mcp/sign-in/verify-access-token.ts';
+import { startHousekeeping } from '#services/mcp/sign-in/housekeeping.ts';
+import { endConnection, listConnections } from '#services/ops/workspaces/connections.ts';
 import { addMemberNamed, setRole } from './members.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 
@@ -165,6 +168,26 @@ describe('ending a connection', () => {
     await vi.waitFor(async () => expect(await processes[1](token)).toBeNull(), { timeout: 10_000 });
   });
 
+  test('is possible for operators, who get an error for an id that does not exist', async () => {
+    const { grantId, connectionId } = await allow();
+    const token = await issue(grantId);
+    const operator = { ...stack, actor: { kind: 'service', id: 'ops' } } as const;
+    const listed = await listConnections(stack, key.workspaceId);
+    expect(listed.find((row) => row.connection_id === connectionId)).toMatchObject({
+      app: 'App',
+      member_id: key.memberId,
+      scopes: SCOPES.join(' '),
+      connected: true,
+    });
+    await expect(endConnection(operator, key.workspaceId, 'con_unknown')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect(await endConnection(operator, key.workspaceId, connectionId)).toMatchObject({ changed: true });
+    for (const verify of processes) expect(await verify(token)).toBeNull();
+    expect((await historyOf(connectionId)).at(-1)?.data).toMatchObject({ reason: 'operator' });
+    expect(await endConnection(operator, key.workspaceId, connectionId)).toMatchObject({ changed: false });
+  });
+
   test('follows from the second use of a token, and tells so', async () => {
     const { grantId, connectionId } = await allow();
     const token = await issue(grantId);
@@ -183,7 +206,11 @@ test("the member's present role bounds a connection, and erasing the member ends
   expect((await processes[0](token))?.scopes).toEqual(new Set(['brands:read']));
   await setRole(stack, key.workspaceId, memberId, null);
   for (const verify of processes) expect(await verify(token)).toBeNull();
-  expect(await connections.endDead()).toBe(1);
+  const { pool } = stack;
+  const housekeeping = startHousekeeping({ pool, connections, log: silentLog() }, 10);
+  await vi.waitFor(async () => expect((await historyOf(connectionId)).at(-1)?.type).toBe('AppDisconnected'));
+  await vi.waitFor(async () => expect(await adapterOf('AccessToken').find(token)).toBeUndefined());
+  await housekeeping[Symbol.asyncDispose]();
   expect((await historyOf(connectionId)).at(-1)?.data).toMatchObject({ reason: 'member_erased' });
   expect(await connections.endDead()).toBe(0);
 });
