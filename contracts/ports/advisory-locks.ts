@@ -26,6 +26,8 @@ export const ADVISORY_LOCKS = {
   alertsSchema: 7_205_317,
   /** Tokens, codes and clients of the authorization server. */
   oauthSchema: 7_205_318,
+  /** Codes, invitations and browsers of members. */
+  signInSchema: 7_205_319,
 } as const;
 
 /** First key of the two-key advisory locks that elect leaders. The second is the hash of the role's name. */

@@ -126,6 +126,8 @@ export const readDatabaseSettings = {
 export const LocalStack = z.object({
   api_url: z.string(),
   ops_url: z.string(),
+  /** Missing in folders of older releases. */
+  mcp_url: z.string().optional(),
   event_store_url: z.string(),
   database_url: z.string(),
   nats_url: z.string(),
@@ -160,6 +162,7 @@ export const environmentWithLocalStack = (
     DATABASE_URL: local.database_url,
     EVENT_STORE_URL: local.event_store_url,
     NATS_URL: local.nats_url,
+    ...(local.mcp_url === undefined ? {} : { MCP_BASE_URL: local.mcp_url }),
     MEMBER_VAULT_KEY: secrets.member_vault_key,
     AUDIT_SIGNING_KEY: secrets.audit_signing_key,
   };

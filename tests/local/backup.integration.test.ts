@@ -122,7 +122,7 @@ test('restores everything from a backup of the log and the vaults', async () => 
   await maintenance.query(`create database ${copy} template ${new URL(log.url).pathname.slice(1)}`);
   resources.defer(async () => void (await maintenance.query(`drop database ${copy} with (force)`)));
   const file = join(folder, 'vault.ndjson');
-  expect(await ops(before.url, 'vault', 'backup', file)).toMatchObject({ entries: 2 });
+  expect(await ops(before.url, 'vault', 'backup', file)).toMatchObject({ entries: 3 });
   expect(await readFile(file, 'utf8')).not.toMatch(/Ada|hush/);
   await expect(ops(before.url, 'vault', 'backup', file)).rejects.toThrow('EEXIST');
 
@@ -133,8 +133,8 @@ test('restores everything from a backup of the log and the vaults', async () => 
   copied.pathname = `/${copy}`;
   const restored = await startStore(copied.href);
   resources.defer(() => restored.stop());
-  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 2, restored: 2 });
-  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 2, restored: 0 });
+  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 3, restored: 3 });
+  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 3, restored: 0 });
   expect(await project(after.url, restored.url)).toEqual(wanted);
 
   const pool = openPool(after.url, 1);

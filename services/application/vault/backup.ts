@@ -21,6 +21,7 @@ const Line = z.discriminatedUnion('table', [
     member_id: z.string(),
     wrapped_key: Bytes,
   }),
+  z.strictObject({ table: z.literal('index_key'), wrapped_key: Bytes }),
   z.strictObject({
     table: z.literal('secret'),
     workspace_id: z.string(),
@@ -36,6 +37,10 @@ const ALL = `
   select jsonb_build_object('table', 'member_key', 'workspace_id', workspace_id, 'member_id', member_id,
     'wrapped_key', translate(encode(wrapped_key, 'base64'), E'\\n', ''))::text as line
   from vault.member_key
+  union all
+  select jsonb_build_object('table', 'index_key',
+    'wrapped_key', translate(encode(wrapped_key, 'base64'), E'\\n', ''))::text
+  from vault.index_key
   union all
   select jsonb_build_object('table', 'secret', 'workspace_id', workspace_id, 'owner', owner, 'fingerprint', fingerprint,
     'sealed', translate(encode(sealed, 'base64'), E'\\n', ''),
@@ -53,18 +58,29 @@ export const backUpVaults = async (database: Database): Promise<readonly string[
   return rows.map(({ line }) => line);
 };
 
-const insertOf = (line: Line): { readonly sql: string; readonly values: readonly string[] } =>
-  line.table === 'member_key'
-    ? {
+type Insert = { readonly sql: string; readonly values: readonly string[] };
+
+const insertOf = (line: Line): Insert => {
+  switch (line.table) {
+    case 'member_key':
+      return {
         sql: `insert into vault.member_key (workspace_id, member_id, wrapped_key)
               values ($1, $2, decode($3, 'base64')) on conflict do nothing`,
         values: [line.workspace_id, line.member_id, line.wrapped_key],
-      }
-    : {
+      };
+    case 'index_key':
+      return {
+        sql: `insert into vault.index_key (wrapped_key) values (decode($1, 'base64')) on conflict do nothing`,
+        values: [line.wrapped_key],
+      };
+    case 'secret':
+      return {
         sql: `insert into vault.secret (workspace_id, owner, fingerprint, sealed, sealed_at)
               values ($1, $2, $3, decode($4, 'base64'), $5) on conflict do nothing`,
         values: [line.workspace_id, line.owner, line.fingerprint, line.sealed, line.sealed_at],
       };
+  }
+};
 
 const lineOf = (line: string, index: number): Line => {
   try {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Database } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import {
   createVaultTables,
   decrypt,
@@ -11,6 +11,7 @@ import {
   createKeyCheck,
   masterKeysOf,
 } from './cipher.ts';
+import { openAddressIndex, putAddress } from './address-index.ts';
 
 /**
  * Personal data of a member, stored encrypted in events (crypto-shredding). Each member has a key (AES-256-GCM). It
@@ -27,7 +28,7 @@ export type MemberVault = {
   seal(workspaceId: string, memberId: string, person: Person): Promise<string>;
   /** Decrypts personal data. Returns `null` when the member's key was erased. */
   open(workspaceId: string, memberId: string, sealed: string): Promise<Person | null>;
-  /** Deletes the member's key permanently. */
+  /** Deletes the member's key permanently, and the hash of the address. */
   erase(workspaceId: string, memberId: string): Promise<void>;
 };
 
@@ -43,6 +44,9 @@ const OLDEST_AND_NEWEST = `
   (select workspace_id, member_id, wrapped_key from vault.member_key order by created_at limit 1)
   union all (select workspace_id, member_id, wrapped_key from vault.member_key order by created_at desc limit 1)`;
 
+/** Creates the tables of the vault. */
+export const createMemberVaultTables = (pool: Database): Promise<void> => createVaultTables(pool, SCHEMA);
+
 /** Additional authenticated data (AAD) of a member's wrapped key. */
 export const memberKeyContext = (workspaceId: string, memberId: string): string =>
   `${workspaceId}/${memberId}`;
@@ -57,7 +61,7 @@ export const openMemberVault = async (
   secondKey?: string,
 ): Promise<MemberVault> => {
   const masters = masterKeysOf(masterKey, secondKey);
-  await createVaultTables(pool, SCHEMA);
+  await createMemberVaultTables(pool);
   const contextOf = memberKeyContext;
   const proveKey = createKeyCheck(masters, async () => {
     const { rows } = await pool.query<WrappedKey>(OLDEST_AND_NEWEST);
@@ -86,6 +90,9 @@ export const openMemberVault = async (
       );
       const key = await findKey(workspaceId, memberId);
       if (!key) throw new Error('The member was erased while being added.');
+      const index = await openAddressIndex(pool, masterKey, secondKey);
+      const accountId = person.email === null ? null : index.accountIdOf(person.email);
+      await putAddress(pool, workspaceId, memberId, accountId);
       const plain = Buffer.from(JSON.stringify(person), 'utf8');
       return VERSION + encrypt(key, context, plain).toString('base64url');
     },
@@ -99,10 +106,13 @@ export const openMemberVault = async (
       return Person.parse(JSON.parse(plain.toString('utf8')));
     },
     erase: async (workspaceId, memberId) => {
-      await pool.query('delete from vault.member_key where workspace_id = $1 and member_id = $2', [
-        workspaceId,
-        memberId,
-      ]);
+      // The key first: `putAddress` locks it, so no address is stored after the second statement.
+      await inTransaction(pool, async (client) => {
+        for (const table of ['vault.member_key', 'vault.member_address']) {
+          const sql = `delete from ${table} where workspace_id = $1 and member_id = $2`;
+          await client.query(sql, [workspaceId, memberId]);
+        }
+      });
     },
   };
 };

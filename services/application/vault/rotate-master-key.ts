@@ -1,3 +1,4 @@
+import { INDEX_KEY_CONTEXT } from './address-index.ts';
 import { memberKeyContext } from './member-vault.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { secretContext } from './secret-vault.ts';
@@ -35,6 +36,11 @@ const TABLES: readonly Table[] = [
       const key = [text(workspace_id), text(owner), text(fingerprint)];
       return { key, context: secretContext(...key), sealed: sealed as Buffer };
     },
+  },
+  {
+    all: 'select wrapped_key as sealed from vault.index_key',
+    update: 'update vault.index_key set wrapped_key = $1 where wrapped_key = $2',
+    read: ({ sealed }) => ({ key: [], context: INDEX_KEY_CONTEXT, sealed: sealed as Buffer }),
   },
 ];
 

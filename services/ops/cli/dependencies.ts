@@ -21,6 +21,10 @@ const Settings = z
     LOG_LEVEL: serverSettings.LOG_LEVEL.default('error'),
     ...vaultSettings,
     ...auditSettings,
+    MCP_BASE_URL: z
+      .url()
+      .default('http://127.0.0.1:8082')
+      .transform((url) => url.replace(/\/+$/, '')),
   })
   .omit({ NATS_URL: true });
 
@@ -35,6 +39,8 @@ export type OpsDependencies = {
   readonly memberVault: MemberVault | null;
   /** The setting AUDIT_SIGNING_KEY. */
   readonly auditSigningKey: string | null;
+  /** The setting MCP_BASE_URL, where members sign in. */
+  readonly mcpBaseUrl: string;
 };
 
 /** Opens the dependencies, runs one command and closes them. */
@@ -60,5 +66,6 @@ export const withOpsDependencies = async <T>(
     memberVault:
       MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey),
     auditSigningKey: AUDIT_SIGNING_KEY ?? null,
+    mcpBaseUrl: settings.MCP_BASE_URL,
   });
 };

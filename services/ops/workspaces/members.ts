@@ -3,7 +3,11 @@ import { Refusal } from '#contracts/errors.ts';
 import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { addMember, eraseMember } from '#domain/workspace/workspace.ts';
+import { issueInvitation } from '#application/sign-in/invitations.ts';
+import { createBrowserSignInTables } from '#application/sign-in/tables.ts';
 import type { MemberVault, Person } from '#application/vault/member-vault.ts';
+import { systemClock } from '#platform/clock.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import {
   createId,
   requireName,
@@ -133,4 +137,28 @@ export const decryptPerson = async (
     );
     throw Object.assign(refusal, { cause });
   }
+};
+
+/**
+ * Invites a member to sign in, with a link that works once, for a day. The link is in no event and cannot be shown
+ * again. Throws `not_found` for a member that the workspace does not have.
+ */
+export const invitePerson = async (
+  dependencies: OperatorDependencies & { readonly pool: Database; readonly mcpBaseUrl: string },
+  workspaceId: string,
+  memberId: string,
+) => {
+  await createBrowserSignInTables(dependencies.pool);
+  const { invitationId, token, expiresAt } = await issueInvitation(
+    { ...dependencies, clock: systemClock },
+    { workspaceId, memberId },
+    dependencies.actor,
+  );
+  return {
+    workspace_id: workspaceId,
+    member_id: memberId,
+    invitation_id: invitationId,
+    link: `${dependencies.mcpBaseUrl}/signin/invitation/${token}`,
+    expires_at: expiresAt,
+  };
 };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '../clock.ts';
 import { credentialedUrl } from '../settings.ts';
-import { emailMessageOf } from './email-message.ts';
+import { type EmailMessage, emailMessageOf } from './email-message.ts';
 import { networkFailure } from './classify-failure.ts';
 import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './send-outcome.ts';
 
@@ -49,8 +49,14 @@ export type EmailTarget = {
 };
 
 export type EmailChannel = Disposable & {
-  /** Makes one attempt to send. Never rejects. */
+  /** Makes one attempt to send an alert. Never rejects. */
   sendOnce(target: EmailTarget, payload: AlertPayload): Promise<SendOutcome>;
+};
+
+/** Sends e-mails that are no alerts. */
+export type TextChannel = Disposable & {
+  /** Makes one attempt to send a text. Never rejects. */
+  sendMessage(target: EmailTarget, message: EmailMessage): Promise<SendOutcome>;
 };
 
 type Message = {
@@ -65,11 +71,11 @@ type Message = {
 const messageOf = (
   from: string,
   { to, deliveryId }: EmailTarget,
-  payload: AlertPayload,
+  message: EmailMessage,
   date: Date,
 ): Message => {
   const host = /@([\w.-]+)/.exec(from)?.[1] ?? 'localhost.invalid';
-  return { from, to, ...emailMessageOf(payload), messageId: `<${deliveryId}@${host}>`, date };
+  return { from, to, ...message, messageId: `<${deliveryId}@${host}>`, date };
 };
 
 const delivered = (startedMs: number, status: number | null, answer: string): SendOutcome => ({
@@ -99,7 +105,7 @@ const failureOf = (error: Error, startedMs: number): SendOutcome => {
 };
 
 /** Opens a channel that sends through a mail server, over a pool of connections. */
-const openSmtp = (url: string, from: string, clock: Clock): EmailChannel => {
+const openSmtp = (url: string, from: string, clock: Clock): TextChannel => {
   const transport = createTransport({
     url,
     pool: true,
@@ -112,10 +118,10 @@ const openSmtp = (url: string, from: string, clock: Clock): EmailChannel => {
     disableUrlAccess: true,
   });
   return {
-    sendOnce: async (target, payload) => {
+    sendMessage: async (target, content) => {
       const startedMs = performance.now();
       try {
-        const { response } = await transport.sendMail(messageOf(from, target, payload, clock.now()));
+        const { response } = await transport.sendMail(messageOf(from, target, content, clock.now()));
         return delivered(startedMs, Number.parseInt(response, 10) || null, response);
       } catch (error) {
         return failureOf(error as Error, startedMs);
@@ -126,16 +132,16 @@ const openSmtp = (url: string, from: string, clock: Clock): EmailChannel => {
 };
 
 /** Opens a channel that writes `.eml` files, for use without a mail server. A message sent twice is one file. */
-const openFiles = (directory: string, from: string, clock: Clock): EmailChannel => {
+const openFiles = (directory: string, from: string, clock: Clock): TextChannel => {
   const folder = resolve(directory);
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
   return {
-    sendOnce: async (target, payload) => {
+    sendMessage: async (target, content) => {
       const startedMs = performance.now();
       try {
         if (!DELIVERY_ID.test(target.deliveryId))
           throw new Error('The delivery id is not a valid file name.');
-        const { message } = await transport.sendMail(messageOf(from, target, payload, clock.now()));
+        const { message } = await transport.sendMail(messageOf(from, target, content, clock.now()));
         const path = join(folder, `${target.deliveryId}.eml`);
         await mkdir(folder, { recursive: true });
         const file = await open(`${path}.part`, 'w');
@@ -155,8 +161,12 @@ const openFiles = (directory: string, from: string, clock: Clock): EmailChannel 
   };
 };
 
+/** Opens the channel: a mail server, or files when none is set. */
 export const openEmailChannel = (
   { SMTP_URL, MAIL_DIR, MAIL_FROM }: EmailSettings,
   clock: Clock,
-): EmailChannel =>
-  SMTP_URL === undefined ? openFiles(MAIL_DIR, MAIL_FROM, clock) : openSmtp(SMTP_URL, MAIL_FROM, clock);
+): EmailChannel & TextChannel => {
+  const sender =
+    SMTP_URL === undefined ? openFiles(MAIL_DIR, MAIL_FROM, clock) : openSmtp(SMTP_URL, MAIL_FROM, clock);
+  return { ...sender, sendOnce: (target, payload) => sender.sendMessage(target, emailMessageOf(payload)) };
+};

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
-import { addPerson, erasePerson, decryptPerson } from '#services/ops/workspaces/members.ts';
+import { addPerson, erasePerson, decryptPerson, invitePerson } from '#services/ops/workspaces/members.ts';
 import { printRecord, printTable } from '../output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
 
-/** `ops member add|list|erase` */
+/** `ops member add|invite|list|erase` */
 export const registerMemberCommands = (program: Command): void => {
   const member = program.command('member').description('manage the members of a workspace');
   member
@@ -33,6 +33,19 @@ export const registerMemberCommands = (program: Command): void => {
         printRecord(command, added);
       },
     );
+  member
+    .command('invite')
+    .description(
+      'print a link with which a member signs in to connect apps: once, within a day, without e-mail',
+    )
+    .argument('<workspace>', 'workspace id')
+    .argument('<member>', 'member id')
+    .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => invitePerson(dependencies, workspaceId, memberId)),
+      );
+    });
   member
     .command('list')
     .description('list the members of a workspace')

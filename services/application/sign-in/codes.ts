@@ -1,0 +1,89 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { AddressIndex } from '../vault/address-index.ts';
+import { type SendLimit, takeSend } from './send-limits.ts';
+
+/** Minutes in which a code can be used. */
+export const CODE_MINUTES = 10;
+/** Wrong codes after which a new one must be requested. */
+export const CODE_TRIES_MAX = 5;
+const CODE_DIGITS = 8;
+
+/** Requests of codes per address. */
+const OF_ADDRESS: SendLimit = { perHour: 5, perDay: 10 };
+/** Requests of codes per IP address. An office shares one. */
+const OF_IP: SendLimit = { perHour: 20, perDay: 480 };
+
+export type CodeRequest = {
+  /** Hash of the cookie of the browser. Only this browser can use the code. */
+  readonly browserHash: string;
+  readonly address: string;
+  readonly ip: string;
+};
+export type CodeSent =
+  | {
+      readonly outcome: 'issued';
+      readonly accountId: string;
+      readonly code: string;
+      readonly attemptId: string;
+    }
+  | { readonly outcome: 'limited' };
+export type CodeChecked =
+  | { readonly outcome: 'right'; readonly accountId: string }
+  | { readonly outcome: 'wrong'; readonly triesLeft: number }
+  /** The last try was wrong: the code is withdrawn. */
+  | { readonly outcome: 'blocked'; readonly accountId: string; readonly attemptId: string }
+  /** No code, or one that has expired or was used. */
+  | { readonly outcome: 'none' };
+
+export type Codes = {
+  /** Issues a code for an address, known or not: whether it is known, the caller learns from the directory. */
+  issue(request: CodeRequest): Promise<CodeSent>;
+  /** Checks a code. Every check costs a try; the right one is accepted once, also by two requests at once. */
+  check(browserHash: string, code: string): Promise<CodeChecked>;
+};
+
+const ISSUE = `
+  insert into sign_in.code (browser_hash, account_id, code_hash, attempt_id, expires_at)
+  values ($1, $2, $3, $4, now() + interval '${CODE_MINUTES} minutes')
+  on conflict (browser_hash) do update set account_id = excluded.account_id, code_hash = excluded.code_hash,
+    attempt_id = excluded.attempt_id, tries = 0, spent = false, expires_at = excluded.expires_at`;
+/** The statement locks the row, so two checks at once count as two. */
+const CHECK = `
+  update sign_in.code set tries = tries + 1, spent = code_hash = $2
+  where browser_hash = $1 and not spent and tries < ${CODE_TRIES_MAX} and expires_at > now()
+  returning account_id, attempt_id, tries, spent`;
+
+export const createCodes = (pool: Database, index: AddressIndex): Codes => {
+  const codeHash = (browserHash: string, code: string): string =>
+    index.hashOf('code', `${browserHash} ${code}`);
+  return {
+    issue: async ({ browserHash, address, ip }) => {
+      const accountId = index.accountIdOf(address);
+      const isAllowed =
+        (await takeSend(pool, `ip ${index.hashOf('ip', ip)}`, OF_IP)) &&
+        (await takeSend(pool, `address ${accountId}`, OF_ADDRESS));
+      if (!isAllowed) return { outcome: 'limited' };
+      const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+      const attemptId = randomUUID();
+      await pool.query(ISSUE, [browserHash, accountId, codeHash(browserHash, code), attemptId]);
+      return { outcome: 'issued', accountId, code, attemptId };
+    },
+    check: async (browserHash, entered) => {
+      // People copy codes with the space that the mail shows, or with dashes.
+      const code = entered.replaceAll(/[\s-]/g, '');
+      type Row = {
+        readonly account_id: string;
+        readonly attempt_id: string;
+        readonly tries: number;
+        readonly spent: boolean;
+      };
+      const [row] = (await pool.query<Row>(CHECK, [browserHash, codeHash(browserHash, code)])).rows;
+      if (!row) return { outcome: 'none' };
+      const { account_id: accountId, attempt_id: attemptId, tries, spent } = row;
+      if (spent) return { outcome: 'right', accountId };
+      const triesLeft = CODE_TRIES_MAX - tries;
+      return triesLeft > 0 ? { outcome: 'wrong', triesLeft } : { outcome: 'blocked', accountId, attemptId };
+    },
+  };
+};

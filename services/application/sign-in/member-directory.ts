@@ -1,0 +1,112 @@
+import type { Role } from '#contracts/values/roles.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { Log } from '#platform/logger.ts';
+import { findNames } from '#projections/workspaces/read.ts';
+import { type AddressIndex, putAddress } from '../vault/address-index.ts';
+import type { MemberVault, Person } from '../vault/member-vault.ts';
+
+/** Membership of a signed-in person. */
+export type Membership = {
+  readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly memberId: string;
+  readonly role: Role;
+};
+
+/**
+ * A person who can sign in. The account id is the keyed hash of the e-mail address, with all workspaces of that
+ * address, or a member id, with that membership alone. Invitations sign in to a member id: the operator who made one
+ * vouches for that membership and for no other.
+ */
+export type Account = {
+  readonly accountId: string;
+  /** `null` when the name cannot be read: no vault key here, or the read model lags. */
+  readonly name: string | null;
+  readonly email: string | null;
+  /** In the order of workspace ids; at least one. */
+  readonly memberships: readonly Membership[];
+};
+
+export type MemberDirectory = {
+  /** Finds the present members of an account id. `null` when there is none, such as after an erasure. */
+  find(accountId: string): Promise<Account | null>;
+};
+
+/** Maximum workspaces of a person that are shown. */
+const MEMBERSHIPS_MAX = 100;
+/** Maximum members per run that are added to the address index. */
+const FILLED_TOGETHER_MAX = 500;
+
+const MEMBERSHIPS = `
+  select workspace_id, member_id, role from access.member
+  where (workspace_id, member_id) in (
+      select workspace_id, member_id from vault.member_address where account_id = $1)
+    or member_id = $1
+  order by workspace_id, member_id limit ${MEMBERSHIPS_MAX}`;
+type Row = { readonly workspace_id: string; readonly member_id: string; readonly role: Role };
+
+/** Reads the log's own tables for who is a member, so that an erased member is unknown at once. */
+export const createMemberDirectory = ({
+  pool,
+  db,
+  memberVault,
+  log,
+}: {
+  readonly pool: Database;
+  readonly db: ReadDatabase;
+  readonly memberVault: MemberVault | null;
+  readonly log: Log;
+}): MemberDirectory => {
+  const open = async (workspaceId: string, memberId: string, sealed: string): Promise<Person | null> => {
+    try {
+      return (await memberVault?.open(workspaceId, memberId, sealed)) ?? null;
+    } catch (error) {
+      log.error({ err: error, member_id: memberId }, 'member name decryption failed; check MEMBER_VAULT_KEY');
+      return null;
+    }
+  };
+  return {
+    find: async (accountId) => {
+      const { rows } = await pool.query<Row>(MEMBERSHIPS, [accountId]);
+      if (rows.length === 0) return null;
+      const named = await Promise.all(
+        rows.map(async ({ workspace_id: workspaceId, member_id: memberId, role }) => {
+          const names = await findNames(db, workspaceId, memberId);
+          const plain = names && names.name !== '' ? { name: names.name, email: null } : null;
+          const person = names?.sealed ? await open(workspaceId, memberId, names.sealed) : plain;
+          const workspaceName = names?.workspace_name ?? workspaceId;
+          return { person, membership: { workspaceId, workspaceName, memberId, role } };
+        }),
+      );
+      const person = named.find((one) => one.person !== null)?.person ?? null;
+      return {
+        accountId,
+        name: person?.name ?? null,
+        email: person?.email ?? null,
+        memberships: named.map(({ membership }) => membership),
+      };
+    },
+  };
+};
+
+const UNINDEXED = `
+  select workspace_id, member_id, sealed from workspaces.member
+  join vault.member_key using (workspace_id, member_id)
+  left join vault.member_address as indexed using (workspace_id, member_id)
+  where indexed.member_id is null and sealed is not null limit ${FILLED_TOGETHER_MAX}`;
+
+/** Adds members to the address index who were added before it existed. Returns how many. */
+export const fillAddressIndex = async (
+  pool: Database,
+  memberVault: MemberVault,
+  index: AddressIndex,
+): Promise<number> => {
+  type Unindexed = { readonly workspace_id: string; readonly member_id: string; readonly sealed: string };
+  const { rows } = await pool.query<Unindexed>(UNINDEXED);
+  for (const { workspace_id, member_id, sealed } of rows) {
+    const email = (await memberVault.open(workspace_id, member_id, sealed))?.email ?? null;
+    await putAddress(pool, workspace_id, member_id, email === null ? null : index.accountIdOf(email));
+  }
+  return rows.length;
+};

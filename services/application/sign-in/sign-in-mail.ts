@@ -1,0 +1,58 @@
+import type { TextChannel } from '#platform/channels/email.ts';
+import type { EmailMessage } from '#platform/channels/email-message.ts';
+import { pause } from '#platform/clock.ts';
+import type { Log } from '#platform/logger.ts';
+import { CODE_MINUTES } from './codes.ts';
+
+/** Milliseconds before the second and the third attempt. A person waits for the mail and can request another code. */
+const RETRY_AFTER_MS = [2_000, 10_000];
+/** Maximum mails being sent. Beyond this, mails are dropped, so that a slow mail server cannot fill the memory. */
+const SENDING_MAX = 1_000;
+
+export type SignInMail = AsyncDisposable & {
+  /** Sends a code in the background. Returns at once, so that the reply does not tell whether a mail is sent. */
+  send(mail: { readonly to: string; readonly code: string; readonly attemptId: string }): void;
+};
+
+/** Builds the mail. It contains no name and no link: mail scanners request every link. */
+export const codeMessageOf = (code: string): EmailMessage => ({
+  subject: 'Your sign-in code',
+  text: [
+    `Your code is ${code.slice(0, 4)} ${code.slice(4)}.`,
+    '',
+    `Enter it in the browser in which you asked for it. It works once, for ${CODE_MINUTES} minutes.`,
+    '',
+    'If you did not ask for it, somebody else typed your address. Do nothing: without this code, nobody can sign in.',
+    'Nobody of this service will ever ask you for the code.',
+    '',
+  ].join('\n'),
+});
+
+/** Creates the sender. Disposal ends it after the present attempts. */
+export const createSignInMail = (channel: Pick<TextChannel, 'sendMessage'>, log: Log): SignInMail => {
+  const ending = new AbortController();
+  const sending = new Set<Promise<void>>();
+  const attempt = async (to: string, message: EmailMessage, attemptId: string): Promise<void> => {
+    for (const waitMs of [0, ...RETRY_AFTER_MS]) {
+      await pause(waitMs, ending.signal);
+      const outcome = await channel.sendMessage({ to, deliveryId: `code-${attemptId}` }, message);
+      if (outcome.delivered) return;
+      log.warn({ attempt_id: attemptId, reason: outcome.reason }, 'sign-in mail not sent');
+      if (outcome.terminal || ending.signal.aborted) return;
+    }
+  };
+  return {
+    send: ({ to, code, attemptId }) => {
+      if (sending.size >= SENDING_MAX) {
+        log.error({ attempt_id: attemptId }, 'sign-in mail dropped: the mail server is too slow');
+        return;
+      }
+      const sent = attempt(to, codeMessageOf(code), attemptId).finally(() => sending.delete(sent));
+      sending.add(sent);
+    },
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await Promise.all(sending);
+    },
+  };
+};
