@@ -3,6 +3,7 @@ import type { EmailMessage } from '#platform/channels/email-message.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import { CODE_MINUTES } from './codes.ts';
+import type { MemberDirectory } from './member-directory.ts';
 
 /** Milliseconds before the second and the third attempt. A person waits for the mail and can request another code. */
 const RETRY_AFTER_MS = [2_000, 10_000];
@@ -10,8 +11,11 @@ const RETRY_AFTER_MS = [2_000, 10_000];
 const SENDING_MAX = 1_000;
 
 export type SignInMail = AsyncDisposable & {
-  /** Sends a code in the background. Returns at once, so that the reply does not tell whether a mail is sent. */
-  send(mail: { readonly to: string; readonly code: string; readonly attemptId: string }): void;
+  /**
+   * Sends a code to the stored address of an account, if there is one. Returns at once and looks the account up
+   * afterwards, so that the reply does not tell whether it exists.
+   */
+  send(mail: { readonly accountId: string; readonly code: string; readonly attemptId: string }): void;
 };
 
 /** Builds the mail. It contains no name and no link: mail scanners request every link. */
@@ -29,25 +33,39 @@ export const codeMessageOf = (code: string): EmailMessage => ({
 });
 
 /** Creates the sender. Disposal ends it after the present attempts. */
-export const createSignInMail = (channel: Pick<TextChannel, 'sendMessage'>, log: Log): SignInMail => {
+export const createSignInMail = (
+  channel: Pick<TextChannel, 'sendMessage'>,
+  directory: MemberDirectory,
+  log: Log,
+): SignInMail => {
   const ending = new AbortController();
   const sending = new Set<Promise<void>>();
-  const attempt = async (to: string, message: EmailMessage, attemptId: string): Promise<void> => {
-    for (const waitMs of [0, ...RETRY_AFTER_MS]) {
-      await pause(waitMs, ending.signal);
-      const outcome = await channel.sendMessage({ to, deliveryId: `code-${attemptId}` }, message);
-      if (outcome.delivered) return;
-      log.warn({ attempt_id: attemptId, reason: outcome.reason }, 'sign-in mail not sent');
-      if (outcome.terminal || ending.signal.aborted) return;
+  const attempt: (mail: Parameters<SignInMail['send']>[0]) => Promise<void> = async (mail) => {
+    const { accountId, code, attemptId } = mail;
+    try {
+      const to = (await directory.find(accountId))?.email ?? null;
+      if (to === null) return;
+      for (const waitMs of [0, ...RETRY_AFTER_MS]) {
+        await pause(waitMs, ending.signal);
+        const outcome = await channel.sendMessage(
+          { to, deliveryId: `code-${attemptId}` },
+          codeMessageOf(code),
+        );
+        if (outcome.delivered) return;
+        log.warn({ attempt_id: attemptId, reason: outcome.reason }, 'sign-in mail not sent');
+        if (outcome.terminal || ending.signal.aborted) return;
+      }
+    } catch (error) {
+      log.error({ err: error, attempt_id: attemptId }, 'sign-in mail not sent');
     }
   };
   return {
-    send: ({ to, code, attemptId }) => {
+    send: (mail) => {
       if (sending.size >= SENDING_MAX) {
-        log.error({ attempt_id: attemptId }, 'sign-in mail dropped: the mail server is too slow');
+        log.error({ attempt_id: mail.attemptId }, 'sign-in mail dropped: the mail server is too slow');
         return;
       }
-      const sent = attempt(to, codeMessageOf(code), attemptId).finally(() => sending.delete(sent));
+      const sent = attempt(mail).finally(() => sending.delete(sent));
       sending.add(sent);
     },
     [Symbol.asyncDispose]: async () => {

@@ -1,0 +1,154 @@
+import { type errors, Provider } from 'oidc-provider';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
+import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
+import { sha256Of } from '#application/access/api-key-format.ts';
+import { APP_NAME_MAX_LENGTH, connectionIdOf } from '#domain/workspace/connection.ts';
+import { cutText } from '../output/clean-text.ts';
+import { LOOPBACK } from '../pages/consent-page.ts';
+
+/** An app's request for access that waits for a person in this browser. */
+export type AppRequest = {
+  /** Id of this step; it is part of the page's address. */
+  readonly uid: string;
+  /** Account that the authorization server holds for this browser, which may be another one than the pages'. */
+  readonly accountId: string | null;
+  /** Time from which a sign-in counts, where the app demands a new one. Epoch seconds. */
+  readonly signedInSince: number | null;
+  readonly isConsent: boolean;
+  readonly app: ConnectedApp;
+  /** Origin or scheme that the browser returns to; forms may lead there. */
+  readonly returnsTo: string;
+  readonly scopes: readonly Scope[];
+  /** Id of the connection that an answer makes. The same request has one connection, however often it is answered. */
+  readonly connectionId: string;
+};
+
+/** Requests of apps, as far as the pages need them. Each answer returns the address to send the browser to. */
+export type AppRequests = {
+  /** Returns `null` when the request has expired, was answered, or belongs to another browser. */
+  find(request: IncomingMessage, response: ServerResponse): Promise<AppRequest | null>;
+  signIn(request: IncomingMessage, response: ServerResponse, accountId: string): Promise<string>;
+  allow(request: IncomingMessage, response: ServerResponse, scopes: readonly Scope[]): Promise<string>;
+  deny(request: IncomingMessage, response: ServerResponse): Promise<string>;
+};
+
+/** Reasons of the provider for a sign-in although the browser is signed in: the app asked for a new one. */
+const NEW_SIGN_IN = ['login_prompt', 'max_age'];
+/** Hosts of the member's own computer, as RFC 8252 names them. */
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+type Client = { readonly clientId: string; readonly clientName?: string | undefined };
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Describes an app for a person. Its name is a claim: cleaned, cut, and never trusted. */
+export const describeApp = (client: Client, redirectUri: string, isOperators: boolean): ConnectedApp => {
+  const { clientId, clientName = '' } = client;
+  const url = new URL(redirectUri);
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  const name = cutText(clientName.replaceAll(/\s+/g, ' ').trim(), APP_NAME_MAX_LENGTH - 1).text;
+  const isDocument = clientId.startsWith('https://');
+  return {
+    id: clientId,
+    name: name === '' ? 'An app without a name' : name,
+    identified_by: isDocument ? 'document' : isOperators ? 'operator' : 'registration',
+    redirect_host: LOOPBACK_HOSTS.has(url.hostname) || !isWeb ? LOOPBACK : url.host,
+  };
+};
+
+/** Returns the source for `form-action`: an origin, or the scheme of a program's own links. */
+export const formTargetOf = (redirectUri: string): string => {
+  const url = new URL(redirectUri);
+  return url.origin === 'null' ? url.protocol : url.origin;
+};
+
+/** Creates the port to the authorization server. `resource`: what is asked for where the app names nothing. */
+export const createAppRequests = (
+  provider: Provider,
+  {
+    resource,
+    isOperators,
+  }: { readonly resource: string; readonly isOperators: (clientId: string) => boolean },
+): AppRequests => {
+  const grantIdOf = (uid: string): string => sha256Of(`grant of ${uid}`);
+
+  return {
+    find: async (request, response) => {
+      let interaction: Interaction;
+      try {
+        interaction = await provider.interactionDetails(request, response);
+      } catch (error) {
+        if ((error as Partial<errors.OIDCProviderError>).error === 'invalid_request') return null;
+        throw error;
+      }
+      const { uid, params, prompt, session, iat } = interaction;
+      const client = await provider.Client.find(textOf(params['client_id']));
+      if (!client) return null;
+      const redirectUri = textOf(params['redirect_uri']);
+      const asked = textOf(params['scope']).split(' ');
+      return {
+        uid,
+        accountId: session?.accountId ?? null,
+        signedInSince: prompt.reasons.some((reason) => NEW_SIGN_IN.includes(reason)) ? iat : null,
+        isConsent: prompt.name === 'consent',
+        app: describeApp(client, redirectUri, isOperators(client.clientId)),
+        returnsTo: formTargetOf(redirectUri),
+        scopes: SCOPES.filter((scope) => asked.includes(scope)),
+        connectionId: connectionIdOf(grantIdOf(uid)),
+      };
+    },
+    signIn: async (request, response, accountId) => {
+      const session = await provider.Session.get(
+        (provider as unknown as ContextFactory).createContext(request, response),
+      );
+      // Without this, the provider asks the person to sign the other account out first, in a page of its own.
+      if (session.accountId !== undefined && session.accountId !== accountId) {
+        Object.assign(session, { accountId, authorizations: undefined });
+        await session.persist();
+      }
+      return provider.interactionResult(request, response, { login: { accountId, remember: false } });
+    },
+    allow: async (request, response, scopes) => {
+      const { uid, params, prompt, session } = await provider.interactionDetails(request, response);
+      const { missingOIDCScope, missingResourceScopes } = prompt.details as MissingScopes;
+      const accountId = session?.accountId;
+      if (accountId === undefined) throw new Error('a consent has an account');
+      const grant = new provider.Grant({ accountId, clientId: textOf(params['client_id']) });
+      grant.jti = grantIdOf(uid);
+      if (missingOIDCScope) grant.addOIDCScope(missingOIDCScope.join(' '));
+      const missing = Object.entries(
+        missingResourceScopes ?? { [resource]: textOf(params['scope']).split(' ') },
+      );
+      for (const [indicator, asked] of missing) {
+        const granted = asked.filter((scope) => (scopes as readonly string[]).includes(scope));
+        const rejected = asked.filter((scope) => !granted.includes(scope));
+        if (granted.length > 0) grant.addResourceScope(indicator, granted.join(' '));
+        // Without this, the provider asks again for what the person did not tick.
+        if (rejected.length > 0) grant.rejectResourceScope(indicator, rejected.join(' '));
+      }
+      const grantId = await grant.save();
+      return provider.interactionResult(request, response, { consent: { grantId } });
+    },
+    deny: (request, response) =>
+      provider.interactionResult(
+        request,
+        response,
+        { error: 'access_denied', error_description: 'The member did not allow the access.' },
+        { mergeWithLastSubmission: false },
+      ),
+  };
+};
+
+type MissingScopes = {
+  readonly missingOIDCScope?: readonly string[];
+  readonly missingResourceScopes?: Readonly<Record<string, readonly string[]>>;
+};
+
+type ContextFactory = {
+  createContext(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Parameters<typeof Provider.prototype.Session.get>[0];
+};

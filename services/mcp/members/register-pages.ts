@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify';
+import { registerAccountPages, registerInvitationPages } from './account-routes.ts';
+import { type MemberPages, sendMessage } from './pages-context.ts';
+import { registerRequestPages } from './request-routes.ts';
+import { registerUpstreamReturn } from './sign-in-routes.ts';
+
+/** Maximum size of a form in bytes: an address, a code or some ids. */
+const FORM_MAX_BYTES = 16 * 1024;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** Registers the members' pages: `/signin/…` and `/account`. They are HTML without scripts. */
+export const registerMemberPages = async (app: FastifyInstance, pages: MemberPages): Promise<void> => {
+  const { host } = new URL(pages.baseUrl);
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      FORM_TYPE,
+      { parseAs: 'string', bodyLimit: FORM_MAX_BYTES },
+      (_request, body, done) => done(null, new URLSearchParams(String(body))),
+    );
+    // Against DNS rebinding: another name for this address gets no page.
+    scope.addHook('onRequest', async (request, reply) => {
+      if (request.headers.host !== host) {
+        await sendMessage(reply, 403, 'Wrong address', `This service is at ${pages.baseUrl}.`);
+      }
+    });
+    scope.setErrorHandler(async (error, request, reply) => {
+      const { statusCode = 500 } = error as { readonly statusCode?: number };
+      if (statusCode < 500) {
+        return sendMessage(
+          reply,
+          statusCode,
+          'This cannot be read',
+          'Go back, reload the page and try again.',
+        );
+      }
+      pages.log.error({ err: error, request_id: request.id }, 'page failed');
+      return sendMessage(
+        reply,
+        500,
+        'Something went wrong here',
+        'Reload the page. If it happens again, tell the operator of this service.',
+        `Request: ${request.id}`,
+      );
+    });
+    registerRequestPages(scope, pages);
+    registerUpstreamReturn(scope, pages);
+    registerInvitationPages(scope, pages);
+    registerAccountPages(scope, pages);
+  });
+};

@@ -1,0 +1,102 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  type Configuration,
+  discovery,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client';
+import { sha256Of } from '#application/access/api-key-format.ts';
+import type { AddressIndex } from '#application/vault/address-index.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** Minutes in which the browser must come back. */
+const RETURN_MINUTES = 15;
+
+/** Sign-in at the organisation's own OpenID provider. It signs in existing members and creates none. */
+export type Upstream = {
+  /** Host of the provider, as the page names it. */
+  readonly name: string;
+  /** Begins a sign-in and returns the address to send the browser to. */
+  start(browserHash: string, returnTo: string): Promise<string>;
+  /**
+   * Ends a sign-in with the address that the browser came back to. `null` when it did not begin in this browser, was
+   * ended before, or the provider refused. `accountId` is null when it did not vouch for an e-mail address.
+   */
+  finish(
+    browserHash: string,
+    url: URL,
+  ): Promise<{ readonly returnTo: string; readonly accountId: string | null } | null>;
+};
+
+const START = `
+  insert into sign_in.upstream (state_hash, browser_hash, code_verifier, nonce, return_to, expires_at)
+  values ($1, $2, $3, $4, $5, now() + interval '${RETURN_MINUTES} minutes')`;
+const FINISH = `
+  delete from sign_in.upstream where state_hash = $1 and browser_hash = $2 and expires_at > now()
+  returning code_verifier, nonce, return_to`;
+type Row = { readonly code_verifier: string; readonly nonce: string; readonly return_to: string };
+
+export const createUpstream = (
+  { pool, index, log }: { readonly pool: Database; readonly index: AddressIndex; readonly log: Log },
+  settings: {
+    readonly issuer: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly baseUrl: string;
+  },
+): Upstream => {
+  const issuer = new URL(settings.issuer);
+  const redirectUri = `${settings.baseUrl}/signin/upstream/callback`;
+  let found: Promise<Configuration> | undefined;
+  /** Reads the provider's metadata on first use. A failed reading is tried again. */
+  const configuration = (): Promise<Configuration> => {
+    // The setting is the operator's: http is for a provider in the same network and for tests.
+    const options = issuer.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {};
+    found ??= discovery(issuer, settings.clientId, settings.clientSecret, undefined, options);
+    found.catch(() => {
+      found = undefined;
+    });
+    return found;
+  };
+  return {
+    name: issuer.host,
+    start: async (browserHash, returnTo) => {
+      const [state, nonce, verifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
+      const url = buildAuthorizationUrl(await configuration(), {
+        redirect_uri: redirectUri,
+        scope: 'openid email',
+        state,
+        nonce,
+        code_challenge: await calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      await pool.query(START, [sha256Of(state), browserHash, verifier, nonce, returnTo]);
+      return url.href;
+    },
+    finish: async (browserHash, url) => {
+      const state = url.searchParams.get('state') ?? '';
+      const [row] = (await pool.query<Row>(FINISH, [sha256Of(state), browserHash])).rows;
+      if (!row) return null;
+      try {
+        const tokens = await authorizationCodeGrant(await configuration(), url, {
+          pkceCodeVerifier: row.code_verifier,
+          expectedState: state,
+          expectedNonce: row.nonce,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims();
+        const email = claims?.['email_verified'] === true ? claims['email'] : null;
+        const accountId = typeof email === 'string' ? index.accountIdOf(email) : null;
+        return { returnTo: row.return_to, accountId };
+      } catch (error) {
+        log.warn({ err: error, issuer: issuer.host }, 'upstream sign-in failed');
+        return null;
+      }
+    },
+  };
+};

@@ -1,0 +1,96 @@
+import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
+import type { BrowserSignIn } from '#application/sign-in/browsers.ts';
+import type { Account, Membership } from '#application/sign-in/member-directory.ts';
+import { formOf, pageOf } from './layout.ts';
+import { html, type Html } from './html.ts';
+import { permissionsOf } from './permissions.ts';
+
+/** A connected app as the account page shows it. */
+export type ShownConnection = {
+  readonly connectionId: string;
+  readonly app: ConnectedApp;
+  readonly scopes: readonly Scope[];
+  /** ISO time in UTC. */
+  readonly allowedAt: string;
+  /** False until the app has received its first token. */
+  readonly isConnected: boolean;
+  /** Name of the other member whose app it is; `null` for the member's own. */
+  readonly owner: string | null;
+};
+
+export type WorkspaceConnections = {
+  readonly membership: Membership;
+  readonly connections: readonly ShownConnection[];
+};
+
+/** Formats a day or a time in UTC, in English. */
+const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+export const dayOf = (time: Date): string => DAY.format(time);
+const timeOf = (time: Date): string => `${TIME.format(time)} UTC`;
+
+const METHOD_WORDS = {
+  code: 'with a code by e-mail',
+  invitation: 'with an invitation link',
+  upstream: 'with your organisation',
+} as const;
+
+const connectionOf = (formToken: string, workspaceId: string, shown: ShownConnection): Html => {
+  const { connectionId, app, scopes, allowedAt, isConnected, owner } = shown;
+  const nameId = `name-${connectionId}`;
+  return html`<li><p><strong id="${nameId}"><bdi>${app.name}</bdi></strong>${
+    owner === null ? null : html` of <bdi>${owner}</bdi>`
+  }</p>
+<p class="muted">May: ${permissionsOf(scopes)
+    .map(({ title }) => title.toLowerCase())
+    .join(
+      ', ',
+    )}. Allowed on ${dayOf(new Date(allowedAt))}${isConnected ? '' : '; the app has not come back for it yet'}.</p>
+${formOf(
+  '/account/end',
+  formToken,
+  html`<input type="hidden" name="workspace" value="${workspaceId}">
+<input type="hidden" name="connection" value="${connectionId}">
+<button aria-describedby="${nameId}">End this connection</button>`,
+)}</li>`;
+};
+
+const workspaceOf = (formToken: string, { membership, connections }: WorkspaceConnections): Html =>
+  html`<h2>Apps in <bdi>${membership.workspaceName}</bdi></h2>${
+    connections.length === 0
+      ? html`<p>No app is connected.</p>`
+      : html`<ul class="list">${connections.map((one) => connectionOf(formToken, membership.workspaceId, one))}</ul>`
+  }`;
+
+/** Page of a signed-in member: connected apps per workspace, and the browsers in which the member is signed in. */
+export const accountPage = ({
+  account,
+  formToken,
+  workspaces,
+  browsers,
+  currentSignInId,
+}: {
+  readonly account: Account;
+  readonly formToken: string;
+  readonly workspaces: readonly WorkspaceConnections[];
+  readonly browsers: readonly BrowserSignIn[];
+  readonly currentSignInId: string;
+}): string =>
+  pageOf(
+    'Your account',
+    html`<p>Signed in as <strong><bdi>${account.email ?? account.name ?? 'a member without a readable name'}</bdi></strong>.
+To connect another app, start in the app; if its page is open already, reload it.</p>
+${workspaces.map((one) => workspaceOf(formToken, one))}
+<h2>Browsers</h2><ul class="list">${browsers.map(
+      ({ signInId, method, signedInAt, usedAt }) =>
+        html`<li><p id="browser-${signInId}">${signInId === currentSignInId ? 'This browser' : 'Another browser'}: signed in
+${METHOD_WORDS[method]} on ${timeOf(signedInAt)}, last used ${timeOf(usedAt)}.</p>
+${formOf(
+  '/account/sign-out',
+  formToken,
+  html`<input type="hidden" name="sign_in" value="${signInId}">
+<button aria-describedby="browser-${signInId}">Sign out</button>`,
+)}</li>`,
+    )}</ul>`,
+  );

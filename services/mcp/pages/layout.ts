@@ -1,0 +1,48 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { html, type Html } from './html.ts';
+
+/** Name of the product, as the e-mails say it. */
+export const PRODUCT = 'Ad intelligence';
+
+const STYLE = readFileSync(new URL('./pages.css', import.meta.url), 'utf8');
+const STYLE_SOURCE = `'sha256-${hash('sha256', STYLE, 'base64')}'`;
+
+/** Headers of every page. `formTargets`: origins or schemes that a form may lead to, apart from this service. */
+export const headersOf = (formTargets: readonly string[] = []): Readonly<Record<string, string>> => ({
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    "base-uri 'none'",
+    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+});
+
+/** Builds a page. It has no script and loads nothing. */
+export const pageOf = (title: string, body: Html): string =>
+  `<!doctype html>\n${
+    html`<html lang="en"><head><meta charset="utf-8"><title>${title} – ${PRODUCT}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<style>${{ html: STYLE }}</style></head>
+<body><header>${PRODUCT}</header><main><h1>${title}</h1>${body}</main></body></html>`.html
+  }`;
+
+/** A form that posts to this service, with the token that proves it came from one of these pages. */
+export const formOf = (action: string, formToken: string, content: Html): Html =>
+  html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
+
+/** A message about what the person entered; screen readers read it first. */
+export const faultOf = (fault: string | null): Html | null =>
+  fault === null ? null : html`<p class="fault" role="alert">${fault}</p>`;
+
+/** A page with a message only. */
+export const messagePage = (title: string, ...paragraphs: readonly string[]): string =>
+  pageOf(title, html`${paragraphs.map((text) => html`<p>${text}</p>`)}`);
