@@ -8,9 +8,20 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_MAX_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 
+export type AppOptions = {
+  /** Proxies whose word about the address of a client counts: addresses or ranges. */
+  readonly trustedProxies?: readonly string[];
+  /** Registers further routes, such as the authorization server. */
+  readonly routes?: readonly ((app: FastifyInstance) => Promise<void>)[];
+};
+
 /** Builds the HTTP server of the process. It does not listen yet. */
-export const buildMcpApp = async (endpoint: McpEndpoint): Promise<FastifyInstance> => {
+export const buildMcpApp = async (
+  endpoint: McpEndpoint,
+  { trustedProxies = [], routes = [] }: AppOptions = {},
+): Promise<FastifyInstance> => {
   const app = fastify({
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: { maxHeaderSize: HEADERS_MAX_BYTES, headersTimeout: HEADERS_TIMEOUT_MS },
@@ -19,5 +30,6 @@ export const buildMcpApp = async (endpoint: McpEndpoint): Promise<FastifyInstanc
     forceCloseConnections: 'idle',
   });
   await registerMcpEndpoint(app, endpoint);
+  for (const register of routes) await register(app);
   return app;
 };

@@ -8,6 +8,7 @@ import { createOperationDependencies } from '#operations/dependencies/create-dep
 import { ENDPOINTS } from '#operations/index.ts';
 import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
+import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
@@ -17,10 +18,16 @@ import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.t
 import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { buildMcpApp } from './app.ts';
-import { McpSettings } from './settings.ts';
+import { errorPageOf } from './http/error-page.ts';
+import { registerOauthRoutes } from './http/oauth-routes.ts';
+import { hasClientDocuments, McpSettings } from './settings.ts';
 import { createSignInTables } from './sign-in/adapter.ts';
+import { createFetchForClient } from './sign-in/client-documents.ts';
 import { createConnections } from './sign-in/connections.ts';
 import { startHousekeeping } from './sign-in/housekeeping.ts';
+import { deriveKeys } from './sign-in/keys.ts';
+import { createMembersById } from './sign-in/members-by-id.ts';
+import { createProvider, resourceOf } from './sign-in/provider.ts';
 import { createVerifyAccessToken } from './sign-in/verify-access-token.ts';
 
 /** Maximum connections for commands and checkpoints. Reads use a separate pool. */
@@ -97,13 +104,33 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   resources.use(startHousekeeping({ pool, connections, log }));
 
   const baseUrl = settings.MCP_BASE_URL ?? `http://${MCP_HOST}:${MCP_PORT}`;
-  const app = await buildMcpApp({
+  const hasDocuments = hasClientDocuments(settings.MCP_CLIENT_DOCUMENTS, baseUrl);
+  const egress = resources.use(openEgress({ allowLoopback: settings.EGRESS_ALLOW_LOOPBACK }));
+  const provider = createProvider({
     baseUrl,
-    allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
-    hasWrites: settings.MCP_WRITES === 'on',
-    verifyAccessToken: createVerifyAccessToken(tokens),
-    dependencies,
+    pool,
+    connections,
+    members: createMembersById(pool),
+    keys: deriveKeys(settings.MCP_SECRET, settings.MCP_SECRET_SECOND),
+    fetchForClient: hasDocuments ? createFetchForClient(egress) : null,
+    hasRegistration: settings.MCP_DYNAMIC_REGISTRATION === 'on',
+    connectionDays: settings.MCP_CONNECTION_DAYS,
+    errorPage: errorPageOf,
+    log,
   });
+  const app = await buildMcpApp(
+    {
+      baseUrl,
+      allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
+      hasWrites: settings.MCP_WRITES === 'on',
+      verifyAccessToken: createVerifyAccessToken(tokens, resourceOf(baseUrl)),
+      dependencies,
+    },
+    {
+      trustedProxies: settings.MCP_TRUSTED_PROXIES ?? [],
+      routes: [(one) => registerOauthRoutes(one, { provider, baseUrl })],
+    },
+  );
   resources.defer(() => app.close());
   await app.listen({ host: MCP_HOST, port: MCP_PORT });
   operatorPort.started();

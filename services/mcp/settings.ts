@@ -1,15 +1,25 @@
 import { z } from 'zod';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { emailSettings } from '#platform/channels/email.ts';
+import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 
 const SECRET_MIN_LENGTH = 16;
+const MCP_SECRET_MIN_LENGTH = 32;
 const CONNECTION_DAYS_MAX = 365;
 
+const McpBaseUrl = z
+  .url()
+  .transform((url) => url.replace(/\/+$/, ''))
+  .refine((url) => new URL(url).origin === url, 'an address without a path, such as https://mcp.ads.example');
 const BaseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
+const Addresses = z
+  .string()
+  .transform((text) => text.split(',').map((one) => one.trim()))
+  .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])));
 const Origins = z
   .string()
   .transform((text) => text.split(',').map((one) => one.trim()))
@@ -21,7 +31,7 @@ export const McpSettings = z.object({
   ...serviceSettings,
   MCP_HOST: z.string().default('127.0.0.1').describe('Where the MCP server listens.'),
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
-  MCP_BASE_URL: BaseUrl.optional().describe(
+  MCP_BASE_URL: McpBaseUrl.optional().describe(
     'Where assistants reach the MCP server, without `/mcp` and without a slash at its end; from host and port when not set.',
   ),
   MCP_WRITES: z
@@ -30,6 +40,27 @@ export const McpSettings = z.object({
     .describe('`off` hides the tools that write, whatever a connection was granted.'),
   MCP_ALLOWED_ORIGINS: Origins.optional().describe(
     'Origins of other sites whose pages may call `/mcp`, with commas between.',
+  ),
+  MCP_SECRET: secret(
+    z.string().min(MCP_SECRET_MIN_LENGTH),
+    'Signs the cookies of sign-ins; the same in every process of the MCP server, 32 characters at least.',
+  ),
+  MCP_SECRET_SECOND: secret(
+    z.string().min(MCP_SECRET_MIN_LENGTH).optional(),
+    'Cookies signed by it are accepted too, while secrets change.',
+  ),
+  MCP_CLIENT_DOCUMENTS: z
+    .enum(['on', 'off', 'auto'])
+    .default('auto')
+    .describe(
+      'Whether apps may name a document at their own address instead of registering; `auto`: where the base URL is public and https.',
+    ),
+  MCP_DYNAMIC_REGISTRATION: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('`off`: apps cannot register by themselves.'),
+  MCP_TRUSTED_PROXIES: Addresses.optional().describe(
+    'Proxies in front of the MCP server, addresses or ranges with commas between: their `x-forwarded-for` names the client.',
   ),
   MCP_CONNECTION_DAYS: z.coerce
     .number()
@@ -62,3 +93,7 @@ export const McpSettings = z.object({
   ...egressSettings,
   ...vaultSettings,
 });
+
+/** Returns whether apps may name a document. `auto`: only where the base URL is public and https. */
+export const hasClientDocuments = (mode: 'on' | 'off' | 'auto', baseUrl: string): boolean =>
+  mode === 'auto' ? checkTargetUrl(baseUrl, { allowLoopback: false }) === null : mode === 'on';

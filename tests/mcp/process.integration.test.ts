@@ -76,6 +76,7 @@ test('the process starts with plain node, refuses API keys, and ends on a signal
     ...stack.environment,
     MCP_PORT: String(port),
     CURSOR_SECRET: 'a secret for tests only',
+    MCP_SECRET: 'a secret of 32 characters for tests',
   });
   await started.says('listening');
   const reply = await fetch(`http://127.0.0.1:${port}/mcp`, {

@@ -88,19 +88,23 @@ export const createKeyLeaseCache = (db: ReadDatabase, now?: () => number): Calle
   createLeaseCache(db, { kind: 'api_key', sql: FIND }, now);
 
 /**
- * Creates a lease cache of callers of one kind. `sql` has one parameter, the hashes, and returns the columns of `Row`
- * for those that are valid. `now`: the monotonic clock, in milliseconds.
+ * Creates a lease cache of callers of one kind. `sql` returns the columns of `Row` for the valid ones of the hashes,
+ * its first parameter; `values` are the parameters after it. `now`: the monotonic clock, in milliseconds.
  */
 export const createLeaseCache = (
   db: ReadDatabase,
-  { kind, sql }: { readonly kind: Caller['kind']; readonly sql: string },
+  {
+    kind,
+    sql,
+    values = [],
+  }: { readonly kind: Caller['kind']; readonly sql: string; readonly values?: readonly string[] },
   now: () => number = () => performance.now(),
 ): Callers => {
   const leases = new LRUCache<string, Lease>({ max: REMEMBERED_MAX });
   const pending = new Map<string, PendingQuery>();
 
   const queryCallers = async (hashes: readonly string[], since: number): Promise<CallersByHash> => {
-    const rows = await db.query<Row>({ sql, values: [hashes] });
+    const rows = await db.query<Row>({ sql, values: [hashes, ...values] });
     const found = new Map(rows.map((row) => [row.sha256, callerOf(kind, row)]));
     for (const sha256 of hashes) {
       // A late result of an older query must not replace a newer one.

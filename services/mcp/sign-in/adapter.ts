@@ -5,6 +5,7 @@ import { sha256Of } from '#application/access/api-key-format.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
+import { identificationOf, REGISTERED_SECONDS } from './clients.ts';
 
 const SCHEMA = readFileSync(new URL('./store/schema.sql', import.meta.url), 'utf8');
 
@@ -19,7 +20,12 @@ export const createSignInTables = (pool: Database): Promise<void> =>
 export const REFRESH_GRACE_SECONDS = 30;
 
 /** Kinds of records that belong to a connection. */
-const OF_CONNECTION: ReadonlySet<string> = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken']);
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  'AccessToken',
+  'AuthorizationCode',
+  'Grant',
+  'RefreshToken',
+]);
 
 /** Connections, as far as the store of tokens needs them. */
 export type TokenRights = {
@@ -31,6 +37,19 @@ export type TokenRights = {
 
 /** True while an app gives its own tokens back (RFC 7009). Otherwise a grant ends because a token was used twice. */
 const isRevocation = (): boolean => Provider.ctx?.oidc.route === 'revocation';
+
+/** Returns what is stored of a record: neither its own id, nor that of the browser's session. */
+const storedOf = (kind: string, { jti: _jti, ...stored }: AdapterPayload): AdapterPayload => {
+  if (kind !== 'Interaction' || stored.session === undefined) return stored;
+  const { cookie: _cookie, ...session } = stored.session;
+  return { ...stored, session };
+};
+
+/** Returns the lifetime in seconds. Apps that registered themselves live shortly at first; an operator's have no end. */
+const secondsOf = (kind: string, id: string, expiresIn: number | undefined): number | null => {
+  if (kind === 'Client') return identificationOf(id) === 'registration' ? REGISTERED_SECONDS : null;
+  return expiresIn !== undefined && Number.isFinite(expiresIn) ? expiresIn : null;
+};
 
 type Row = { readonly payload: AdapterPayload; readonly consumed: number | null };
 
@@ -62,8 +81,9 @@ export const createAdapter =
 
     return {
       upsert: async (id, payload, expiresIn) => {
-        const { jti: _jti, ...stored } = payload;
-        const { grantId, uid } = payload;
+        const stored = storedOf(kind, payload);
+        const { uid } = payload;
+        const grantId = kind === 'Grant' ? id : payload.grantId;
         const connectionId =
           OF_CONNECTION.has(kind) && grantId !== undefined ? connectionIdOf(grantId) : null;
         const isToken = kind === 'AccessToken' || kind === 'RefreshToken';
@@ -76,8 +96,7 @@ export const createAdapter =
           connectionId,
           uid === undefined ? null : sha256Of(uid),
           JSON.stringify(stored),
-          // Registered clients have no fixed end.
-          Number.isFinite(expiresIn) ? expiresIn : null,
+          secondsOf(kind, id, expiresIn),
         ]);
       },
       find: async (id) => {
@@ -115,6 +134,21 @@ export const createAdapter =
       },
     };
   };
+
+/** Days for which an app that registered itself is kept after its last live connection. */
+const CLIENT_KEPT_DAYS = 30;
+
+/** Keeps the apps that have a live connection. Returns how many were kept for longer. */
+export const keepUsedClients = async (pool: Database): Promise<number> => {
+  const { rowCount } = await pool.query(
+    `update oauth.record set expires_at = now() + make_interval(days => $1)
+     where kind = 'Client' and expires_at between now() and now() + make_interval(days => $1 - 1)
+       and payload->>'client_id' in (
+         select app->>'id' from access.connection where not ended and expires_at > now())`,
+    [CLIENT_KEPT_DAYS],
+  );
+  return rowCount ?? 0;
+};
 
 /** Maximum expired records deleted per statement. */
 const DELETED_TOGETHER_MAX = 10_000;

@@ -89,9 +89,11 @@ export const createConnections = (dependencies: {
     });
   };
 
-  const find = async (connectionId: string): Promise<ConnectionRow | undefined> => {
-    const sql = `select ${COLUMNS} from access.connection where connection_id = $1 and not ended`;
-    return (await pool.query<ConnectionRow>(sql, [connectionId])).rows[0];
+  type Found = ConnectionRow & { readonly expired: boolean };
+  const find = async (connectionId: string): Promise<Found | undefined> => {
+    const sql = `select ${COLUMNS}, expires_at <= now() as expired from access.connection
+      where connection_id = $1 and not ended`;
+    return (await pool.query<Found>(sql, [connectionId])).rows[0];
   };
 
   const endAs: Connections['endAs'] = ({ workspace_id, connection_id }, reason, actor) => {
@@ -121,7 +123,8 @@ export const createConnections = (dependencies: {
     },
     admit: async (connectionId) => {
       const row = await find(connectionId);
-      if (!row) return false;
+      // An expired connection gets no more tokens, though its end is recorded later.
+      if (!row || row.expired) return false;
       if (row.connected) return true;
       const { workspace_id, connection_id } = row;
       try {

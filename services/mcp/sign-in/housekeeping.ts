@@ -1,7 +1,7 @@
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { deleteDeadRecords } from './adapter.ts';
+import { deleteDeadRecords, keepUsedClients } from './adapter.ts';
 import type { Connections } from './connections.ts';
 
 /** Milliseconds between two runs. Nothing waits for a run: dead connections and records are refused before it. */
@@ -24,6 +24,7 @@ export const startHousekeeping = (
     while (!ending.signal.aborted) {
       try {
         const ended = await connections.endDead();
+        await keepUsedClients(pool);
         const deleted = await deleteDeadRecords(pool);
         if (ended + deleted > 0) log.info({ ended, deleted }, 'dead connections and records removed');
       } catch (error) {

@@ -24,10 +24,18 @@ const FIND = `
   join access.member using (workspace_id, member_id)
   join access.workspace using (workspace_id)
   where record.kind = 'AccessToken' and record.key = any($1::text[]) and record.expires_at > now()
+    and record.payload->>'aud' = $2
     and not connection.ended and connection.expires_at > now()`;
 
-/** Creates the check of access tokens, with the leases that API keys have. `now`: the monotonic clock in ms. */
-export const createVerifyAccessToken = (db: ReadDatabase, now?: () => number): VerifyAccessToken => {
-  const callers = createLeaseCache(db, { kind: 'connection', sql: FIND }, now);
+/**
+ * Creates the check of access tokens for one resource, with the leases that API keys have. A token for another
+ * resource is refused. `now`: the monotonic clock in ms.
+ */
+export const createVerifyAccessToken = (
+  db: ReadDatabase,
+  resource: string,
+  now?: () => number,
+): VerifyAccessToken => {
+  const callers = createLeaseCache(db, { kind: 'connection', sql: FIND, values: [resource] }, now);
   return async (token) => (token.length > TOKEN_MAX_LENGTH ? null : callers.find(sha256Of(token)));
 };

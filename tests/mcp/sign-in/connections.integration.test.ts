@@ -10,7 +10,12 @@ import { connectionIdOf } from '#domain/workspace/connection.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
-import { createAdapter, createSignInTables, deleteDeadRecords } from '#services/mcp/sign-in/adapter.ts';
+import {
+  createAdapter,
+  createSignInTables,
+  deleteDeadRecords,
+  keepUsedClients,
+} from '#services/mcp/sign-in/adapter.ts';
 import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
 import {
   createVerifyAccessToken,
@@ -29,6 +34,7 @@ let adapterOf: (kind: string) => Adapter;
 let processes: readonly [VerifyAccessToken, VerifyAccessToken];
 const resources = new AsyncDisposableStack();
 
+const RESOURCE = 'https://mcp.test/mcp';
 const SCOPES = ['brands:read', 'tracking:write'] as const satisfies readonly Scope[];
 const app = {
   id: 'app',
@@ -44,7 +50,10 @@ beforeAll(async () => {
   connections = createConnections({ pool, workspaceCommands, clock: systemClock, connectionDays: 180 });
   adapterOf = createAdapter(pool, connections);
   const openProcess = () =>
-    createVerifyAccessToken(resources.use(openReadDatabase(stack.environment['DATABASE_URL'] ?? '')));
+    createVerifyAccessToken(
+      resources.use(openReadDatabase(stack.environment['DATABASE_URL'] ?? '')),
+      RESOURCE,
+    );
   processes = [openProcess(), openProcess()];
   key = await stack.key();
   // Tokens are decided without read models.
@@ -65,12 +74,12 @@ const allow = async (memberId = key.memberId, role: Role = 'owner') => {
   });
   return { grantId, connectionId };
 };
-const issue = async (grantId: string, scope: string = SCOPES.join(' ')) => {
+const issue = async (grantId: string, scope: string = SCOPES.join(' '), aud = RESOURCE) => {
   const token = randomUUID();
   const exp = Math.floor(Date.now() / 1_000) + 3_600;
   await adapterOf('AccessToken').upsert(
     token,
-    { kind: 'AccessToken', grantId, scope, jti: token, exp },
+    { kind: 'AccessToken', grantId, scope, aud, jti: token, exp },
     3_600,
   );
   return token;
@@ -111,6 +120,11 @@ describe('an access token', () => {
   test('is refused where it is an API key, unknown, or longer than any token', async () => {
     const [verify] = processes;
     for (const text of [key.text, 'unknown', '', 'x'.repeat(10_000)]) expect(await verify(text)).toBeNull();
+  });
+
+  test('is refused where it is for another resource', async () => {
+    const { grantId } = await allow();
+    expect(await processes[0](await issue(grantId, SCOPES.join(' '), 'https://other.test/mcp'))).toBeNull();
   });
 
   test('has at most the scopes that it was issued for', async () => {
@@ -236,6 +250,43 @@ describe('the store of the authorization server', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test("stores no id of a browser's session with a request of an app", async () => {
+    const interactions = adapterOf('Interaction');
+    const session = { accountId: 'ada', uid: 'second', cookie: 'the cookie itself' };
+    await interactions.upsert('request', { jti: 'request', session }, 60);
+    const { cookie: _cookie, ...stored } = session;
+    expect(await interactions.find('request')).toMatchObject({ session: stored });
+    const { rows } = await stack.pool.query<{ held: boolean }>(
+      "select bool_or(record::text like '%the cookie itself%') as held from oauth.record",
+    );
+    expect(rows[0]?.held).toBe(false);
+  });
+
+  test('keeps a registered app for a day, and longer while a member has connected it', async () => {
+    const clients = adapterOf('Client');
+    const days = async (id: string) => {
+      const { rows } = await stack.pool.query<{ days: number | null }>(
+        `select round(extract(epoch from expires_at - now()) / 86400)::int as days from oauth.record
+         where kind = 'Client' and payload->>'client_id' = $1`,
+        [id],
+      );
+      return rows[0]?.days;
+    };
+    for (const id of ['reg_used', 'reg_unused', 'house']) {
+      await clients.upsert(id, { client_id: id }, Number.NaN);
+    }
+    await connections.allow({
+      connectionId: connectionIdOf(randomUUID()),
+      workspaceId: key.workspaceId,
+      memberId: key.memberId,
+      app: { ...app, id: 'reg_used' },
+      scopes: SCOPES,
+      role: 'owner',
+    });
+    await keepUsedClients(stack.pool);
+    expect([await days('reg_used'), await days('reg_unused'), await days('house')]).toEqual([30, 1, null]);
   });
 
   test('finds a session by its second id, and nothing that has expired', async () => {
