@@ -18,15 +18,16 @@ import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.t
 import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { buildMcpApp } from './app.ts';
-import { errorPageOf } from './http/error-page.ts';
 import { registerOauthRoutes } from './http/oauth-routes.ts';
 import { hasClientDocuments, McpSettings } from './settings.ts';
+import { openMemberSignIn } from './members/create-pages.ts';
+import { registerMemberPages } from './members/register-pages.ts';
+import { requestFaultPage } from './pages/layout.ts';
 import { createSignInTables } from './sign-in/adapter.ts';
 import { createFetchForClient } from './sign-in/client-documents.ts';
 import { createConnections } from './sign-in/connections.ts';
 import { startHousekeeping } from './sign-in/housekeeping.ts';
 import { deriveKeys } from './sign-in/keys.ts';
-import { createMembersById } from './sign-in/members-by-id.ts';
 import { createProvider, resourceOf } from './sign-in/provider.ts';
 import { createVerifyAccessToken } from './sign-in/verify-access-token.ts';
 
@@ -101,21 +102,33 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     clock: systemClock,
     connectionDays: settings.MCP_CONNECTION_DAYS,
   });
-  resources.use(startHousekeeping({ pool, connections, log }));
 
   const baseUrl = settings.MCP_BASE_URL ?? `http://${MCP_HOST}:${MCP_PORT}`;
+  const signIn = resources.use(
+    await openMemberSignIn(
+      {
+        ...dependencies,
+        baseUrl,
+        connectionDays: settings.MCP_CONNECTION_DAYS,
+        pool,
+        connections,
+      },
+      settings,
+    ),
+  );
+  resources.use(startHousekeeping({ pool, connections, signIn, log }));
   const hasDocuments = hasClientDocuments(settings.MCP_CLIENT_DOCUMENTS, baseUrl);
   const egress = resources.use(openEgress({ allowLoopback: settings.EGRESS_ALLOW_LOOPBACK }));
   const provider = createProvider({
     baseUrl,
     pool,
     connections,
-    members: createMembersById(pool),
+    members: signIn.accounts,
     keys: deriveKeys(settings.MCP_SECRET, settings.MCP_SECRET_SECOND),
     fetchForClient: hasDocuments ? createFetchForClient(egress) : null,
     hasRegistration: settings.MCP_DYNAMIC_REGISTRATION === 'on',
     connectionDays: settings.MCP_CONNECTION_DAYS,
-    errorPage: errorPageOf,
+    errorPage: requestFaultPage,
     log,
   });
   const app = await buildMcpApp(
@@ -128,7 +141,10 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     },
     {
       trustedProxies: settings.MCP_TRUSTED_PROXIES ?? [],
-      routes: [(one) => registerOauthRoutes(one, { provider, baseUrl })],
+      routes: [
+        (one) => registerOauthRoutes(one, { provider, baseUrl }),
+        (one) => registerMemberPages(one, signIn.pages(provider)),
+      ],
     },
   );
   resources.defer(() => app.close());

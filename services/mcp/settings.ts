@@ -5,6 +5,7 @@ import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
+import { signInSettings } from './members/sign-in-settings.ts';
 import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 
 const SECRET_MIN_LENGTH = 16;
@@ -92,6 +93,7 @@ export const McpSettings = z.object({
   ...emailSettings,
   ...egressSettings,
   ...vaultSettings,
+  ...signInSettings,
 });
 
 /** Returns whether apps may name a document. `auto`: only where the base URL is public and https. */

@@ -29,6 +29,8 @@ export type Account = {
 };
 
 export type MemberDirectory = {
+  /** Tells whether an account id has members, without reading names. */
+  has(accountId: string): Promise<boolean>;
   /** Finds the present members of an account id. `null` when there is none, such as after an erasure. */
   find(accountId: string): Promise<Account | null>;
 };
@@ -67,6 +69,7 @@ export const createMemberDirectory = ({
     }
   };
   return {
+    has: async (accountId) => (await pool.query<Row>(MEMBERSHIPS, [accountId])).rows.length > 0,
     find: async (accountId) => {
       const { rows } = await pool.query<Row>(MEMBERSHIPS, [accountId]);
       if (rows.length === 0) return null;

@@ -5,6 +5,7 @@ import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
 import { sha256Of } from '#application/access/api-key-format.ts';
 import { APP_NAME_MAX_LENGTH, connectionIdOf } from '#domain/workspace/connection.ts';
 import { cutText } from '../output/clean-text.ts';
+import { identificationOf, LOOPBACK_HOSTS } from '../sign-in/clients.ts';
 import { LOOPBACK } from '../pages/consent-page.ts';
 
 /** An app's request for access that waits for a person in this browser. */
@@ -35,8 +36,6 @@ export type AppRequests = {
 
 /** Reasons of the provider for a sign-in although the browser is signed in: the app asked for a new one. */
 const NEW_SIGN_IN = ['login_prompt', 'max_age'];
-/** Hosts of the member's own computer, as RFC 8252 names them. */
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 type Client = { readonly clientId: string; readonly clientName?: string | undefined };
@@ -44,16 +43,15 @@ type Client = { readonly clientId: string; readonly clientName?: string | undefi
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Describes an app for a person. Its name is a claim: cleaned, cut, and never trusted. */
-export const describeApp = (client: Client, redirectUri: string, isOperators: boolean): ConnectedApp => {
+export const describeApp = (client: Client, redirectUri: string): ConnectedApp => {
   const { clientId, clientName = '' } = client;
   const url = new URL(redirectUri);
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
   const name = cutText(clientName.replaceAll(/\s+/g, ' ').trim(), APP_NAME_MAX_LENGTH - 1).text;
-  const isDocument = clientId.startsWith('https://');
   return {
     id: clientId,
     name: name === '' ? 'An app without a name' : name,
-    identified_by: isDocument ? 'document' : isOperators ? 'operator' : 'registration',
+    identified_by: identificationOf(clientId),
     redirect_host: LOOPBACK_HOSTS.has(url.hostname) || !isWeb ? LOOPBACK : url.host,
   };
 };
@@ -65,13 +63,7 @@ export const formTargetOf = (redirectUri: string): string => {
 };
 
 /** Creates the port to the authorization server. `resource`: what is asked for where the app names nothing. */
-export const createAppRequests = (
-  provider: Provider,
-  {
-    resource,
-    isOperators,
-  }: { readonly resource: string; readonly isOperators: (clientId: string) => boolean },
-): AppRequests => {
+export const createAppRequests = (provider: Provider, resource: string): AppRequests => {
   const grantIdOf = (uid: string): string => sha256Of(`grant of ${uid}`);
 
   return {
@@ -93,20 +85,21 @@ export const createAppRequests = (
         accountId: session?.accountId ?? null,
         signedInSince: prompt.reasons.some((reason) => NEW_SIGN_IN.includes(reason)) ? iat : null,
         isConsent: prompt.name === 'consent',
-        app: describeApp(client, redirectUri, isOperators(client.clientId)),
+        app: describeApp(client, redirectUri),
         returnsTo: formTargetOf(redirectUri),
         scopes: SCOPES.filter((scope) => asked.includes(scope)),
         connectionId: connectionIdOf(grantIdOf(uid)),
       };
     },
     signIn: async (request, response, accountId) => {
-      const session = await provider.Session.get(
-        (provider as unknown as ContextFactory).createContext(request, response),
-      );
-      // Without this, the provider asks the person to sign the other account out first, in a page of its own.
+      const context = (provider as unknown as ContextFactory).createContext(request, response);
+      const session = await provider.Session.get(context);
+      // Without this, the provider asks the person to sign the other account out first, in a page of its own. The
+      // interaction is changed first: after a crash in between, the next request changes the session.
       if (session.accountId !== undefined && session.accountId !== accountId) {
-        Object.assign(session, { accountId, authorizations: undefined });
-        await session.persist();
+        const interaction = await provider.interactionDetails(request, response);
+        await Object.assign(interaction, { session: undefined }).persist();
+        await Object.assign(session, { accountId, authorizations: undefined }).persist();
       }
       return provider.interactionResult(request, response, { login: { accountId, remember: false } });
     },

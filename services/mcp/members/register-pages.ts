@@ -27,6 +27,7 @@ export const registerMemberPages = async (app: FastifyInstance, pages: MemberPag
     scope.setErrorHandler(async (error, request, reply) => {
       const { statusCode = 500 } = error as { readonly statusCode?: number };
       if (statusCode < 500) {
+        pages.log.info({ err: error, request_id: request.id }, 'page refused');
         return sendMessage(
           reply,
           statusCode,

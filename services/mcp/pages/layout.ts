@@ -46,3 +46,17 @@ export const faultOf = (fault: string | null): Html | null =>
 /** A page with a message only. */
 export const messagePage = (title: string, ...paragraphs: readonly string[]): string =>
   pageOf(title, html`${paragraphs.map((text) => html`<p>${text}</p>`)}`);
+
+/** Page for an app's request that the service does not accept and cannot answer to the app. */
+export const requestFaultPage = ({
+  error,
+  description,
+}: {
+  readonly error: string;
+  readonly description: string;
+}): string =>
+  messagePage(
+    'This request cannot be answered',
+    'The app sent a request that this service does not accept. Start again from the app.',
+    `${error}: ${description}`,
+  );

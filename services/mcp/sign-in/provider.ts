@@ -11,6 +11,7 @@ import { GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { READ_SCOPES_OFFERED } from '../http/offered-scopes.ts';
+import { headersOf } from '../pages/layout.ts';
 import { createAdapter, type TokenRights } from './adapter.ts';
 import { DOCUMENT_MAX_BYTES, type FetchForClient, KEYS_MAX_BYTES } from './client-documents.ts';
 import { newRegisteredId } from './clients.ts';
@@ -153,13 +154,7 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
     },
     pkce: { required: () => true },
     renderError: (ctx, { error, error_description: description = '' }) => {
-      ctx.type = 'html';
-      ctx.set('cache-control', 'no-store');
-      ctx.set(
-        'content-security-policy',
-        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-      );
-      ctx.set('referrer-policy', 'no-referrer');
+      for (const [name, value] of Object.entries(headersOf())) ctx.set(name, value);
       ctx.body = dependencies.errorPage({ error, description });
     },
     responseTypes: ['code'],

@@ -113,7 +113,7 @@ test('pages may not be framed, stored, or run a script, and name no referrer', (
 
 describe('an app', () => {
   const describeNamed = (clientName: string, redirectUri = 'https://app.example/back') =>
-    describeApp({ clientId: 'client', clientName }, redirectUri, false);
+    describeApp({ clientId: 'reg_client', clientName }, redirectUri);
 
   test('is named by itself in at most sixty visible characters on one line', () => {
     const bidi = '\u{202E}txe\u{202C}\u{200B}\u{E0041}';
@@ -125,12 +125,8 @@ describe('an app', () => {
 
   test('is verified only by a document at its own address', () => {
     expect(describeNamed('Claude').identified_by).toBe('registration');
-    expect(describeApp({ clientId: 'known' }, 'https://app.example/', true).identified_by).toBe('operator');
-    const document = describeApp(
-      { clientId: 'https://app.example/client.json' },
-      'https://app.example/',
-      false,
-    );
+    expect(describeApp({ clientId: 'known' }, 'https://app.example/').identified_by).toBe('operator');
+    const document = describeApp({ clientId: 'https://app.example/client.json' }, 'https://app.example/');
     const page = consentPage({ ...consent, app: document }, details);
     expect(page).toContain('verified: app.example');
     expect(pages['consent']).toContain('not verified: it named itself');

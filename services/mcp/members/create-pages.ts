@@ -1,0 +1,107 @@
+import type { Provider } from 'oidc-provider';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { createBrowsers } from '#application/sign-in/browsers.ts';
+import { createCodes } from '#application/sign-in/codes.ts';
+import { createSignInHistory } from '#application/sign-in/history.ts';
+import { createInvitations } from '#application/sign-in/invitations.ts';
+import { createMemberDirectory, fillAddressIndex } from '#application/sign-in/member-directory.ts';
+import { createSignInMail } from '#application/sign-in/sign-in-mail.ts';
+import { createBrowserSignInTables, deleteExpiredSignIns } from '#application/sign-in/tables.ts';
+import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
+import { openAddressIndex } from '#application/vault/address-index.ts';
+import type { MemberVault } from '#application/vault/member-vault.ts';
+import { type EmailSettings, openEmailChannel } from '#platform/channels/email.ts';
+import type { Clock } from '#platform/clock.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { Connections } from '../sign-in/connections.ts';
+import { type Accounts, resourceOf } from '../sign-in/provider.ts';
+import { createAppRequests } from './app-requests.ts';
+import { createCookies } from './cookies.ts';
+import type { MemberPages } from './pages-context.ts';
+import { createUpstream } from './upstream.ts';
+
+export type SignInSettings = EmailSettings & {
+  readonly SIGN_IN: 'codes' | 'upstream';
+  readonly UPSTREAM_ISSUER?: string | undefined;
+  readonly UPSTREAM_CLIENT_ID?: string | undefined;
+  readonly UPSTREAM_CLIENT_SECRET?: string | undefined;
+  readonly MEMBER_VAULT_KEY?: string | undefined;
+  readonly MEMBER_VAULT_KEY_SECOND?: string | undefined;
+};
+
+export type SignInDependencies = {
+  readonly baseUrl: string;
+  readonly connectionDays: number;
+  readonly pool: Database;
+  readonly db: ReadDatabase;
+  readonly memberVault: MemberVault | null;
+  readonly workspaceCommands: WorkspaceCommands;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** Members' sign-in before the authorization server exists, which asks `accounts` for them. */
+export type MemberSignIn = AsyncDisposable & {
+  /** Tells the authorization server which accounts exist. */
+  readonly accounts: Accounts;
+  /** Deletes expired rows and indexes members of older releases. Returns how many rows changed. */
+  tidy(): Promise<number>;
+  /** Creates the pages once the authorization server exists. */
+  pages(provider: Provider): MemberPages;
+};
+
+/** Opens members' sign-in and creates its tables. Throws when the upstream settings are incomplete. */
+export const openMemberSignIn = async (
+  dependencies: SignInDependencies,
+  settings: SignInSettings,
+): Promise<MemberSignIn> => {
+  const { baseUrl, pool, memberVault, clock, log, connections, connectionDays } = dependencies;
+  const {
+    UPSTREAM_ISSUER: issuer,
+    UPSTREAM_CLIENT_ID: clientId,
+    UPSTREAM_CLIENT_SECRET: clientSecret,
+  } = settings;
+  const { MEMBER_VAULT_KEY: vaultKey, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
+  await createBrowserSignInTables(pool);
+  const index = vaultKey === undefined ? null : await openAddressIndex(pool, vaultKey, secondKey);
+  if (settings.SIGN_IN === 'upstream' && issuer === undefined) {
+    throw new Error('SIGN_IN=upstream needs UPSTREAM_ISSUER. Set it, or leave SIGN_IN out.');
+  }
+  if (issuer !== undefined && (clientId === undefined || clientSecret === undefined || index === null)) {
+    throw new Error('UPSTREAM_ISSUER needs UPSTREAM_CLIENT_ID, UPSTREAM_CLIENT_SECRET and MEMBER_VAULT_KEY.');
+  }
+  const directory = createMemberDirectory(dependencies);
+  const channel = openEmailChannel(settings, clock);
+  const mail = createSignInMail(channel, directory, log);
+  return {
+    accounts: { find: async (accountId) => ((await directory.has(accountId)) ? { accountId } : null) },
+    tidy: async () => {
+      const deleted = await deleteExpiredSignIns(pool);
+      return deleted + (index && memberVault ? await fillAddressIndex(pool, memberVault, index) : 0);
+    },
+    pages: (provider) => ({
+      baseUrl,
+      connectionDays,
+      requests: createAppRequests(provider, resourceOf(baseUrl)),
+      connections,
+      directory,
+      browsers: createBrowsers(pool),
+      invitations: createInvitations(pool),
+      history: createSignInHistory(dependencies),
+      codes: index && settings.SIGN_IN === 'codes' ? { codes: createCodes(pool, index), mail } : null,
+      upstream:
+        index && issuer !== undefined && clientId !== undefined && clientSecret !== undefined
+          ? createUpstream({ pool, index, log }, { issuer, clientId, clientSecret, baseUrl })
+          : null,
+      cookies: createCookies(baseUrl),
+      clock,
+      log,
+    }),
+    [Symbol.asyncDispose]: async () => {
+      await mail[Symbol.asyncDispose]();
+      channel[Symbol.dispose]();
+    },
+  };
+};

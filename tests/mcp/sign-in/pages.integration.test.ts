@@ -1,0 +1,324 @@
+import axe from 'axe-core';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Role } from '#contracts/values/roles.ts';
+import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
+import { type SignInEvent, signInStream } from '#contracts/events/workspace/sign-in.ts';
+import { openMemberVault } from '#application/vault/member-vault.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
+import { addPerson, invitePerson } from '#services/ops/workspaces/members.ts';
+import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '../../operations/fixtures/stack.ts';
+import { CHROMIUM_ARGUMENTS, findChromium } from '../../ops/fixtures/browser.ts';
+import { startProcess, type ServiceProcess } from '../../stack/processes.ts';
+import { openApp, press } from './app-with-browser.ts';
+
+/**
+ * Sign-in of members in a real browser, for a real MCP client, with two processes. Writes screenshots of every page,
+ * at desktop and phone width, to `sign-in-screenshots` in the system's temporary folder.
+ */
+const SCREENSHOTS = join(tmpdir(), 'sign-in-screenshots');
+const MAIL = join(tmpdir(), `test-sign-in-mail-${process.pid}`);
+const DESKTOP = { width: 1280, height: 860 };
+const PHONE = { width: 390, height: 844 };
+/** Timeout of one browser step. */
+const STEP_LIMIT_MS = 20_000;
+const MAIN = join(import.meta.dirname, '../../../services/mcp/main.ts');
+const HOSTILE = `<script>document.title="taken"</script>"><b onmouseover=alert(1)>\u{202E}Claude`;
+
+const executable = findChromium();
+if (executable === null) {
+  console.warn('Sign-in tests skipped: Chromium not found. Install it or set CHROMIUM_PATH.');
+}
+
+describe.skipIf(executable === null)('a member with an app', () => {
+  const resources = new AsyncDisposableStack();
+  let stack: ApiStack;
+  let key: Key;
+  let baseUrl: string;
+  let port: number;
+  let running: ServiceProcess;
+  let browser: Browser;
+  let operator: Parameters<typeof addPerson>[0] & {
+    readonly pool: ApiStack['pool'];
+    readonly mcpBaseUrl: string;
+  };
+
+  const start = async (onPort = port): Promise<ServiceProcess> => {
+    const started = startProcess(MAIN, {
+      ...stack.environment,
+      MCP_PORT: String(onPort),
+      MCP_BASE_URL: baseUrl,
+      MCP_SECRET: 'a secret of 32 characters for tests',
+      CURSOR_SECRET: 'a secret for tests only',
+      MEMBER_VAULT_KEY: VAULT_KEY,
+      MAIL_DIR: MAIL,
+    });
+    await started.says('listening');
+    return started;
+  };
+  const openBrowser = async (): Promise<{ readonly context: BrowserContext; readonly page: Page }> => {
+    const context = await browser.newContext({ viewport: DESKTOP, colorScheme: 'light' });
+    context.setDefaultTimeout(STEP_LIMIT_MS);
+    resources.defer(() => context.close());
+    return { context, page: await context.newPage() };
+  };
+  const heading = async (page: Page, name: string): Promise<void> => {
+    try {
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+    } catch (cause) {
+      throw new Error(`${page.url()} shows: ${await page.locator('body').innerText()}`, { cause });
+    }
+  };
+  /** Checks a page with axe and for overflow at phone width, and takes screenshots. */
+  const inspect = async (page: Page, name: string): Promise<void> => {
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-desktop.png`), fullPage: true });
+    await page.setViewportSize(PHONE);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`), fullPage: true });
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    expect(await page.evaluate<number>(overflow), name).toBe(0);
+    await page.evaluate(axe.source);
+    const findings = await page.evaluate<string[]>(
+      `axe.run().then(({ violations }) => violations.map(({ id, help }) => id + ': ' + help))`,
+    );
+    expect(findings, name).toEqual([]);
+    await page.setViewportSize(DESKTOP);
+  };
+  const addMember = async (email: string | null, workspaceId = key.workspaceId, role: Role = 'editor') =>
+    (await addPerson(operator, workspaceId, { name: 'Ada', email }, role)).member_id;
+  const newAddress = (): string => `${randomUUID()}@shop.example`;
+  /** Reads the newest mail to an address, once there are `count`. */
+  const codeFor = async (address: string, count = 1): Promise<string> => {
+    const found: string[] = [];
+    await expect
+      .poll(
+        async () => {
+          const files = await readdir(MAIL).catch(() => []);
+          const mails = await Promise.all(
+            files.filter((file) => file.endsWith('.eml')).map((file) => readFile(join(MAIL, file), 'utf8')),
+          );
+          found.splice(0, found.length, ...mails.filter((mail) => mail.includes(`To: ${address}`)));
+          return found.length;
+        },
+        { timeout: STEP_LIMIT_MS },
+      )
+      .toBe(count);
+    const codes = found.map((mail) => /Your code is (\d{4} \d{4})\./.exec(mail)?.[1] ?? '');
+    return codes[0] ?? '';
+  };
+  const requestCode = async (page: Page, address: string): Promise<void> => {
+    await page.getByLabel('E-mail address').fill(address);
+    await press(page, 'Send a code');
+    await heading(page, 'Enter the code');
+  };
+  const signInByCode = async (page: Page, address: string): Promise<void> => {
+    await requestCode(page, address);
+    await page.getByLabel('Code').fill(await codeFor(address));
+    await press(page, 'Sign in');
+  };
+  const eventsOf = async <E extends ConnectionEvent | SignInEvent>(stream: string): Promise<readonly E[]> => {
+    const events: E[] = [];
+    for await (const event of stack.eventStore.read<E>(stream)) events.push(event);
+    return events;
+  };
+
+  beforeAll(async () => {
+    await mkdir(SCREENSHOTS, { recursive: true });
+    stack = resources.use(await openApiStack());
+    const seeded = stack.seed(['alpha']);
+    key = await stack.key();
+    port = await freePort();
+    baseUrl = `http://127.0.0.1:${port}`;
+    const memberVault = await openMemberVault(stack.pool, VAULT_KEY);
+    operator = { ...stack, memberVault, mcpBaseUrl: baseUrl, actor: { kind: 'service', id: 'tests' } };
+    await seeded;
+    running = await start();
+    resources.defer(async () => void (await running.stop()));
+    browser = await chromium.launch({ executablePath: executable ?? '', args: CHROMIUM_ARGUMENTS });
+    resources.defer(() => browser.close());
+  });
+  afterAll(() => resources.disposeAsync());
+
+  test('signs in with a code, allows the app, sees it in the account and ends it', async () => {
+    const address = newAddress();
+    const memberId = await addMember(address);
+    await stack.projected(await stack.eventStore.head());
+    await using app = await openApp(`${baseUrl}/mcp`, HOSTILE);
+    const { page } = await openBrowser();
+    await page.goto((await app.begin()) ?? '');
+    await heading(page, 'Sign in');
+    await inspect(page, 'sign-in');
+    await page.getByLabel('E-mail address').fill(address);
+    await press(page, 'Send a code');
+    await heading(page, 'Enter the code');
+    await inspect(page, 'code');
+    await page.getByLabel('Code').fill('0000 0000');
+    await press(page, 'Sign in');
+    await page.getByRole('alert').filter({ hasText: 'Tries left: 4' }).waitFor();
+    await page.getByLabel('Code').fill(await codeFor(address));
+    await press(page, 'Sign in');
+
+    await heading(page, 'Allow this app?');
+    await inspect(page, 'consent');
+    expect(await page.title()).not.toBe('taken');
+    expect(await page.locator('main').innerText()).toContain('<script>document.title="taken"</script>');
+    await page.getByLabel('Read saved items and notes').uncheck();
+    await press(page, 'Allow');
+    const client = await app.finish();
+    const result = await client.callTool({ name: 'find_brands', arguments: { q: 'alpha' } });
+    expect(result.isError).not.toBe(true);
+    const notes = await client
+      .callTool({ name: 'get_workspace', arguments: { include: ['notes'] } })
+      .catch(String);
+    expect(JSON.stringify(notes)).toMatch(/Unauthorized/);
+
+    await page.goto(`${baseUrl}/account`);
+    await heading(page, 'Your account');
+    await inspect(page, 'account');
+    expect(await page.locator('main').innerText()).toContain(address);
+    await press(page, 'End this connection');
+    await page.getByText('No app is connected.').waitFor();
+    await expect(client.callTool({ name: 'find_brands', arguments: {} })).rejects.toThrow(/Unauthorized/);
+    await press(page, 'Sign out');
+    await heading(page, 'Sign in');
+
+    const signIns = await eventsOf<SignInEvent>(signInStream(key.workspaceId));
+    const own = signIns.filter(({ data }) => data.member_id === memberId);
+    expect(own.map(({ type }) => type)).toEqual(['MemberSignedIn', 'MemberSignedOut']);
+    const { rows } = await stack.pool.query<{ connection_id: string }>(
+      'select connection_id from access.connection where member_id = $1',
+      [memberId],
+    );
+    const events = await eventsOf<ConnectionEvent>(
+      connectionStream(key.workspaceId, rows[0]?.connection_id ?? ''),
+    );
+    expect(events.map(({ type }) => type)).toEqual(['AppAllowed', 'AppConnected', 'AppDisconnected']);
+    expect(events[0]?.data).toMatchObject({
+      client: { identified_by: 'registration', redirect_host: 'loopback' },
+    });
+    expect(JSON.stringify(events[0]?.data)).not.toMatch(/notes:read|collections:read|:write|\u{202E}/u);
+  });
+
+  test('signs in with an invitation, which no other browser can use, and denies the app', async () => {
+    const memberId = await addMember(null);
+    await stack.projected(await stack.eventStore.head());
+    const { link } = await invitePerson(operator, key.workspaceId, memberId);
+    await using app = await openApp(`${baseUrl}/mcp`, 'App');
+    const { page, context } = await openBrowser();
+    const waiting = await context.newPage();
+    await waiting.goto((await app.begin()) ?? '');
+    await heading(waiting, 'Sign in');
+    await page.goto(link);
+    await heading(page, 'Your invitation');
+    await inspect(page, 'invitation');
+    await press(page, 'Sign in');
+    await heading(page, 'Your account');
+    const other = (await openBrowser()).page;
+    await other.goto(link);
+    await heading(other, 'This invitation does not work');
+    await inspect(other, 'message');
+
+    await waiting.reload();
+    await heading(waiting, 'Allow this app?');
+    await press(waiting, 'Deny');
+    expect((await app.returned()).get('error')).toBe('access_denied');
+  });
+
+  test('chooses a workspace, uses another account, and sees the same page for an unknown address', async () => {
+    const [first, second] = [newAddress(), newAddress()];
+    const other = await stack.key();
+    await addMember(first);
+    await addMember(first, other.workspaceId, 'viewer');
+    await addMember(second);
+    await stack.projected(await stack.eventStore.head());
+    await using app = await openApp(`${baseUrl}/mcp`, 'App');
+    const { page } = await openBrowser();
+    await page.goto((await app.begin()) ?? '');
+    await requestCode(page, newAddress());
+    const unknown = (await page.content()).replaceAll(/value="[^"]*"/g, '');
+    await page.getByRole('link', { name: 'Use another address or send another code' }).click();
+    await requestCode(page, first);
+    expect((await page.content()).replaceAll(/value="[^"]*"/g, '')).toBe(unknown);
+    await page.getByLabel('Code').fill(await codeFor(first));
+    await press(page, 'Sign in');
+    await heading(page, 'Choose a workspace');
+    await inspect(page, 'workspace');
+    await page.getByLabel('Your role: viewer').check();
+    await press(page, 'Continue');
+    await heading(page, 'Allow this app?');
+    expect(await page.getByText('your role: viewer').count()).toBe(1);
+    await press(page, 'Use another account');
+    await heading(page, 'Sign in');
+    await signInByCode(page, second);
+    await heading(page, 'Allow this app?');
+    await page.getByText(second).waitFor();
+    await press(page, 'Allow');
+    await (await app.finish()).close();
+  });
+
+  test('goes on in another process after a kill before the code is entered and before it is exchanged', async () => {
+    const address = newAddress();
+    await addMember(address);
+    await stack.projected(await stack.eventStore.head());
+    await using app = await openApp(`${baseUrl}/mcp`, 'App');
+    const { page } = await openBrowser();
+    const restart = async (): Promise<void> => {
+      await running.kill();
+      running = await start();
+    };
+    await page.goto((await app.begin()) ?? '');
+    await requestCode(page, address);
+    const code = await codeFor(address);
+    await restart();
+    await page.getByLabel('Code').fill(code);
+    await press(page, 'Sign in');
+    await heading(page, 'Allow this app?');
+    await press(page, 'Allow');
+    await app.returned();
+    await restart();
+    const client = await app.finish();
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+  });
+
+  test('is protected from forms of other sites and of other browsers', async () => {
+    const post = (
+      path: string,
+      headers: Readonly<Record<string, string>>,
+      form = 'address=a%40shop.example',
+    ) =>
+      fetch(`${baseUrl}${path}`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body: form,
+      });
+    const shown = await fetch(`${baseUrl}/account`);
+    const cookie = shown.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    const token = /name="form_token" value="([^"]+)"/.exec(await shown.text())?.[1] ?? '';
+    const form = `form_token=${token}&address=a%40shop.example`;
+    const own = { cookie, origin: baseUrl };
+    expect((await post('/account/address', own, form)).status).toBe(303);
+    expect((await post('/account/address', own)).status).toBe(403);
+    expect((await post('/account/address', { ...own, origin: 'https://evil.example' }, form)).status).toBe(
+      403,
+    );
+    expect((await post('/account/address', { cookie }, form)).status).toBe(403);
+    expect((await post('/account/address', { cookie, origin: 'null' }, form)).status).toBe(403);
+    const withoutReferrer = { cookie, origin: 'null', 'sec-fetch-site': 'same-origin' };
+    expect((await post('/account/address', withoutReferrer, form)).status).toBe(303);
+    expect((await post('/account/address', { origin: baseUrl }, form)).status).toBe(403);
+    expect((await post('/account/address', { ...own, 'content-type': 'text/plain' }, form)).status).toBe(415);
+    expect((await post('/account/address', own, 'x'.repeat(20_000))).status).toBe(413);
+    for (const path of ['/account', '/signin/unknown', '/signin/invitation/unknown']) {
+      const page = await fetch(`${baseUrl}${path}`);
+      const { headers } = page;
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'/);
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toBe('no-store');
+      for (const set of headers.getSetCookie()) expect(set).toMatch(/HttpOnly; SameSite=Lax/);
+    }
+  });
+});
