@@ -46,7 +46,7 @@ const start = async (
   const secrets = await readOrCreateSecrets(folders.secretsFile);
   const servers = await startServers(settings, folders, resources, progress, signal);
   const services = await startServices(settings, servers, secrets, folders, resources, progress, signal);
-  const { apiUrl, opsUrl } = services;
+  const { apiUrl, opsUrl, mcpUrl } = services;
 
   let tracked: readonly string[] = [];
   if (settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0) {
@@ -67,6 +67,7 @@ const start = async (
   const stack: LocalStack = {
     api_url: apiUrl,
     ops_url: opsUrl,
+    mcp_url: mcpUrl,
     event_store_url: servers.eventStoreUrl,
     database_url: servers.databaseUrl,
     nats_url: servers.natsUrl,

@@ -1,5 +1,6 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
+import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
@@ -23,7 +24,6 @@ import { hasClientDocuments, McpSettings } from './settings.ts';
 import { openMemberSignIn } from './members/create-pages.ts';
 import { registerMemberPages } from './members/register-pages.ts';
 import { requestFaultPage } from './pages/layout.ts';
-import { createSignInTables } from './sign-in/adapter.ts';
 import { createFetchForClient } from './sign-in/client-documents.ts';
 import { createConnections } from './sign-in/connections.ts';
 import { startHousekeeping } from './sign-in/housekeeping.ts';
@@ -59,7 +59,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
 
   await waitForServers(log, signal, { DATABASE_URL });
   await createAccessTables(pool);
-  await createSignInTables(pool);
+  await createAuthorizationTables(pool);
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const alertChannels = resources.use(

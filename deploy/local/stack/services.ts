@@ -13,6 +13,8 @@ const SERVICE_STOP_MS = 3_000;
 export type RunningServices = {
   readonly apiUrl: string;
   readonly opsUrl: string;
+  /** Address of the MCP server, without `/mcp`. */
+  readonly mcpUrl: string;
   /** Starts the worker. It runs after the demo is loaded, because it rewrites the nightly lists when it starts. */
   startWorker(): Promise<void>;
 };
@@ -29,6 +31,8 @@ export const startServices = async (
 ): Promise<RunningServices> => {
   const apiPort = await choosePort(settings.API_PORT);
   const opsPort = await choosePort(settings.OPS_PORT);
+  const mcpPort = await choosePort(settings.MCP_PORT);
+  const mcpUrl = `http://127.0.0.1:${mcpPort}`;
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   const api: ServiceDefinition = {
     name: 'api',
@@ -37,6 +41,22 @@ export const startServices = async (
       ...environmentOf(settings, servers),
       API_HOST: '127.0.0.1',
       API_PORT: String(apiPort),
+      API_BASE_URL: apiUrl,
+      CURSOR_SECRET: secrets.cursor_secret,
+      OBJECT_STORE_DIR: folders.objects,
+      MEMBER_VAULT_KEY: secrets.member_vault_key,
+      ...sendingEnvironment(settings, folders),
+    },
+  };
+  const mcp: ServiceDefinition = {
+    name: 'mcp',
+    entry: 'services/mcp/main.ts',
+    environment: {
+      ...environmentOf(settings, servers),
+      MCP_HOST: '127.0.0.1',
+      MCP_PORT: String(mcpPort),
+      MCP_BASE_URL: mcpUrl,
+      MCP_SECRET: secrets.mcp_secret,
       API_BASE_URL: apiUrl,
       CURSOR_SECRET: secrets.cursor_secret,
       OBJECT_STORE_DIR: folders.objects,
@@ -83,16 +103,16 @@ export const startServices = async (
   const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
   };
-  for (const definition of [api, plain('ingest'), plain('projector'), ops, delivery, alerts]) {
+  for (const definition of [api, plain('ingest'), plain('projector'), ops, mcp, delivery, alerts]) {
     await start(definition);
   }
   await waitUntilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
     answersOk(`${apiUrl}/v1/openapi.json`),
   );
   progress.step(
-    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${portNote(settings.API_PORT, apiPort)}, operators on ${opsPort}${portNote(settings.OPS_PORT, opsPort)}`,
+    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${portNote(settings.API_PORT, apiPort)}, operators on ${opsPort}${portNote(settings.OPS_PORT, opsPort)}, MCP on ${mcpPort}${portNote(settings.MCP_PORT, mcpPort)}`,
   );
-  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, startWorker: () => start(worker) };
+  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, mcpUrl, startWorker: () => start(worker) };
 };
 
 /** Environment of every service process. */

@@ -18,6 +18,7 @@ export const LocalSettings = z.object({
   DATA_DIR: z.string().default('.data').describe('Data folder of the local stack.'),
   API_PORT: Port.default(8080).describe('Port of the REST API.'),
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
+  MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
   POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
   NATS_PORT: Port.default(4222).describe('Port of NATS.'),
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the local event store.'),

@@ -24,6 +24,9 @@ export const summaryOf = (
     '',
     `  API          ${stack.api_url}   documentation: ${stack.api_url}/docs`,
     `  Operators    ${stack.ops_url}   token: ops_token in ${secretsFile}`,
+    ...(stack.mcp_url === undefined
+      ? []
+      : [`  Assistants   ${stack.mcp_url}/mcp   (MCP; services/mcp/README.md)`]),
     `  E-mail       ${mail}`,
     `  Event store  ${stack.event_store_url}`,
     `  PostgreSQL   ${stack.database_url}`,

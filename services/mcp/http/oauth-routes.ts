@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
-import { prepareMetadata } from '../sign-in/clients.ts';
+import { prepareMetadata } from '#application/sign-in/clients.ts';
 import { resourceOf } from '../sign-in/provider.ts';
 import { createAddressLimit } from './address-limits.ts';
 import { createOriginGuard } from './guards.ts';

@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
 import { sha256Of } from '#application/access/api-key-format.ts';
 import { APP_NAME_MAX_LENGTH, connectionIdOf } from '#domain/workspace/connection.ts';
 import { cutText } from '../output/clean-text.ts';
-import { identificationOf, LOOPBACK_HOSTS } from '../sign-in/clients.ts';
+import { identificationOf, LOOPBACK_HOSTS } from '#application/sign-in/clients.ts';
 import { LOOPBACK } from '../pages/consent-page.ts';
 
 /** An app's request for access that waits for a person in this browser. */

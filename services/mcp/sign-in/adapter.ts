@@ -1,17 +1,8 @@
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
-import { readFileSync } from 'node:fs';
-import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { sha256Of } from '#application/access/api-key-format.ts';
+import { identificationOf, REGISTERED_SECONDS } from '#application/sign-in/clients.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { installSchema } from '#platform/postgres/schema-installer.ts';
-import { identificationOf, REGISTERED_SECONDS } from './clients.ts';
-
-const SCHEMA = readFileSync(new URL('./store/schema.sql', import.meta.url), 'utf8');
-
-/** Creates the tables of the authorization server. */
-export const createSignInTables = (pool: Database): Promise<void> =>
-  installSchema(pool, { lock: ADVISORY_LOCKS.oauthSchema, sql: SCHEMA });
 
 /**
  * Seconds in which a refresh token that was exchanged is accepted again. A client whose reply was lost repeats the

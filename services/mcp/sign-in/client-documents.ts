@@ -1,6 +1,6 @@
 import { fetch as undiciFetch } from 'undici';
 import type { Egress } from '#platform/egress/http-client.ts';
-import { prepareMetadata } from './clients.ts';
+import { prepareMetadata } from '#application/sign-in/clients.ts';
 
 /** Maximum size of a client's document in bytes. */
 export const DOCUMENT_MAX_BYTES = 5 * 1024;

@@ -14,7 +14,7 @@ import { READ_SCOPES_OFFERED } from '../http/offered-scopes.ts';
 import { headersOf } from '../pages/layout.ts';
 import { createAdapter, type TokenRights } from './adapter.ts';
 import { DOCUMENT_MAX_BYTES, type FetchForClient, KEYS_MAX_BYTES } from './client-documents.ts';
-import { newRegisteredId } from './clients.ts';
+import { newRegisteredId } from '#application/sign-in/clients.ts';
 import type { SignInKeys } from './keys.ts';
 
 /** Finds who can sign in. An account is a person, or a member without an address. */
@@ -59,6 +59,10 @@ export const interactionPath = (uid: string): string => `/signin/${uid}`;
 export const resourceOf = (baseUrl: string): string => `${baseUrl}/mcp`;
 
 const AUTHORIZE = '/oauth/authorize';
+const METADATA: ReadonlySet<string> = new Set([
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+]);
 /** Parameters that the provider refuses without ID tokens. Common clients send them, and need no answer to them. */
 const OF_ID_TOKENS = ['nonce', 'max_age', 'claims', 'claims_locales', 'id_token_hint', 'acr_values'];
 const KNOWN: ReadonlySet<string> = new Set<string>([...GRANTABLE_SCOPES, 'offline_access']);
@@ -99,7 +103,6 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
       token_endpoint_auth_method: 'none',
     },
     cookies: { keys: [...keys.cookies], long: cookie, short: cookie },
-    discovery: { scopes_supported: [...READ_SCOPES_OFFERED, 'offline_access'] },
     // A person signs out of a browser; the app's connection goes on until it is ended.
     expiresWithSession: () => false,
     features: {
@@ -130,7 +133,10 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
           };
         },
       },
-      revocation: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },
     },
@@ -203,6 +209,10 @@ export const createProvider = (dependencies: ProviderDependencies): Provider => 
       ctx.query = { ...Object.fromEntries(kept), scope: scopesAskedFor(query['scope']) };
     }
     await next();
+    if (METADATA.has(path) && typeof ctx.body === 'object') {
+      // The provider would list its own scopes, and `openid`, for which the service has no tokens.
+      Object.assign(ctx.body as object, { scopes_supported: [...READ_SCOPES_OFFERED, 'offline_access'] });
+    }
   });
   return provider;
 };

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
-import { type ConnectedApp, connectionStream } from '#contracts/events/workspace/connection.ts';
+import {
+  type ConnectedApp,
+  type ConnectionEvent,
+  connectionStream,
+} from '#contracts/events/workspace/connection.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
-import { connection, disconnectApp } from '#domain/workspace/connection.ts';
+import { connection, type ConnectionState, disconnectApp } from '#domain/workspace/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { now, type OperatorDependencies } from './operations.ts';
 
@@ -35,6 +39,40 @@ export const listConnections = async ({ pool }: { readonly pool: Database }, wor
   }));
 };
 
+const execute = (
+  { workspaceCommands, actor }: OperatorDependencies,
+  { workspace_id, connection_id }: { readonly workspace_id: string; readonly connection_id: string },
+  decision: (state: ConnectionState) => readonly ConnectionEvent[],
+) =>
+  workspaceCommands.execute({
+    workspaceId: workspace_id,
+    stream: connectionStream(workspace_id, connection_id),
+    decider: connection,
+    decision,
+    actor,
+    requestId: randomUUID(),
+    commandId: randomUUID(),
+    mayRepeat: false,
+    shownIn: [],
+  });
+
+/** Ends every connection of an erased member. Returns how many. */
+export const endConnectionsOfErased = async (
+  dependencies: OperatorDependencies & { readonly pool: Database },
+  workspace_id: string,
+  member_id: string,
+): Promise<number> => {
+  const { rows } = await dependencies.pool.query<{ readonly connection_id: string }>(
+    'select connection_id from access.connection where workspace_id = $1 and member_id = $2 and not ended',
+    [workspace_id, member_id],
+  );
+  for (const { connection_id } of rows) {
+    const ended = { workspace_id, connection_id, reason: 'member_erased', at: now() } as const;
+    await execute(dependencies, ended, disconnectApp(ended));
+  }
+  return rows.length;
+};
+
 /**
  * Ends a connection. When it returns, no process accepts its tokens. Throws `not_found` for an id that the workspace
  * does not have.
@@ -45,20 +83,10 @@ export const endConnection = async (
   connection_id: string,
 ) => {
   const end = disconnectApp({ workspace_id, connection_id, reason: 'operator', at: now() });
-  const { events } = await dependencies.workspaceCommands.execute({
-    workspaceId: workspace_id,
-    stream: connectionStream(workspace_id, connection_id),
-    decider: connection,
-    decision: (state) => {
-      // The decision alone accepts an unknown id; an operator who mistypes one must get an error.
-      if (state.status === 'none') throw new Refusal('not_found', 'Connection not found in this workspace.');
-      return end(state);
-    },
-    actor: dependencies.actor,
-    requestId: randomUUID(),
-    commandId: randomUUID(),
-    mayRepeat: false,
-    shownIn: [],
+  const { events } = await execute(dependencies, { workspace_id, connection_id }, (state) => {
+    // The decision alone accepts an unknown id; an operator who mistypes one must get an error.
+    if (state.status === 'none') throw new Refusal('not_found', 'Connection not found in this workspace.');
+    return end(state);
   });
   return { workspace_id, connection_id, ended: true, changed: events.length > 0 };
 };

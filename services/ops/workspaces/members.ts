@@ -18,6 +18,7 @@ import {
   type OperatorDependencies,
   revokeKey,
 } from './operations.ts';
+import { endConnectionsOfErased } from './connections.ts';
 
 /** Dependencies of the operator commands on members: add and erase. */
 export type MemberDependencies = OperatorDependencies & {
@@ -83,11 +84,12 @@ const isNamedInLog = async (
 };
 
 /**
- * Erases a member: appends the event, deletes the encryption key from the vault, and revokes the member's API keys.
+ * Erases a member: appends the event, deletes the encryption key from the vault, revokes the member's API keys and ends
+ * the connections of apps.
  * Idempotent: after an interruption, the same command completes the remaining steps.
  */
 export const erasePerson = async (
-  dependencies: MemberDependencies,
+  dependencies: MemberDependencies & { readonly pool: Database },
   workspace_id: string,
   member_id: string,
 ) => {
@@ -104,12 +106,14 @@ export const erasePerson = async (
     (key) => key.member_id === member_id && key.revoked_at === null,
   );
   for (const { key_id } of keys) await revokeKey(dependencies, workspace_id, key_id);
+  const ended = await endConnectionsOfErased(dependencies, workspace_id, member_id);
   return {
     workspace_id,
     member_id,
     erased: true,
     changed: events.length > 0,
     keys_revoked: keys.length,
+    connections_ended: ended,
     name_in_log: await isNamedInLog(dependencies, workspace_id, member_id),
   };
 };

@@ -44,6 +44,8 @@ export const openApp = async (url: string, name: string): Promise<App> => {
     saveClientInformation: (value: unknown) => void (saved.client = value),
     tokens: () => saved.tokens,
     saveTokens: (value: unknown) => void (saved.tokens = value),
+    // After a refused refresh, an app asks the member again.
+    invalidateCredentials: () => void delete saved.tokens,
     codeVerifier: () => saved.verifier,
     saveCodeVerifier: (value: unknown) => void (saved.verifier = value),
     redirectToAuthorization: (value: URL) => void (saved.address = value.href),

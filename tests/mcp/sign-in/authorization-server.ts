@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import type { Provider } from 'oidc-provider';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { sha256Of } from '#application/access/api-key-format.ts';
@@ -18,18 +19,29 @@ import type { ApiStack, Key } from '../../operations/fixtures/stack.ts';
 export const MCP_SECRET = 'a secret of 32 characters for tests';
 export const REDIRECT = 'http://127.0.0.1:1/callback';
 
+/** Opens a connection per request, so that none is left to a process that has ended. */
+const dispatcher = new Agent({ pipelining: 0 });
+/** Proxy whose word about a client's address counts; each app and browser of a test has an address of its own. */
+const PROXY = '127.0.0.1';
+const newAddress = (): string =>
+  `2001:db8::${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
+
+const send = (url: string, from: string, options: RequestInit = {}): Promise<Response> =>
+  fetch(url, {
+    redirect: 'manual',
+    ...options,
+    dispatcher,
+    headers: { 'x-forwarded-for': from, ...(options.headers as Record<string, string> | undefined) },
+  });
+
 /** A browser that keeps cookies and follows no redirect by itself. */
 export const openBrowser = () => {
   const cookies = new Map<string, string>();
+  const from = newAddress();
   return {
-    cookies,
-    visit: async (url: string, options: RequestInit = {}): Promise<Response> => {
+    visit: async (url: string): Promise<Response> => {
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const response = await fetch(url, {
-        redirect: 'manual',
-        ...options,
-        headers: { accept: 'text/html', cookie, ...(options.headers as Record<string, string> | undefined) },
-      });
+      const response = await send(url, from, { headers: { accept: 'text/html', cookie } });
       for (const text of response.headers.getSetCookie()) {
         const [pair = ''] = text.split(';');
         const at = pair.indexOf('=');
@@ -126,7 +138,7 @@ export const openServer = async (
       verifyAccessToken: createVerifyAccessToken(tokens, resourceOf(baseUrl)),
       dependencies: stack.operations(),
     },
-    { routes: [(one) => registerOauthRoutes(one, { provider, baseUrl }), pages] },
+    { trustedProxies: [PROXY], routes: [(one) => registerOauthRoutes(one, { provider, baseUrl }), pages] },
   );
   await app.listen({ host: '127.0.0.1', port });
   return Object.assign(server, {
@@ -149,12 +161,16 @@ export type Tokens = {
 
 /** Sends a form to an endpoint of the authorization server. */
 export const post = (baseUrl: string, path: string, form: Readonly<Record<string, string>>) =>
-  fetch(`${baseUrl}${path}`, { method: 'POST', body: new URLSearchParams(form) });
+  send(`${baseUrl}${path}`, newAddress(), { method: 'POST', body: new URLSearchParams(form) });
 
-export const register = async (baseUrl: string, metadata: object = {}): Promise<Response> =>
-  fetch(`${baseUrl}/oauth/register`, {
+export const register = (
+  baseUrl: string,
+  metadata: object = {},
+  { from = newAddress(), origin }: { readonly from?: string; readonly origin?: string } = {},
+): Promise<Response> =>
+  send(`${baseUrl}/oauth/register`, from, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(origin === undefined ? {} : { origin }) },
     body: JSON.stringify({
       client_name: 'App',
       redirect_uris: [REDIRECT],
@@ -162,6 +178,23 @@ export const register = async (baseUrl: string, metadata: object = {}): Promise<
       ...metadata,
     }),
   });
+
+/** Calls the MCP server with a token. */
+export const callMcp = (baseUrl: string, token: string): Promise<Response> =>
+  send(`${baseUrl}/mcp`, newAddress(), {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+
+export const clientIdOf = async (response: Response): Promise<string> => {
+  if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { client_id: string }).client_id;
+};
 
 /** An app that asks for access in a browser, with PKCE. */
 export const openClient = (

@@ -1,12 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ConnectionEvent } from '#contracts/events/workspace/connection.ts';
+import { connectionStream } from '#contracts/events/workspace/connection.ts';
+import { addClient, removeClient } from '#application/sign-in/authorization-tables.ts';
 import { systemClock } from '#platform/clock.ts';
-import { createSignInTables } from '#services/mcp/sign-in/adapter.ts';
+import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
+import { sha256Of } from '#application/access/api-key-format.ts';
+import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { resourceOf } from '#services/mcp/sign-in/provider.ts';
+import { createVerifyAccessToken } from '#services/mcp/sign-in/verify-access-token.ts';
 import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
+import type { Response } from 'undici';
 import {
+  callMcp,
+  clientIdOf,
   openBrowser,
   openClient,
   openServer,
+  post,
   register,
   REDIRECT,
   type Server,
@@ -16,51 +27,40 @@ import {
 let stack: ApiStack;
 let key: Key;
 let connections: Connections;
-/** Two processes of one service, behind one address each. They share the secret and the database. */
+/** Two services with addresses of their own. They share the secret and the database. */
 let servers: readonly [Server, Server];
+let tokensOfSecond: ReturnType<typeof openReadDatabase>;
 const resources = new AsyncDisposableStack();
 
 beforeAll(async () => {
   stack = resources.use(await openApiStack());
   const { pool, workspaceCommands } = stack;
-  await createSignInTables(pool);
+  await createAuthorizationTables(pool);
   connections = createConnections({ pool, workspaceCommands, clock: systemClock, connectionDays: 180 });
   servers = [
     resources.use(await openServer(stack, connections)),
     resources.use(await openServer(stack, connections)),
   ];
   key = await stack.key();
+  tokensOfSecond = resources.use(openReadDatabase(stack.environment['DATABASE_URL'] ?? ''));
   await stack.stopProjector();
 });
 afterAll(() => resources.disposeAsync());
-
-const clientIdOf = async (response: Response): Promise<string> => {
-  expect(response.status).toBe(201);
-  return ((await response.json()) as { client_id: string }).client_id;
-};
 
 /** Registers an app, lets the member allow it, and exchanges the code. */
 const connect = async (answer: Partial<Server['answer']> = {}, scope = 'brands:read ads:read') => {
   const [server] = servers;
   const { baseUrl } = server;
-  const client = openClient(await clientIdOf(await register(baseUrl)), { baseUrl });
+  const clientId = await clientIdOf(await register(baseUrl));
+  const client = openClient(clientId, { baseUrl });
   server.answer = { key, scopes: 'all', ...answer };
   const back = await client.ask(openBrowser(), client.address({ scope }));
   const code = back.searchParams.get('code') ?? '';
   const response = await client.exchange(baseUrl, code);
   expect(response.status).toBe(200);
-  return { client, code, back, tokens: (await response.json()) as Tokens };
+  return { client, clientId, code, back, tokens: (await response.json()) as Tokens };
 };
-const call = (server: Server, token: string) =>
-  fetch(`${server.baseUrl}/mcp`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-  });
+const call = (server: Server, token: string) => callMcp(server.baseUrl, token);
 
 describe('metadata', () => {
   test('leads from the resource to its authorization server and to every endpoint', async () => {
@@ -78,7 +78,10 @@ describe('metadata', () => {
     }
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const response = await fetch(`${baseUrl}/.well-known/${name}`);
-      expect(await response.json()).toMatchObject({
+      const metadata = (await response.json()) as Record<string, string[]>;
+      expect(metadata['scopes_supported']).toContain('brands:read');
+      expect(metadata['scopes_supported']).not.toContain('openid');
+      expect(metadata).toMatchObject({
         issuer: baseUrl,
         authorization_endpoint: `${baseUrl}/oauth/authorize`,
         token_endpoint: `${baseUrl}/oauth/token`,
@@ -93,7 +96,7 @@ describe('metadata', () => {
 });
 
 describe('a member who allows an app', () => {
-  test('gives it a token that calls in every process of the address', async () => {
+  test('gives it a token that is good at this address alone', async () => {
     const { tokens, back } = await connect();
     expect(back.origin + back.pathname).toBe(REDIRECT);
     expect(back.searchParams.get('iss')).toBe(servers[0].baseUrl);
@@ -113,4 +116,281 @@ describe('a member who allows an app', () => {
     expect(tokens.scope.split(' ')).toContain('briefs:read');
     expect(tokens.scope).not.toContain('write');
   });
+});
+
+const rowOf = async (clientId: string) => {
+  const found = (await connections.list(key.workspaceId)).find(({ app }) => app.id === clientId);
+  if (!found) throw new Error('no connection of this app');
+  return found;
+};
+const lastEventOf = async (connectionId: string): Promise<ConnectionEvent | undefined> => {
+  const events: ConnectionEvent[] = [];
+  const stream = connectionStream(key.workspaceId, connectionId);
+  for await (const event of stack.eventStore.read<ConnectionEvent>(stream)) events.push(event);
+  return events.at(-1);
+};
+const errorOf = async (response: Response): Promise<readonly [number, string]> => {
+  const { error } = (await response.json()) as { error: string };
+  return [response.status, error];
+};
+
+describe('a connection', () => {
+  test('ends for every process when an admin ends it, and gives no new token', async () => {
+    const { tokens, clientId, client } = await connect();
+    const address = servers[0].baseUrl;
+    // A second process of the same address, with leases of its own.
+    const second = createVerifyAccessToken(tokensOfSecond, resourceOf(address));
+    expect(await second(tokens.access_token)).not.toBeNull();
+    expect((await call(servers[0], tokens.access_token)).status).toBe(200);
+    await connections.endAs(await rowOf(clientId), 'admin', { kind: 'member', id: key.memberId });
+    const refused = await call(servers[0], tokens.access_token);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toContain(
+      `${address}/.well-known/oauth-protected-resource`,
+    );
+    expect(await second(tokens.access_token)).toBeNull();
+    const refreshed = await client.refresh(address, tokens.refresh_token ?? '');
+    expect(await errorOf(refreshed)).toEqual([400, 'invalid_grant']);
+  });
+
+  test('ends when the app gives its token back', async () => {
+    const { tokens, clientId } = await connect();
+    const { connection_id } = await rowOf(clientId);
+    const form = { token: tokens.refresh_token ?? '', client_id: clientId };
+    expect((await post(servers[0].baseUrl, '/oauth/revoke', form)).status).toBe(200);
+    expect((await call(servers[0], tokens.access_token)).status).toBe(401);
+    expect((await lastEventOf(connection_id))?.data).toMatchObject({ reason: 'member' });
+  });
+
+  test('does not end when another app sends its token', async () => {
+    const { tokens } = await connect();
+    const { baseUrl } = servers[0];
+    const other = await clientIdOf(await register(baseUrl));
+    await post(baseUrl, '/oauth/revoke', { token: tokens.access_token, client_id: other });
+    expect((await call(servers[0], tokens.access_token)).status).toBe(200);
+  });
+
+  test('is one of several of the same app: a new one ends none', async () => {
+    const first = await connect();
+    const [server] = servers;
+    const again = openClient(first.clientId, { baseUrl: server.baseUrl });
+    const back = await again.ask(openBrowser(), again.address());
+    const response = await again.exchange(server.baseUrl, back.searchParams.get('code') ?? '');
+    const { access_token } = (await response.json()) as Tokens;
+    expect((await call(server, access_token)).status).toBe(200);
+    expect((await call(server, first.tokens.access_token)).status).toBe(200);
+  });
+});
+
+describe('a refresh token', () => {
+  test('is exchanged at each use; two exchanges at once both succeed, and a later one ends the connection', async () => {
+    const { tokens, clientId, client } = await connect();
+    const { baseUrl } = servers[0];
+    const { connection_id } = await rowOf(clientId);
+    const old = tokens.refresh_token ?? '';
+    const replies = await Promise.all([client.refresh(baseUrl, old), client.refresh(baseUrl, old)]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    const renewed = (await replies[0]?.json()) as Tokens;
+    expect(renewed.refresh_token).not.toBe(old);
+    expect((await call(servers[0], renewed.access_token)).status).toBe(200);
+    // The grace of the exchanged token passes.
+    await stack.pool.query(
+      `update oauth.record set consumed_at = consumed_at - interval '31 s'
+       where kind = 'RefreshToken' and connection_id = $1`,
+      [connection_id],
+    );
+    expect(await errorOf(await client.refresh(baseUrl, old))).toEqual([400, 'invalid_grant']);
+    expect((await call(servers[0], renewed.access_token)).status).toBe(401);
+    expect((await lastEventOf(connection_id))?.data).toMatchObject({ reason: 'token_reused' });
+  });
+
+  test('lives 30 days from its last use, also for apps on the web', async () => {
+    const { baseUrl } = servers[0];
+    const redirect = 'https://app.example/callback';
+    const web = { redirect_uris: [redirect] };
+    const client = openClient(await clientIdOf(await register(baseUrl, web)), { baseUrl, redirect });
+    servers[0].answer = { key, scopes: 'all' };
+    const back = await client.ask(openBrowser(), client.address());
+    const first = (await (
+      await client.exchange(baseUrl, back.searchParams.get('code') ?? '')
+    ).json()) as Tokens;
+    await stack.pool.query(
+      `update oauth.record set expires_at = now() + interval '1 day',
+         payload = payload || jsonb_build_object('exp', floor(extract(epoch from now()))::int + 86400)
+       where kind = 'RefreshToken' and key = $1`,
+      [sha256Of(first.refresh_token ?? '')],
+    );
+    const next = (await (await client.refresh(baseUrl, first.refresh_token ?? '')).json()) as Tokens;
+    const { rows } = await stack.pool.query<{ days: number }>(
+      `select round(extract(epoch from expires_at - now()) / 86400)::int as days
+       from oauth.record where kind = 'RefreshToken' and key = $1`,
+      [sha256Of(next.refresh_token ?? '')],
+    );
+    expect(rows[0]?.days).toBe(30);
+  });
+
+  test('cannot widen what the member allowed', async () => {
+    const { tokens, client } = await connect({ scopes: ['brands:read'] });
+    const change = { scope: 'brands:read notes:write' };
+    const reply = await client.refresh(servers[0].baseUrl, tokens.refresh_token ?? '', change);
+    expect(await errorOf(reply)).toEqual([400, 'invalid_scope']);
+  });
+});
+
+describe('an authorization code', () => {
+  const asked = async () => {
+    const { baseUrl } = servers[0];
+    const client = openClient(await clientIdOf(await register(baseUrl)), { baseUrl });
+    servers[0].answer = { key, scopes: 'all' };
+    const back = await client.ask(openBrowser(), client.address());
+    return { baseUrl, client, code: back.searchParams.get('code') ?? '' };
+  };
+
+  test('is exchanged once; its second use ends the connection', async () => {
+    const { tokens, code, client } = await connect();
+    const again = await client.exchange(servers[0].baseUrl, code);
+    expect(await errorOf(again)).toEqual([400, 'invalid_grant']);
+    expect((await call(servers[0], tokens.access_token)).status).toBe(401);
+  });
+
+  test('is worth nothing without its verifier, redirect address, app or resource', async () => {
+    const wrong: readonly Readonly<Record<string, string>>[] = [
+      { code_verifier: 'x'.repeat(43) },
+      { redirect_uri: 'http://127.0.0.1:2/callback' },
+      { resource: 'https://other.example/mcp' },
+    ];
+    for (const change of wrong) {
+      const { baseUrl, client, code } = await asked();
+      const reply = await client.exchange(baseUrl, code, change);
+      expect(reply.status).toBe(400);
+      expect(await reply.text()).not.toContain('access_token');
+    }
+    const { baseUrl, code, client } = await asked();
+    const other = await clientIdOf(await register(baseUrl));
+    expect((await client.exchange(baseUrl, code, { client_id: other })).status).toBe(400);
+  });
+});
+
+describe('a request of an app', () => {
+  test('that may lead elsewhere is shown as an error page, without a redirect', async () => {
+    const { baseUrl } = servers[0];
+    const client = openClient(await clientIdOf(await register(baseUrl)), { baseUrl });
+    const addresses = [
+      client.address({ redirect_uri: 'https://evil.example/callback' }),
+      client.address({ client_id: 'unknown' }),
+      client.address({ client_id: 'https://127.0.0.1/app.json' }),
+    ];
+    for (const address of addresses) {
+      const response = await openBrowser().visit(address);
+      expect(response.status).toBe(400);
+      expect(response.headers.get('location')).toBeNull();
+      expect(response.headers.get('content-type')).toContain('text/html');
+      expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    }
+  });
+
+  test('without PKCE, with another method, or for another resource goes back with an error', async () => {
+    const { baseUrl } = servers[0];
+    const client = openClient(await clientIdOf(await register(baseUrl)), { baseUrl });
+    const cases: readonly [Readonly<Record<string, string | null>>, string][] = [
+      [{ code_challenge: null, code_challenge_method: null }, 'invalid_request'],
+      [{ code_challenge_method: 'plain' }, 'invalid_request'],
+      [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
+      [{ response_type: 'token' }, 'unsupported_response_type'],
+    ];
+    for (const [change, error] of cases) {
+      const back = await client.ask(openBrowser(), client.address(change));
+      expect(back.searchParams.get('error') ?? new URLSearchParams(back.hash.slice(1)).get('error')).toBe(
+        error,
+      );
+    }
+  });
+
+  test('may return to another port of the same computer, and fails when the member denies it', async () => {
+    const { baseUrl } = servers[0];
+    const client = openClient(await clientIdOf(await register(baseUrl)), { baseUrl });
+    servers[0].answer = { key, scopes: 'deny' };
+    const other = 'http://127.0.0.1:9/callback';
+    const back = await client.ask(openBrowser(), client.address({ redirect_uri: other }));
+    expect(back.port).toBe('9');
+    expect(back.searchParams.get('error')).toBe('access_denied');
+  });
+
+  test('is known by the word of an operator until the app is removed', async () => {
+    const { baseUrl } = servers[0];
+    await addClient(stack.pool, { client_id: 'house', name: 'House', redirect_uris: [REDIRECT] });
+    servers[0].answer = { key, scopes: 'all' };
+    const client = openClient('house', { baseUrl });
+    const back = await client.ask(openBrowser(), client.address());
+    const tokens = (await (
+      await client.exchange(baseUrl, back.searchParams.get('code') ?? '')
+    ).json()) as Tokens;
+    expect(await removeClient(stack.pool, 'house')).toEqual({ removed: true });
+    const reply = await client.refresh(baseUrl, tokens.refresh_token ?? '');
+    expect(await errorOf(reply)).toEqual([401, 'invalid_client']);
+    for (const client_id of ['reg_mine', 'https://app.example/app.json', 'a b']) {
+      const adding = addClient(stack.pool, { client_id, name: 'x', redirect_uris: [REDIRECT] });
+      await expect(adding).rejects.toMatchObject({ code: 'invalid_input' });
+    }
+  });
+});
+
+describe('registration', () => {
+  test('refuses what no app may have', async () => {
+    const { baseUrl } = servers[1];
+    const refused: readonly object[] = [
+      { redirect_uris: [] },
+      { redirect_uris: Array.from({ length: 11 }, (_, port) => `http://127.0.0.1:${port + 1}/`) },
+      { redirect_uris: ['http://app.example/callback'] },
+      { redirect_uris: ['javascript:alert(1)'] },
+      { redirect_uris: ['not an address'] },
+      { client_name: 'x'.repeat(201) },
+    ];
+    for (const metadata of refused) {
+      const [status, error] = await errorOf(await register(baseUrl, metadata));
+      expect([status, error.startsWith('invalid_')], JSON.stringify(metadata)).toEqual([400, true]);
+    }
+    const large = await register(baseUrl, { software_statement: 'x'.repeat(17_000) });
+    expect(large.status).toBe(413);
+    const foreign = await register(baseUrl, {}, { origin: 'https://evil.example' });
+    expect(foreign.status).toBe(403);
+  });
+
+  test('drops scopes and everything else that an app could claim', async () => {
+    const claims = {
+      scope: 'notes:write',
+      client_id: 'house',
+      sector_identifier_uri: 'https://evil.example',
+    };
+    const registered = (await (await register(servers[1].baseUrl, claims)).json()) as Record<string, unknown>;
+    expect(registered['client_id']).toMatch(/^reg_/);
+    expect(registered).not.toHaveProperty('scope');
+    expect(registered).not.toHaveProperty('sector_identifier_uri');
+  });
+
+  test('is limited per address and minute', async () => {
+    const statuses: number[] = [];
+    for (let count = 0; count < 21; count += 1) {
+      const reply = await register(servers[1].baseUrl, { redirect_uris: [] }, { from: '192.0.2.1' });
+      statuses.push(reply.status);
+    }
+    expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 400));
+    expect(statuses[20]).toBe(429);
+  });
+});
+
+test('a browser goes on with its request while the secret changes', async () => {
+  const old = 'an older secret of 32 characters ....';
+  const secret = 'a newer secret of 32 characters ....';
+  const first = await openServer(stack, connections, { secrets: [old] });
+  const { baseUrl } = first;
+  const client = openClient(await clientIdOf(await register(baseUrl)), { baseUrl });
+  const browser = openBrowser();
+  const begun = await browser.visit(client.address());
+  await first[Symbol.asyncDispose]();
+  await using second = await openServer(stack, connections, { secrets: [secret, old], baseUrl });
+  second.answer = { key, scopes: 'all' };
+  const page = new URL(begun.headers.get('location') ?? '', baseUrl).href;
+  const back = await client.ask(browser, page);
+  expect(back.searchParams.get('code')).not.toBeNull();
 });

@@ -5,24 +5,24 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
+import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
 import { eventMetadata } from '#application/commands/event-metadata.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
-import {
-  createAdapter,
-  createSignInTables,
-  deleteDeadRecords,
-  keepUsedClients,
-} from '#services/mcp/sign-in/adapter.ts';
+import { createAdapter, deleteDeadRecords, keepUsedClients } from '#services/mcp/sign-in/adapter.ts';
 import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
 import {
   createVerifyAccessToken,
   type VerifyAccessToken,
 } from '#services/mcp/sign-in/verify-access-token.ts';
 import { startHousekeeping } from '#services/mcp/sign-in/housekeeping.ts';
-import { endConnection, listConnections } from '#services/ops/workspaces/connections.ts';
+import {
+  endConnection,
+  endConnectionsOfErased,
+  listConnections,
+} from '#services/ops/workspaces/connections.ts';
 import { addMemberNamed, setRole } from './members.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 
@@ -46,7 +46,7 @@ const app = {
 beforeAll(async () => {
   stack = resources.use(await openApiStack());
   const { pool, workspaceCommands } = stack;
-  await createSignInTables(pool);
+  await createAuthorizationTables(pool);
   connections = createConnections({ pool, workspaceCommands, clock: systemClock, connectionDays: 180 });
   adapterOf = createAdapter(pool, connections);
   const openProcess = () =>
@@ -200,6 +200,16 @@ describe('ending a connection', () => {
     for (const verify of processes) expect(await verify(token)).toBeNull();
     expect((await historyOf(connectionId)).at(-1)?.data).toMatchObject({ reason: 'operator' });
     expect(await endConnection(operator, key.workspaceId, connectionId)).toMatchObject({ changed: false });
+  });
+
+  test('is recorded by the command that erases the member', async () => {
+    const memberId = await addMemberNamed(stack, key.workspaceId, 'editor');
+    const { connectionId } = await allow(memberId, 'editor');
+    await setRole(stack, key.workspaceId, memberId, null);
+    const operator = { ...stack, actor: { kind: 'service', id: 'ops' } } as const;
+    expect(await endConnectionsOfErased(operator, key.workspaceId, memberId)).toBe(1);
+    expect((await historyOf(connectionId)).at(-1)?.data).toMatchObject({ reason: 'member_erased' });
+    expect(await endConnectionsOfErased(operator, key.workspaceId, memberId)).toBe(0);
   });
 
   test('follows from the second use of a token, and tells so', async () => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addClient, listClients, removeClient } from '#application/sign-in/authorization-tables.ts';
 import { endConnection, listConnections } from '#services/ops/workspaces/connections.ts';
 import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
 import { withOpsDependencies } from '../dependencies.ts';
@@ -15,7 +16,7 @@ const COLUMNS = [
   'connected',
 ];
 
-/** `ops mcp connections list|end` */
+/** `ops mcp connections list|end`, `ops mcp client add|list|remove` */
 export const registerMcpCommands = (program: Command): void => {
   const mcp = program.command('mcp').description('manage what apps may do through the MCP server');
   const connections = mcp.command('connections').description('manage the connections of apps to a workspace');
@@ -40,5 +41,43 @@ export const registerMcpCommands = (program: Command): void => {
         command,
         await withOpsDependencies((dependencies) => endConnection(dependencies, workspaceId, connectionId)),
       );
+    });
+  registerClientCommands(mcp);
+};
+
+const CLIENT_COLUMNS = ['client_id', 'name', 'redirect_uris'];
+
+const registerClientCommands = (mcp: Command): void => {
+  const client = mcp.command('client').description('manage the apps that you vouch for');
+  client
+    .command('add')
+    .description('add an app, or replace the one of this id; members see that you added it')
+    .argument('<id>', 'client id that the app is configured with')
+    .argument(
+      '<redirect...>',
+      'addresses that the browser may return to, such as https://app.example/callback',
+    )
+    .requiredOption('--name <name>', 'name that members see')
+    .action(async (id: string, redirects: string[], { name }: { name: string }, command: Command) => {
+      const added = await withOpsDependencies(({ pool }) =>
+        addClient(pool, { client_id: id, name, redirect_uris: redirects }),
+      );
+      printRecord(command, added);
+    });
+  client
+    .command('list')
+    .description('list the apps that operators added')
+    .action(async (_options: object, command: Command) => {
+      printTable(command, CLIENT_COLUMNS, await withOpsDependencies(({ pool }) => listClients(pool)));
+    });
+  client
+    .command('remove')
+    .description(
+      'remove an app; it gets no new tokens, and you can end its connections with `connections end`',
+    )
+    .argument('<id>', 'client id')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { removed } = await withOpsDependencies(({ pool }) => removeClient(pool, id));
+      printRecord(command, { client_id: id, removed });
     });
 };
