@@ -5,6 +5,7 @@ import {
   addAlertRule,
   createDemoWorkspace,
   type DemoWorkspace,
+  inviteDemoOwner,
   isKeyValid,
   trackBrands,
 } from './demo/workspace.ts';
@@ -73,11 +74,15 @@ const start = async (
     nats_url: servers.natsUrl,
     workspace_id: workspace.workspace_id,
     api_key: workspace.api_key,
+    ...(workspace.member_id === undefined ? {} : { member_id: workspace.member_id }),
   };
   await writeJsonFile(folders.localFile, stack);
+  // A link works once, so each start prints a new one.
+  const invitation = await inviteDemoOwner({ ...environment, MCP_BASE_URL: mcpUrl }, workspace);
+  signal.throwIfAborted();
   const mail =
     settings.SMTP_URL === undefined ? `written as .eml files to ${folders.mail}` : 'sent by SMTP_URL';
-  return summaryOf(stack, folders.secretsFile, mail, tracked[0] ?? null);
+  return summaryOf({ ...stack, invitation }, folders.secretsFile, mail, tracked[0] ?? null);
 };
 
 /** Returns the workspace of an earlier start if its key is still valid. Otherwise creates one. */

@@ -133,6 +133,8 @@ export const LocalStack = z.object({
   nats_url: z.string(),
   workspace_id: z.string(),
   api_key: z.string(),
+  /** The demo owner. Missing in folders of older releases. */
+  member_id: z.string().optional(),
 });
 export type LocalStack = z.infer<typeof LocalStack>;
 

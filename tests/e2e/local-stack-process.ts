@@ -23,7 +23,14 @@ export class StackProcess {
 
   constructor(folder: string, environment: Readonly<Record<string, string>> = {}) {
     this.#folder = folder;
-    const ports = { API_PORT: '0', OPS_PORT: '0', POSTGRES_PORT: '0', NATS_PORT: '0', EVENT_STORE_PORT: '0' };
+    const ports = {
+      API_PORT: '0',
+      OPS_PORT: '0',
+      MCP_PORT: '0',
+      POSTGRES_PORT: '0',
+      NATS_PORT: '0',
+      EVENT_STORE_PORT: '0',
+    };
     const demo = { DEMO_BRANDS: '12', DEMO_ADS: '120', DEMO_DAYS: '20' };
     this.child = spawn(process.execPath, [join(PROJECT, 'deploy', 'local', 'main.ts')], {
       cwd: PROJECT,

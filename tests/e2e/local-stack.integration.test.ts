@@ -68,6 +68,10 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     for (const { body } of answers) expect(JSON.parse(body).data.length).toBeGreaterThan(0);
     expect(await tracked(first)).toHaveLength(8);
+    expect(stack.output).toContain(`${first.mcp_url}/mcp`);
+    const [link = ''] = /http\S+\/signin\/invitation\/\S+/.exec(stack.output) ?? [];
+    const readInvitation = async () => (await fetch(link).catch(() => null))?.text();
+    await expect.poll(readInvitation, { timeout: STOP_LIMIT_MS }).toContain('<bdi>Demo</bdi>');
   });
 
   test('serves operators the history of the demo workspace with the generated token', async () => {

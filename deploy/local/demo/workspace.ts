@@ -19,28 +19,51 @@ const PLAN = 'pro';
  */
 const EMAIL = 'owner@demo.example';
 
-export type DemoWorkspace = { readonly workspace_id: string; readonly api_key: string };
+export type DemoWorkspace = {
+  readonly workspace_id: string;
+  readonly api_key: string;
+  /** The demo owner. Missing in data folders of older releases. */
+  readonly member_id?: string | undefined;
+};
 
 /** Returns whether the API key of an earlier start is still valid. */
 export const isKeyValid = (apiUrl: string, { api_key }: DemoWorkspace): Promise<boolean> =>
   answersOk(`${apiUrl}/v1/me`, { authorization: `Bearer ${api_key}` });
 
+type Environment = Readonly<Record<string, string>>;
+
+/** Runs an operator command and reads its JSON. */
+const runOps = async <T>(
+  environment: Environment,
+  schema: z.ZodType<T>,
+  words: readonly string[],
+): Promise<T> => {
+  const { stdout } = await run(
+    process.execPath,
+    [join(PROJECT, 'services', 'ops', 'cli.ts'), '--json', ...words],
+    {
+      cwd: PROJECT,
+      env: { ...inheritedEnvironment(), ...environment, LOG_LEVEL: 'error' },
+      timeout: COMMAND_LIMIT_MS,
+    },
+  );
+  return schema.parse(JSON.parse(stdout));
+};
+
+/** Returns a link with which the demo owner signs in to connect apps; `null` when the owner is not known here. */
+export const inviteDemoOwner = async (
+  environment: Environment,
+  { workspace_id, member_id }: DemoWorkspace,
+): Promise<string | null> => {
+  if (member_id === undefined) return null;
+  const words = ['member', 'invite', workspace_id, member_id];
+  return (await runOps(environment, z.object({ link: z.string() }), words)).link;
+};
+
 /** Creates the demo workspace with the operator commands. */
-export const createDemoWorkspace = async (
-  environment: Readonly<Record<string, string>>,
-): Promise<DemoWorkspace> => {
-  const ops = async <T>(schema: z.ZodType<T>, words: readonly string[]): Promise<T> => {
-    const { stdout } = await run(
-      process.execPath,
-      [join(PROJECT, 'services', 'ops', 'cli.ts'), '--json', ...words],
-      {
-        cwd: PROJECT,
-        env: { ...inheritedEnvironment(), ...environment, LOG_LEVEL: 'error' },
-        timeout: COMMAND_LIMIT_MS,
-      },
-    );
-    return schema.parse(JSON.parse(stdout));
-  };
+export const createDemoWorkspace = async (environment: Environment): Promise<DemoWorkspace> => {
+  const ops = <T>(schema: z.ZodType<T>, words: readonly string[]): Promise<T> =>
+    runOps(environment, schema, words);
   const { workspace_id } = await ops(z.object({ workspace_id: z.string() }), [
     'workspace',
     'create',
@@ -71,7 +94,7 @@ export const createDemoWorkspace = async (
     '--scopes',
     'all',
   ]);
-  return { workspace_id, api_key };
+  return { workspace_id, api_key, member_id };
 };
 
 const post = async (

@@ -14,7 +14,10 @@ export const curlLines = (stack: LocalStack, brandDomain: string | null): readon
 
 /** Returns the text that `npm start` prints when everything runs. */
 export const summaryOf = (
-  stack: LocalStack,
+  stack: LocalStack & {
+    /** Link with which the demo owner signs in; `null` when there is none. */
+    readonly invitation: string | null;
+  },
   secretsFile: string,
   /** Phrase that says how e-mails are sent. */
   mail: string,
@@ -34,6 +37,12 @@ export const summaryOf = (
     '',
     `  Workspace    ${stack.workspace_id}`,
     `  API key      ${stack.api_key}`,
+    ...(stack.invitation === null
+      ? []
+      : [
+          `  Sign-in      ${stack.invitation}`,
+          '               once, within a day, before an assistant connects',
+        ]),
     '',
     ...(brandDomain === null
       ? []
