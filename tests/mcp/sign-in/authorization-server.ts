@@ -254,3 +254,9 @@ export const openClient = (
       }),
   };
 };
+
+/** Returns the status and the error of a refusal. */
+export const errorOf = async (response: Response): Promise<readonly [number, string]> => {
+  const { error } = (await response.json()) as { error: string };
+  return [response.status, error];
+};

@@ -1,0 +1,85 @@
+import { MockAgent } from 'undici';
+import { afterAll, describe, expect, test } from 'vitest';
+import { identificationOf, prepareMetadata } from '#application/sign-in/clients.ts';
+import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
+import { createFetchForClient } from '#services/mcp/sign-in/client-documents.ts';
+
+const ORIGIN = 'https://app.example';
+const DOCUMENT = {
+  client_id: `${ORIGIN}/app.json`,
+  client_name: 'App',
+  redirect_uris: ['http://127.0.0.1/callback'],
+  scope: 'notes:write',
+};
+
+const agent = new MockAgent();
+agent.disableNetConnect();
+afterAll(() => agent.close());
+const fetchForClient = createFetchForClient({
+  targetOf: (url) => {
+    const fault = checkTargetUrl(url, { allowLoopback: false });
+    return fault === null ? { origin: ORIGIN, path: '/app.json' } : { fault };
+  },
+  dispatcher: agent as never,
+});
+const answer = (status: number, body: string, headers: Record<string, string> = {}): void => {
+  agent.get(ORIGIN).intercept({ path: '/app.json' }).reply(status, body, { headers });
+};
+const fetchDocument = () => fetchForClient(`${ORIGIN}/app.json`);
+
+describe("a client's document", () => {
+  test('is prepared for a program on the computer, keeps its lifetime and loses its scopes', async () => {
+    answer(200, JSON.stringify(DOCUMENT), { 'cache-control': 'max-age=600' });
+    const response = await fetchDocument();
+    expect(response.headers.get('cache-control')).toBe('max-age=600');
+    const { scope: _scope, ...kept } = DOCUMENT;
+    expect(await response.json()).toEqual({
+      ...kept,
+      application_type: 'native',
+      grant_types: ['authorization_code'],
+      token_endpoint_auth_method: 'none',
+    });
+  });
+
+  test('is not followed elsewhere, and not read beyond its limit', async () => {
+    answer(302, '', { location: 'https://127.0.0.1/' });
+    expect((await fetchDocument()).status).toBe(302);
+    answer(200, JSON.stringify({ ...DOCUMENT, note: 'x'.repeat(6_000) }));
+    await expect(fetchDocument()).rejects.toThrow('more than 5120 bytes');
+    answer(200, 'x'.repeat(70_000));
+    await expect(fetchDocument()).rejects.toThrow('more than 65536 bytes');
+  });
+
+  test('is not fetched from an address that is not public', async () => {
+    for (const url of ['https://127.0.0.1/a', 'https://intranet/a', 'http://app.example/a']) {
+      await expect(fetchForClient(url)).rejects.toThrow(/public internet|https URL/);
+    }
+  });
+
+  test('shows the provider a secret, which it refuses', async () => {
+    answer(200, JSON.stringify({ ...DOCUMENT, client_secret: 'public' }));
+    expect(await (await fetchDocument()).json()).toMatchObject({ client_secret: 'public' });
+  });
+});
+
+test('metadata keeps the ways of granting that the service has', () => {
+  const grant_types = ['refresh_token', 'client_credentials', 'implicit'];
+  const prepared = prepareMetadata({ redirect_uris: ['https://app.example/back'], grant_types });
+  expect(prepared).toMatchObject({
+    metadata: { application_type: 'web', grant_types: ['authorization_code', 'refresh_token'] },
+  });
+  expect(prepareMetadata({ redirect_uris: ['cursor://back'] })).toMatchObject({
+    metadata: { application_type: 'native' },
+  });
+  for (const input of [null, {}, { redirect_uris: 'https://app.example' }, { redirect_uris: [1] }]) {
+    expect(prepareMetadata(input)).toHaveProperty('fault');
+  }
+});
+
+test('an id says how its app is known', () => {
+  expect(['https://app.example/a.json', 'reg_a', 'house'].map(identificationOf)).toEqual([
+    'document',
+    'registration',
+    'operator',
+  ]);
+});
