@@ -32,6 +32,8 @@ const TRACKED_BRANDS = 8;
 const ORPHAN_STOP_MS = 3_000;
 /** Deadline of the whole stop. Each part has its own, shorter limit; this one covers a stop that hangs anyway. */
 const STOP_LIMIT_MS = 9_500;
+/** Part of the deadline in which the last server must have stopped. */
+const SERVERS_STOP_MS = 9_000;
 
 /** `npm start`: runs the whole service on one machine, without Docker and with demo data. */
 const start = async (
@@ -40,12 +42,13 @@ const start = async (
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
+  stopTimeLeftMs: () => number,
 ): Promise<string> => {
   await mkdir(folders.root, { recursive: true });
   resources.use(await lockFolder(folders.root, folders.run));
   await stopOrphans(folders, ORPHAN_STOP_MS);
   const secrets = await readOrCreateSecrets(folders.secretsFile);
-  const servers = await startServers(settings, folders, resources, progress, signal);
+  const servers = await startServers(settings, folders, resources, progress, signal, stopTimeLeftMs);
   const services = await startServices(settings, servers, secrets, folders, resources, progress, signal);
   const { apiUrl, opsUrl, mcpUrl } = services;
 
@@ -111,9 +114,12 @@ const run = async (): Promise<number> => {
   const signal = watchInterrupts();
   const resources = new AsyncDisposableStack();
   let exitCode = 0;
+  let stopStartedMs = 0;
+  const stopTimeLeftMs = (): number => SERVERS_STOP_MS - (Date.now() - stopStartedMs);
   try {
     const settings = readLocalSettings();
-    const summary = await start(settings, foldersOf(settings.DATA_DIR), resources, progress, signal);
+    const folders = foldersOf(settings.DATA_DIR);
+    const summary = await start(settings, folders, resources, progress, signal, stopTimeLeftMs);
     progress.step('ready');
     console.log(summary);
     await new Promise<void>((resolve) => {
@@ -134,7 +140,7 @@ const run = async (): Promise<number> => {
     }
     if (exitCode !== 0) console.error(error);
   }
-  const stopStartedMs = Date.now();
+  stopStartedMs = Date.now();
   progress.step('stopping');
   setTimeout(() => {
     progress.step('stopping took too long; exiting');

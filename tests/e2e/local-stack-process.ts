@@ -81,6 +81,19 @@ export class StackProcess {
     return found;
   }
 
+  /** Kills all processes of this start at once, and returns their ids. Some, such as sessions of Postgres, may have ended. */
+  killAll(): readonly number[] {
+    const found = this.processes();
+    for (const pid of found) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
+    return found;
+  }
+
   /** Runs the printed `curl` lines in a shell and returns their status codes and bodies. */
   async runCurlLines(): Promise<readonly { readonly status: number; readonly body: string }[]> {
     const lines = this.#output.split('\n').filter((line) => line.startsWith('curl '));

@@ -147,8 +147,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     const { status } = await ask(before, `/v1/workspaces/${before.workspace_id}/tracked-brands`, {
       brand_id: brand?.id,
     });
-    const processes = stack.processes();
-    for (const pid of processes) process.kill(pid, 'SIGKILL');
+    const processes = stack.killAll();
     expect(status).toBe(201);
     await until('all are gone', LEAVE_LIMIT_MS, () => allGone(processes));
 

@@ -13,10 +13,11 @@ const EVENT_STORE_READY_MS = 60_000;
 /** On stop, the event store still answers the calls that it has accepted. */
 const EVENT_STORE_STOP_MS = 2_000;
 /**
- * Stop limit for PostgreSQL, which writes a last checkpoint. After it this process exits without killing the
- * server; the server then ends by itself.
+ * Least time in milliseconds that PostgreSQL gets to stop. Its last checkpoint writes every file that has changed, more
+ * than 1,500 after the demo was loaded, so it takes seconds on a busy disk. PostgreSQL stops last and may use all the
+ * time that the others left. After it this process exits without killing the server; the server then ends by itself.
  */
-const POSTGRES_STOP_MS = 3_000;
+const POSTGRES_STOP_MIN_MS = 3_000;
 
 export type Servers = {
   readonly databaseUrl: string;
@@ -26,6 +27,7 @@ export type Servers = {
 
 /**
  * Starts each server that no setting replaces, and defers its stop: event store first, then NATS, then PostgreSQL.
+ * `stopTimeLeftMs`: milliseconds that are left when the stop has begun.
  */
 export const startServers = async (
   settings: LocalSettings,
@@ -33,6 +35,7 @@ export const startServers = async (
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
+  stopTimeLeftMs: () => number,
 ): Promise<Servers> => {
   const needsPostgres = settings.DATABASE_URL === undefined || settings.EVENT_STORE_URL === undefined;
   const starts = await Promise.allSettled([
@@ -43,7 +46,12 @@ export const startServers = async (
   // Deferred before a failure is thrown, so that neither server is left running.
   const postgres = postgresStart.status === 'fulfilled' ? postgresStart.value : null;
   const nats = natsStart.status === 'fulfilled' ? natsStart.value : null;
-  if (postgres !== null) resources.defer(() => Promise.race([postgres.stop(), leaveAfter(POSTGRES_STOP_MS)]));
+  if (postgres !== null) {
+    resources.defer(() => {
+      const limitMs = Math.max(POSTGRES_STOP_MIN_MS, stopTimeLeftMs());
+      return Promise.race([postgres.stop(), leaveAfter(limitMs)]);
+    });
+  }
   if (nats !== null) resources.defer(() => nats.stop());
   for (const start of starts) if (start.status === 'rejected') throw start.reason;
   signal.throwIfAborted();
