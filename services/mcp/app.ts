@@ -1,4 +1,5 @@
 import { fastify, type FastifyInstance } from 'fastify';
+import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
 import { type McpEndpoint, registerMcpEndpoint } from './transport.ts';
 
 /** Longer than the 20 s of a call. */
@@ -7,6 +8,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_MAX_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
+/** Interval of the check for timed-out connections. */
+const TIMEOUT_CHECK_MS = 1_000;
 
 export type AppOptions = {
   /** Proxies whose word about the address of a client counts: addresses or ranges. */
@@ -24,11 +27,16 @@ export const buildMcpApp = async (
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: { maxHeaderSize: HEADERS_MAX_BYTES, headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    forceCloseConnections: 'idle',
   });
+  const closeIdle = closeIdleConnections(app.server);
+  app.addHook('preClose', async () => closeIdle());
   await registerMcpEndpoint(app, endpoint);
   for (const register of routes) await register(app);
   return app;

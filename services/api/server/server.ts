@@ -1,6 +1,7 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { Refusal } from '#contracts/errors.ts';
+import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import {
   createOperationDependencies,
@@ -37,9 +38,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Maximum size of request headers. A key, cursors and a trace context are far smaller. */
 const HEADERS_MAX_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Interval of the check for timed-out connections, and during shutdown of the check for idle connections. */
+/** Interval of the check for timed-out connections. */
 const TIMEOUT_CHECK_MS = 1_000;
-const CLOSE_IDLE_EVERY_MS = 50;
 
 /** Resources that the caller of `buildApi` opens and closes. `buildApi` creates the other dependencies. */
 export type ApiResources = OperationResources;
@@ -170,12 +170,8 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   registerDownloads(app, dependencies);
   registerDocumentation(app, dependencies.baseUrl);
 
-  // Without this, a connection with a request in flight at shutdown would stay open after its reply.
-  app.addHook('preClose', async () => {
-    const closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
-    app.server.once('close', () => clearInterval(closing));
-    closing.unref();
-  });
+  const closeIdle = closeIdleConnections(app.server);
+  app.addHook('preClose', async () => closeIdle());
   app.addHook('onClose', async () => {
     dependencies.rateLimiter[Symbol.dispose]();
     dependencies.idempotencyStore[Symbol.dispose]();

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
+
+/** Opens a server whose replies wait for `replies`, with a long time for idle connections. */
+const open = async () => {
+  const asked = Promise.withResolvers<void>();
+  const replies = Promise.withResolvers<void>();
+  const server = createServer(
+    { keepAliveTimeout: 600_000, headersTimeout: 600_000, requestTimeout: 600_000 },
+    (_request, response) => {
+      asked.resolve();
+      void replies.promise.then(() => response.end('done'));
+    },
+  );
+  const closeIdle = closeIdleConnections(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const accept = async (): Promise<Socket> => {
+    const accepted = once(server, 'connection');
+    const socket = connect(port, '127.0.0.1');
+    await Promise.all([once(socket, 'connect'), accepted]);
+    return socket;
+  };
+  const stop = (): Promise<unknown> => {
+    const closed = once(server, 'close');
+    server.close();
+    closeIdle();
+    return closed;
+  };
+  return { accept, stop, asked: asked.promise, reply: replies.resolve };
+};
+
+test('a stop does not wait for a connection without a request', async () => {
+  const { accept, stop } = await open();
+  const socket = await accept();
+  const ended = once(socket, 'close');
+  await stop();
+  await ended;
+});
+
+test('a stop waits for the reply in progress, and not for its connection', async () => {
+  const { accept, stop, asked, reply } = await open();
+  const socket = await accept();
+  let received = '';
+  socket.on('data', (data) => {
+    received += data.toString();
+  });
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  await asked;
+  const stopped = stop();
+  const ended = once(socket, 'close');
+  reply();
+  await Promise.all([stopped, ended]);
+  expect(received).toContain('done');
+});
