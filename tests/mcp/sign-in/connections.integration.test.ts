@@ -1,22 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { Adapter } from 'oidc-provider';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
-import type { Role } from '#contracts/values/roles.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
-import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
+import { connectionStream } from '#contracts/events/workspace/connection.ts';
 import { eventMetadata } from '#application/commands/event-metadata.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
-import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
-import { createAdapter, deleteDeadRecords, keepUsedClients } from '#services/mcp/sign-in/adapter.ts';
-import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
-import {
-  createVerifyAccessToken,
-  type VerifyAccessToken,
-} from '#services/mcp/sign-in/verify-access-token.ts';
+import { deleteDeadRecords, keepUsedClients } from '#services/mcp/sign-in/adapter.ts';
 import { startHousekeeping } from '#services/mcp/sign-in/housekeeping.ts';
 import {
   endConnection,
@@ -24,77 +13,17 @@ import {
   listConnections,
 } from '#services/ops/workspaces/connections.ts';
 import { addMemberNamed, setRole } from './members.ts';
-import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
+import { APP, type ConnectionsStack, openConnectionsStack, SCOPES } from './connections-stack.ts';
 
-let stack: ApiStack;
-let key: Key;
-let connections: Connections;
-let adapterOf: (kind: string) => Adapter;
-/** Two processes, each with leases of its own. */
-let processes: readonly [VerifyAccessToken, VerifyAccessToken];
-const resources = new AsyncDisposableStack();
-
-const RESOURCE = 'https://mcp.test/mcp';
-const SCOPES = ['brands:read', 'tracking:write'] as const satisfies readonly Scope[];
-const app = {
-  id: 'app',
-  name: 'App',
-  identified_by: 'registration',
-  redirect_host: 'app.example',
-} as const;
+let opened: ConnectionsStack;
+let { stack, key, connections, adapterOf, processes, allow, issue, historyOf, rowOf } =
+  {} as ConnectionsStack;
 
 beforeAll(async () => {
-  stack = resources.use(await openApiStack());
-  const { pool, workspaceCommands } = stack;
-  await createAuthorizationTables(pool);
-  connections = createConnections({ pool, workspaceCommands, clock: systemClock, connectionDays: 180 });
-  adapterOf = createAdapter(pool, connections);
-  const openProcess = () =>
-    createVerifyAccessToken(
-      resources.use(openReadDatabase(stack.environment['DATABASE_URL'] ?? '')),
-      RESOURCE,
-    );
-  processes = [openProcess(), openProcess()];
-  key = await stack.key();
-  // Tokens are decided without read models.
-  await stack.stopProjector();
+  opened = await openConnectionsStack();
+  ({ stack, key, connections, adapterOf, processes, allow, issue, historyOf, rowOf } = opened);
 });
-afterAll(() => resources.disposeAsync());
-
-const allow = async (memberId = key.memberId, role: Role = 'owner') => {
-  const grantId = randomUUID();
-  const connectionId = connectionIdOf(grantId);
-  await connections.allow({
-    connectionId,
-    workspaceId: key.workspaceId,
-    memberId,
-    app,
-    scopes: SCOPES,
-    role,
-  });
-  return { grantId, connectionId };
-};
-const issue = async (grantId: string, scope: string = SCOPES.join(' '), aud = RESOURCE) => {
-  const token = randomUUID();
-  const exp = Math.floor(Date.now() / 1_000) + 3_600;
-  await adapterOf('AccessToken').upsert(
-    token,
-    { kind: 'AccessToken', grantId, scope, aud, jti: token, exp },
-    3_600,
-  );
-  return token;
-};
-const historyOf = async (connectionId: string) => {
-  const events: ConnectionEvent[] = [];
-  const stream = connectionStream(key.workspaceId, connectionId);
-  for await (const event of stack.eventStore.read<ConnectionEvent>(stream)) events.push(event);
-  return events;
-};
-const rowOf = async (connectionId: string) => {
-  const found = (await connections.list(key.workspaceId)).find((row) => row.connection_id === connectionId);
-  if (!found) throw new Error('no such connection');
-  return found;
-};
+afterAll(() => opened[Symbol.asyncDispose]());
 
 describe('an access token', () => {
   test('names its connection, member and workspace in each process', async () => {
@@ -291,7 +220,7 @@ describe('the store of the authorization server', () => {
       connectionId: connectionIdOf(randomUUID()),
       workspaceId: key.workspaceId,
       memberId: key.memberId,
-      app: { ...app, id: 'reg_used' },
+      app: { ...APP, id: 'reg_used' },
       scopes: SCOPES,
       role: 'owner',
     });

@@ -1,78 +1,30 @@
 import axe from 'axe-core';
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Role } from '#contracts/values/roles.ts';
 import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
 import { type SignInEvent, signInStream } from '#contracts/events/workspace/sign-in.ts';
-import { openMemberVault } from '#application/vault/member-vault.ts';
-import { freePort } from '#deploy/local/os/ports.ts';
-import { addPerson, invitePerson } from '#services/ops/workspaces/members.ts';
-import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '../../operations/fixtures/stack.ts';
-import { CHROMIUM_ARGUMENTS, findChromium } from '../../ops/fixtures/browser.ts';
-import { startProcess, type ServiceProcess } from '../../stack/processes.ts';
+import { invitePerson } from '#services/ops/workspaces/members.ts';
+import type { ServiceProcess } from '../../stack/processes.ts';
 import { openApp, press } from './app-with-browser.ts';
+import { CHROMIUM, DESKTOP, heading, newAddress, openWalk, type Walk } from './walk.ts';
 
 /**
- * Sign-in of members in a real browser, for a real MCP client, with two processes. Writes screenshots of every page,
+ * Sign-in of members in a real browser, for a real MCP client, with a process of the service. Writes screenshots of every page,
  * at desktop and phone width, to `sign-in-screenshots` in the system's temporary folder.
  */
 const SCREENSHOTS = join(tmpdir(), 'sign-in-screenshots');
-const MAIL = join(tmpdir(), `test-sign-in-mail-${process.pid}`);
-const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
-/** Timeout of one browser step. */
-const STEP_LIMIT_MS = 20_000;
-const MAIN = join(import.meta.dirname, '../../../services/mcp/main.ts');
 const HOSTILE = `<script>document.title="taken"</script>"><b onmouseover=alert(1)>\u{202E}Claude`;
 
-const executable = findChromium();
-if (executable === null) {
-  console.warn('Sign-in tests skipped: Chromium not found. Install it or set CHROMIUM_PATH.');
-}
-
-describe.skipIf(executable === null)('a member with an app', () => {
-  const resources = new AsyncDisposableStack();
-  let stack: ApiStack;
-  let key: Key;
-  let baseUrl: string;
-  let port: number;
+describe.skipIf(CHROMIUM === null)('a member with an app', () => {
+  let walk: Walk;
+  let { stack, key, baseUrl, operator, start, openBrowser } = {} as Walk;
+  let { addMember, codeFor, requestCode, signInByCode, eventsOf } = {} as Walk;
   let running: ServiceProcess;
-  let browser: Browser;
-  let operator: Parameters<typeof addPerson>[0] & {
-    readonly pool: ApiStack['pool'];
-    readonly mcpBaseUrl: string;
-  };
 
-  const start = async (onPort = port): Promise<ServiceProcess> => {
-    const started = startProcess(MAIN, {
-      ...stack.environment,
-      MCP_PORT: String(onPort),
-      MCP_BASE_URL: baseUrl,
-      MCP_SECRET: 'a secret of 32 characters for tests',
-      CURSOR_SECRET: 'a secret for tests only',
-      MEMBER_VAULT_KEY: VAULT_KEY,
-      MAIL_DIR: MAIL,
-    });
-    await started.says('listening');
-    return started;
-  };
-  const openBrowser = async (): Promise<{ readonly context: BrowserContext; readonly page: Page }> => {
-    const context = await browser.newContext({ viewport: DESKTOP, colorScheme: 'light' });
-    context.setDefaultTimeout(STEP_LIMIT_MS);
-    resources.defer(() => context.close());
-    return { context, page: await context.newPage() };
-  };
-  const heading = async (page: Page, name: string): Promise<void> => {
-    try {
-      await page.getByRole('heading', { name, level: 1 }).waitFor();
-    } catch (cause) {
-      throw new Error(`${page.url()} shows: ${await page.locator('body').innerText()}`, { cause });
-    }
-  };
   /** Checks a page with axe and for overflow at phone width, and takes screenshots. */
   const inspect = async (page: Page, name: string): Promise<void> => {
     await page.screenshot({ path: join(SCREENSHOTS, `${name}-desktop.png`), fullPage: true });
@@ -87,60 +39,15 @@ describe.skipIf(executable === null)('a member with an app', () => {
     expect(findings, name).toEqual([]);
     await page.setViewportSize(DESKTOP);
   };
-  const addMember = async (email: string | null, workspaceId = key.workspaceId, role: Role = 'editor') =>
-    (await addPerson(operator, workspaceId, { name: 'Ada', email }, role)).member_id;
-  const newAddress = (): string => `${randomUUID()}@shop.example`;
-  /** Reads the newest mail to an address, once there are `count`. */
-  const codeFor = async (address: string, count = 1): Promise<string> => {
-    const found: string[] = [];
-    await expect
-      .poll(
-        async () => {
-          const files = await readdir(MAIL).catch(() => []);
-          const mails = await Promise.all(
-            files.filter((file) => file.endsWith('.eml')).map((file) => readFile(join(MAIL, file), 'utf8')),
-          );
-          found.splice(0, found.length, ...mails.filter((mail) => mail.includes(`To: ${address}`)));
-          return found.length;
-        },
-        { timeout: STEP_LIMIT_MS },
-      )
-      .toBe(count);
-    const codes = found.map((mail) => /Your code is (\d{4} \d{4})\./.exec(mail)?.[1] ?? '');
-    return codes[0] ?? '';
-  };
-  const requestCode = async (page: Page, address: string): Promise<void> => {
-    await page.getByLabel('E-mail address').fill(address);
-    await press(page, 'Send a code');
-    await heading(page, 'Enter the code');
-  };
-  const signInByCode = async (page: Page, address: string): Promise<void> => {
-    await requestCode(page, address);
-    await page.getByLabel('Code').fill(await codeFor(address));
-    await press(page, 'Sign in');
-  };
-  const eventsOf = async <E extends ConnectionEvent | SignInEvent>(stream: string): Promise<readonly E[]> => {
-    const events: E[] = [];
-    for await (const event of stack.eventStore.read<E>(stream)) events.push(event);
-    return events;
-  };
 
   beforeAll(async () => {
     await mkdir(SCREENSHOTS, { recursive: true });
-    stack = resources.use(await openApiStack());
-    const seeded = stack.seed(['alpha']);
-    key = await stack.key();
-    port = await freePort();
-    baseUrl = `http://127.0.0.1:${port}`;
-    const memberVault = await openMemberVault(stack.pool, VAULT_KEY);
-    operator = { ...stack, memberVault, mcpBaseUrl: baseUrl, actor: { kind: 'service', id: 'tests' } };
-    await seeded;
-    running = await start();
-    resources.defer(async () => void (await running.stop()));
-    browser = await chromium.launch({ executablePath: executable ?? '', args: CHROMIUM_ARGUMENTS });
-    resources.defer(() => browser.close());
+    walk = await openWalk();
+    ({ stack, key, baseUrl, operator, start, openBrowser } = walk);
+    ({ addMember, codeFor, requestCode, signInByCode, eventsOf } = walk);
+    [running] = await Promise.all([start(), stack.seed(['alpha'])]);
   });
-  afterAll(() => resources.disposeAsync());
+  afterAll(() => walk[Symbol.asyncDispose]());
 
   test('signs in with a code, allows the app, sees it in the account and ends it', async () => {
     const address = newAddress();
