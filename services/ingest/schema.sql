@@ -83,7 +83,7 @@ end $$;
 alter table ingest.staged_digest add column if not exists brand_id uuid;
 
 -- One row per ad of a staged scan: the first chunk that was staged with the ad (rule 8), and the brand that the ad
--- belongs to.
+-- belongs to. Until the end of the scan attributes its ads, that is the brand of the scan.
 create table if not exists ingest.staged_ad (
   scan_id uuid not null,
   ad_id text not null,

@@ -1,28 +1,9 @@
 import { hash } from 'node:crypto';
-import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import type { AdLibraryScanChunk } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { brandsOfAds } from '../attribution/brand-of-ad.ts';
-import { ownersOf } from './staged-ads.ts';
 import { anotherBrand, partsOfAnotherBrandSql } from './scan-brand.ts';
-
-/** Returns the brand id of each ad of a chunk, in the order of `ads`: its owner, else the brand that it belongs to. */
-const attribute = async (
-  database: Database,
-  scannedFor: string,
-  ads: readonly ObservedAd[],
-): Promise<readonly string[]> => {
-  const owners = await ownersOf(
-    database,
-    ads.map(({ ad_id }) => ad_id),
-  );
-  const brands = await brandsOfAds(
-    database,
-    ads.map(({ link_url, page_id }) => ({ link_url, page_id, scannedFor })),
-  );
-  return ads.map(({ ad_id }, index) => owners.get(ad_id) ?? brands[index] ?? scannedFor);
-};
 
 /** Why a chunk is refused, by its number and its scan. */
 const REFUSALS = {
@@ -40,16 +21,16 @@ const STAGE_CHUNK = `
   ), another_brand as (${partsOfAnotherBrandSql('$4')}
   ), first as (
     insert into ingest.staged_digest as d (scan_id, chunk, digest, brand_id)
-    select $1, $2, $9, $4 where not exists (select from recorded) and not exists (select from another_brand)
+    select $1, $2, $8, $4 where not exists (select from recorded) and not exists (select from another_brand)
     on conflict (scan_id, chunk) do update set digest = d.digest returning digest
   ), staged as (
     insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed)
-    select $1, $2, $3, $7 from first where digest = $9
+    select $1, $2, $3, $7 from first where digest = $8
     on conflict do nothing returning 1
   ), staged_ads as (
     insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, social_page_id)
-    select $1, i.ad_id, $2, i.brand_id, i.social_page_id
-    from unnest($5::text[], $6::uuid[], $8::text[]) as i(ad_id, brand_id, social_page_id)
+    select $1, i.ad_id, $2, $4, i.social_page_id
+    from unnest($5::text[], $6::text[]) as i(ad_id, social_page_id)
     where exists (select from staged) on conflict do nothing
   )
   select coalesce((select digest from first),
@@ -58,14 +39,13 @@ const STAGE_CHUNK = `
     exists (select from another_brand) as is_of_another_brand`;
 
 /**
- * Stores a chunk until its scan ends. Idempotent by scan id and chunk number, also after the scan was recorded. Throws
+ * Stores a chunk until its scan ends, which attributes its ads to brands. Idempotent by scan id and chunk number, also after the scan was recorded. Throws
  * `Refusal` when the chunk arrived before with other content, when a part of its scan names another brand, or when its
  * scan was recorded without it (rule 8): the two must not be merged. This holds for `CHUNK_DIGEST_DAYS_MAX` days; later, chunks of a recorded scan are skipped.
  */
 export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
   const { scan_id, ads } = chunk;
   const scannedFor = brandIdOf(chunk.brand_domain);
-  const brands = await attribute(database, scannedFor, ads);
   const content = JSON.stringify(ads);
   const digest = hash('sha256', content, 'hex');
   const { rows } = await database.query<{
@@ -81,9 +61,8 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
       content,
       scannedFor,
       ads.map(({ ad_id }) => ad_id),
-      brands,
-      ads.some(({ page_id }) => page_id === null),
       ads.map(({ page_id }) => page_id),
+      ads.some(({ page_id }) => page_id === null),
       digest,
     ],
   });
@@ -113,16 +92,28 @@ export const claimStagedAds = async (database: Database, scanId: string): Promis
   );
 };
 
-/** Returns the numbers of the staged chunks. `unnamed` is true when any chunk has an ad without a social page. */
-export const stagedChunks = async (
-  database: Database,
-  scanId: string,
-): Promise<{ readonly chunks: readonly number[]; readonly unnamed: boolean }> => {
-  const { rows } = await database.query<{ chunk: number; unnamed: boolean }>(
-    'select chunk, unnamed from ingest.staged_chunk where scan_id = $1 order by chunk',
+/** A scan as it is stored so far. */
+export type StagedScan = {
+  /** Numbers of the staged chunks, in their order. */
+  readonly chunks: readonly number[];
+  /** True when any chunk has an ad without a social page. */
+  readonly unnamed: boolean;
+  /** Brands whose part of the scan is recorded. */
+  readonly recordedFor: readonly string[];
+};
+
+/**
+ * Returns the staged chunks of a scan and the brands that it is recorded for, as of one moment: another process that
+ * records the scan deletes its chunks.
+ */
+export const stagedScan = async (database: Database, scanId: string): Promise<StagedScan> => {
+  const { rows } = await database.query<StagedScan>(
+    `select array(select chunk from ingest.staged_chunk where scan_id = $1 order by chunk) as chunks,
+       exists (select from ingest.staged_chunk where scan_id = $1 and unnamed) as unnamed,
+       array(select brand_id::text from ingest.recorded_scan where scan_id = $1 order by brand_id) as "recordedFor"`,
     [scanId],
   );
-  return { chunks: rows.map(({ chunk }) => chunk), unnamed: rows.some(({ unnamed }) => unnamed) };
+  return rows[0] ?? { chunks: [], unnamed: false, recordedFor: [] };
 };
 
 /**

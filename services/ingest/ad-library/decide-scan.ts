@@ -223,7 +223,7 @@ export const decideForBrand = async function* (
     [header.scan_id, library.brandId],
   );
   if (recorded.rows.length > 0) return;
-  const staged = await pagesOfStagedAds(database, header.scan_id, library.brandId);
+  const staged = part.seen > 0 ? await pagesOfStagedAds(database, header.scan_id, library.brandId) : [];
   const lateness = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
   const links = await linksOf(database, library.brandId);
   const isConcerned =

@@ -13,7 +13,7 @@ import {
   claimStagedAds,
   deleteStagedScan,
   pagesConcerning,
-  stagedChunks,
+  stagedScan,
 } from './chunk-staging.ts';
 import { stagedBrands } from './staged-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
@@ -49,19 +49,12 @@ export const recordStagedScan = async (
   locks: BrandLocks = NO_LOCKS,
 ): Promise<IntakeOutcome> => {
   const scannedFor = brandIdOf(end.brand_domain);
-  // Read before the check of `recorded_scan`: another process that recorded the scan meanwhile has deleted its chunks.
-  const staged = await stagedChunks(database, end.scan_id);
-  const recorded = await database.query<{ brand_id: string }>(
-    'select brand_id from ingest.recorded_scan where scan_id = $1',
-    [end.scan_id],
-  );
-  const recordedFor = recorded.rows.map(({ brand_id }) => brand_id);
+  const { chunks, unnamed, recordedFor } = await stagedScan(database, end.scan_id);
   if (recordedFor.includes(scannedFor)) {
-    const events = await moveShownAds(database, eventStore, end, staged.chunks);
-    await deleteStagedScan(database, end.scan_id);
+    const events = await moveShownAds(database, eventStore, end, chunks);
+    if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
     return { events, totals: null };
   }
-  const { chunks } = staged;
   if (chunks.length < end.chunks) throw new ChunksMissing(end.chunks, chunks.length);
   if (chunks.length > end.chunks) {
     throw new Refusal(
@@ -70,13 +63,17 @@ export const recordStagedScan = async (
     );
   }
   let events = await attributeScan(database, eventStore, end, chunks);
-  await claimStagedAds(database, end.scan_id);
-  events += await completeMoves(database, eventStore, { scanId: end.scan_id });
-  const left = new Set(await brandsLeftBy(database, end.scan_id));
-  const seenBy = await stagedBrands(database, end.scan_id);
+  let left: ReadonlySet<string> = new Set();
+  let seenBy: ReadonlyMap<string, number> = new Map();
+  if (chunks.length > 0) {
+    await claimStagedAds(database, end.scan_id);
+    events += await completeMoves(database, eventStore, { scanId: end.scan_id });
+    left = new Set(await brandsLeftBy(database, end.scan_id));
+    seenBy = await stagedBrands(database, end.scan_id);
+  }
   // Deduplicates pages that the coverage names twice.
   const named = new Map(end.coverage.pages.map((page) => [page.page_id, page]));
-  const pages = [...named.values(), ...(staged.unnamed ? [{ page_id: NO_PAGE, page_name: null }] : [])];
+  const pages = [...named.values(), ...(unnamed ? [{ page_id: NO_PAGE, page_name: null }] : [])];
   const pageIds = [...named.keys()];
   const others = new Set([
     ...recordedFor,
@@ -125,6 +122,6 @@ export const recordStagedScan = async (
     if (part.totals) totals = addTotals(totals, part.totals);
   }
   events += await moveShownAds(database, eventStore, end, chunks);
-  await deleteStagedScan(database, end.scan_id);
+  if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
   return { events, totals };
 };

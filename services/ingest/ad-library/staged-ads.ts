@@ -9,6 +9,7 @@ export const ownersOf = async (
   database: Database,
   adIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
+  if (adIds.length === 0) return new Map();
   const { rows } = await database.query<{ ad_id: string; brand_id: string }>({
     name: 'ingest_owners',
     text: 'select ad_id, brand_id from ingest.ad_owner where ad_id = any($1::text[])',
@@ -17,7 +18,7 @@ export const ownersOf = async (
   return new Map(rows.map(({ ad_id, brand_id }) => [ad_id, brand_id]));
 };
 
-/** Sets the brands of staged ads that have no owner yet: links and domains may be known since their chunk was staged. */
+/** Sets the brands of staged ads that have no owner yet. Until then they count for the brand that the scan was made for. */
 export const attributeStagedAds = async (
   database: Database,
   scanId: string,
@@ -32,19 +33,41 @@ export const attributeStagedAds = async (
   );
 };
 
+/** A staged chunk as its JSON text, and the ids of those of its ads that are asked for. */
+type ChunkRow = { readonly ads: string; readonly own: readonly string[] };
+
+/** Returns the ads of a chunk that are asked for, each once, in the order of the chunk. */
+const ownAds = (row: ChunkRow | undefined): readonly ObservedAd[] => {
+  if (row === undefined || row.own.length === 0) return [];
+  const own = new Set(row.own);
+  return (JSON.parse(row.ads) as ObservedAd[]).filter(({ ad_id }) => own.delete(ad_id));
+};
+
 /** Returns the ads that were staged with this chunk, of all brands. Ads that another chunk staged first are left out. */
 export const adsOfChunk = async (
   database: Database,
   scanId: string,
   chunk: number,
 ): Promise<readonly ObservedAd[]> => {
-  const { rows } = await database.query<{ ads: string; own: readonly string[] }>(
+  const { rows } = await database.query<ChunkRow>(
     `select ads, array(select ad_id from ingest.staged_ad s where s.scan_id = $1 and s.chunk = $2) as own
      from ingest.staged_chunk where scan_id = $1 and chunk = $2`,
     [scanId, chunk],
   );
-  const own = new Set(rows[0]?.own);
-  return (JSON.parse(rows[0]?.ads ?? '[]') as ObservedAd[]).filter(({ ad_id }) => own.delete(ad_id));
+  return ownAds(rows[0]);
+};
+
+/** Returns the ids of the ads that were staged with this chunk, of all brands. */
+export const adIdsOfChunk = async (
+  database: Database,
+  scanId: string,
+  chunk: number,
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ ad_id: string }>(
+    'select ad_id from ingest.staged_ad where scan_id = $1 and chunk = $2 order by ad_id',
+    [scanId, chunk],
+  );
+  return rows.map(({ ad_id }) => ad_id);
 };
 
 /**
@@ -57,24 +80,13 @@ export const stagedAds = async (
   chunk: number,
   brandId: string,
 ): Promise<readonly ObservedAd[]> => {
-  const [ads, own] = await Promise.all([
-    database.query<{ ads: string }>('select ads from ingest.staged_chunk where scan_id = $1 and chunk = $2', [
-      scanId,
-      chunk,
-    ]),
-    database.query<{ ad_id: string }>(
-      `select ad_id from ingest.staged_ad s where scan_id = $1 and brand_id = $2 and chunk = $3
-         and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id and o.brand_id <> s.brand_id)`,
-      [scanId, brandId, chunk],
-    ),
-  ]);
-  const ownIds = new Set(own.rows.map(({ ad_id }) => ad_id));
-  const seen = new Set<string>();
-  return (JSON.parse(ads.rows[0]?.ads ?? '[]') as ObservedAd[]).filter(({ ad_id }) => {
-    if (!ownIds.has(ad_id) || seen.has(ad_id)) return false;
-    seen.add(ad_id);
-    return true;
-  });
+  const { rows } = await database.query<ChunkRow>(
+    `select ads, array(select ad_id from ingest.staged_ad s where scan_id = $1 and brand_id = $2 and chunk = $3
+       and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id and o.brand_id <> s.brand_id)) as own
+     from ingest.staged_chunk where scan_id = $1 and chunk = $3`,
+    [scanId, brandId, chunk],
+  );
+  return ownAds(rows[0]);
 };
 
 /** Returns the pages on which the staged scan shows ads, of a brand or of all; `NO_PAGE` for ads without a page. */

@@ -2,7 +2,13 @@ import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.t
 import { brandIdOf } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { adsOfChunk, attributeStagedAds, ownersOf, pagesOfStagedAds } from '../ad-library/staged-ads.ts';
+import {
+  adIdsOfChunk,
+  adsOfChunk,
+  attributeStagedAds,
+  ownersOf,
+  pagesOfStagedAds,
+} from '../ad-library/staged-ads.ts';
 import { latenessOf } from '../ad-library/scan-log.ts';
 import { brandsOfAds, type Misplaced, misplacedAds } from './brand-of-ad.ts';
 import { moveAdsBy, moveMisplacedAds } from './move-ads.ts';
@@ -20,10 +26,13 @@ export const attributeScan = async (
   chunks: readonly number[],
 ): Promise<number> => {
   const scannedFor = brandIdOf(brand_domain);
-  const pages = coverage.pages.map(({ page_id }) => page_id);
-  const pageIds = [...pages, ...(await pagesOfStagedAds(database, scan_id, null))];
+  let pageIds: readonly string[] | null = null;
   const inOrder = new Map<string, boolean>();
   const isInOrder = async (brandId: string): Promise<boolean> => {
+    pageIds ??= [
+      ...coverage.pages.map(({ page_id }) => page_id),
+      ...(await pagesOfStagedAds(database, scan_id, null)),
+    ];
     const is =
       inOrder.get(brandId) ??
       (await latenessOf(database, brandId, { scan_id, scanned_at }, pageIds)) === 'in_order';
@@ -33,8 +42,10 @@ export const attributeScan = async (
   let events = 0;
   for (const chunk of chunks) {
     const ads = await adsOfChunk(database, scan_id, chunk);
-    const adIds = ads.map(({ ad_id }) => ad_id);
-    const owners = await ownersOf(database, adIds);
+    const owners = await ownersOf(
+      database,
+      ads.map(({ ad_id }) => ad_id),
+    );
     const unowned = ads.filter(({ ad_id }) => !owners.has(ad_id));
     const brands = await brandsOfAds(
       database,
@@ -44,7 +55,7 @@ export const attributeScan = async (
     await attributeStagedAds(database, scan_id, new Map(attributed));
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
     const moves: Misplaced[] = [];
-    for (const move of await misplacedAds(database, adIds, shown)) {
+    for (const move of await misplacedAds(database, [...owners.keys()], shown)) {
       // Two moves of an ad have different times: the later one decides.
       const isNext = move.movedAt < scanned_at;
       if (isNext && (await isInOrder(move.from)) && (await isInOrder(move.to))) moves.push(move);
@@ -63,7 +74,7 @@ export const moveShownAds = async (
 ): Promise<number> => {
   let events = 0;
   for (const chunk of chunks) {
-    const adIds = (await adsOfChunk(database, scan_id, chunk)).map(({ ad_id }) => ad_id);
+    const adIds = await adIdsOfChunk(database, scan_id, chunk);
     events += await moveMisplacedAds(database, eventStore, adIds, { id: scan_id, at: scanned_at });
   }
   return events;

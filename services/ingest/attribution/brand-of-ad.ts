@@ -35,21 +35,19 @@ export const brandsOfAds = async (
   ads: readonly Attributable[],
 ): Promise<readonly string[]> => {
   const domains = ads.map(({ link_url }) => domainsOf(link_url));
-  const [brands, links] = await Promise.all([
-    database.query<{ domain: string; brand_id: string }>({
-      name: 'ingest_brands_of_domains',
-      text: 'select domain, brand_id from ingest.brand where domain = any($1::text[])',
-      values: [[...new Set(domains.flat())]],
-    }),
-    database.query<{ social_page_id: string; brand_id: string }>({
-      name: 'ingest_brands_of_pages',
-      text: `select distinct on (social_page_id) social_page_id, brand_id from ingest.linked_page
-             where social_page_id = any($1::text[]) order by social_page_id, confidence desc, brand_id`,
-      values: [[...new Set(ads.flatMap(({ page_id }) => page_id ?? []))]],
-    }),
-  ]);
-  const brandOfDomain = new Map(brands.rows.map(({ domain, brand_id }) => [domain, brand_id]));
-  const brandOfPage = new Map(links.rows.map(({ social_page_id, brand_id }) => [social_page_id, brand_id]));
+  const asked = [...new Set(domains.flat())];
+  const pageIds = [...new Set(ads.flatMap(({ page_id }) => page_id ?? []))];
+  if (asked.length === 0 && pageIds.length === 0) return ads.map(({ scannedFor }) => scannedFor);
+  const { rows } = await database.query<{ domain: string | null; page_id: string; brand_id: string }>({
+    name: 'ingest_brands_of_ads',
+    text: `select domain, null as page_id, brand_id from ingest.brand where domain = any($1::text[])
+           union all (
+             select distinct on (social_page_id) null, social_page_id, brand_id from ingest.linked_page
+             where social_page_id = any($2::text[]) order by social_page_id, confidence desc, brand_id)`,
+    values: [asked, pageIds],
+  });
+  const brandOfDomain = new Map(rows.map(({ domain, brand_id }) => [domain, brand_id]));
+  const brandOfPage = new Map(rows.map(({ page_id, brand_id }) => [page_id, brand_id]));
   return ads.map(({ page_id, scannedFor }, index) => {
     const byDestination = domains[index]
       ?.map((domain) => brandOfDomain.get(domain))
@@ -79,6 +77,7 @@ export const misplacedAds = async (
   adIds: readonly string[],
   shown: ReadonlyMap<string, Shown> = new Map(),
 ): Promise<readonly Misplaced[]> => {
+  if (adIds.length === 0) return [];
   const { rows } = await database.query<{ ad_id: string; brand_id: string; movedAt: string } & Attributable>({
     name: 'ingest_recorded_attribution',
     text: `select a.ad_id, a.brand_id, a.known->'content'->>'link_url' as link_url, a.social_page_id as page_id,

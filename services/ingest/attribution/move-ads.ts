@@ -9,7 +9,7 @@ import { destinationOf, type Misplaced, misplacedAds } from './brand-of-ad.ts';
 import { completeMoves } from './complete-moves.ts';
 import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
 import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
-import { lastDecisionOf, newestCoverOf } from './move-log.ts';
+import { lastDecisionOf, newestCoverOf, OPEN_MOVES } from './move-log.ts';
 
 /** Moves ads between brands (rule 10): out of the stream of the former brand, then into that of the present one. */
 
@@ -135,23 +135,39 @@ export const moveMisplacedAds = async (
   return events;
 };
 
+/** Ids of ads to judge, and whether any move of any ad is open. */
+type FoundAds = { readonly hasOpenMoves: boolean; readonly adIds: readonly string[] };
+
 /** Maximum ads whose attribution is judged together. */
 const ADS_AT_ONCE = 500;
 
-/** Moves misplaced ads among those that a query finds, some at a time. `$1` of `condition` is the id of the ad before. */
+/**
+ * Completes open moves, then moves misplaced ads among those that a query finds, some at a time. `$1` of `condition` is
+ * the id of the ad before.
+ */
 const moveFoundAds = async (
   database: Database,
   eventStore: EventStore,
   find: { readonly condition: string; readonly values: readonly unknown[] },
   cause: MoveCause,
 ): Promise<number> => {
-  let events = await completeMoves(database, eventStore, 'all');
-  for (let after = ''; ; ) {
-    const { rows } = await database.query<{ ad_id: string }>(
-      `select ad_id from ingest.ad where ad_id > $1 and ${find.condition} order by ad_id limit ${ADS_AT_ONCE}`,
-      [after, ...find.values],
+  const findAfter = async (adId: string): Promise<FoundAds> => {
+    const { rows } = await database.query<FoundAds>(
+      `select exists (${OPEN_MOVES}) as "hasOpenMoves", array(
+         select ad_id from ingest.ad where ad_id > $1 and ${find.condition} order by ad_id limit ${ADS_AT_ONCE}
+       ) as "adIds"`,
+      [adId, ...find.values],
     );
-    const adIds = rows.map(({ ad_id }) => ad_id);
+    return rows[0] ?? { hasOpenMoves: false, adIds: [] };
+  };
+  let events = 0;
+  for (let after = ''; ; ) {
+    let found = await findAfter(after);
+    if (after === '' && found.hasOpenMoves) {
+      events += await completeMoves(database, eventStore, 'all');
+      found = await findAfter(after);
+    }
+    const { adIds } = found;
     events += await moveMisplacedAds(database, eventStore, adIds, cause);
     if (adIds.length < ADS_AT_ONCE) return events;
     after = adIds.at(-1) ?? after;

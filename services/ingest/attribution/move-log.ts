@@ -48,6 +48,9 @@ export type OpenMoves = {
 /** Selects the open moves to complete: those of ads in a staged scan, those of one cause, or all. */
 export type MovesToComplete = { readonly scanId: string } | { readonly causeId: string } | 'all';
 
+/** SQL of the open moves. */
+export const OPEN_MOVES = 'select from ingest.ad_move where has_left and not has_arrived';
+
 /** Returns the causes and present brands of open moves. */
 export const openMoves = async (
   database: Database,

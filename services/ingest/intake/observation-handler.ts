@@ -3,7 +3,7 @@ import type { CommandMetadata } from '#contracts/events/event.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { executeCommand } from '#application/commands/command-handler.ts';
+import { executeFromCached } from '#application/commands/command-handler.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
@@ -94,13 +94,11 @@ export const openIntake = async ({
     const brandId = brandIdOf(domain);
     const stream = brandStream(brandId);
     return await whileMarked(database, { stream, commandId }, async (mark) => {
-      const { events } = await executeCommand(appendingAfter(eventStore, mark.set), {
-        stream,
-        decider: brand,
-        decision: registerBrand(domain, observedAt),
-        metadata: metadata(commandId),
-        commandId,
-      });
+      const decision = registerBrand(domain, observedAt);
+      const command = { stream, decider: brand, decision, metadata: metadata(commandId), commandId };
+      // Mostly the brand is new. The append fails otherwise, and the decision is made on the state of the stream.
+      const absent = { state: brand.initial, revision: -1n, position: 0n };
+      const { events } = await executeFromCached(appendingAfter(eventStore, mark.set), command, absent);
       await storeBrand(database, brandId, domain);
       return events.length;
     });
@@ -111,7 +109,6 @@ export const openIntake = async ({
     switch (observation.type) {
       case 'ad_library.scan':
         inUtc(observation.scanned_at, 'scanned_at');
-        await foldPending(database, eventStore);
         await stageChunk(database, observation);
         return { events: 0, totals: null };
       case 'ad_library.scan_end': {

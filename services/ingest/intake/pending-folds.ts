@@ -4,7 +4,7 @@ import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { catchUpLibrary } from '../ad-library/catch-up-library.ts';
-import { foldBrandStream, foldPageStream, isFolded, storeAppendedLink } from './folded-streams.ts';
+import { foldBrandStream, foldEvent, foldPageStream, isFolded, storeAppendedLink } from './folded-streams.ts';
 import { type Appending, clearMark, isRunningHere, type Mark } from './pending-mark.ts';
 
 /**
@@ -32,8 +32,8 @@ export const foldStream = async (
 };
 
 /**
- * Folds the events that a command has appended. Reads the stream only if the tables lack events before them, or if there
- * are several.
+ * Folds the events that a command has appended. Reads the stream of a page only if the tables lack events before them, or
+ * if there are several.
  */
 export const foldAppended = async (
   database: Database,
@@ -45,6 +45,8 @@ export const foldAppended = async (
   if (!events.some(isFolded)) return;
   const { stream } = appending;
   const [event] = events;
+  const registered = events.find(({ type }) => type === 'BrandRegistered');
+  if (registered) return await foldEvent(database, { ...registered, stream, revision });
   const isOneLink = event !== undefined && events.length === 1 && categoryOf(stream) === 'socialPage';
   if (isOneLink && (await storeAppendedLink(database, appending, event, revision))) mark.cleared();
   else await foldStream(database, eventStore, stream);
