@@ -63,6 +63,8 @@ let store: LocalEventStore;
 beforeAll(async () => {
   database = await createTestDatabase();
   const url = new URL(database.url);
+  // Without the folder of a socket, the URL leads to the port.
+  url.searchParams.delete('host');
   proxy = new Proxy(new URL(database.url));
   url.port = String(await freePort());
   await proxy.listen(Number(url.port));
