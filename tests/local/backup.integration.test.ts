@@ -10,14 +10,18 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
-import { openPool } from '#platform/postgres/pool.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
+import { addClient, listClients } from '#application/sign-in/authorization-tables.ts';
+import { createBrowsers } from '#application/sign-in/browsers.ts';
+import { createBrowserSignInTables } from '#application/sign-in/tables.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
+import { createAdapter } from '#services/mcp/sign-in/adapter.ts';
 import type { WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { projections } from '#projections/index.ts';
-import { addPerson } from '#services/ops/workspaces/members.ts';
+import { addPerson, invitePerson } from '#services/ops/workspaces/members.ts';
 import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '../operations/fixtures/corpus.ts';
@@ -101,7 +105,26 @@ const fill = async (databaseUrl: string, eventStoreUrl: string) => {
     'hush',
   );
   await seedCorpus(eventStore, ['alpha', 'beta'], Date.now());
-  return { workspace_id, member_id, fingerprint };
+  const cookie = await signIn(pool, member_id);
+  await invitePerson({ ...operator, mcpBaseUrl: 'https://mcp.test' }, workspace_id, member_id);
+  return { workspace_id, member_id, fingerprint, cookie };
+};
+
+/** Rights as of a connection that lives. */
+const RIGHTS = { admit: async () => true, end: async () => undefined };
+const TOKENS = ['RefreshToken', 'AccessToken'] as const;
+
+/** Signs the member in to a browser, whose cookie is returned, and connects an app. */
+const signIn = async (pool: Database, memberId: string): Promise<string> => {
+  await createBrowserSignInTables(pool);
+  await addClient(pool, { client_id: 'house', name: 'House', redirect_uris: ['https://app.example/back'] });
+  for (const kind of TOKENS) {
+    await createAdapter(
+      pool,
+      RIGHTS,
+    )(kind).upsert('the token itself', { grantId: 'grant', scope: 'ads:read' }, 3_600);
+  }
+  return createBrowsers(pool).open(memberId, 'invitation');
 };
 
 const startStore = (databaseUrl: string) => startEventStore({ databaseUrl, host: '127.0.0.1', port: 0 });
@@ -111,7 +134,7 @@ test('restores everything from a backup of the log and the vaults', async () => 
   resources.defer(() => before.drop());
   resources.defer(() => log.drop());
   const store = await startStore(log.url);
-  const { workspace_id, member_id, fingerprint } = await fill(before.url, store.url);
+  const { workspace_id, member_id, fingerprint, cookie } = await fill(before.url, store.url);
   const wanted = await project(before.url, store.url);
 
   // Backup: the log first, then the vaults.
@@ -122,8 +145,9 @@ test('restores everything from a backup of the log and the vaults', async () => 
   await maintenance.query(`create database ${copy} template ${new URL(log.url).pathname.slice(1)}`);
   resources.defer(async () => void (await maintenance.query(`drop database ${copy} with (force)`)));
   const file = join(folder, 'vault.ndjson');
-  expect(await ops(before.url, 'vault', 'backup', file)).toMatchObject({ entries: 3 });
-  expect(await readFile(file, 'utf8')).not.toMatch(/Ada|hush/);
+  expect(await ops(before.url, 'vault', 'backup', file)).toMatchObject({ entries: 7 });
+  const text = await readFile(file, 'utf8');
+  for (const secret of ['Ada', 'hush', 'the token itself', cookie]) expect(text).not.toContain(secret);
   await expect(ops(before.url, 'vault', 'backup', file)).rejects.toThrow('EEXIST');
 
   // Restore into an empty database: the vaults first.
@@ -133,8 +157,8 @@ test('restores everything from a backup of the log and the vaults', async () => 
   copied.pathname = `/${copy}`;
   const restored = await startStore(copied.href);
   resources.defer(() => restored.stop());
-  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 3, restored: 3 });
-  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 3, restored: 0 });
+  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 7, restored: 7 });
+  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 7, restored: 0 });
   expect(await project(after.url, restored.url)).toEqual(wanted);
 
   const pool = openPool(after.url, 1);
@@ -147,4 +171,13 @@ test('restores everything from a backup of the log and the vaults', async () => 
   }
   const secrets = await openSecretVault(pool, VAULT_KEY);
   expect(await secrets.open(workspace_id, 'webhook-secret', fingerprint)).toBe('hush');
+
+  expect(await listClients(pool)).toMatchObject([{ client_id: 'house', name: 'House' }]);
+  expect(await createBrowsers(pool).find(cookie)).toMatchObject({ accountId: member_id });
+  const [refresh, access] = await Promise.all(
+    TOKENS.map((kind) => createAdapter(pool, RIGHTS)(kind).find('the token itself')),
+  );
+  expect(refresh).toMatchObject({ grantId: 'grant', scope: 'ads:read' });
+  // Access tokens live for an hour and are not part of the backup.
+  expect(access).toBeUndefined();
 });

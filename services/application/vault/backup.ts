@@ -3,17 +3,22 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { createAuthorizationTables } from '../sign-in/authorization-tables.ts';
+import { createBrowserSignInTables } from '../sign-in/tables.ts';
 import { createVaultTables } from './cipher.ts';
 
 /**
- * Schemas of both vaults. A backup holds the vaults as lines of JSON. Values stay encrypted, so a backup is useless
- * without MEMBER_VAULT_KEY. The vaults are the only data in Postgres that cannot be rebuilt from the log.
+ * Schemas of both vaults. A backup holds the vaults and members' sign-ins as lines of JSON. Encrypted values stay
+ * encrypted and need MEMBER_VAULT_KEY; tokens and cookies are stored as hashes. Neither can be rebuilt from the log.
  */
 const SCHEMAS = ['./member-vault.sql', './secret-vault.sql'].map((file) =>
   readFileSync(new URL(file, import.meta.url), 'utf8'),
 );
 
 const Bytes = z.base64();
+const Time = z.iso.datetime({ offset: true });
+/** Kinds of records of the authorization server that are backed up. The others live for an hour at most. */
+const LASTING_RECORDS = ['Client', 'Grant', 'RefreshToken', 'Session'] as const;
 const Line = z.discriminatedUnion('table', [
   z.strictObject({
     table: z.literal('member_key'),
@@ -28,7 +33,37 @@ const Line = z.discriminatedUnion('table', [
     owner: z.string(),
     fingerprint: z.string(),
     sealed: Bytes,
-    sealed_at: z.iso.datetime({ offset: true }),
+    sealed_at: Time,
+  }),
+  z.strictObject({
+    table: z.literal('oauth_record'),
+    kind: z.enum(LASTING_RECORDS),
+    key: z.string(),
+    connection_id: z.string().nullable(),
+    uid: z.string().nullable(),
+    payload: z.record(z.string(), z.json()),
+    consumed_at: Time.nullable(),
+    expires_at: Time.nullable(),
+  }),
+  z.strictObject({
+    table: z.literal('invitation'),
+    token_hash: z.string(),
+    invitation_id: z.string(),
+    workspace_id: z.string(),
+    member_id: z.string(),
+    expires_at: Time,
+    browser_hash: z.string().nullable(),
+    used_at: Time.nullable(),
+  }),
+  z.strictObject({
+    table: z.literal('browser'),
+    sign_in_id: z.string(),
+    token_hash: z.string(),
+    account_id: z.string(),
+    method: z.string(),
+    signed_in_at: Time,
+    used_at: Time,
+    expires_at: Time,
   }),
 ]);
 type Line = z.infer<typeof Line>;
@@ -45,13 +80,24 @@ const ALL = `
   select jsonb_build_object('table', 'secret', 'workspace_id', workspace_id, 'owner', owner, 'fingerprint', fingerprint,
     'sealed', translate(encode(sealed, 'base64'), E'\\n', ''),
     'sealed_at', ${isoTimeMicrosSql('sealed_at')})::text
-  from vault.secret order by 1`;
+  from vault.secret
+  union all
+  select (jsonb_build_object('table', 'oauth_record') || to_jsonb(record))::text from oauth.record
+  where kind in (${LASTING_RECORDS.map((kind) => `'${kind}'`).join(', ')}) and (expires_at is null or expires_at > now())
+  union all
+  select (jsonb_build_object('table', 'invitation') || to_jsonb(invitation))::text from sign_in.invitation
+  where expires_at > now()
+  union all
+  select (jsonb_build_object('table', 'browser') || to_jsonb(browser))::text from sign_in.browser
+  where expires_at > now() order by 1`;
 
 const createTables = async (database: Database): Promise<void> => {
   for (const schema of SCHEMAS) await createVaultTables(database, schema);
+  await createAuthorizationTables(database);
+  await createBrowserSignInTables(database);
 };
 
-/** Returns all vault rows of one snapshot, one JSON line each, in a stable order. */
+/** Returns all rows of the vaults and of sign-ins of one snapshot, one JSON line each, in a stable order. */
 export const backUpVaults = async (database: Database): Promise<readonly string[]> => {
   await createTables(database);
   const { rows } = await database.query<{ line: string }>(ALL);
@@ -59,6 +105,12 @@ export const backUpVaults = async (database: Database): Promise<readonly string[
 };
 
 type Insert = { readonly sql: string; readonly values: readonly string[] };
+
+/** Returns the insert of a line whose fields are the columns of the table. */
+const rowInsert = (table: string, { table: _name, ...row }: Line): Insert => ({
+  sql: `insert into ${table} select * from jsonb_populate_record(null::${table}, $1::jsonb) on conflict do nothing`,
+  values: [JSON.stringify(row)],
+});
 
 const insertOf = (line: Line): Insert => {
   switch (line.table) {
@@ -79,6 +131,12 @@ const insertOf = (line: Line): Insert => {
               values ($1, $2, $3, decode($4, 'base64'), $5) on conflict do nothing`,
         values: [line.workspace_id, line.owner, line.fingerprint, line.sealed, line.sealed_at],
       };
+    case 'oauth_record':
+      return rowInsert('oauth.record', line);
+    case 'invitation':
+      return rowInsert('sign_in.invitation', line);
+    case 'browser':
+      return rowInsert('sign_in.browser', line);
   }
 };
 

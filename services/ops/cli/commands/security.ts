@@ -66,7 +66,7 @@ export const registerSecurityCommands = (program: Command): void => {
     });
   vault
     .command('backup')
-    .description('write the vaults to a file, still encrypted')
+    .description('write the vaults, sign-ins and apps to a file; names and secrets stay encrypted')
     .argument('<file>', 'path of a new file')
     .action(async (file: string, _options: object, command: Command) => {
       const lines = await onDatabase(backUpVaults);
@@ -76,7 +76,7 @@ export const registerSecurityCommands = (program: Command): void => {
     });
   vault
     .command('restore')
-    .description('restore the vault entries of a backup that are missing')
+    .description('restore the entries of a backup that are missing')
     .argument('<file>', 'file written by `vault backup`')
     .action(async (file: string, _options: object, command: Command) => {
       const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
