@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { IncomingMessage } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import { prepareMetadata } from '#application/sign-in/clients.ts';
 import { resourceOf } from '../sign-in/provider.ts';
@@ -17,6 +18,22 @@ const METADATA_KEPT_SECONDS = 300;
 
 const sendError = (reply: FastifyReply, status: number, error: string, description: string): FastifyReply =>
   reply.code(status).header('cache-control', 'no-store').send({ error, error_description: description });
+
+/** Returns the request with another body, to be read as if it had come from the client. */
+const withBody = (request: IncomingMessage, value: unknown): IncomingMessage => {
+  const body = Buffer.from(JSON.stringify(value));
+  const { 'transfer-encoding': _chunked, ...headers } = request.headers;
+  const copy = Object.assign(new IncomingMessage(request.socket), {
+    method: request.method,
+    url: request.url,
+    headers: { ...headers, 'content-length': String(body.length) },
+    // Otherwise Node takes the end of the body for an aborted request and closes the connection.
+    complete: true,
+  });
+  copy.push(body);
+  copy.push(null);
+  return copy;
+};
 
 export type OauthRoutes = { readonly provider: Provider; readonly baseUrl: string };
 
@@ -79,17 +96,19 @@ export const registerOauthRoutes = async (
       const text = `Too many requests. Try again in ${seconds} s.`;
       await sendError(reply, 429, 'temporarily_unavailable', text);
     };
-  const handOver = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const serveRaw = async (raw: IncomingMessage, reply: FastifyReply): Promise<FastifyReply> => {
     reply.hijack();
     // The provider makes addresses from these: behind a proxy that ends TLS, the connection has others.
-    Object.assign(request.raw.headers, {
+    Object.assign(raw.headers, {
       host,
       'x-forwarded-host': host,
       'x-forwarded-proto': protocol.slice(0, -1),
     });
-    await serve(request.raw, reply.raw);
+    await serve(raw, reply.raw);
     return reply;
   };
+  const handOver = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    serveRaw(request.raw, reply);
   const register = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     let body: unknown;
     try {
@@ -99,8 +118,7 @@ export const registerOauthRoutes = async (
     }
     const prepared = prepareMetadata(body);
     if ('fault' in prepared) return sendError(reply, 400, 'invalid_client_metadata', prepared.fault);
-    Object.assign(request.raw, { body: prepared.metadata });
-    return handOver(request, reply);
+    return serveRaw(withBody(request.raw, prepared.metadata), reply);
   };
 
   await app.register(async (scope) => {

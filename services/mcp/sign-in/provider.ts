@@ -91,7 +91,7 @@ const createPolicy = (): NonNullable<NonNullable<Configuration['interactions']>[
 const configurationOf = (dependencies: ProviderDependencies): Configuration => {
   const { baseUrl, pool, connections, members, keys, fetchForClient, connectionDays } = dependencies;
   const resource = resourceOf(baseUrl);
-  const cookie = { httpOnly: true, sameSite: 'lax', signed: true, path: '/' } as const;
+  const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const;
   return {
     adapter: createAdapter(pool, connections),
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
@@ -102,7 +102,9 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },
-    cookies: { keys: [...keys.cookies], long: cookie, short: cookie },
+    // The cookies of a request have no path here: the provider then limits each to the pages of its own request, so that
+    // two requests in one browser do not end each other.
+    cookies: { keys: [...keys.cookies], long: { ...cookie, path: '/' }, short: cookie },
     // A person signs out of a browser; the app's connection goes on until it is ended.
     expiresWithSession: () => false,
     features: {
