@@ -1,4 +1,5 @@
 import type { ReadDatabase, PageRequest } from '#contracts/ports/read-database.ts';
+import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import { joinObjects } from '#contracts/values/json-text.ts';
 import { cutPage, LARGEST_TEXT, readKeysetRows } from '../sql/keyset-page.ts';
 
@@ -53,6 +54,16 @@ export const listApiKeys = async (db: ReadDatabase, workspaceId: string, page: P
   const found = await readKeysetRows<ApiKeyRow>(db, query, page);
   return cutPage(found, page.limit, (last) => [last.issued_at, last.key_id] as const);
 };
+
+const OF_MEMBER = `${KEYS} and k.member_id = $2 and k.revoked_at is null
+  order by k.issued_at desc, k.key_id desc limit ${ACTIVE_KEYS_MAX}`;
+
+/** Lists the active keys of one member, newest first. A workspace has at most `ACTIVE_KEYS_MAX`. */
+export const listActiveKeysOf = (
+  db: ReadDatabase,
+  workspaceId: string,
+  memberId: string,
+): Promise<readonly ApiKeyRow[]> => db.query<ApiKeyRow>({ sql: OF_MEMBER, values: [workspaceId, memberId] });
 
 const ONE = `${KEYS} and k.key_id = $2`;
 

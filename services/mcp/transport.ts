@@ -47,7 +47,7 @@ const describe = ({ method, params }: RpcMessage): { method: string; tool?: stri
 /** Registers `/mcp`, which serves both revisions of the protocol. The caller of the app adds other routes. */
 export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEndpoint): Promise<void> => {
   const { baseUrl, allowedOrigins, verifyAccessToken, dependencies, hasWrites } = endpoint;
-  const { log, clock, rateLimiter } = dependencies;
+  const { log, clock, rateLimiter, keyUsage } = dependencies;
   const slots = createCallSlots();
   const meter = requestMeter('mcp');
   const calls = new WeakMap<AuthInfo, McpCall>();
@@ -126,6 +126,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
       return sendRpcError(reply, 429, text, undefined, { 'retry-after': String(allowance.resetIn) });
     }
     const call = { caller, requestId, now: clock.now().getTime() };
+    keyUsage.record(caller, call.now);
     reply.hijack();
     reply.raw.setHeader('cache-control', 'no-store');
     const raw = Object.assign(request.raw, { auth: authInfoOf(token, call) });

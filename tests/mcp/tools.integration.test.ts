@@ -234,7 +234,9 @@ describe('writers', () => {
   });
 
   test('every other part of the workspace is readable', async () => {
-    await ask('get_workspace', { include: ['me', 'alerts', 'deliveries'] });
+    const { sections } = await ask('get_workspace', { include: ['me', 'alerts', 'deliveries'] });
+    expect(sections['me']).toMatchObject({ connection_id: caller.keyId, role: caller.role });
+    expect(sections['me']).not.toHaveProperty('key_id');
     await ask('get_workspace', { include: ['collections', 'coverage'] });
   });
 });

@@ -16,7 +16,7 @@ const KEYS_PER_STATEMENT = 2_000;
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Records the last use of each API key without a write per request: uses are buffered in memory and written in
+ * Records the last use of each API key and connection without a write per request: uses are buffered in memory and written in
  * batches. A killed process loses its buffer, at most `FLUSH_EVERY_MS` for a key in steady use.
  *
  * The first use after an hour is written within a second. Otherwise another process that revokes unused keys could

@@ -1,6 +1,6 @@
 -- Tables for authentication of API keys and connections. They are derived from the streams `workspace-…`,
 -- `apiKeys-…` and `connection-…`, stream by stream, so they can be dropped at any time and are filled again. Two tables are not derived. `idempotency` stores
--- replies for one day only. `key_use` is operational data without events; without it, keys appear never used.
+-- replies for one day only. `key_use` is operational data without events; without it, keys and connections appear never used.
 create schema if not exists access;
 
 -- Last applied revision of each stream. The row is also the lock under which a stream is applied.
@@ -52,7 +52,7 @@ create table if not exists access.connection (
 );
 create index if not exists connection_of_workspace on access.connection (workspace_id, member_id) where not ended;
 
--- Time of the last request with a key, as ISO text in UTC. Written in batches; the time never decreases.
+-- Time of the last request with a key or of a connection, as ISO text in UTC. Written in batches; the time never decreases.
 create table if not exists access.key_use (
   workspace_id text not null,
   key_id text collate "C" not null,

@@ -8,7 +8,7 @@ import { sha256Of } from '../access/api-key-format.ts';
 export const IDLE_HOURS = 12;
 const TOKEN_BYTES = 32;
 /** Maximum browsers listed for a member. */
-const LISTED_MAX = 100;
+export const BROWSERS_LISTED_MAX = 100;
 
 /** A browser in which a member is signed in. */
 export type BrowserSignIn = {
@@ -24,7 +24,7 @@ export type Browsers = {
   open(accountId: string, method: SignInMethod): Promise<string>;
   /** Finds the sign-in of a cookie and records its use; `null` when it has ended. */
   find(token: string): Promise<BrowserSignIn | null>;
-  /** Lists a member's signed-in browsers, latest first. */
+  /** Lists a member's signed-in browsers, latest first, at most `BROWSERS_LISTED_MAX`. */
   list(accountId: string): Promise<readonly BrowserSignIn[]>;
   /** Ends a sign-in of this member, in every process at once. Other ids change nothing. */
   end(accountId: string, signInId: string): Promise<void>;
@@ -48,7 +48,7 @@ export const createBrowsers = (pool: Database): Browsers => ({
   },
   list: async (accountId) => {
     const sql = `select ${COLUMNS} from sign_in.browser where account_id = $1 and ${LIVE}
-      order by used_at desc, sign_in_id limit ${LISTED_MAX}`;
+      order by used_at desc, sign_in_id limit ${BROWSERS_LISTED_MAX}`;
     return (await pool.query<BrowserSignIn>(sql, [accountId])).rows;
   },
   end: async (accountId, signInId) => {

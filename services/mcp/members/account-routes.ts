@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Membership } from '#application/sign-in/member-directory.ts';
-import type { ConnectionRow } from '../sign-in/connections.ts';
-import { accountPage, type WorkspaceConnections } from '../pages/account-page.ts';
+import { LISTED_MAX, type ListedConnection } from '../sign-in/connections.ts';
+import { accountPage, type ShownWorkspace } from '../pages/account-page.ts';
 import { invitationPage } from '../pages/sign-in-pages.ts';
-import { formTokenOf, readForm } from './forms.ts';
+import { type Form, formTokenOf, readForm } from './forms.ts';
 import {
   browserHashOf,
   findSignedIn,
@@ -24,13 +24,13 @@ const isAdmin = ({ role }: Membership): boolean => role === 'admin' || role === 
 
 /** Registers the page of a signed-in member. */
 export const registerAccountPages = (app: FastifyInstance, pages: MemberPages): void => {
-  const { baseUrl, connections, directory, browsers, history, cookies } = pages;
+  const { baseUrl, connections, keys, directory, browsers, history, cookies } = pages;
 
-  const listVisible = (membership: Membership): Promise<readonly ConnectionRow[]> =>
+  const listVisible = (membership: Membership): Promise<readonly ListedConnection[]> =>
     connections.list(membership.workspaceId, isAdmin(membership) ? undefined : membership.memberId);
 
-  const show = async (membership: Membership): Promise<WorkspaceConnections> => {
-    const rows = await listVisible(membership);
+  const show = async (membership: Membership): Promise<ShownWorkspace> => {
+    const [rows, ownKeys] = await Promise.all([listVisible(membership), keys.list(membership)]);
     const others = new Set(rows.map(({ member_id }) => member_id));
     others.delete(membership.memberId);
     const names = new Map(
@@ -38,13 +38,16 @@ export const registerAccountPages = (app: FastifyInstance, pages: MemberPages): 
     );
     return {
       membership,
-      connections: rows.map(({ connection_id, app: client, scopes, allowed_at, connected, member_id }) => ({
-        connectionId: connection_id,
-        app: client,
-        scopes,
-        allowedAt: allowed_at,
-        isConnected: connected,
-        owner: names.get(member_id) ?? null,
+      keys: ownKeys,
+      isCut: rows.length === LISTED_MAX,
+      connections: rows.map((row) => ({
+        connectionId: row.connection_id,
+        app: row.app,
+        scopes: row.scopes,
+        allowedAt: row.allowed_at,
+        lastUsedAt: row.last_used_at,
+        isConnected: row.connected,
+        owner: names.get(row.member_id) ?? null,
       })),
     };
   };
@@ -66,11 +69,24 @@ export const registerAccountPages = (app: FastifyInstance, pages: MemberPages): 
 
   registerSignInSteps(app, pages, ACCOUNT, () => ACCOUNT);
 
+  /** Finds the membership of the signed-in person that a form names. */
+  const membershipOf = async (request: FastifyRequest, form: Form): Promise<Membership | undefined> => {
+    const signedIn = await findSignedIn(pages, request);
+    return signedIn?.account.memberships.find((one) => one.workspaceId === form.get('workspace'));
+  };
+
+  app.post(`${ACCOUNT}/revoke`, async (request, reply) => {
+    const form = readForm(request, baseUrl, cookies.read(request, 'signed-in'));
+    if (!form) return sendFormRefused(reply);
+    const membership = await membershipOf(request, form);
+    if (membership) await keys.revoke(membership, form.get('key') ?? '');
+    return sendOn(reply, ACCOUNT);
+  });
+
   app.post(`${ACCOUNT}/end`, async (request, reply) => {
     const form = readForm(request, baseUrl, cookies.read(request, 'signed-in'));
     if (!form) return sendFormRefused(reply);
-    const signedIn = await findSignedIn(pages, request);
-    const membership = signedIn?.account.memberships.find((one) => one.workspaceId === form.get('workspace'));
+    const membership = await membershipOf(request, form);
     if (!membership) return sendOn(reply, ACCOUNT);
     const rows = await listVisible(membership);
     const row = rows.find(({ connection_id }) => connection_id === form.get('connection'));

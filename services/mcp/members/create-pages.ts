@@ -19,6 +19,7 @@ import { type Accounts, resourceOf } from '../sign-in/provider.ts';
 import { createAppRequests } from './app-requests.ts';
 import { createCookies } from './cookies.ts';
 import type { MemberPages } from './pages-context.ts';
+import { createOwnKeys } from './own-keys.ts';
 import { createUpstream } from './upstream.ts';
 
 export type SignInSettings = EmailSettings & {
@@ -86,6 +87,7 @@ export const openMemberSignIn = async (
       connectionDays,
       requests: createAppRequests(provider, resourceOf(baseUrl)),
       connections,
+      keys: createOwnKeys(dependencies),
       directory,
       browsers: createBrowsers(pool),
       invitations: createInvitations(pool),

@@ -14,6 +14,7 @@ import type { Connections } from '../sign-in/connections.ts';
 import { headersOf, messagePage } from '../pages/layout.ts';
 import type { AppRequests } from './app-requests.ts';
 import type { Cookies } from './cookies.ts';
+import type { OwnKeys } from './own-keys.ts';
 import type { Upstream } from './upstream.ts';
 
 /** Dependencies of the members' pages. */
@@ -23,6 +24,7 @@ export type MemberPages = {
   readonly connectionDays: number;
   readonly requests: AppRequests;
   readonly connections: Connections;
+  readonly keys: OwnKeys;
   readonly directory: MemberDirectory;
   readonly browsers: Browsers;
   readonly invitations: Invitations;

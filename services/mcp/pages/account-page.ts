@@ -1,7 +1,8 @@
 import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
-import type { BrowserSignIn } from '#application/sign-in/browsers.ts';
+import { BROWSERS_LISTED_MAX, type BrowserSignIn } from '#application/sign-in/browsers.ts';
 import type { Account, Membership } from '#application/sign-in/member-directory.ts';
+import type { OwnKey } from '../members/own-keys.ts';
 import { formOf, pageOf } from './layout.ts';
 import { html, type Html } from './html.ts';
 import { permissionsOf } from './permissions.ts';
@@ -13,15 +14,21 @@ export type ShownConnection = {
   readonly scopes: readonly Scope[];
   /** ISO time in UTC. */
   readonly allowedAt: string;
+  /** ISO time in UTC of the last call; `null` when there was none. */
+  readonly lastUsedAt: string | null;
   /** False until the app has received its first token. */
   readonly isConnected: boolean;
   /** Name of the other member whose app it is; `null` for the member's own. */
   readonly owner: string | null;
 };
 
-export type WorkspaceConnections = {
+/** A workspace of the member with the apps and the member's own API keys in it. */
+export type ShownWorkspace = {
   readonly membership: Membership;
   readonly connections: readonly ShownConnection[];
+  /** True when there may be older connections that are not listed. */
+  readonly isCut: boolean;
+  readonly keys: readonly OwnKey[];
 };
 
 /** Formats a day or a time in UTC, in English. */
@@ -37,7 +44,8 @@ const METHOD_WORDS = {
 } as const;
 
 const connectionOf = (formToken: string, workspaceId: string, shown: ShownConnection): Html => {
-  const { connectionId, app, scopes, allowedAt, isConnected, owner } = shown;
+  const { connectionId, app, scopes, allowedAt, lastUsedAt, isConnected, owner } = shown;
+  const use = lastUsedAt === null ? 'not used yet' : `last used ${timeOf(new Date(lastUsedAt))}`;
   const nameId = `name-${connectionId}`;
   return html`<li><p><strong id="${nameId}"><bdi>${app.name}</bdi></strong>${
     owner === null ? null : html` of <bdi>${owner}</bdi>`
@@ -46,7 +54,7 @@ const connectionOf = (formToken: string, workspaceId: string, shown: ShownConnec
     .map(({ title }) => title.toLowerCase())
     .join(
       ', ',
-    )}. Allowed on ${dayOf(new Date(allowedAt))}${isConnected ? '' : '; the app has not come back for it yet'}.</p>
+    )}. Allowed on ${dayOf(new Date(allowedAt))}; ${isConnected ? use : 'the app has not come back for it yet'}.</p>
 ${formOf(
   '/account/end',
   formToken,
@@ -56,14 +64,40 @@ ${formOf(
 )}</li>`;
 };
 
-const workspaceOf = (formToken: string, { membership, connections }: WorkspaceConnections): Html =>
-  html`<h2>Apps in <bdi>${membership.workspaceName}</bdi></h2>${
+const keyOf = (formToken: string, workspaceId: string, key: OwnKey): Html => {
+  const { keyId, name, lastFour, lastUsedAt } = key;
+  const use = lastUsedAt === null ? 'never used' : `last used ${timeOf(new Date(lastUsedAt))}`;
+  return html`<li><p><strong id="key-${keyId}"><bdi>${name}</bdi></strong> (ends in <bdi>${lastFour}</bdi>): ${use}.</p>
+${formOf(
+  '/account/revoke',
+  formToken,
+  html`<input type="hidden" name="workspace" value="${workspaceId}">
+<input type="hidden" name="key" value="${keyId}">
+<button aria-describedby="key-${keyId}">Revoke this key</button>`,
+)}</li>`;
+};
+
+const keysOf = (formToken: string, { membership, keys }: ShownWorkspace): Html | null =>
+  keys.length === 0
+    ? null
+    : html`<h2>Your API keys in <bdi>${membership.workspaceName}</bdi></h2>
+<p class="muted">A program that uses a revoked key is refused from then on.</p>
+<ul class="list">${keys.map((one) => keyOf(formToken, membership.workspaceId, one))}</ul>`;
+
+const workspaceOf = (formToken: string, workspace: ShownWorkspace): Html => {
+  const { membership, connections, isCut } = workspace;
+  return html`<h2>Apps in <bdi>${membership.workspaceName}</bdi></h2>${
     connections.length === 0
       ? html`<p>No app is connected.</p>`
       : html`<ul class="list">${connections.map((one) => connectionOf(formToken, membership.workspaceId, one))}</ul>`
-  }`;
+  }${
+    isCut
+      ? html`<p class="muted">The newest ${connections.length} connections are shown. End some to see older ones.</p>`
+      : null
+  }${keysOf(formToken, workspace)}`;
+};
 
-/** Page of a signed-in member: connected apps per workspace, and the browsers in which the member is signed in. */
+/** Page of a signed-in member: apps and own API keys per workspace, and the browsers in which the member is signed in. */
 export const accountPage = ({
   account,
   formToken,
@@ -73,7 +107,7 @@ export const accountPage = ({
 }: {
   readonly account: Account;
   readonly formToken: string;
-  readonly workspaces: readonly WorkspaceConnections[];
+  readonly workspaces: readonly ShownWorkspace[];
   readonly browsers: readonly BrowserSignIn[];
   readonly currentSignInId: string;
 }): string =>
@@ -92,5 +126,9 @@ ${formOf(
   html`<input type="hidden" name="sign_in" value="${signInId}">
 <button aria-describedby="browser-${signInId}">Sign out</button>`,
 )}</li>`,
-    )}</ul>`,
+    )}</ul>${
+      browsers.length === BROWSERS_LISTED_MAX
+        ? html`<p class="muted">The ${browsers.length} browsers used last are shown.</p>`
+        : null
+    }`,
   );

@@ -35,6 +35,11 @@ export type ConnectionRow = {
   readonly connected: boolean;
 };
 
+export type ListedConnection = ConnectionRow & {
+  /** Time of the last call, as ISO text in UTC, written in batches. `null` when there was none. */
+  readonly last_used_at: string | null;
+};
+
 /** A member's answer on the consent page. */
 export type Consent = {
   readonly connectionId: string;
@@ -49,15 +54,15 @@ export type Connections = TokenRights & {
   allow(consent: Consent & { readonly scopes: readonly Scope[]; readonly role: Role }): Promise<void>;
   deny(consent: Consent): Promise<void>;
   endAs(row: ConnectionRow, reason: DisconnectReason, actor: Actor): Promise<void>;
-  /** Lists live connections of a workspace, newest first; with `memberId`, those of one member. */
-  list(workspaceId: string, memberId?: string): Promise<readonly ConnectionRow[]>;
+  /** Lists live connections of a workspace, newest first, at most `LISTED_MAX`; with `memberId`, those of one member. */
+  list(workspaceId: string, memberId?: string): Promise<readonly ListedConnection[]>;
   /** Ends connections that have expired or whose member was erased. Their tokens were refused before. */
   endDead(): Promise<number>;
 };
 
 const COLUMNS = 'connection_id, workspace_id, member_id, app, scopes, allowed_at, connected';
 /** Maximum connections listed. */
-const LISTED_MAX = 1_000;
+export const LISTED_MAX = 1_000;
 /** Maximum dead connections ended per run. */
 const ENDED_TOGETHER_MAX = 100;
 
@@ -146,10 +151,12 @@ export const createConnections = (dependencies: {
     },
     endAs,
     list: async (workspaceId, memberId) => {
-      const sql = `select ${COLUMNS} from access.connection
+      const sql = `select ${COLUMNS}, (select last_used_at from access.key_use used
+            where used.workspace_id = connection.workspace_id and used.key_id = connection_id) as last_used_at
+        from access.connection
         where workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()
         order by allowed_at desc, connection_id limit ${LISTED_MAX}`;
-      return (await pool.query<ConnectionRow>(sql, [workspaceId, memberId ?? null])).rows;
+      return (await pool.query<ListedConnection>(sql, [workspaceId, memberId ?? null])).rows;
     },
     endDead: async () => {
       const sql = `select ${COLUMNS}, expires_at <= now() as expired from access.connection

@@ -11,7 +11,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { now, type OperatorDependencies } from './operations.ts';
 
 /** Maximum connections listed. */
-const LISTED_MAX = 10_000;
+export const LISTED_MAX = 10_000;
 
 type Row = {
   readonly connection_id: string;
@@ -22,7 +22,7 @@ type Row = {
   readonly connected: boolean;
 };
 
-/** Lists the live connections of apps to a workspace, newest first. */
+/** Lists the live connections of apps to a workspace, newest first, at most `LISTED_MAX`. */
 export const listConnections = async ({ pool }: { readonly pool: Database }, workspaceId: string) => {
   const { rows } = await pool.query<Row>(
     `select connection_id, member_id, app, scopes, allowed_at, connected from access.connection

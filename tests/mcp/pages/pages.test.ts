@@ -54,9 +54,11 @@ const connection = {
   app,
   scopes: GRANTABLE_SCOPES,
   allowedAt: new Date(0).toISOString(),
+  lastUsedAt: null,
   isConnected: false,
   owner: HOSTILE,
 };
+const key = { keyId: HOSTILE, name: HOSTILE, lastFour: HOSTILE, lastUsedAt: new Date(0).toISOString() };
 const pages: Readonly<Record<string, string>> = {
   signIn: signInPage(step, { hasCodes: true, upstreamName: HOSTILE }, HOSTILE),
   code: codePage(step),
@@ -66,7 +68,7 @@ const pages: Readonly<Record<string, string>> = {
   account: accountPage({
     account,
     formToken: HOSTILE,
-    workspaces: [{ membership, connections: [connection] }],
+    workspaces: [{ membership, connections: [connection], isCut: true, keys: [key] }],
     browsers: [browser],
     currentSignInId: HOSTILE,
   }),

@@ -51,6 +51,14 @@ const withCards = (sections: JsonObject): JsonObject =>
     }),
   );
 
+/** Names the id for what it is here: members' apps call with a connection, not with an API key. */
+const withConnectionId = (sections: JsonObject): JsonObject => {
+  const { me, ...others } = sections;
+  if (me === undefined) return sections;
+  const { key_id: connection_id, ...shown } = me as JsonObject;
+  return { me: connection_id === undefined ? me : { ...shown, connection_id }, ...others };
+};
+
 export const getWorkspace = tool({
   name: 'get_workspace',
   title: 'Get the workspace',
@@ -83,7 +91,10 @@ export const getWorkspace = tool({
       return { name, endpoint, isOwn, input: { query: endpoint.reply.shape === 'paged' ? { limit } : {} } };
     });
     const read = await readSections(wanted, context);
-    const { value, notes } = fitLists(withCards(read.sections), RESULT_MAX_BYTES - ENVELOPE_BYTES);
+    const { value, notes } = fitLists(
+      withCards(withConnectionId(read.sections)),
+      RESULT_MAX_BYTES - ENVELOPE_BYTES,
+    );
     return structuredResult({
       sections: value,
       ...timesOf(read.asOfs, context.now),

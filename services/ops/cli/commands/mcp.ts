@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { addClient, listClients, removeClient } from '#application/sign-in/authorization-tables.ts';
-import { endConnection, listConnections } from '#services/ops/workspaces/connections.ts';
+import { endConnection, LISTED_MAX, listConnections } from '#services/ops/workspaces/connections.ts';
 import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { printRecord, printTable } from '../output.ts';
@@ -30,6 +30,7 @@ export const registerMcpCommands = (program: Command): void => {
         return await listConnections(dependencies, workspaceId);
       });
       printTable(command, COLUMNS, rows);
+      if (rows.length === LISTED_MAX) console.error(`The newest ${LISTED_MAX} connections are listed.`);
     });
   connections
     .command('end')
