@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ConnectionEvent } from '#contracts/events/workspace/connection.ts';
 import { connectionStream } from '#contracts/events/workspace/connection.ts';
@@ -61,7 +63,24 @@ const connect = async (answer: Partial<Server['answer']> = {}, scope = 'brands:r
 };
 const call = (server: Server, token: string) => callMcp(server.baseUrl, token);
 
+/** Reads the documents that the README shows. */
+const readShownDocuments = async (): Promise<readonly unknown[]> => {
+  const text = await readFile(join(import.meta.dirname, '../../../services/mcp/README.md'), 'utf8');
+  return [...text.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json));
+};
+
 describe('metadata', () => {
+  test('is what the README shows', async () => {
+    const [{ baseUrl }] = servers;
+    const read = async (name: string): Promise<unknown> => {
+      const text = await (await fetch(`${baseUrl}/.well-known/${name}`)).text();
+      return JSON.parse(text.replaceAll(baseUrl, 'https://mcp.ads.example'));
+    };
+    const server = await read('oauth-authorization-server');
+    expect(await readShownDocuments()).toEqual([await read('oauth-protected-resource/mcp'), server]);
+    expect(await read('openid-configuration')).toEqual(server);
+  });
+
   test('leads from the resource to its authorization server and to every endpoint', async () => {
     const [{ baseUrl }] = servers;
     for (const path of ['', '/mcp']) {
