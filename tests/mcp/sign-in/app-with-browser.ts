@@ -17,6 +17,8 @@ export type App = AsyncDisposable & {
   returned(): Promise<URLSearchParams>;
   /** Waits for the browser, exchanges its code and connects. */
   finish(): Promise<Client>;
+  /** The access token that the app holds now. */
+  accessToken(): string;
 };
 
 /** Creates an app that registers itself. `url`: address of the MCP server. */
@@ -72,6 +74,7 @@ export const openApp = async (url: string, name: string): Promise<App> => {
       await transport().finishAuth(await comeBack.promise);
       return connect();
     },
+    accessToken: () => (saved.tokens as { readonly access_token: string }).access_token,
     [Symbol.asyncDispose]: async () => {
       server.close();
       server.closeAllConnections();

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
 import { type SignInEvent, signInStream } from '#contracts/events/workspace/sign-in.ts';
 import { invitePerson } from '#services/ops/workspaces/members.ts';
-import type { ServiceProcess } from '../../stack/processes.ts';
 import { openApp, press } from './app-with-browser.ts';
 import { CHROMIUM, DESKTOP, heading, newAddress, openWalk, type Walk } from './walk.ts';
 
@@ -23,7 +22,6 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
   let walk: Walk;
   let { stack, key, baseUrl, operator, start, openBrowser } = {} as Walk;
   let { addMember, codeFor, requestCode, signInByCode, eventsOf } = {} as Walk;
-  let running: ServiceProcess;
 
   /** Checks a page with axe and for overflow at phone width, and takes screenshots. */
   const inspect = async (page: Page, name: string): Promise<void> => {
@@ -45,7 +43,7 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
     walk = await openWalk();
     ({ stack, key, baseUrl, operator, start, openBrowser } = walk);
     ({ addMember, codeFor, requestCode, signInByCode, eventsOf } = walk);
-    [running] = await Promise.all([start(), stack.seed(['alpha'])]);
+    await Promise.all([start(), stack.seed(['alpha'])]);
   });
   afterAll(() => walk[Symbol.asyncDispose]());
 
@@ -164,30 +162,6 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
     await page.getByText(second).waitFor();
     await press(page, 'Allow');
     await (await app.finish()).close();
-  });
-
-  test('goes on in another process after a kill before the code is entered and before it is exchanged', async () => {
-    const address = newAddress();
-    await addMember(address);
-    await stack.projected(await stack.eventStore.head());
-    await using app = await openApp(`${baseUrl}/mcp`, 'App');
-    const { page } = await openBrowser();
-    const restart = async (): Promise<void> => {
-      await running.kill();
-      running = await start();
-    };
-    await page.goto((await app.begin()) ?? '');
-    await requestCode(page, address);
-    const code = await codeFor(address);
-    await restart();
-    await page.getByLabel('Code').fill(code);
-    await press(page, 'Sign in');
-    await heading(page, 'Allow this app?');
-    await press(page, 'Allow');
-    await app.returned();
-    await restart();
-    const client = await app.finish();
-    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
   });
 
   test('is protected from forms of other sites and of other browsers', async () => {

@@ -1,7 +1,3 @@
-import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBrowserSignInTables } from '#application/sign-in/tables.ts';
 import { type AddressIndex, openAddressIndex } from '#application/vault/address-index.ts';
@@ -10,43 +6,13 @@ import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createUpstream, type Upstream } from '#services/mcp/members/upstream.ts';
 import { VAULT_KEY } from '../../operations/fixtures/stack.ts';
 import { createTestDatabase } from '../../stack/database.ts';
+import { CLIENT, openUpstreamProvider, type UpstreamProvider } from './upstream-provider.ts';
 
-const CLIENT = 'service';
 const resources = new AsyncDisposableStack();
 let pool: Database;
 let index: AddressIndex;
 let upstream: Upstream;
-/** Claims that the provider of this test vouches for, by authorization code. */
-const claimsOf = new Map<string, Readonly<Record<string, unknown>>>();
-
-const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-const idTokenOf = (claims: object): string => {
-  const unsigned = `${encode({ alg: 'RS256', kid: 'key' })}.${encode(claims)}`;
-  return `${unsigned}.${sign('sha256', Buffer.from(unsigned), privateKey).toString('base64url')}`;
-};
-
-/** A small OpenID provider: metadata, key and token endpoint. */
-const replyTo = async (request: IncomingMessage, issuer: string): Promise<object> => {
-  switch (new URL(request.url ?? '/', issuer).pathname) {
-    case '/.well-known/openid-configuration':
-      return {
-        issuer,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-        jwks_uri: `${issuer}/keys`,
-      };
-    case '/keys':
-      return { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'key', alg: 'RS256', use: 'sig' }] };
-    default: {
-      const code = new URLSearchParams(await text(request)).get('code') ?? '';
-      const now = Math.floor(Date.now() / 1_000);
-      const standard = { iss: issuer, aud: CLIENT, sub: 'ada', iat: now, exp: now + 60 };
-      const id_token = idTokenOf({ ...standard, ...claimsOf.get(code) });
-      return { access_token: 'unused', token_type: 'bearer', id_token };
-    }
-  }
-};
+let provider: UpstreamProvider;
 
 beforeAll(async () => {
   const database = await createTestDatabase();
@@ -55,17 +21,8 @@ beforeAll(async () => {
   resources.defer(() => pool.end());
   await createBrowserSignInTables(pool);
   index = await openAddressIndex(pool, VAULT_KEY);
-  let issuer = '';
-  const server: Server = createServer((request, response) => {
-    void replyTo(request, issuer).then((reply) =>
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(reply)),
-    );
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  resources.defer(() => void server.close());
-  const address = server.address();
-  issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  provider = resources.use(await openUpstreamProvider());
+  const { issuer } = provider;
   const settings = { issuer, clientId: CLIENT, clientSecret: 'secret', baseUrl: 'https://mcp.test' };
   upstream = createUpstream({ pool, index, log: silentLog() }, settings);
 });
@@ -75,8 +32,7 @@ afterAll(() => resources.disposeAsync());
 const begin = async (claims: Readonly<Record<string, unknown>>): Promise<URL> => {
   const asked = new URL(await upstream.start('browser', '/account')).searchParams;
   expect(asked.get('code_challenge_method')).toBe('S256');
-  const code = randomUUID();
-  claimsOf.set(code, { nonce: asked.get('nonce'), ...claims });
+  const code = provider.codeFor({ nonce: asked.get('nonce'), ...claims });
   const back = new URL(asked.get('redirect_uri') ?? '');
   back.search = new URLSearchParams({ code, state: asked.get('state') ?? '' }).toString();
   return back;

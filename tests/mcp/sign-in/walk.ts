@@ -39,7 +39,7 @@ export type Walk = AsyncDisposable & {
   readonly start: (onPort?: number) => Promise<ServiceProcess>;
   readonly openBrowser: () => Promise<{ readonly context: BrowserContext; readonly page: Page }>;
   readonly addMember: (email: string | null, workspaceId?: string, role?: Role) => Promise<string>;
-  /** Waits for the mail to an address and returns its code. */
+  /** Waits for another mail to an address and returns its code. Each mail is returned once. */
   readonly codeFor: (address: string) => Promise<string>;
   readonly requestCode: (page: Page, address: string) => Promise<void>;
   readonly signInByCode: (page: Page, address: string) => Promise<void>;
@@ -78,13 +78,17 @@ export const openWalk = async (settings: Readonly<Record<string, string>> = {}):
     actor: { kind: 'service', id: 'tests' },
   } as const;
 
+  const readMails = new Set<string>();
   const codeFor = async (address: string): Promise<string> => {
     let code: string | undefined;
     const look = async (): Promise<string | undefined> => {
       const files = (await readdir(mailFolder).catch(() => [])).filter((file) => file.endsWith('.eml'));
-      const mails = await Promise.all(files.map((file) => readFile(join(mailFolder, file), 'utf8')));
-      const mail = mails.find((text) => text.includes(`To: ${address}`)) ?? '';
-      code = /Your code is (\d{4} \d{4})\./.exec(mail)?.[1];
+      for (const file of files.filter((name) => !readMails.has(name))) {
+        const mail = await readFile(join(mailFolder, file), 'utf8');
+        if (!mail.includes(`To: ${address}`)) continue;
+        readMails.add(file);
+        code = /Your code is (\d{4} \d{4})\./.exec(mail)?.[1];
+      }
       return code;
     };
     await expect.poll(look, { timeout: STEP_LIMIT_MS }).toBeDefined();
