@@ -18,6 +18,7 @@ export const LONGEST: readonly string[] = [
   'projector/postgres-limits',
   'projections/corrections-laws',
   'faults/restarts',
+  'bench/tiny',
   'faults/alerts-kill',
   'e2e/two-apis',
   'projections/library-laws',

@@ -96,6 +96,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       ALERTS_KILL_ROUNDS: 20 * factor,
     }),
   },
+  benches: {
+    about: 'every bench of a thousandth of its size, to its end; without a seed',
+    files: ['tests/bench/tiny/tiny-benches.integration.test.ts'],
+    settings: () => ({ TINY_BENCHES_ALL: 1 }),
+  },
   restarts: {
     about: 'every server restarted in turn while 100,000 ads arrive; without a seed',
     files: ['tests/faults/restarts.integration.test.ts'],

@@ -15,14 +15,14 @@ import { scanEvents } from '#tests/alerts/stack.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
-import { type BenchContext, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, ROUNDS, scaled } from './bench.ts';
 import { type BenchServers, startServers } from './servers.ts';
 import { type Processes, watchCpu } from './writes/watch-cpu.ts';
 
 const LAUNCHES_PER_SECOND = 100;
-const BRANDS = 100;
-const WARM_UP_SECONDS = 3;
-const MEASURED_SECONDS = 10;
+const BRANDS = scaled(100);
+const WARM_UP_SECONDS = scaled(3);
+const MEASURED_SECONDS = scaled(10);
 const P50_MS = 50;
 const P99_MS = 250;
 const LATE_LIMIT_MS = 30_000;
@@ -214,6 +214,6 @@ async function received(latencies: readonly number[], count: number): Promise<vo
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
   process.exit(0);
 }

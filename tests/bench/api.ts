@@ -6,12 +6,12 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchCorpus, fillRadar, recordCorpus } from './api/corpus.ts';
 import type { Load, LoadResult } from './api/load.ts';
-import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
 import { cpuTimes, usedSince } from './cpu-time.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
-const RADAR_ROWS = 5_000_000;
-const WINDOW_MS = 1_500;
+const RADAR_ROWS = scaled(5_000_000, 4_000);
+const WINDOW_MS = scaled(1_500, 50);
 const CONNECTIONS = 32;
 const POOL_CLIENTS = 4;
 const UNKNOWN_SLUGS = 300;
@@ -153,7 +153,7 @@ async function pagesOf(origin: string, key: string): Promise<readonly string[]> 
   }
 }
 
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 120_000;
 
 async function untilAnswers(url: string): Promise<void> {
   const limitMs = Date.now() + READY_LIMIT_MS;
@@ -219,6 +219,6 @@ function describe(context: BenchContext, name: string, pairs: readonly Pair[], r
 
 if (import.meta.main) {
   const rows = Number(process.argv[2] ?? RADAR_ROWS);
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined }, rows);
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined }, rows);
   process.exit(0);
 }

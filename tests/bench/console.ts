@@ -7,7 +7,7 @@ import { openPool, type Database } from '#platform/postgres/pool.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from '../ops/fixtures/browser.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
-import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, median, ROUNDS, scaled } from './bench.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
 /**
@@ -15,7 +15,7 @@ import { type BenchServers, startServers } from './servers.ts';
  * parked events are painted. The ceiling is the same browser painting the same rows from one static file of the
  * same size, without further requests.
  */
-const PARKED = 10_000;
+const PARKED = scaled(10_000);
 const VIEWPORT = { width: 1280, height: 860 };
 const TOKEN = 'a token for benches only';
 const ROWS = 'tbody tr:not(.more)';
@@ -176,6 +176,6 @@ async function serve(html: string, resources: AsyncDisposableStack): Promise<str
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: console.log });
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: console.log });
   process.exit(0);
 }

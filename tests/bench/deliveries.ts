@@ -19,12 +19,12 @@ import { consumeDue } from '#services/delivery/consume-jobs.ts';
 import { openSenders } from '#services/delivery/send.ts';
 import { openWorker } from '#services/delivery/worker.ts';
 import { newDelivery, type Rule, SECRET } from '#tests/delivery/new-delivery.ts';
-import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
 import { measureIsolation } from './deliveries/isolation.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
 /** High enough that the start and end of a round, where neither side is busy, hardly count. */
-const DELIVERIES = 30_000;
+const DELIVERIES = scaled(30_000);
 const RULES = 50;
 const POOL_CLIENTS = 6;
 /** Limits for both sides: connections to the receiver, and requests in flight. */
@@ -195,6 +195,6 @@ async function recordAll({ pool, servers }: BenchDependencies): Promise<number> 
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: console.log, record: console.log });
+  await run({ rounds: ROUNDS, print: console.log, record: console.log });
   process.exit(0);
 }

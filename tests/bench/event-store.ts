@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
-import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
 import { type ServerProcess, startCeiling, startStore } from './event-store/processes.ts';
 import { batchedAppends, liveLatencies, readForwards, singleAppends } from './event-store/workloads.ts';
 
 /** Duration of one measurement: long enough for hundreds of commits, short enough for many pairs. */
-const WINDOW_MS = 1_000;
-const LIVE_WINDOW_MS = 2_000;
-const READ_EVENTS = 40_000;
-const FILL_WINDOW_MS = 4_000;
+const WINDOW_MS = scaled(1_000, 50);
+const LIVE_WINDOW_MS = scaled(2_000, 100);
+const READ_EVENTS = scaled(40_000);
+const FILL_WINDOW_MS = scaled(4_000, 50);
 
 interface Workload {
   readonly name: string;
@@ -149,6 +149,6 @@ function rate(eventsPerSecond: number): string {
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
   process.exit(0);
 }

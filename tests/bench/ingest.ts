@@ -6,12 +6,12 @@ import { headersFrom, type Nats, openNats } from '#platform/nats/connection.ts';
 import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { startProcess } from '#tests/stack/processes.ts';
-import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, median, ROUNDS, scaled } from './bench.ts';
 import { type CpuTimes, cpuTimes, peakMemoryMib, usedSince } from './cpu-time.ts';
 import { DOMAIN, type Scan, scanOfDay } from './ingest/scans.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
-const ADS = 10_000;
+const ADS = scaled(10_000, 100);
 const CHANGE = 0.02;
 const SECONDS_MAX = 2;
 const PEAK_MAX_MIB = 300;
@@ -147,6 +147,6 @@ async function eventsOf(servers: BenchServers, scan: Scan): Promise<number> {
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
   process.exit(0);
 }

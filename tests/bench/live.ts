@@ -6,7 +6,7 @@ import { projections } from '#projections/index.ts';
 import { projectEvents } from '#services/projector/apply/apply-batch.ts';
 import { type Catalog, enterSchema, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { statementOf } from '#services/projector/apply/write-changes.ts';
-import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, median, ROUNDS } from './bench.ts';
 import { arrivingEvents, EVENTS_OF_BATCH } from './live/events.ts';
 import { openBigCorpus } from './reads/corpus.ts';
 
@@ -43,6 +43,7 @@ export async function run(context: BenchContext): Promise<void> {
       const warm = times.slice(times.length / 2);
       costs.push({ projection: projection.name, median: median(warm), max: Math.max(...warm) });
     }
+    if (costs.length === 0) throw new Error(`No read model applied an event of "${name}".`);
     const slowest = costs.toSorted((a, b) => b.median - a.median).slice(0, SLOWEST_SHOWN);
     const shown = slowest.map(
       (cost) => `${cost.projection} ${cost.median.toFixed(1)} (${cost.max.toFixed(0)})`,
@@ -85,6 +86,6 @@ async function applyAndForget(
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
   process.exit(0);
 }

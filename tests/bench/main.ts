@@ -1,4 +1,4 @@
-import { type BenchContext, type BenchResult, closingTable, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, type BenchResult, closingTable, ROUNDS } from './bench.ts';
 
 /** `npm run bench`: runs the benches named on the command line, or all of them, one after the other. */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext): Promise<void> }>>> = {
@@ -27,9 +27,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const results: BenchResult[] = [];
 const context: BenchContext = {
-  rounds: ROUNDS_ALONE,
+  rounds: ROUNDS,
   print: (line) => console.log(line),
-  record: (result) => results.push(result),
+  record: (result) => {
+    // A figure that is not a number means that nothing was measured, for example because a metric was renamed.
+    if (/NaN/.test(`${result.measured} ${result.ceiling} ${result.ratio}`))
+      throw new Error(`${result.bench} has no figure: ${JSON.stringify(result)}`);
+    results.push(result);
+  },
 };
 let failed = false;
 for (const name of requested.length > 0 ? requested : Object.keys(BENCHES)) {

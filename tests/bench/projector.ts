@@ -13,13 +13,13 @@ import { createIndexes, createTables } from '#services/projector/read-model-sche
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
-import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
 import { cpuTimes, usedSince } from './cpu-time.ts';
 import { appendEvents } from './projector/events.ts';
 import { compareStartStop } from './projector/start-stop-rates.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
-const BRANDS = 100;
+const BRANDS = scaled(100, 2);
 const EVENTS_OF_BRAND = 1_000;
 const ROWS = BRANDS * EVENTS_OF_BRAND;
 const TARGETS = { live: 0.4, rebuild: 0.36 } as const;
@@ -246,6 +246,6 @@ async function copyRows(pool: Database, rows: readonly Buffer[], schema: string)
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
   process.exit(0);
 }

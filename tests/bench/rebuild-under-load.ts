@@ -12,7 +12,7 @@ import { requestVerification, watchVerification } from '#services/ops/projection
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchCorpus, recordCorpus } from './api/corpus.ts';
-import type { BenchContext } from './bench.ts';
+import { type BenchContext, scaled } from './bench.ts';
 import { appendEvents, METADATA } from './projector/events.ts';
 import type { Reading, ReadingResult } from './rebuild/clients.ts';
 import { openIncoming } from './rebuild/incoming.ts';
@@ -23,7 +23,7 @@ import { type BenchServers, startServers } from './servers.ts';
  * double, and `verify` must confirm the rebuilt tables. `npm run bench rebuild-under-load` runs a small version;
  * `node tests/bench/rebuild-under-load.ts 1000000` runs the full one.
  */
-const EVENTS = 60_000;
+const EVENTS = scaled(60_000, 2_000);
 const EVENTS_OF_BRAND = 1_000;
 const TRACKED = 40;
 const REBUILT = ['radar', 'ads'] as const;
@@ -32,11 +32,11 @@ const REBUILT = ['radar', 'ads'] as const;
  * start.
  */
 const READ = ['brands', 'tracking', 'freshness', 'workspaces', 'api-keys', 'daily-activity'];
-const CLIENTS = 32;
 /** 32 clients send 320 requests per second. */
+const CLIENTS = scaled(32, 2);
 const PACE_MS = 100;
-const BEFORE_MS = 8_000;
-const INGESTED_LIMIT_MS = 60_000;
+const BEFORE_MS = scaled(8_000, 500);
+const INGESTED_LIMIT_MS = 600_000;
 const PROJECTED_LIMIT_MS = 3_600_000;
 /** Interval of progress messages. */
 const PROGRESS_EVERY_MS = 10_000;
@@ -128,7 +128,9 @@ async function startIngest(
     ready: () => untilAnswers(`${url}/readyz`),
     events: async () => {
       const text = await (await fetch(`${url}/metrics`)).text();
-      return Number(/^adintel_ingest_facts_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+      const events = /^adintel_ingest_facts_total (\d+)$/m.exec(text)?.[1];
+      if (events === undefined) throw new Error('The ingest process has no metric of recorded events.');
+      return Number(events);
     },
   };
 }

@@ -11,16 +11,16 @@ import { startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { recordCorpus } from './api/corpus.ts';
 import type { Load, LoadResult } from './api/load.ts';
-import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
+import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
 import { type BenchServers, startServers } from './servers.ts';
 import { addClients, type Client, issueKeys, METADATA, SCOPES } from './writes/clients.ts';
 import { type Processes, watchCpu } from './writes/watch-cpu.ts';
 
 const CLIENTS = 32;
-const WRITES_PER_CLIENT = 20;
-const WARMING_ROUNDS = 8;
+const WRITES_PER_CLIENT = scaled(20, 2);
+const WARMING_ROUNDS = scaled(8);
 const POOL_CLIENTS = 4;
-const LIST_WINDOW_MS = 1_500;
+const LIST_WINDOW_MS = scaled(1_500, 50);
 /**
  * Maximum ratio of a write's median latency to that of a bare append. The write includes everything from request to
  * response, the projection too.
@@ -270,7 +270,7 @@ async function startSides(
   };
 }
 
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 120_000;
 
 interface ListSide {
   readonly load: Load;
@@ -318,6 +318,6 @@ async function compareList(
 
 if (import.meta.main) {
   const writes = process.argv[2] === 'lists' ? [] : WRITES;
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined }, writes);
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined }, writes);
   process.exit(0);
 }

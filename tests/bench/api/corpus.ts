@@ -13,15 +13,17 @@ import { createIndexes, createTables } from '#services/projector/read-model-sche
 import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '#tests/operations/fixtures/corpus.ts';
 import type { BenchServers } from '../servers.ts';
+import { scaled } from '../bench.ts';
 
-const BRANDS = 300;
-const TRACKED = 50;
+/** The writes need a brand for each request of a client. */
+const BRANDS = scaled(300, 25);
+const TRACKED = scaled(50, 10);
 /** Number of brands in the radar: those above and others that are not tracked. */
 const BRANDS_OF_RADAR = 2_000;
 const RADAR_DAYS = 90;
 /** Each key serves 900 requests of the load generator, so that no key is used twice within a minute. */
 const KEYS = 2_000;
-const PROJECTED_LIMIT_MS = 60_000;
+const PROJECTED_LIMIT_MS = 600_000;
 const METADATA = {
   $correlationId: 'bench',
   $causationId: 'bench',

@@ -9,11 +9,11 @@ import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { hangs, openReceivers } from '#tests/delivery/receivers.ts';
 import { createWebhookRules, VAULT_KEY, type WebhookRule } from '#tests/delivery/webhook-rules.ts';
 import { startProcess } from '#tests/stack/processes.ts';
-import type { BenchContext } from '../bench.ts';
+import { type BenchContext, scaled } from '../bench.ts';
 import type { BenchServers } from '../servers.ts';
 
 const ENDPOINTS = 50;
-const DELIVERIES = 2_000;
+const DELIVERIES = scaled(2_000, 50);
 const PER_SECOND = 100;
 /** Deliveries to the other endpoints per delivery to the endpoint that hangs. */
 const OTHERS_PER_HANGING = 10;

@@ -7,18 +7,20 @@ import { chunk } from 'es-toolkit/array/chunk';
 import { scanIdOf } from '#domain/ids.ts';
 import type { Intake } from '#services/ingest/intake-types.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
-import { type BenchContext, ROUNDS_ALONE } from '../bench.ts';
+import { type BenchContext, ROUNDS, scaled } from '../bench.ts';
 import { type BenchServers, startServers } from '../servers.ts';
 
 /** Observations with many parts: pages of a scan, links of a page or brand, tools of a site. */
 
 const FIRST_MS = Date.UTC(2026, 0, 1);
 const DAY_MS = 86_400_000;
-const PAGES = [250, 500, 1_000, 2_000] as const;
-const LINKS = [1_000, 4_000] as const;
-const TOOLS = [125, 250, 500] as const;
+const PAGES = [250, 500, 1_000, 2_000].map((pages) => scaled(pages));
+const LINKS = [1_000, 4_000].map((links) => scaled(links));
+const TOOLS = [125, 250, 500].map((tools) => scaled(tools));
 /** Links submitted before the first measurement. */
-const WARM_UP_LINKS = 200;
+const WARM_UP_LINKS = scaled(200);
+/** Pages of the widest scan. */
+const WIDEST_PAGES = scaled(SCAN_PAGES_MAX);
 /** Maximum CPU time of a part of the largest observation, as a multiple of that of the smallest. 1 is linear growth. */
 const COST_GROWTH_MAX = 1.3;
 
@@ -201,17 +203,17 @@ export async function run(context: BenchContext): Promise<void> {
   for (let number = 0; number < WARM_UP_LINKS; number += 1)
     await intake.submit(link(`warm-up-${number}.example`, '900000001', number));
   for (const kind of kinds()) await measureKind(context, servers, intake, kind);
-  const widest = scanOfPages('widest.example', 0, pagesNamed(9, SCAN_PAGES_MAX, 35), 1);
+  const widest = scanOfPages('widest.example', 0, pagesNamed(9, WIDEST_PAGES, 35), 1);
   const end = widest.at(-1) as AdLibraryScanEnd;
   const bytes = Buffer.byteLength(JSON.stringify(end));
   if (bytes > OBSERVATION_MAX_BYTES) throw new Error(`The end of the scan has ${bytes} bytes.`);
   const startMs = performance.now();
   for (const part of widest) await intake.submit(part);
   const recorded = (performance.now() - startMs) / 1000;
-  context.print(`  a scan end of ${bytes} bytes with ${SCAN_PAGES_MAX} pages: ${recorded.toFixed(2)} s`);
+  context.print(`  a scan end of ${bytes} bytes with ${WIDEST_PAGES} pages: ${recorded.toFixed(2)} s`);
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
   process.exit(0);
 }

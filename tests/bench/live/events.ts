@@ -11,11 +11,13 @@ import type { AdFormat } from '#contracts/values/primitives.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { METADATA } from '../projector/events.ts';
+import { LANDING_PAGES, SHARED_LANDING_PAGES } from '../reads/seeds.ts';
+import { samples, scaled } from '../bench.ts';
 
 /** Events of one kind about the big corpus, in small batches as they arrive in production. */
 export type Arriving = { readonly name: string; readonly batches: readonly (readonly RecordedEvent[])[] };
 
-const BATCHES = 12;
+const BATCHES = Math.max(2, samples(12));
 export const EVENTS_OF_BATCH = 15;
 const ROWS = BATCHES * EVENTS_OF_BATCH;
 
@@ -41,9 +43,9 @@ const AD_COLUMNS = `ad_id, brand_id, social_page_id as page_id, page_name, forma
  * social pages that many brands share.
  */
 const ADS = {
-  'of any brand': `n % 977 = 3`,
+  'of any brand': `n % ${scaled(977)} = 3 % ${scaled(977)}`,
   'of the biggest brand': `brand_n = 1`,
-  'at shared landing pages': `landing_n > 499000`,
+  'at shared landing pages': `landing_n > ${LANDING_PAGES - SHARED_LANDING_PAGES}`,
   'on shared pages': `social_page_id >= '500000000' and social_page_id < '500000003'`,
 } as const;
 
@@ -62,7 +64,7 @@ const recorded = (stream: string, event: Event): RecordedEvent => {
 };
 
 const batchesOf = <Of>(rows: readonly Of[], record: (row: Of) => RecordedEvent): Arriving['batches'] =>
-  Array.from({ length: Math.floor(rows.length / EVENTS_OF_BATCH) }, (_, batch) =>
+  Array.from({ length: Math.ceil(rows.length / EVENTS_OF_BATCH) }, (_, batch) =>
     rows.slice(batch * EVENTS_OF_BATCH, (batch + 1) * EVENTS_OF_BATCH).map(record),
   );
 
@@ -167,7 +169,7 @@ export const arrivingEvents = async (pool: Database): Promise<readonly Arriving[
     ads.push(...adEvents(rows, which, at));
   }
   const { rows: brands } = await pool.query<Brand>(
-    'select brand_id, name from bench.brand where n % 97 = 5 order by bench.u(n, 99) limit $1',
+    `select brand_id, name from bench.brand where n % ${scaled(97)} = 5 % ${scaled(97)} order by bench.u(n, 99) limit $1`,
     [ROWS],
   );
   return [...ads, ...brandEvents(brands, at)];

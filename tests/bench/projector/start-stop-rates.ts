@@ -5,11 +5,11 @@ import type { Projection } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { openLiveTarget } from '#services/projector/apply/checkpoints.ts';
-import { type BenchContext, median, perSecond } from '../bench.ts';
+import { type BenchContext, median, perSecond, scaled } from '../bench.ts';
 import { eventsOfBrands, type Workload } from './start-stop.ts';
 
 const BRANDS = 4;
-const EVENTS_OF_BRAND = 2_500;
+const EVENTS_OF_BRAND = scaled(2_500, 100);
 const EVENTS = BRANDS * EVENTS_OF_BRAND;
 const BATCH_EVENTS = 5_000;
 /** Minimum rate of start/stop brands, as a share of the rate of ordinary brands. */

@@ -17,20 +17,18 @@ import { createIndexes, createTables, readCatalog, schemaOf } from '#services/pr
 import { STACK_FOLDER_PREFIX } from '#tests/stack/stale-databases.ts';
 import { startStore } from '../event-store/processes.ts';
 import type { Fill } from './fill.ts';
-import { fillCreatives } from './fill-creatives.ts';
-import { FILLS_OF_LIBRARY } from './fill-library.ts';
-import { FILLS_OF_PAGES } from './fill-pages.ts';
-import { FILLS_OF_SITES } from './fill-sites.ts';
-import { FILLS_OF_WORKSPACE, MEMBER_ID, WORKSPACE_ID } from './fill-workspace.ts';
+import { FILLS } from './fills.ts';
+import { MEMBER_ID, WORKSPACE_ID } from './fill-workspace.ts';
 import { SEEDS } from './seeds.ts';
+import { SCALE } from '../bench.ts';
 
 /**
  * The read models of the big corpus, kept in the folder `ad-corpus-for-benches` of the system's temporary
- * directory. A hash of each projection's version, schema, fill and seeds is stored with its tables. A later run
+ * directory, or in a folder with the scale in its name. A hash of each projection's version, schema, fill and seeds is stored with its tables. A later run
  * refills only the projections whose hash changed. Delete the folder to rebuild everything, in about five minutes.
  * Ages are relative to the day on which the corpus was made.
  */
-const FOLDER = join(tmpdir(), 'ad-corpus-for-benches');
+const FOLDER = join(tmpdir(), SCALE === 1 ? 'ad-corpus-for-benches' : `ad-corpus-for-benches-${SCALE}`);
 /** Settings used while filling. Requests are measured with the default settings of a local server. */
 const FILLING_SETTINGS = {
   shared_buffers: '1GB',
@@ -41,15 +39,6 @@ const FILLING_SETTINGS = {
 };
 const FILLING_CLIENTS = 2;
 const KEYS = 2_000;
-/** The slowest fills come first, so that both workers finish at about the same time. */
-const FILLS: readonly Fill[] = [
-  ...FILLS_OF_LIBRARY.slice(0, 1),
-  fillCreatives,
-  ...FILLS_OF_PAGES,
-  ...FILLS_OF_SITES,
-  ...FILLS_OF_LIBRARY.slice(1),
-  ...FILLS_OF_WORKSPACE,
-];
 
 export type BigCorpus = {
   readonly pool: Database;
@@ -224,7 +213,9 @@ const SHOWN_CHARACTERS = 70;
 
 async function timed<T>(print: (line: string) => void, what: string, work: () => Promise<T>): Promise<T> {
   const startedMs = performance.now();
-  const result = await work();
+  const result = await work().catch((cause: unknown) => {
+    throw new Error(`The corpus could not be filled; check this SQL against the schema:\n${what}`, { cause });
+  });
   const taken = seconds(startedMs);
   if (Number(taken) >= LONG_SECONDS) {
     print(`  ${taken.padStart(6)} s  ${what.replace(/\s+/g, ' ').trim().slice(0, SHOWN_CHARACTERS)}`);

@@ -2,6 +2,7 @@ import { CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/creativ
 import { creatives } from '#projections/creatives/project.ts';
 import { BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
 import { FILES, RARE_WORD, SELDOM_WORD } from './seeds.ts';
+import { scaled } from '../bench.ts';
 
 const KEY = (n: string): string => `encode(sha256(('file' || ${n})::bytea), 'hex')`;
 
@@ -51,7 +52,7 @@ export const fillCreatives: Fill = {
         case when depth is not null then jsonb_build_array(left(c.text, 40), left(d.text, 30), case when f.n % 300 = 5 then '${SELDOM_WORD}' else 'Shop' end) end,
         case when depth is not null then now() - bench.u(f.n, 98) * interval '100 days' end, ${CREATIVE_FIELD_NAMES.join()}
       from (${FILES_SQL}) f
-      join bench.sentence b on b.n = f.n % 99991 join bench.sentence c on c.n = f.n % 99989 join bench.sentence d on d.n = f.n % 99971`,
+      join bench.sentence b on b.n = f.n % ${scaled(99_991)} join bench.sentence c on c.n = f.n % ${scaled(99_989)} join bench.sentence d on d.n = f.n % ${scaled(99_971)}`,
     'analyze file; analyze carriage; analyze ad',
     run(statementOf(creatives, 'refresh_file'), 'select creative_key from file'),
   ],

@@ -7,11 +7,20 @@ import { radar } from '#projections/radar/project.ts';
 import { rankings } from '#projections/rankings/project.ts';
 import { signals } from '#projections/signals/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
-import { BRAND_FACETS, BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
+import {
+  CATEGORY_NAMINGS,
+  BRAND_FACETS,
+  BRAND_REFERENCES,
+  brandsWith,
+  type Fill,
+  run,
+  statementOf,
+} from './fill.ts';
 import { TRACKED_BRANDS } from './fill-workspace.ts';
+import { scaled } from '../bench.ts';
 
 /** Number of brands scanned daily. They are the biggest ones. */
-const DAILY_BRANDS = 5_000;
+const DAILY_BRANDS = scaled(5_000);
 const DAYS_OF_DAILY_BRAND = 120;
 
 const BRAND_COUNTS = `
@@ -21,7 +30,7 @@ const BRAND_COUNTS = `
     coalesce(a.video, 0) as video, coalesce(a.image, 0) as image, coalesce(a.carousel, 0) as carousel,
     coalesce(a.dco, 0) as dco, coalesce(a.other, 0) as other,
     b.scanned_at::date as last_ad_seen_on
-  from bench.brand b join bench.sentence s on s.n = b.n % 90000
+  from bench.brand b join bench.sentence s on s.n = b.n % ${scaled(90_000)}
   left join (
     select brand_n, count(*) filter (where not ended) as active_ads, count(*) as total_ads,
       count(*) filter (where not ended and format = 'video') as video,
@@ -46,11 +55,12 @@ const fillBrands: Fill = {
       select brand_id, listed_on, '', count(*), count(*) filter (where ended), true from bench.ad where age < 120
       group by 1, 2
       union all select brand_id, scanned_at::date, 'last', 0, 0, true from bench.brand where scanned_at is not null`,
-    `insert into brand_totals (brand_id, scanned_at, scan_id, active_ads, total_ads)
-      select brand_id, scanned_at, 'last', active_ads, total_ads from brand`,
+    `insert into brand_totals (brand_id, scanned_at, scan_id, stated_active_ads, stated_total_ads, active_ads, total_ads)
+      select brand_id, scanned_at, 'last', active_ads, total_ads, active_ads, total_ads from brand`,
     `insert into lifespan (brand_id, ad_id, days) select brand_id, ad_id, age / 2 from bench.ad where ended`,
     `insert into lifespan_sum (brand_id, days, ads) select brand_id, sum(days), count(*) from lifespan group by 1`,
-    'analyze brand; analyze country; analyze scan; analyze brand_totals; analyze lifespan; analyze lifespan_sum',
+    run(statementOf(brands, 'name_category'), CATEGORY_NAMINGS),
+    'analyze category; analyze brand; analyze country; analyze scan; analyze brand_totals; analyze lifespan; analyze lifespan_sum',
     run(statementOf(brands, 'refresh'), 'select brand_id from bench.brand'),
     run(statementOf(brands, 'take_stock'), 'select brand_id from bench.brand'),
   ],
@@ -105,7 +115,7 @@ const fillRadar: Fill = {
 };
 
 /** Number of brands with signals besides started and stopped ads, and signals per brand and year. */
-const ACTIVE_BRANDS = 20_000;
+const ACTIVE_BRANDS = scaled(20_000);
 const ACTIVITY_OF_BRAND = 12;
 const ACTIVITY = `array['ramp', 'drop', 'launch_burst', 'sale', 'new_landing_page', 'new_whitelisting_pair', 'format_mix_shift', 'long_runner_refreshed']`;
 
@@ -194,7 +204,7 @@ const fillFreshness: Fill = {
     `insert into tracker (workspace_id, brand_id, cadence, tracked_at) ${TRACKED_BRANDS}`,
     `insert into tracker (brand_id, workspace_id, cadence, tracked_at)
       select brand_id, 'ws_' || w, case when (n + w) % 4 = 0 then 'daily' else 'weekly' end, now() - w * interval '1 day'
-      from bench.brand, generate_series(1, 4) w where n <= 20000`,
+      from bench.brand, generate_series(1, 4) w where n <= ${scaled(20_000)}`,
     'analyze brand; analyze tracker',
     run(statementOf(freshness, 'compose'), 'select brand_id, null::text as workspace_id from bench.brand'),
   ],

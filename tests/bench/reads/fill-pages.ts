@@ -3,8 +3,9 @@ import { pages } from '#projections/pages/project.ts';
 import { partnerships } from '#projections/partnerships/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { BRAND_FACETS, BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
+import { scaled } from '../bench.ts';
 
-const OPERATORS = 20_000;
+const OPERATORS = scaled(20_000);
 
 const PAGE_TYPE = `bench.one_of('{product,product,product,product,collection,collection,home,offer,article,listicle,quiz,bundle,advertorial,other,lead_form,checkout}', bench.u(l.n, 56))`;
 
@@ -18,7 +19,7 @@ const fillPages: Fill = {
         case when bench.u(l.n, 58) < 0.05 then 404 else 200 end, l.page_url, c.title, left(c.body, 150), 'en',
         jsonb_build_array(c.title, left(c.body, 40)), '["Add to cart","Buy now"]', now() - interval '9 days',
         case when bench.u(l.n, 59) < 0.8 then ${PAGE_TYPE} end, 0.87, now() - interval '9 days'
-      from bench.landing_page l join bench.copy c on c.n = 1 + l.n % 240000`,
+      from bench.landing_page l join bench.copy c on c.n = 1 + l.n % ${scaled(240_000)}`,
     'insert into address (landing_page_id, page_url) select landing_page_id, page_url from page',
     'insert into page_domain (domain, landing_page_id) select unnest(domains), page_id from bench.landing_page',
     'insert into ad (ad_id, brand_id, landing_page_id, active) select a.ad_id, a.brand_id, l.page_id, not a.ended from bench.ad a join bench.landing_page l on l.n = a.landing_n',
@@ -86,7 +87,6 @@ const fillPartnerships: Fill = {
       select ad_id, brand_id, page_id, 'Page ' || page_id, (100000000 + brand_n * 2)::text, 'Partner', not ended, listed_on, scanned_at
       from bench.ad where page_id::bigint >= 500000000`,
     `insert into link (social_page_id, brand_id, role) select (100000000 + n * 2)::text, brand_id, 'OFFICIAL' from bench.brand`,
-    'insert into brand (brand_id, scanned_at) select brand_id, scanned_at from bench.brand',
   ],
 };
 

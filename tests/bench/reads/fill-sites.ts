@@ -6,18 +6,20 @@ import { splitTests } from '#projections/split-tests/project.ts';
 import { store } from '#projections/store/project.ts';
 import { tools } from '#projections/tools/project.ts';
 import { traffic } from '#projections/traffic/project.ts';
-import { type Fill, run, statementOf } from './fill.ts';
+import { CATEGORY_NAMINGS, type Fill, run, statementOf } from './fill.ts';
+import { BRANDS } from './seeds.ts';
+import { scaled } from '../bench.ts';
 
 const TOOLS = 3_000;
 const SPLIT_TEST_TOOLS = 30;
 const TOOLS_OF_SITE = 12;
 /** Selects the three fifths of all sites that are scanned and estimated. */
 const IS_ESTIMATED = 'bench.u(b.n, 201) < 0.6';
-const SHOPS = 3_000;
-const PRODUCTS = 150_000;
+const SHOPS = scaled(3_000);
+const PRODUCTS = scaled(150_000);
 const POINTS_OF_SITE = 6;
 /** Number of the biggest brands that have a data point per day. */
-const DAILY_SITES = 200;
+const DAILY_SITES = scaled(200);
 const DAYS_OF_SITE = 800;
 
 const VISITS = 'exp(4 + 14 * power(bench.u(b.n, 202), 2))::bigint';
@@ -28,7 +30,7 @@ const SEGMENTS = Object.keys(AUDIENCE_SEGMENTS)
 const SIMILAR_SITES = `(
   select jsonb_agg(jsonb_build_object('domain', o.domain, 'brand_id', o.brand_id, 'affinity', round((1 - k * 0.04)::numeric, 2),
     'provider_category', 'Lifestyle/Fashion') order by k)
-  from generate_series(1, 10) k join bench.brand o on o.n = 1 + floor(200000 * power(bench.u(b.n * 10 + k, 203), 2))::int)`;
+  from generate_series(1, 10) k join bench.brand o on o.n = 1 + floor(${BRANDS} * power(bench.u(b.n * 10 + k, 203), 2))::int)`;
 
 const fillTraffic: Fill = {
   projection: traffic,
@@ -75,7 +77,7 @@ const fillTools: Fill = {
     `insert into brand (brand_id, is_public, category_id, scanned_at, observed_at, monthly_visits, monthly_visits_on, top_country, top_country_on)
       select b.brand_id, b.is_public, b.category_ids[1], case when ${IS_ESTIMATED} then b.scanned_at end, b.scanned_at,
         case when ${IS_ESTIMATED} and b.n % 4 > 0 then ${VISITS} end, '2026-10-01', b.country, '2026-10-01' from bench.brand b`,
-    `insert into category (category_id, slug, name) select category_id, slug, name from bench.category where level = 1`,
+    run(statementOf(tools, 'name_category'), `${CATEGORY_NAMINGS} where level = 1`),
     'analyze brand',
     run(statementOf(tools, 'detect'), `select brand_id, slug, detected_at from (${INSTALLED}) t`),
     'analyze installed',
@@ -98,10 +100,7 @@ const fillCategoryTools: Fill = {
 const fillCategories: Fill = {
   projection: categories,
   sql: [
-    run(
-      statementOf(categories, 'name'),
-      `select category_id, parent_id, level, slug, name, now() - interval '400 days' as named_at from bench.category`,
-    ),
+    run(statementOf(categories, 'name'), CATEGORY_NAMINGS),
     `insert into brand (brand_id, is_public, top_id, mid_id, leaf_id, profiled_at, scanned_at, active_ads, total_ads, observed_at, monthly_visits, monthly_visits_on)
       select b.brand_id, b.is_public, b.category_ids[1], b.category_ids[2], b.category_ids[3], b.scanned_at, b.scanned_at, 3, 5, b.scanned_at,
         case when ${IS_ESTIMATED} then ${VISITS} end, '2026-10-01' from bench.brand b`,
@@ -115,8 +114,9 @@ const fillSplitTests: Fill = {
   sql: [
     describe(splitTests, SPLIT_TEST_TOOLS),
     'update tool set is_read = true where length(slug) < 7',
-    `insert into brand (brand_id, is_public, category, category_id, scanned_at)
-      select b.brand_id, b.is_public, b.category_path -> 0, b.category_ids[1], case when ${IS_ESTIMATED} then b.scanned_at end from bench.brand b`,
+    run(statementOf(splitTests, 'name_category'), `${CATEGORY_NAMINGS} where level = 1`),
+    `insert into brand (brand_id, is_public, category_id, scanned_at)
+      select b.brand_id, b.is_public, b.category_ids[1], case when ${IS_ESTIMATED} then b.scanned_at end from bench.brand b`,
     `insert into site_tool (brand_id, slug, present, readable, read_at)
       select brand_id, slug, true, length(slug) < 7, case when length(slug) < 7 then detected_at end
       from (${INSTALLED}) t where n % 3 = 0 and slug in (select slug from tool)`,

@@ -9,19 +9,20 @@ import { saved } from '#projections/saved/project.ts';
 import { tracking } from '#projections/tracking/project.ts';
 import { workspaces } from '#projections/workspaces/project.ts';
 import { BRAND_REFERENCES, brandsWith, type Fill } from './fill.ts';
+import { scaled } from '../bench.ts';
 
 /** The requesting workspace: on the largest plan, with all tracked-brand slots in use. */
 export const WORKSPACE_ID = 'ws_bench00000000001';
 export const MEMBER_ID = 'mem_bench0000000001';
-const TRACKED = 5_000;
-const SAVED = 20_000;
-const NOTES = 20_000;
-const COLLECTIONS = 3_000;
-const API_KEYS = 3_000;
-const REPORTS = 3_000;
+const TRACKED = scaled(5_000);
+const SAVED = scaled(20_000);
+const NOTES = scaled(20_000);
+const COLLECTIONS = scaled(3_000);
+const API_KEYS = scaled(3_000);
+const REPORTS = scaled(3_000);
 const WEEKS_OF_BRIEFS = 104;
 const ALERTS = 200;
-const DELIVERIES = 50_000;
+const DELIVERIES = scaled(50_000);
 
 const ago = (step: string): string => `bench.iso(now() - k * interval '${step}')`;
 

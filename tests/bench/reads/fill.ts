@@ -14,6 +14,10 @@ export const statementOf = ({ name, statements }: Projection, which: string): St
   return statement;
 };
 
+/** Selects the namings of categories, as their own definitions state them. The rank 0 is that of a definition. */
+export const CATEGORY_NAMINGS = `select category_id, parent_id, level, slug, name, 0 as named_rank,
+  now() - interval '400 days' as named_at, category_id as named_by from bench.category`;
+
 /** Columns of the `brand` table that many projections have. */
 export const BRAND_REFERENCES = 'brand_id, slug, name, logo_url';
 export const BRAND_FACETS = 'country, is_public, category_ids';

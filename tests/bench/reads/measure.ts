@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { type CpuTimes, cpuTimes, usedSince } from '../cpu-time.ts';
-import type { Case } from './requests.ts';
+import type { Case } from './case.ts';
+import { samples } from '../bench.ts';
 
 /** Limits per page: maximum requests, maximum time, and minimum requests per path. */
-const REQUESTS_MAX = 100;
-const TIME_MS = 600;
-const REQUESTS_OF_PATH_MIN = 3;
+const REQUESTS_MAX = samples(100);
+const TIME_MS = samples(600);
+const REQUESTS_OF_PATH_MIN = samples(3);
 /** Maximum requests per key and minute; stays below the rate limit. */
 const REQUESTS_OF_KEY = 900;
 const PAGE_ITEMS = 20;
 const PAGE_ITEMS_MAX = 100;
 const HUNDREDTH = 100;
 /** Maximum paths per row whose hundredth page is measured. */
-const PATHS_WALKED_MAX = 4;
+const PATHS_WALKED_MAX = samples(4);
 
 /**
  * `busy`: CPU time of the API and PostgreSQL. Unlike elapsed time it excludes waiting for other load on the

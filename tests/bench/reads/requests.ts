@@ -2,67 +2,11 @@ import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { WORKSPACE_ID } from './fill-workspace.ts';
 import { COMMON_WORD_NUMBER, RARE_WORD, SELDOM_WORD } from './seeds.ts';
-
-/** One row of the result: an endpoint with no filter, one or two. Its paths are requested in rotation. */
-export type Case = {
-  readonly endpoint: string;
-  readonly filters: readonly string[];
-  readonly paths: readonly string[];
-  readonly paged: boolean;
-};
-
-/** Query strings of a filter, by the label shown in the table. */
-type Filters = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-
-/** Maximum combinations of values per pair of filters. */
-const COMBINATIONS_MAX = 6;
-
-/** Returns one row without filter, one per filter and kind of value, and one per pair of filters. */
-const listOf = (path: string, filters: Filters, endpoint = path): readonly Case[] => {
-  const withQuery = (query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
-  const none: Case = { endpoint, filters: [], paths: [path], paged: true };
-  const singles = Object.entries(filters).flatMap(([name, kinds]) =>
-    Object.entries(kinds).map(
-      ([kind, queries]): Case => ({
-        endpoint,
-        filters: [kind === '' ? name : `${name} ${kind}`],
-        paths: queries.map(withQuery),
-        paged: true,
-      }),
-    ),
-  );
-  const names = Object.keys(filters);
-  const pairs = names.flatMap((one, index) =>
-    names.slice(index + 1).map((other): Case => {
-      const queries = Object.values(filters[one] ?? {}).flatMap(([a]) =>
-        Object.values(filters[other] ?? {}).map(([b]) => `${a}&${b}`),
-      );
-      return {
-        endpoint,
-        filters: [one, other],
-        paths: spread(queries, COMBINATIONS_MAX).map(withQuery),
-        paged: true,
-      };
-    }),
-  );
-  return [none, ...singles, ...pairs];
-};
-
-/** Returns at most `most` items, evenly spread over the list. */
-const spread = <T>(items: readonly T[], max: number): readonly T[] =>
-  items.length <= max
-    ? items
-    : Array.from({ length: max }, (_, index) => items[Math.floor((index * items.length) / max)] as T);
-
-const one = (endpoint: string, paths: readonly string[]): Case => ({
-  endpoint,
-  filters: [],
-  paths,
-  paged: false,
-});
+import { type Case, listOf, one } from './case.ts';
+import { scaled } from '../bench.ts';
 
 /** Numbers of brands to request: the biggest, big, medium and small ones. */
-const BRAND_NUMBERS = [1, 2, 3, 10, 100, 1_000, 20_000, 150_000];
+const BRAND_NUMBERS = [1, 2, 3, 10, 100, 1_000, 20_000, 150_000].map((number) => scaled(number, 3));
 const PAIRED_BRANDS = [1, 2, 40];
 
 /** Returns all cases, with ids and words read from the corpus. */
@@ -74,7 +18,12 @@ export async function readCases(pool: Database): Promise<readonly Case[]> {
   const named = (name: string, values: readonly string[]): readonly string[] =>
     values.map((value) => `${name}=${encodeURIComponent(value)}`);
 
-  const brands = await idsOf('brand', BRAND_NUMBERS);
+  /** The public brands at these numbers, or next to them. */
+  const brandsAt = (numbers: readonly number[]): Promise<readonly string[]> =>
+    texts(`select brand_id::text from unnest(array[${numbers.join()}]) with ordinality as at (number, place)
+      cross join lateral (select brand_id from bench.brand where n >= number and is_public order by n limit 1) b
+      order by place`);
+  const brands = await brandsAt(BRAND_NUMBERS);
   const [tops, mids, leaves] = [
     await idsOf('category', [1, 2, 9]),
     await idsOf('category', [26, 60]),
@@ -96,19 +45,28 @@ export async function readCases(pool: Database): Promise<readonly Case[]> {
   const ofBrand = { big: named('brand_id', brands.slice(0, 3)), small: named('brand_id', brands.slice(5)) };
   const country = { common: named('country', ['US']), rare: named('country', ['JP']) };
   const nameParts = await texts(
-    'select lower(split_part(name, $$ $$, 1)) from bench.brand where n in (77, 4077)',
+    `select lower(split_part(name, $$ $$, 1)) from bench.brand where n in (77, ${scaled(4_077)})`,
   );
   const urlWords = await texts(
-    'select split_part(split_part(page_url, $$-$$, 5), $$?$$, 1) from bench.landing_page where n in (5, 91234) order by n',
+    `select split_part(split_part(page_url, $$-$$, 5), $$?$$, 1) from bench.landing_page
+      where n in (5, ${scaled(91_234)}) order by n`,
   );
   const pageIds = await texts(
-    'select page_id::text from bench.landing_page where n % 4001 = 7 order by n limit 100',
+    `select page_id::text from bench.landing_page where n % ${scaled(4_001)} = 7 % ${scaled(4_001)} order by n limit 100`,
   );
   const creativeKeys = await texts(
     'select creative_key from creatives.file_count order by active_ads desc limit 20',
   );
   const creativeIds = await texts('select creative_id::text from creatives.carriage limit 20');
-  const operators = await idsOf('operator', [1, 2, 50, 9_000]);
+  const operators = await idsOf(
+    'operator',
+    [1, 2, 50, 9_000].map((number) => scaled(number)),
+  );
+  const adIds =
+    await texts(`select ad_id from unnest(array[1, ${scaled(500_000)}]) with ordinality as at (number, place)
+    cross join lateral (
+      select ad_id from bench.ad a join bench.brand b on b.n = a.brand_n and b.is_public where a.n >= number order by a.n limit 1
+    ) a order by place`);
   const hundredBrands = await texts('select brand_id::text from bench.brand order by n limit 100');
   const ws = `/v1/workspaces/${WORKSPACE_ID}`;
   const tracked = await texts(
@@ -174,13 +132,19 @@ export async function readCases(pool: Database): Promise<readonly Case[]> {
       country: { common: ['country=US'], rare: ['country=JP'] },
       brand: ofBrand,
     }),
-    one('/v1/ads/{id}', ['/v1/ads/700000000000001', '/v1/ads/700000000500000']),
+    one(
+      '/v1/ads/{id}',
+      adIds.map((id) => `/v1/ads/${id}`),
+    ),
     ...listOf(`/v1/creatives?brand_id=${brands[0]}`, {}, '/v1/creatives'),
     one(
       '/v1/creatives/{id}',
       creativeIds.map((id) => `/v1/creatives/${id}`),
     ),
-    one('/v1/ads/{id}/creatives', ['/v1/ads/700000000000001/creatives', '/v1/ads/700000000500000/creatives']),
+    one(
+      '/v1/ads/{id}/creatives',
+      adIds.map((id) => `/v1/ads/${id}/creatives`),
+    ),
     ...listOf('/v1/creative-records', {
       brand: ofBrand,
       depth: { common: ['depth=described'], rare: ['depth=transcribed'] },
@@ -214,7 +178,7 @@ export async function readCases(pool: Database): Promise<readonly Case[]> {
       sort: { popular: ['sort=popular'] },
       category: category('category_id'),
       brand: {
-        big: named('brand_id', await idsOf('brand', PAIRED_BRANDS)),
+        big: named('brand_id', await brandsAt(PAIRED_BRANDS)),
         small: named('brand_id', brands.slice(5)),
       },
       type: { common: ['page_type=product'], rare: ['page_type=checkout'] },

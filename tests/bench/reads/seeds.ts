@@ -1,25 +1,27 @@
+import { scaled } from '../bench.ts';
+
 /**
  * Seed tables of the big corpus: brands, ads, landing pages and creative files, one narrow row each, in the schema
  * `bench`. Every value is a hash of the row's number, so that two builds are equal. Ads, pages and files are spread
  * over brands by the third power of a uniform random number. The biggest brand has some 17,000 of a million ads;
  * most have one or two, some none.
  */
-export const BRANDS = 200_000;
-export const ADS = 1_000_000;
-export const LANDING_PAGES = 500_000;
-export const FILES = 500_000;
+export const BRANDS = scaled(200_000);
+export const ADS = scaled(1_000_000);
+export const LANDING_PAGES = scaled(500_000);
+export const FILES = scaled(500_000);
 export const TOP_CATEGORIES = 25;
 const MIDS_OF_TOP = 8;
 const LEAVES_OF_MID = 6;
 export const LEAVES = TOP_CATEGORIES * MIDS_OF_TOP * LEAVES_OF_MID;
 /** Social pages on which many brands run ads: creators, publishers, shops. */
-export const SHARED_PAGES = 5_000;
+export const SHARED_PAGES = scaled(5_000);
 /** Landing pages on hosts that many brands share. They have the highest numbers. */
-export const SHARED_LANDING_PAGES = 1_000;
+export const SHARED_LANDING_PAGES = scaled(1_000);
 const WORDS = 20_000;
-const SENTENCES = 100_000;
+export const SENTENCES = scaled(100_000);
 const WORDS_OF_SENTENCE = 12;
-const COPIES = 250_000;
+export const COPIES = scaled(250_000);
 
 /** Words that the syllables below cannot form. They occur in 1 of 50,000 texts and in 3 of 1,000. */
 export const RARE_WORD = 'quokka';

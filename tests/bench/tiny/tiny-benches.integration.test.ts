@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { STACK_FOLDER_PREFIX } from '#tests/stack/stale-databases.ts';
+import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
+
+/**
+ * Benches with a thousandth of their rows, events and time. A bench must run to its end and measure something, so that a
+ * renamed table, column or metric fails here. The measured values are not checked.
+ */
+const { TINY_BENCHES_ALL } = readSettings(z.object({ TINY_BENCHES_ALL: z.stringbool().default(false) }));
+
+/** Benches of each process. `live` uses the corpus that `reads` creates. */
+const ALWAYS = [['reads', 'live'], ['rebuild-under-load']];
+/** Run by `npm run trials`: together they take more than a minute. */
+const IN_TRIALS = [
+  'event-store',
+  'api',
+  'projector',
+  'ingest',
+  'wide-observations',
+  'writes',
+  'deliveries',
+  'alerts-path',
+  'console',
+].map((name) => [name]);
+const SETTINGS = {
+  BENCH_SCALE: '0.001',
+  BENCH_ROUNDS: '1',
+  /** Only the rows of `reads` without filters: one request per endpoint. */
+  BENCH_READS: '  -$',
+};
+/** Ends a bench that hangs. Under load the slowest takes a minute and a half. */
+const LIMIT_MS = 600_000;
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
+  // As root, PostgreSQL runs as another user, who needs access to this folder.
+  await chmod(folder, 0o755);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('benches of a tiny size', () => {
+  const processes = TINY_BENCHES_ALL ? [...ALWAYS, ...IN_TRIALS] : ALWAYS;
+  it.each(processes.map((names) => ({ names })))(
+    '$names run to their end',
+    { timeout: LIMIT_MS },
+    async ({ names }) => {
+      const child = spawn(process.execPath, ['tests/bench/main.ts', ...names], {
+        env: { ...inheritedEnvironment(), ...SETTINGS, TMPDIR: folder },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (data: Buffer) => (output += data.toString()));
+      try {
+        const [code] = (await once(child, 'exit')) as [number | null];
+        expect(code, output).toBe(0);
+      } finally {
+        // Also stops the servers of the bench when the test ends early.
+        child.kill('SIGTERM');
+      }
+    },
+  );
+});
