@@ -51,6 +51,14 @@ create table occurrence (
   unique (brand_id, date, cause, ad_id, scan_id)
 );
 
+-- Days of brands that lost an occurrence to an event of a lower log position. Their signals are computed at the end of the
+-- batch, which empties the table.
+create table outdated_day (
+  brand_id uuid not null,
+  date date not null,
+  primary key (brand_id, date)
+);
+
 -- Ads that a signal names: with sale copy, or refreshed. `cause` is that of an occurrence, or `revised`.
 create table named_ad (
   brand_id uuid not null,
@@ -127,6 +135,7 @@ create table applied_scan (
   scanned_at timestamptz not null
 );
 -- indexes
+create index named_ad_of_occurrence on named_ad (ad_id, cause, scan_id);
 create index met_on_day on met (brand_id, date);
 create index link_on_day on link (brand_id, date);
 create index link_first on link (brand_id, observed_at) where role is not null;

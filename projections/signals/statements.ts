@@ -7,15 +7,26 @@ const COUNTS = ['video', 'image', 'carousel', 'dco', 'other', 'uncovered', 'rela
 /** Columns that identify an occurrence: no two have the same ad, cause and scan. */
 const OCCURRENCE = { ad_id: 'text', cause: 'text', scan_id: 'text' } as const;
 
-/** Records occurrences. The event with the lowest log position decides, so streams may be applied in any order. */
+/**
+ * Records occurrences. The event with the lowest log position decides, so streams may be applied in any order. A day that
+ * loses an occurrence to such an event is marked as outdated: the event itself names the other day only.
+ */
 export const putOccurrence: Statement = {
   columns: { ...OCCURRENCE, brand_id: 'uuid', observed_at: 'timestamptz', position: 'bigint' },
-  touches: ['occurrence'],
+  touches: ['occurrence', 'outdated_day'],
   sql: `
+    with put as materialized (
+      select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, brand_id,
+        (observed_at at time zone 'utc')::date as date, observed_at, position
+      from :input i order by ad_id, cause, scan_id, position
+    ), outdated as (
+      insert into outdated_day (brand_id, date)
+      select distinct o.brand_id, o.date from put p join occurrence o using (ad_id, cause, scan_id)
+      where p.position < o.position and (o.brand_id, o.date) <> (p.brand_id, p.date)
+      on conflict do nothing
+    )
     insert into occurrence as o (ad_id, cause, scan_id, brand_id, date, observed_at, position)
-    select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, brand_id, (observed_at at time zone 'utc')::date,
-      observed_at, position
-    from :input i order by ad_id, cause, scan_id, position
+    select ad_id, cause, scan_id, brand_id, date, observed_at, position from put
     on conflict (ad_id, cause, scan_id) do update set brand_id = excluded.brand_id, date = excluded.date,
       observed_at = excluded.observed_at, position = excluded.position
     where o.position is null or excluded.position < o.position`,
@@ -101,10 +112,16 @@ const ID = `overlay(overlay(md5('signal:' || f.brand_id || '|' || f.date || '|' 
 
 /**
  * SQL that recomputes the signals of these kinds for `k`, brands and dates. Days are compared with earlier ones only. So
- * the result does not depend on how often this runs, if it runs for all days from a changed one on.
+ * the result does not depend on how often this runs, if it runs for all days from a changed one on. `before` is SQL of
+ * queries that `k` reads, each with a comma after it.
  */
-const summingUp = (kinds: Readonly<Partial<Record<SignalKind, string>>>, k: string, days: string): string => `
-  with k as (${k}), found as (
+const summingUp = (
+  kinds: Readonly<Partial<Record<SignalKind, string>>>,
+  k: string,
+  days: string,
+  before = '',
+): string => `
+  with ${before} k as (${k}), found as (
     select k.brand_id, k.date, f.* from k ${days}
     cross join lateral (${Object.values(kinds)
       .map((kind) => `(${kind})`)
@@ -143,21 +160,30 @@ const DAYS = `${day('t', 'k.date')}
     ${day('t28', `k.date - ${SIGNAL_THRESHOLDS.format_mix_shift.daysBefore}`)}
     ${day('p28', `b.date - ${SIGNAL_THRESHOLDS.format_mix_shift.daysBefore}`)}`;
 
-/** Computes the signals that follow from the events of a brand, from a changed day on. */
+/**
+ * Computes the signals that follow from the events of a brand, from a changed day on. Does the same for outdated days:
+ * every event that records an occurrence also names a day of its own, so this runs in the same batch.
+ */
 export const sumUpDay: Statement = {
   columns: { brand_id: 'uuid', date: 'date' },
-  touches: ['signal'],
-  sql: summingUp(KINDS_OF_DAYS, daysFrom('select brand_id, date from :input i'), DAYS),
+  touches: ['signal', 'outdated_day'],
+  sql: summingUp(
+    KINDS_OF_DAYS,
+    daysFrom('select brand_id, date from :input i union all select brand_id, date from outdated'),
+    DAYS,
+    'outdated as (delete from outdated_day returning brand_id, date),',
+  ),
 };
 
-/** Does the same for the brands of marked occurrences. */
+/** Does the same for the brands of marked occurrences, and for those with a signal that names such an ad. */
 export const sumUpMarked: Statement = {
   columns: OCCURRENCE,
   touches: ['signal'],
   sql: summingUp(
     KINDS_OF_DAYS,
     daysFrom(
-      `select o.brand_id, o.date from :input i join occurrence o using (ad_id, cause, scan_id) where o.brand_id is not null`,
+      `select o.brand_id, o.date from :input i join occurrence o using (ad_id, cause, scan_id) where o.brand_id is not null
+       union all select n.brand_id, n.date from :input i join named_ad n using (ad_id, cause, scan_id)`,
     ),
     DAYS,
   ),

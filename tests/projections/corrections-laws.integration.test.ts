@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { ads } from '#projections/ads/project.ts';
@@ -16,7 +17,7 @@ import { openTarget, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { type CorrectedAds, correctedAds, scanOf } from './fixtures/corrected-ads.ts';
-import { at } from './fixtures/network-events.ts';
+import { at, idOf } from './fixtures/network-events.ts';
 import { runs, seedOf } from '#tests/property-seed.ts';
 
 /**
@@ -130,6 +131,11 @@ const interleave = (events: readonly RecordedEvent[], picks: readonly number[]):
   return mixed;
 };
 
+const isOf =
+  (brand: string) =>
+  ({ stream }: RecordedEvent): boolean =>
+    stream === adLibraryStream(idOf(brand));
+
 const draw = fc.tuple(fc.nat(10), fc.nat(ADS - 1), fc.nat(11), fc.nat(11));
 const stories = fc.sample(
   fc.record({
@@ -204,4 +210,32 @@ describe('ads that late scans correct and that change brands', () => {
       }
     },
   );
+
+  const sold = { body: 'Summer sale' };
+  const idsOfSale = ['9000000001', '9000000002', '9000000003'] as const;
+  const startedOf = (day: number) =>
+    ({ kind: 'started', scan_id: scanOf('a', day), observed_at: at(day) }) as const;
+
+  it('leave no signal on the day of a brand that an event of a lower position takes an item from', async () => {
+    const story = correctedAds(BRANDS);
+    story.start('a', idsOfSale[0], 6).move(idsOfSale[0], 7, 'b');
+    story.correct(idsOfSale[0], 8, {}, { added: [startedOf(6)] });
+    const events = recorded(story.events);
+    const [own, others] = [events.filter(isOf('a')), events.filter((event) => !isOf('a')(event))];
+    const whole = await build(signals, events, Number.POSITIVE_INFINITY);
+    expect(await build(signals, [...others, ...own], 1), 'the lower position later').toEqual(whole);
+  });
+
+  it('leave no signal that names a withdrawn item in a brand through which the ads moved', async () => {
+    const story = correctedAds(BRANDS);
+    for (const id of idsOfSale) {
+      story.start('a', id, 6, {}, sold).move(id, 7, 'b');
+      story.correct(id, 6, {}, { withdrawn: [startedOf(6)] }).correct(id, 6, {}, { added: [startedOf(6)] });
+    }
+    for (const brand of BRANDS) story.scan(brand, 6, { active: 3, news: 3 });
+    for (const id of idsOfSale) story.move(id, 9, 'c').correct(id, 6, {}, { withdrawn: [startedOf(6)] });
+    const events = recorded(story.events);
+    const whole = await build(signals, events, Number.POSITIVE_INFINITY);
+    expect(await build(signals, events, 1), 'event by event').toEqual(whole);
+  });
 });
