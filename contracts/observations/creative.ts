@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../values/creatives.ts';
 import { LibraryId, Timestamp } from '../values/primitives.ts';
 import {
+  boundedKeyText,
   boundedWebAddress,
   CUT_MARK,
   cutList,
   cutObservedText,
   cutTrimmedText,
-  trimmedText,
 } from '../values/text.ts';
 
-/** Maximum ads per observation. A file used by more ads needs several observations. */
-export const CREATIVE_ADS_MAX = 1_000;
 export const CREATIVE_BYTES_MAX = 10_000_000_000;
 export const CREATIVE_PIXELS_MAX = 100_000;
 export const CREATIVE_DURATION_MAX_SECONDS = 86_400;
 export const CREATIVE_FRAMES_MAX = 500;
 const URL_MAX_CHARACTERS = 2_048;
+/** Longest key of an object store. A longer one names no stored file. */
+export const OBJECT_KEY_MAX_CHARACTERS = 1_024;
 /** More than an hour of fast speech. A longer transcript is cut. */
 export const TRANSCRIPT_MAX_CHARACTERS = 100_000;
 export const CORRECTIONS_MAX = 500;
@@ -46,7 +46,7 @@ export const CreativeFile = z
     creative_key: CreativeKey,
     observed_at: Timestamp,
     /** Ads seen with the file. They add up over observations: an ad that is not listed is not removed. */
-    ad_ids: z.array(LibraryId).min(1).max(CREATIVE_ADS_MAX),
+    ad_ids: z.array(LibraryId).min(1),
     media_kind: z.enum(MEDIA_KINDS),
     content_type: z
       .string()
@@ -59,9 +59,9 @@ export const CreativeFile = z
     duration_seconds: z.number().min(0).max(CREATIVE_DURATION_MAX_SECONDS).nullable(),
     /** Times at which frames were extracted from a video. */
     frame_times_seconds: FrameTimes.nullable(),
-    /** Public URL of the stored file. `object_key` is its key in the object store: the store accepts no longer one. */
+    /** Public URL of the stored file. `object_key` is its key in the object store; `null` above its limit, as for a URL. */
     media_url: StoredUrl.nullable(),
-    object_key: trimmedText(1_024).nullable(),
+    object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable(),
     poster_url: StoredUrl.nullable(),
   })
   .refine(({ media_kind, duration_seconds }) => media_kind === 'video' || duration_seconds === null, {

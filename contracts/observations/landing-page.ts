@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../values/landing-pages.ts';
 import { Timestamp } from '../values/primitives.ts';
-import { boundedWebAddress, CUT_MARK, cutList, cutTrimmedText, observedText } from '../values/text.ts';
+import { boundedWebAddress, CUT_MARK, cutList, cutTrimmedText, uncutText } from '../values/text.ts';
 
 /** Limits of the stored fields of a page. Longer texts and lists are cut, and end with `CUT_MARK`. */
 export const PAGE_TITLE_MAX_CHARACTERS = 1_000;
@@ -19,9 +19,13 @@ const cutTexts = (maxItems: number, maxLength: number) =>
     .array(cutTrimmedText(maxLength))
     .overwrite((texts) => cutList(texts, { maxItems, maxBytes: PAGE_LIST_MAX_BYTES, mark: CUT_MARK }));
 
-const PageUrl = observedText(PAGE_URL_MAX_CHARACTERS)
+/** A URL is refused when no page can be derived from it, by the same rule as the link of an ad. */
+const PageUrl = uncutText()
   .min(1)
-  .refine((url) => landingPageOf(url) !== null, 'the URL of a web page, not a link into an app');
+  .refine(
+    (url) => landingPageOf(url) !== null,
+    `the URL of a web page, not a link into an app; at most ${PAGE_URL_MAX_CHARACTERS} characters without tracking parameters`,
+  );
 
 /**
  * A landing page as found by a visit. `null` means "not observed by this visit" and overwrites nothing. An empty

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ObservedDomain, Slug, Timestamp } from '../values/primitives.ts';
-import { boundedWebAddress, cutNameKey, cutNameText, uncutWebAddress } from '../values/text.ts';
+import { boundedWebAddress, cutNameKey, cutNameText, cutSlug, uncutWebAddress } from '../values/text.ts';
 
 /**
  * Limits of a site scan. Together they keep its events within the size of one append. The later entries of a longer list are
@@ -12,7 +12,9 @@ export const SPLIT_TEST_ARMS_MAX = 20;
 export const SPLIT_TEST_PAGES_MAX = 50;
 
 const URL_MAX_CHARACTERS = 2_048;
-const ToolSlug = Slug.max(100);
+/** Maximum characters of a tool's slug. A longer one is cut. */
+export const TOOL_SLUG_MAX_CHARACTERS = 100;
+const ToolSlug = Slug.overwrite((slug) => cutSlug(slug, TOOL_SLUG_MAX_CHARACTERS));
 
 /** A tool that was detected on a site. */
 export const DetectedTool = z.strictObject({

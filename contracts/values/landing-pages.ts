@@ -6,10 +6,13 @@ import { derivedId } from './derived-id.ts';
  * page after parts that do not distinguish pages are removed.
  */
 
-/** Maximum length of a landing page's URL. Longer ones cannot be pages that a person is sent to. */
+/**
+ * Maximum length of a landing page's URL, without the parts that do not distinguish pages. A longer one identifies no page:
+ * a cut URL would lead to another one.
+ */
 export const PAGE_URL_MAX_CHARACTERS = 2_048;
 /** Maximum length of an ad's link, tracking parameters included. */
-const LINK_MAX_CHARACTERS = 8_192;
+export const LINK_MAX_CHARACTERS = 8_192;
 
 /** Closed list of page types. An automated classifier chooses one and can be wrong. */
 export const PAGE_TYPES = [

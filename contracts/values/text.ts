@@ -33,6 +33,15 @@ export const uncutWebAddress = () => z.url({ protocol: /^https?$/ }).refine(isSt
 export const boundedWebAddress = (maxLength: number) =>
   uncutWebAddress().transform((url) => (url.length > maxLength ? null : url));
 
+/** A key of another system, trimmed and not empty. A longer one becomes `null`, because a cut key names something else. */
+export const boundedKeyText = (maxLength: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .refine(isStorable, NOT_STORABLE)
+    .transform((key) => (key.length > maxLength ? null : key));
+
 /** A name: a single line with a visible character. */
 export const nameText = (maxLength: number) =>
   z
@@ -141,6 +150,15 @@ export const cutKey = (text: string, maxLength: number): string =>
   text.length <= maxLength
     ? text
     : cutText(text, maxLength - KEY_DIGEST_DIGITS) + hash('sha256', text, 'hex').slice(0, KEY_DIGEST_DIGITS);
+
+/**
+ * Returns a slug with at most `maxLength` characters. A cut slug ends with `-` and the first digits of the SHA-256 of the
+ * whole slug. It has no `CUT_MARK`, because addresses of the API contain slugs.
+ */
+export const cutSlug = (slug: string, maxLength: number): string =>
+  slug.length <= maxLength
+    ? slug
+    : `${slug.slice(0, maxLength - KEY_DIGEST_DIGITS - 1)}-${hash('sha256', slug, 'hex').slice(0, KEY_DIGEST_DIGITS)}`;
 
 /** Text that identifies something, trimmed and not empty. A longer one is cut as a key. */
 export const cutKeyText = (maxLength: number) =>

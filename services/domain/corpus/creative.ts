@@ -2,6 +2,7 @@ import { ANALYSIS_DEPTHS } from '#contracts/values/creatives.ts';
 import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
 import type { Decider } from '../decider.ts';
+import { boundedGroups, BULK_IDS_MAX } from '../event-size-limit.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
 /**
@@ -63,6 +64,10 @@ const evolve = (state: CreativeState, event: CreativeEvent): CreativeState => {
 
 export const creative: Decider<CreativeState, CreativeEvent> = { initial, evolve };
 
+/** Returns the ids in the groups that one event holds each. */
+const inEvents = (ids: readonly string[]): readonly (readonly string[])[] =>
+  boundedGroups(ids, Number.POSITIVE_INFINITY, BULK_IDS_MAX);
+
 /** Returns the stated fields that are not blank and differ from the existing ones. */
 const differingFields = <Existing extends object>(existing: Existing, stated: object): Partial<Existing> => {
   const before = existing as Readonly<Record<string, unknown>>;
@@ -81,9 +86,15 @@ export const recordCreativeFile =
   (observation: CreativeFile) =>
   (state: CreativeState): CreativeEvent[] => {
     const { type: _type, creative_key, observed_at, ad_ids, ...media } = observation;
+    const carry = (ids: readonly string[]): CreativeEvent => ({
+      type: 'CreativeCarried',
+      data: { creative_key, observed_at, ad_ids: ids },
+    });
     if (state.media === null) {
+      const [first = [], ...further] = inEvents([...new Set(ad_ids)]);
       return [
-        { type: 'CreativeStored', data: { creative_key, observed_at, media, ad_ids: [...new Set(ad_ids)] } },
+        { type: 'CreativeStored', data: { creative_key, observed_at, media, ad_ids: first } },
+        ...further.map(carry),
       ];
     }
     const isOlder = state.measured_at !== null && observed_at < state.measured_at;
@@ -93,9 +104,7 @@ export const recordCreativeFile =
       ...(Object.keys(changes).length === 0
         ? []
         : [{ type: 'CreativeMeasured', data: { creative_key, observed_at, changes } } as const]),
-      ...(carriers.length === 0
-        ? []
-        : [{ type: 'CreativeCarried', data: { creative_key, observed_at, ad_ids: carriers } } as const]),
+      ...inEvents(carriers).map(carry),
     ];
   };
 

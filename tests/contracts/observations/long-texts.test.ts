@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import {
   SITE_SPLIT_TESTS_MAX,
@@ -140,7 +141,7 @@ const OBSERVATIONS: readonly object[] = [
   },
   {
     type: 'landing_page.scrape',
-    page_url: 'https://shop.example/boots',
+    page_url: `https://shop.example/boots?utm_content=${'a'.repeat(5_000)}`,
     observed_at: AT,
     http_status: 200,
     canonical_url: LONG_URL,
@@ -163,7 +164,7 @@ const OBSERVATIONS: readonly object[] = [
     duration_seconds: null,
     frame_times_seconds: Array.from({ length: 501 }, (_, n) => n),
     media_url: LONG_URL,
-    object_key: null,
+    object_key: LONG,
     poster_url: LONG_URL,
   },
 ];
@@ -186,6 +187,42 @@ describe('an observation over its limits', () => {
     expect(one?.name).toMatch(/^a long text .*…[0-9a-f]{12}$/);
     expect(other?.name).not.toBe(one?.name);
     expect(named('one')).toEqual(one);
+  });
+
+  test('keeps long slugs of tools apart that begin alike, in all three lists of a scan', () => {
+    const slug = (end: string) => `${'tool-'.repeat(30)}${end}`;
+    const parsed = Observation.parse({
+      ...siteScan('shop.example', AT, { tools: [siteTool(slug('one')), siteTool(slug('two'))] }),
+      split_test_tools: [{ slug: slug('one'), readable: true }],
+      split_tests: [siteSplitTest(slug('one'), '1')],
+    }) as SiteScan;
+    const [one, two] = parsed.tools.map((tool) => tool.slug);
+    expect(one).toMatch(/^[a-z-]{87}-[0-9a-f]{12}$/);
+    expect(two).not.toBe(one);
+    expect(parsed.split_test_tools).toMatchObject([{ slug: one }]);
+    expect(parsed.split_tests).toMatchObject([{ tool: one }]);
+    expect(Observation.parse(parsed)).toEqual(parsed);
+  });
+
+  test('is a visit to a page whose URL is long only by its tracking parameters', () => {
+    const visit = (page_url: string) =>
+      Observation.safeParse({
+        type: 'landing_page.classify',
+        page_url,
+        observed_at: AT,
+        page_type: 'home',
+        confidence: 1,
+      });
+    const tracking = 'a'.repeat(5_000);
+    expect(visit(`https://shop.example/boots?utm_content=${tracking}`).success).toBe(true);
+    expect(visit(`https://shop.example/${tracking}`).error?.issues[0]?.message).toContain(
+      'at most 2048 characters',
+    );
+  });
+
+  test('has no key of a stored file when the key is too long', () => {
+    const file = OBSERVATIONS.find((one) => 'type' in one && one.type === 'creative.file');
+    expect(Observation.parse(file)).toMatchObject({ object_key: null, media_url: null });
   });
 
   test('keeps the most similar sites', () => {

@@ -1,12 +1,15 @@
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { createHash } from 'node:crypto';
 import { CREATIVE_FIELDS, type MediaKind } from '#contracts/values/creatives.ts';
-import { CREATIVE_ADS_MAX, type CreativeAnalysis } from '#contracts/observations/creative.ts';
+import type { CreativeAnalysis } from '#contracts/observations/creative.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { adIdOf } from './ad-content.ts';
 import { type SampledAd, sampleAds } from './sampled-ads.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
+
+/** Maximum ads of a file in the demo. */
+const ADS_OF_FILE_MAX = 1_000;
 
 const STORED_SHARE = 0.95;
 const DESCRIBED_SHARE = 0.6;
@@ -44,7 +47,7 @@ const filesOf = (world: World, page: DemoPage): ReadonlyMap<string, File> => {
     if (media?.url === null || media === undefined) continue;
     const name = `${media.url.split('?', 1)[0]}#${ad.life.brand}`;
     const file = files.get(name) ?? { kind: media.kind, ads: [], first: ad };
-    if (file.ads.length < CREATIVE_ADS_MAX) file.ads.push(adIdOf(world.seed, ad.life.ad));
+    if (file.ads.length < ADS_OF_FILE_MAX) file.ads.push(adIdOf(world.seed, ad.life.ad));
     files.set(name, file);
   }
   return files;
