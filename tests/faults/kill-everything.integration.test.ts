@@ -6,12 +6,16 @@ import { z } from 'zod';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { publishObservations } from '#deploy/local/demo/publish-observations.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
+import { silentLog } from '#platform/logger.ts';
 import { openNats } from '#platform/nats/connection.ts';
-import { openPool } from '#platform/postgres/pool.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
+import { runProjections } from '#services/projector/run.ts';
+import { openIntakeStack } from '../ingest/fixtures/intake-stack.ts';
 import { killOn } from '../stack/killable-servers.ts';
 import { startProcess, type ServiceProcess } from '../stack/processes.ts';
 import { checksums, untilPassed } from '../stack/read-models.ts';
@@ -19,7 +23,7 @@ import { choices } from './seeded-faults.ts';
 
 /**
  * Kills processes, servers and everything at once with SIGKILL while observations are ingested. The read models
- * must equal those of an undisturbed run. KILL_TEST_ADS=200000 and KILL_TEST_ROUNDS=10 run the full exercise.
+ * must equal those of an undisturbed run, for which intake and projections run in the test process. KILL_TEST_ADS=200000 and KILL_TEST_ROUNDS=10 run the full exercise.
  */
 const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
   z.object({
@@ -48,6 +52,37 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** Waits until the read models are complete, and returns their checksums. No event may be parked. */
+const readModels = async (database: Database, head: bigint): Promise<Readonly<Record<string, string>>> => {
+  await untilPassed(database, head, LIMIT_MS);
+  const parked = await database.query('select * from projector.parked');
+  expect(parked.rows).toEqual([]);
+  return await checksums(database, projections, ['position']);
+};
+
+/** Returns the checksums of the read models when nothing fails. */
+const runUndisturbed = async (): Promise<Readonly<Record<string, string>>> => {
+  await using stack = await openIntakeStack();
+  for (const observation of corpus()) await stack.intake.submit(observation);
+  const { databaseUrl, eventStoreUrl } = stack;
+  const ending = new AbortController();
+  const database = openPool(databaseUrl, 2);
+  const projecting = runProjections({
+    databaseUrl,
+    eventStoreUrl,
+    projections,
+    log: silentLog(),
+    signal: ending.signal,
+  });
+  try {
+    return await readModels(database, await stack.eventStore.head());
+  } finally {
+    ending.abort();
+    await projecting;
+    await database.end();
+  }
+};
+
 /** Starts the whole stack in a folder. Each part can be killed and restarted. */
 const openStack = async (name: string) => {
   const home = join(folder, name);
@@ -56,7 +91,7 @@ const openStack = async (name: string) => {
   await postgres.createDatabase('event_store');
   await postgres.createDatabase('ad_intelligence');
   let nats = await startNats({ folder: join(home, 'nats'), port: 0 });
-  const eventStorePort = 20_000 + (process.pid % 10_000);
+  const eventStorePort = await freePort();
   const eventStoreUrl = `esdb://127.0.0.1:${eventStorePort}?tls=false`;
   const running = new Map<string, ServiceProcess>();
   const databaseUrl = (): string => postgres.databaseUrl('ad_intelligence');
@@ -130,11 +165,11 @@ const openStack = async (name: string) => {
   };
 };
 
-const run = async (
-  name: string,
+/** Feeds the stack while `disturb` runs, and returns the checksums of the read models at the end. */
+const runDisturbed = async (
   disturb: (stack: Awaited<ReturnType<typeof openStack>>, done: () => boolean) => Promise<void>,
 ) => {
-  const stack = await openStack(name);
+  const stack = await openStack('disturbed');
   try {
     const nats = await openNats(stack.natsUrl(), 'test feed');
     let fed = false;
@@ -174,10 +209,7 @@ const run = async (
     const eventStore = openEventStore(stack.eventStoreUrl);
     const database = openPool(stack.databaseUrl(), 2);
     try {
-      await untilPassed(database, await eventStore.head(), LIMIT_MS);
-      const parked = await database.query('select * from projector.parked');
-      expect(parked.rows).toEqual([]);
-      return await checksums(database, projections, ['position']);
+      return await readModels(database, await eventStore.head());
     } finally {
       await database.end();
       await eventStore[Symbol.asyncDispose]();
@@ -190,10 +222,10 @@ const run = async (
 it(
   `gives the same read models after ${KILL_TEST_ROUNDS} kills during a load of ${KILL_TEST_ADS} ads`,
   async () => {
-    const undisturbed = await run('undisturbed', async () => undefined);
+    const undisturbed = await runUndisturbed();
     const below = choices(KILL_TEST_SEED);
     const killed: string[] = [];
-    const disturbed = await run('disturbed', async (stack, done) => {
+    const disturbed = await runDisturbed(async (stack, done) => {
       for (let round = 0; round < KILL_TEST_ROUNDS && !done(); round += 1) {
         await new Promise((resolve) => setTimeout(resolve, 300 + below(RUNNING_MS)));
         const which = below(stack.processes.length + 1);
