@@ -76,7 +76,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
   }
   const position = BigInt(row?.position ?? 0);
   await database.query(TAKE_OVER_RULES);
-  const kept = await database.query<{ rule: AlertRule }>('select rule from alerting.rule');
+  const kept = await database.query<{ rule: AlertRule }>('select rule from alerting.rule order by alert_id');
   const rules = kept.rows.map(({ rule }) => rule);
   const isKnown = row?.knows_tracking === true;
   return {

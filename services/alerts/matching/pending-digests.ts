@@ -51,7 +51,7 @@ type Row = { alert_id: string; cadence: AlertCadence; key: string; items_total: 
 
 export const openPendingDigests = async (database: Database): Promise<PendingDigests> => {
   const { rows } = await database.query<Row>(
-    'select alert_id, cadence, key, items_total, as_of from alerting.collected',
+    'select alert_id, cadence, key, items_total, as_of from alerting.collected order by alert_id, cadence, key',
   );
   const withdrawn = new Map<string, number>();
   const recorded = await database.query<{ source: string }>(

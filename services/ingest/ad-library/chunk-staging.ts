@@ -150,7 +150,8 @@ export const pagesWithAdsElsewhere = async (
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await database.query<{ social_page_id: string }>(
     `select distinct social_page_id from ingest.ad
-     where brand_id = $1 and live and social_page_id = any($2::text[]) and not (coalesce(known->'requested_countries', known->'countries') <@ $3::jsonb)`,
+     where brand_id = $1 and live and social_page_id = any($2::text[]) and not (coalesce(known->'requested_countries', known->'countries') <@ $3::jsonb)
+     order by 1`,
     [brandId, pageIds, JSON.stringify(countries)],
   );
   return new Set(rows.map(({ social_page_id }) => social_page_id));
@@ -213,7 +214,7 @@ export const deleteStagedScan = async (database: Database, scanId: string): Prom
 /** Returns the ids of all pages on which the brand has ads. */
 export const pagesOfBrand = async (database: Database, brandId: string): Promise<readonly string[]> => {
   const { rows } = await database.query<{ social_page_id: string }>(
-    'select distinct social_page_id from ingest.ad where brand_id = $1 and social_page_id is not null',
+    'select distinct social_page_id from ingest.ad where brand_id = $1 and social_page_id is not null order by 1',
     [brandId],
   );
   return rows.map(({ social_page_id }) => social_page_id);

@@ -59,7 +59,7 @@ export const loadAds = async (
   if (missingIds.length === 0) return;
   const { rows } = await database.query<{ known: AdState }>({
     name: 'ingest_load_ads',
-    text: 'select known from ingest.ad where ad_id = any($1::text[]) and brand_id = $2',
+    text: 'select known from ingest.ad where ad_id = any($1::text[]) and brand_id = $2 order by ad_id',
     values: [missingIds, library.brandId],
   });
   for (const { known } of rows) library.state.ads.set(known.ad_id, known);
@@ -265,7 +265,7 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
     state.total = row.total;
     state.open = row.open;
     const pages = await database.query<{ known: ScannedPage }>(
-      'select known from ingest.page where brand_id = $1',
+      'select known from ingest.page where brand_id = $1 order by social_page_id',
       [brandId],
     );
     for (const { known } of pages.rows) state.pages.set(known.page_id, known);

@@ -92,13 +92,13 @@ export const lookHistory = async (
         select p.social_page_id, s.countries, max(s.observed_at) as observed_at
         from ingest.scan_page p join ingest.scan s using (scan_id)
         where p.social_page_id = any($1::text[]) and s.complete and s.observed_at < $2
-        group by p.social_page_id, s.countries`,
+        group by p.social_page_id, s.countries order by p.social_page_id, s.countries`,
       values: [pageIds, scan.scanned_at],
     }),
     isUnnamed
       ? database.query<PageLook>(
           `select countries, max(observed_at) as observed_at from ingest.scan
-           where scanned_for = $1 and complete and observed_at < $2 group by countries`,
+           where scanned_for = $1 and complete and observed_at < $2 group by countries order by countries`,
           [scan.scanned_for, scan.scanned_at],
         )
       : { rows: [] },
@@ -160,7 +160,8 @@ export const newestScanSince = async (
 /** Returns when which social pages were linked to the brand. */
 export const linksOf = async (database: Database, brandId: string): Promise<readonly LinkPeriod[]> => {
   const { rows } = await database.query<LinkObservation>(
-    'select social_page_id as page_id, observed_at, linked from ingest.page_link where brand_id = $1',
+    `select social_page_id as page_id, observed_at, linked from ingest.page_link where brand_id = $1
+     order by social_page_id, observed_at`,
     [brandId],
   );
   return linkPeriods(rows);
@@ -181,11 +182,13 @@ export const completeScansOfDay = async (
     page_ids: readonly string[];
   }>(
     `select s.scan_id, s.observed_at, s.scanned_for,
-       array(select social_page_id from ingest.scan_page p where p.scan_id = s.scan_id and p.social_page_id = any($4::text[])) as page_ids
+       array(select social_page_id from ingest.scan_page p
+         where p.scan_id = s.scan_id and p.social_page_id = any($4::text[]) order by 1) as page_ids
      from ingest.scan s
      where s.complete and s.observed_at >= $2 and s.observed_at < $3 and s.scan_id in (
        select scan_id from ingest.scan where scanned_for = $1 and observed_at >= $2 and observed_at < $3
-       union all select scan_id from ingest.scan_page where social_page_id = any($4::text[]))`,
+       union all select scan_id from ingest.scan_page where social_page_id = any($4::text[]))
+     order by s.observed_at, s.scan_id`,
     [brandId, day, `${day}~`, pageIds],
   );
   return rows.map(({ page_ids, ...scan }) => ({ ...scan, pageIds: new Set(page_ids) }));
@@ -266,7 +269,7 @@ export const scansOfBrand = async (
     `select s.scan_id, s.scanned_for, s.observed_at, s.complete, s.countries, s.collector,
        r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.corrected_by, r.no_look,
        array(select social_page_id from ingest.scan_page p
-         where p.scan_id = s.scan_id and p.social_page_id = any($3::text[])) as page_ids
+         where p.scan_id = s.scan_id and p.social_page_id = any($3::text[]) order by 1) as page_ids
      from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1
      where s.scan_id is distinct from $2 and (r.brand_id is not null or s.complete) and s.scan_id in (
        select scan_id from ingest.recorded_scan where brand_id = $1

@@ -97,7 +97,7 @@ export const pagesOfStagedAds = async (
 ): Promise<readonly string[]> => {
   const { rows } = await database.query<{ social_page_id: string }>(
     `select distinct coalesce(social_page_id, '${NO_PAGE}') as social_page_id from ingest.staged_ad
-     where scan_id = $1 and ($2::uuid is null or brand_id = $2)`,
+     where scan_id = $1 and ($2::uuid is null or brand_id = $2) order by 1`,
     [scanId, brandId],
   );
   return rows.map(({ social_page_id }) => social_page_id);

@@ -61,7 +61,7 @@ export const foldPending = async (database: Database, eventStore: EventStore): P
   const { rows } = await database.query<{ stream: string; command_id: string; is_old: boolean }>({
     name: 'ingest_pending',
     text: `select stream, command_id, marked_at < now() - make_interval(mins => $1) as is_old
-           from ingest.pending_fold order by marked_at limit $2`,
+           from ingest.pending_fold order by marked_at, stream, command_id limit $2`,
     values: [PENDING_MINUTES_MAX, PENDING_READ_MAX],
   });
   const left = rows.filter(

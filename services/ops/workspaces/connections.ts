@@ -63,7 +63,8 @@ export const endConnectionsOfErased = async (
   member_id: string,
 ): Promise<number> => {
   const { rows } = await dependencies.pool.query<{ readonly connection_id: string }>(
-    'select connection_id from access.connection where workspace_id = $1 and member_id = $2 and not ended',
+    `select connection_id from access.connection where workspace_id = $1 and member_id = $2 and not ended
+     order by connection_id`,
     [workspace_id, member_id],
   );
   for (const { connection_id } of rows) {
