@@ -31,6 +31,8 @@ export type McpEndpoint = McpOptions & {
   readonly allowedOrigins: readonly string[];
   readonly verifyAccessToken: VerifyAccessToken;
   readonly dependencies: OperationDependencies;
+  /** Creates the server of one request. Only tests of the transport replace it. */
+  readonly createServer?: typeof createMcpServer;
 };
 
 type RpcMessage = { readonly method?: unknown; readonly params?: unknown };
@@ -47,6 +49,7 @@ const describe = ({ method, params }: RpcMessage): { method: string; tool?: stri
 /** Registers `/mcp`, which serves both revisions of the protocol. The caller of the app adds other routes. */
 export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEndpoint): Promise<void> => {
   const { baseUrl, allowedOrigins, verifyAccessToken, dependencies, hasWrites } = endpoint;
+  const { createServer = createMcpServer } = endpoint;
   const { log, clock, rateLimiter, keyUsage } = dependencies;
   const slots = createCallSlots();
   const meter = requestMeter('mcp');
@@ -55,7 +58,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
     ({ authInfo }) => {
       const call = authInfo && calls.get(authInfo);
       if (!call) throw new Error('no caller: the transport must authenticate first');
-      return createMcpServer(call, { hasWrites }, dependencies);
+      return createServer(call, { hasWrites }, dependencies);
     },
     { responseMode: 'json', onerror: (error) => log.debug({ err: error }, 'message refused') },
   );

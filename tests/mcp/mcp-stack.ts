@@ -25,7 +25,7 @@ export type McpStack = {
 /** Opens an MCP server on a free port of the loopback interface. Tokens are issued by the test itself. */
 export const openMcpStack = async (
   stack: ApiStack,
-  options: Partial<Pick<McpEndpoint, 'hasWrites' | 'allowedOrigins'>> & {
+  options: Partial<Pick<McpEndpoint, 'hasWrites' | 'allowedOrigins' | 'createServer'>> & {
     readonly dependencies?: Partial<OperationDependencies>;
     readonly operations?: Parameters<ApiStack['operations']>[0];
   } = {},
@@ -40,6 +40,7 @@ export const openMcpStack = async (
     hasWrites: options.hasWrites ?? true,
     dependencies,
     verifyAccessToken: async (token) => callers.get(token) ?? null,
+    ...(options.createServer === undefined ? {} : { createServer: options.createServer }),
   });
   await app.listen({ host: '127.0.0.1', port });
   const url = `${baseUrl}/mcp`;

@@ -1,44 +1,28 @@
 import { execFile } from 'node:child_process';
-import { createServer, request, type Server } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { startProcess } from '../stack/processes.ts';
+import { openTokenProxy, type TokenProxy } from './conformance/token-proxy.ts';
 import { type McpStack, openMcpStack } from './mcp-stack.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-const PORT_OF_PROXY = 0;
 
 let stack: ApiStack;
 let mcp: McpStack & AsyncDisposable;
-let proxy: Server;
-let proxyUrl: string;
+let proxy: TokenProxy;
 
 beforeAll(async () => {
   stack = await openApiStack();
   [mcp] = await Promise.all([openMcpStack(stack), stack.seed(['alpha'])]);
   const token = await mcp.connect(await stack.key({ plan: 'enterprise' }));
-  // The suite cannot sign in. The proxy adds the token, and names the host that the server expects.
-  const target = new URL(mcp.url);
-  proxy = createServer((incoming, outgoing) => {
-    const headers = { ...incoming.headers, host: target.host, authorization: `Bearer ${token}` };
-    const sent = request(target, { method: incoming.method ?? 'GET', headers }, (reply) => {
-      outgoing.writeHead(reply.statusCode ?? 500, reply.headers);
-      reply.pipe(outgoing);
-    });
-    incoming.pipe(sent);
-  });
-  const listening = Promise.withResolvers<void>();
-  proxy.listen(PORT_OF_PROXY, '127.0.0.1', listening.resolve);
-  await listening.promise;
-  const address = proxy.address();
-  proxyUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`;
+  proxy = await openTokenProxy(mcp.url, token);
 });
 afterAll(async () => {
-  proxy.close();
+  await proxy[Symbol.asyncDispose]();
   await mcp[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
 });
@@ -57,7 +41,7 @@ const UNTESTABLE = /Error: Not testable: server does not list the diagnostic too
 const UNTESTABLE_CHECKS: Readonly<Record<string, number>> = { 'server-stateless': 4 };
 
 test.each(SCENARIOS)('conforms to revision %s: %s', async (revision, scenario) => {
-  const args = ['server', '--url', proxyUrl, '--spec-version', revision, '--scenario', scenario];
+  const args = ['server', '--url', proxy.url, '--spec-version', revision, '--scenario', scenario];
   const run = promisify(execFile)(process.execPath, [SUITE, ...args], { cwd: ROOT });
   // The exit code is 1 when a check failed. The output then says which.
   const { stdout } = await run.catch((error: { stdout: string }) => error);
