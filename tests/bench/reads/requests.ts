@@ -52,7 +52,8 @@ export async function readCases(pool: Database): Promise<readonly Case[]> {
       where n in (5, ${scaled(91_234)}) order by n`,
   );
   const pageIds = await texts(
-    `select page_id::text from bench.landing_page where n % ${scaled(4_001)} = 7 % ${scaled(4_001)} order by n limit 100`,
+    `select l.page_id::text from bench.landing_page l join pages.page p on p.landing_page_id = l.page_id
+      where p.is_public and l.n % ${scaled(4_001)} = 7 % ${scaled(4_001)} order by l.n limit 100`,
   );
   const creativeKeys = await texts(
     'select creative_key from creatives.file_count order by active_ads desc limit 20',

@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { destinationKey } from '#contracts/values/ad-destination.ts';
+import { textKey } from '#domain/corpus/ad-library/ad-cards.ts';
+import { lastSeenAt } from '#domain/corpus/ad-library/state.ts';
+import { ad, type Library, library, type ScanOptions } from '#tests/dsl/scans.ts';
+
+/**
+ * The details that depend on the order of arrival (rule 11): spellings that the comparison takes as equal, blanks inside
+ * cards, and the differences of collectors. All else is the same in any order.
+ */
+vi.setConfig({ testTimeout: 120_000 });
+
+type Scan = { readonly options: ScanOptions; readonly ads: readonly ObservedAd[] };
+
+const recorded = (scans: readonly Scan[]): Library => {
+  const shop = library();
+  for (const { options, ads } of scans) shop.scan(options, ads);
+  return shop;
+};
+
+const outcomeOf = ({ state, log }: Library) => ({
+  ads: [...state.ads.values()]
+    .map(({ looks, seen_at, collector, ...one }) => ({
+      ...one,
+      seen_at: lastSeenAt({ ...one, looks, seen_at, collector }, state.pages.get(one.page_id ?? '')),
+    }))
+    .toSorted((a, b) => a.ad_id.localeCompare(b.ad_id)),
+  scans: log.map(({ scan_id, totals }) => ({ scan_id, totals })),
+});
+type Outcome = ReturnType<typeof outcomeOf>;
+
+/** Returns the outcome with the link and the title in the form in which they are compared. */
+const withoutSpelling = ({ ads, scans }: Outcome) => ({
+  scans,
+  ads: ads.map(({ content, ...one }) => {
+    const { link_url, title, ...others } = content;
+    return {
+      ...one,
+      content: { ...others, link: link_url && destinationKey(link_url), title: title && textKey(title) },
+    };
+  }),
+});
+
+/** Returns the outcome without the fields of the content, and without the counts of their changes. */
+const without =
+  (fields: readonly ('cards' | 'body')[]) =>
+  ({ ads, scans }: Outcome) => ({
+    scans: scans.map(({ scan_id, totals }) => {
+      const { revised: _r, destination_changed: _d, reworded: _w, ...others } = totals ?? {};
+      return { scan_id, totals: others };
+    }),
+    ads: ads.map(({ content, ...one }) => ({
+      ...one,
+      content: Object.fromEntries(
+        Object.entries(content).filter(([field]) => !fields.includes(field as 'cards')),
+      ),
+    })),
+  });
+
+/** Expects the same part of the outcome in any order of arrival. */
+const holdsInAnyOrder = (scan: fc.Arbitrary<Scan>, partOf: (outcome: Outcome) => unknown): void => {
+  const scans = fc.uniqueArray(scan, { selector: ({ options }) => options.at, minLength: 2, maxLength: 4 });
+  const arrivals = scans.chain((all) =>
+    fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length, maxLength: all.length })),
+  );
+  fc.assert(
+    fc.property(arrivals, ([all, shuffled]) => {
+      const inOrder = all.toSorted((a, b) => (a.options.at < b.options.at ? -1 : 1));
+      expect(partOf(outcomeOf(recorded(shuffled)))).toEqual(partOf(outcomeOf(recorded(inOrder))));
+    }),
+  );
+};
+
+const time = fc
+  .integer({ min: 0, max: 20 })
+  .map((steps) => new Date(Date.UTC(2026, 4, 1, steps * 5)).toISOString());
+const maybe = <T>(...values: readonly T[]) => fc.constantFrom(...values, null);
+
+describe('in any order of arrival', () => {
+  it('an ad has the same destination and title, although perhaps another spelling of them', () => {
+    const link = maybe(
+      'https://shop.example/a',
+      'https://shop.example/a/?utm_source=x',
+      'https://shop.example/b',
+    );
+    const title = maybe('One', 'One ', 'Two');
+    const scan = fc
+      .record({ at: time, link, title })
+      .map(
+        (one): Scan => ({ options: { at: one.at }, ads: [ad(1, { link_url: one.link, title: one.title })] }),
+      );
+    holdsInAnyOrder(scan, withoutSpelling);
+  });
+
+  it('an ad has the same state except for its cards, with any blanks inside cards', () => {
+    const card = fc.record({
+      title: maybe('A', 'B'),
+      body: maybe('m', 'n'),
+      link_description: maybe('d'),
+      cta_text: maybe('Shop'),
+      link_url: maybe('https://shop.example/a', 'https://shop.example/b'),
+    });
+    const scan = fc
+      .record({ at: time, cards: fc.array(card, { maxLength: 2 }) })
+      .map(({ at, cards }): Scan => ({ options: { at }, ads: [ad(1, { cards })] }));
+    holdsInAnyOrder(scan, without(['cards']));
+  });
+
+  it('an ad has the same state except for its wording, with any turns of collectors', () => {
+    const body = fc.constantFrom('Boots', 'Hats', 'New: Boots', 'New: Hats');
+    const shown = fc.array(fc.option(body, { freq: 4 }), { minLength: 3, maxLength: 3 });
+    const scan = fc.record({ at: time, collector: fc.constantFrom('one', 'two'), shown }).map(
+      (one): Scan => ({
+        options: { at: one.at, collector: one.collector },
+        ads: one.shown.flatMap((text, id) => (text === null ? [] : [ad(id, { body: text })])),
+      }),
+    );
+    holdsInAnyOrder(scan, without(['body']));
+  });
+});
