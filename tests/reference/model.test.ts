@@ -283,6 +283,17 @@ describe('rule 10, attribution', () => {
     expect(days[`b2.example ${dateOf(1)}`]).toMatchObject({ active: 1, new: 0 });
   });
 
+  test('a scan registers its domain after the scans of the same time with smaller ids', () => {
+    const first = scan('s1', at(0), [shown('a1', { link: 'b2.example/a' })]);
+    const registering = scan('s2', at(0), [], { brand: 'b2.example', pages: [] });
+    const next = scan('s3', at(1), [shown('a1')]);
+    const { days } = figuresOf(first, registering, next);
+    expect(days[`b1.example ${dateOf(0)}`]?.active).toBe(1);
+    expect(days[`b2.example ${dateOf(0)}`]?.active).toBe(1);
+    const { days: sooner } = figuresOf({ ...first, id: 's2' }, { ...registering, id: 's1' }, next);
+    expect(sooner[`b1.example ${dateOf(0)}`]?.active).toBe(0);
+  });
+
   test('a link that arrives last decides from the time at which it was observed', () => {
     const scans = [seen, scan('s2', at(2), [shown()])];
     const { days } = figuresOf(...scans, link(at(1), 'P1', 'b2.example'));

@@ -164,22 +164,31 @@ const linksAt = ({ observations }: World, time: string): PageLink[] => {
   return [...last.values()].filter(({ linked }) => linked);
 };
 
-/** Returns the domains that a profile or a scan had registered at a time. */
-const registeredAt = ({ observations }: World, time: string): string[] =>
-  observations.filter(({ kind, at }) => kind !== 'link' && at <= time).map(({ brand }) => brand);
+/** The place of a scan in the order of observation. */
+type Moment = { readonly at: string; readonly id: string };
+
+/**
+ * Returns the domains that a profile or a scan had registered at a moment. Decision: of scans of the same time, only those
+ * with a smaller id precede (rule 11).
+ */
+const registeredAt = ({ observations }: World, { at, id }: Moment): string[] =>
+  observations
+    .filter((one) => one.kind !== 'link' && one.at <= at)
+    .filter((one) => one.kind !== 'scan' || one.at < at || one.id <= id)
+    .map(({ brand }) => brand);
 
 /**
  * Returns the brand of an ad by rule 10, from the scans up to a time and the links and registrations known at that time.
  * Decision: figures of a day hold the brand as known at its scans; the ad and its brands' totals, as known at the end.
  */
-const brandOf = (ad: string, scans: readonly Scan[], time: string, world: World): string => {
+const brandOf = (ad: string, scans: readonly Scan[], moment: Moment, world: World): string => {
   const host = (latest(ad, scans, 'link') ?? '').split('/')[0] ?? '';
-  const ofDestination = registeredAt(world, time)
+  const ofDestination = registeredAt(world, moment)
     .filter((domain) => host === domain || host.endsWith(`.${domain}`))
     .toSorted((a, b) => b.length - a.length)[0];
   const page = latest(ad, scans, 'page');
   const rank = (link: PageLink): number => world.brands.indexOf(link.brand);
-  const ofPage = linksAt(world, time)
+  const ofPage = linksAt(world, moment.at)
     .filter((link) => link.page === page)
     .toSorted((a, b) => b.confidence - a.confidence || rank(a) - rank(b))[0]?.brand;
   const ofFirstScan = scans.find((scan) => shows(scan, ad))?.brand;
@@ -217,7 +226,7 @@ const countriesOf = (ad: string, scans: readonly Scan[]): string[] => {
   return [...new Set(named)].filter((country) => country !== 'ALL').toSorted();
 };
 
-const END_OF_TIME = '9999';
+const END_OF_TIME: Moment = { at: '9999', id: '' };
 
 /** Returns the figures that the observations lead to, in every order of arrival and with repetitions. */
 export const expectedFigures = (world: World): Figures => {
@@ -271,8 +280,8 @@ const dailyFigures = (
       const state = states.get(ad)?.[index];
       if (!state) return [];
       const before = states.get(ad)?.[index - 1] ?? null;
-      const brand = brandOf(ad, scans.slice(0, index + 1), scan.at, world);
-      const brandBefore = before && brandOf(ad, scans.slice(0, index), scan.at, world);
+      const brand = brandOf(ad, scans.slice(0, index + 1), scan, world);
+      const brandBefore = before && brandOf(ad, scans.slice(0, index), scan, world);
       return [{ ad, state, before, brand, brandBefore, page: latest(ad, scans.slice(0, index + 1), 'page') }];
     });
     for (const brand of world.brands) {

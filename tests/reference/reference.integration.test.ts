@@ -27,9 +27,8 @@ const without = (...names: readonly Feature[]): readonly Feature[] =>
   FEATURES.filter((feature) => !names.includes(feature));
 
 /**
- * Traits that the service treats as the model does. Worlds of `npm test` have all traits of a row at once. The rows leave
- * out what makes ads move between brands: several brands together with destinations, with links of shared pages, and
- * with late scans that are the first to show an ad.
+ * Traits that the service treats as the model does. Worlds of `npm test` have all traits of a row at once. Left out are ads
+ * that move between brands together with observations that arrive late, and ads without a page that move.
  */
 const HOLDING: readonly (readonly Feature[])[] = [
   [],
@@ -45,6 +44,7 @@ const HOLDING: readonly (readonly Feature[])[] = [
     'late-scans',
     'late-links',
   ),
+  without('pageless', 'late-scans', 'late-links'),
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {

@@ -111,6 +111,8 @@ export type AdAttributed = Event<
     readonly to_brand_id: string;
     /** The ad as it is after the move. */
     readonly ad: AdRecord;
+    /** Order of the ad's move before, if that has the same time. Absent: the time decides which of two moves is later. */
+    readonly after?: string;
   }
 >;
 

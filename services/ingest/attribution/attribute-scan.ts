@@ -1,5 +1,5 @@
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
-import { brandIdOf } from '#domain/ids.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import {
@@ -10,10 +10,24 @@ import {
   pagesOfStagedAds,
 } from '../ad-library/staged-ads.ts';
 import { latenessOf } from '../ad-library/scan-log.ts';
-import { brandsOfAds, type Misplaced, misplacedAds } from './brand-of-ad.ts';
+import { brandsOfAds, type Misplaced, misplacedAds, movedAtOf } from './brand-of-ad.ts';
 import { moveAdsBy, moveMisplacedAds } from './move-ads.ts';
 
 /** Attribution of the ads that a staged scan shows (rule 10). */
+
+/** Returns a test for ads that belong to another brand also without what the scan shows of them. */
+const movesByRegistration = async (
+  database: Database,
+  moves: readonly Misplaced[],
+): Promise<(move: Misplaced) => boolean> => {
+  if (moves.length === 0) return () => false;
+  const misplaced = await misplacedAds(
+    database,
+    moves.map(({ ad_id }) => ad_id),
+  );
+  const adIds = new Set(misplaced.map(({ ad_id }) => ad_id));
+  return ({ ad_id }) => adIds.has(ad_id);
+};
 
 /**
  * Attributes the staged ads (rule 10). New ones get the brand that they belong to. Recorded ones move at the time of the
@@ -56,11 +70,15 @@ export const attributeScan = async (
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
     const moves: Misplaced[] = [];
     for (const move of await misplacedAds(database, [...owners.keys()], shown)) {
-      // Two moves of an ad have different times: the later one decides.
-      const isNext = move.movedAt < scanned_at;
+      const isNext = movedAtOf(move) <= scanned_at;
       if (isNext && (await isInOrder(move.from)) && (await isInOrder(move.to))) moves.push(move);
     }
-    events += await moveAdsBy(database, eventStore, moves, { id: scan_id, at: scanned_at });
+    // The scan may register its brand's domain. It does not count for a brand that an ad leaves only because of that.
+    const isLeft = await movesByRegistration(database, moves);
+    const registration = { id: derivedId('registration', `${brand_domain}|${scan_id}`), at: scanned_at };
+    events += await moveAdsBy(database, eventStore, moves.filter(isLeft), registration);
+    const byScan = moves.filter((move) => !isLeft(move));
+    events += await moveAdsBy(database, eventStore, byScan, { id: scan_id, at: scanned_at });
   }
   return events;
 };

@@ -61,9 +61,12 @@ export type Misplaced = {
   readonly ad_id: string;
   readonly from: string;
   readonly to: string;
-  /** Time of the ad's last move; empty for an ad that has not moved. */
-  readonly movedAt: string;
+  /** Order of the ad's last move, which begins with its time; empty for an ad that has not moved. */
+  readonly since: string;
 };
+
+/** Returns the time of the ad's last move; empty for an ad that has not moved. */
+export const movedAtOf = ({ since }: Misplaced): string => since.split('|', 1)[0] ?? '';
 
 /** Holds what a staged scan shows of an ad, as far as attribution depends on it. */
 export type Shown = { readonly link_url: string | null; readonly page_id: string | null };
@@ -78,10 +81,10 @@ export const misplacedAds = async (
   shown: ReadonlyMap<string, Shown> = new Map(),
 ): Promise<readonly Misplaced[]> => {
   if (adIds.length === 0) return [];
-  const { rows } = await database.query<{ ad_id: string; brand_id: string; movedAt: string } & Attributable>({
+  const { rows } = await database.query<{ ad_id: string; brand_id: string; since: string } & Attributable>({
     name: 'ingest_recorded_attribution',
     text: `select a.ad_id, a.brand_id, a.known->'content'->>'link_url' as link_url, a.social_page_id as page_id,
-             coalesce(s.scanned_for, a.brand_id) as "scannedFor", split_part(o.since, '|', 1) as "movedAt"
+             coalesce(s.scanned_for, a.brand_id) as "scannedFor", o.since
            from ingest.ad a join ingest.ad_owner o using (ad_id, brand_id)
            left join ingest.scan s on s.scan_id = (a.known->'looks'->0->>'scan_id')::uuid
            where a.ad_id = any($1::text[]) order by a.ad_id`,
@@ -93,8 +96,8 @@ export const misplacedAds = async (
     return { ...row, link_url, page_id: now?.page_id ?? row.page_id };
   });
   const brands = await brandsOfAds(database, known);
-  return known.flatMap(({ ad_id, brand_id: from, movedAt }, index) => {
+  return known.flatMap(({ ad_id, brand_id: from, since }, index) => {
     const to = brands[index] ?? from;
-    return to === from ? [] : [{ ad_id, from, to, movedAt }];
+    return to === from ? [] : [{ ad_id, from, to, since }];
   });
 };

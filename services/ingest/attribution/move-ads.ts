@@ -5,7 +5,7 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { destinationOf, type Misplaced, misplacedAds } from './brand-of-ad.ts';
+import { destinationOf, type Misplaced, misplacedAds, movedAtOf } from './brand-of-ad.ts';
 import { completeMoves } from './complete-moves.ts';
 import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
 import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
@@ -52,6 +52,9 @@ const takeAds = async (
   const [first] = moves;
   if (!first) return 0;
   const { from, to } = first;
+  const sameTime = new Map(
+    moves.flatMap((move) => (movedAtOf(move) === at ? [[move.ad_id, { after: move.since }] as const] : [])),
+  );
   const store = createLibraryStateStore(database, eventStore, from, id);
   const decide = async function* (library: OpenLibrary): AsyncGenerator<readonly AdLibraryEvent[]> {
     for (let start = 0; start < moves.length; start += MOVES_AT_ONCE) {
@@ -73,6 +76,7 @@ const takeAds = async (
             from_brand_id: from,
             to_brand_id: to,
             ad: movedAd(library, ad, covers.get(ad.page_id ?? NO_PAGE)),
+            ...sameTime.get(ad.ad_id),
           },
         }),
       );
@@ -98,8 +102,8 @@ export const moveAdsBy = async (
 };
 
 /**
- * Returns the time and cause of moves between two brands: the time of what caused it, but after all that is recorded of
- * the two. Figures of recorded scans hold the brands as known then. The id is that of no earlier move.
+ * Returns the time and cause of moves between two brands: the time of what caused it, or after all that is recorded of
+ * the two at later times. Figures of recorded scans hold the brands as known then. The id is that of no earlier move.
  */
 const causeAfter = async (
   database: Database,
@@ -107,8 +111,8 @@ const causeAfter = async (
   { from, to }: Misplaced,
 ): Promise<MoveCause> => {
   const last = await lastDecisionOf(database, [from, to]);
-  const next = last === null ? '' : new Date(Date.parse(last) + 1).toISOString();
-  const at = next > cause.at ? next : cause.at;
+  const isLast = last === null || last <= cause.at;
+  const at = isLast ? cause.at : new Date(Date.parse(last) + 1).toISOString();
   return { id: derivedId('attribution', `${cause.id}|${at}|${from}|${to}`), at };
 };
 

@@ -6,8 +6,11 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 type Move = AdAttributed['data'];
 
-/** Time and cause of a move as a text. Of several moves of an ad, the greatest text is that of the last. */
-const orderOf = ({ observed_at, scan_id }: Move): string => `${observed_at}|${scan_id}`;
+/**
+ * Time and cause of a move as a text. Of several moves of an ad, the greatest text is that of the last. A move of the same
+ * time as the one before begins with the text of that one.
+ */
+const orderOf = ({ observed_at, scan_id, after }: Move): string => `${after ?? observed_at}|${scan_id}`;
 
 // The two streams may be folded in either order. `moved` is needed only until the second stream has the event.
 const SAVE_MOVES = `

@@ -196,6 +196,33 @@ describe('an ad moves without news', () => {
     await scan(to, 8, page, [one]);
   });
 
+  it('when a scan shows it and registers the domain of its destination, and the scan counts for no day of the former brand', async () => {
+    const shown = ad(51, { page_id: '820000005', link_url: 'https://joins.example/' });
+    await scan('first.example', 1, '820000005', [shown]);
+    await scan('joins.example', 2, '820000006', [shown]);
+    expect(await figuresOf('first.example')).toMatchObject({ totals: '0 of 0', days: { '01': '1 +0 -0' } });
+    expect((await figuresOf('first.example')).days).not.toHaveProperty('02');
+    expect(await figuresOf('joins.example')).toMatchObject({ totals: '1 of 1', days: { '02': '1 +0 -0' } });
+  });
+
+  it('by each of several scans of one time, in the order of their ids', async () => {
+    const shownTo = (link_url: string) => [ad(52, { page_id: '820000007', link_url })];
+    for (const domain of ['tie-a.example', 'tie-b.example', 'tie-c.example']) await register(domain, 1);
+    await scan('tie-a.example', 2, '820000007', shownTo('https://tie-a.example/'));
+    const scans = ['tie-b.example', 'tie-c.example']
+      .map((domain) => ({
+        domain,
+        ...scanOf(domain, at(3), shownTo(`https://${domain}/`), { pages: ['820000007'] }),
+      }))
+      .toSorted((a, b) => (a.end.scan_id < b.end.scan_id ? -1 : 1));
+    for (const { chunks, end } of scans) {
+      for (const message of [...chunks, end]) await intake.submit(message);
+    }
+    const [first = '', last = ''] = scans.map(({ domain }) => domain);
+    expect(await figuresOf(last)).toMatchObject({ totals: '1 of 1', days: { '03': '1 +0 -0' } });
+    expect(await figuresOf(first)).toMatchObject({ totals: '0 of 0', days: { '03': '0 +0 -0' } });
+  });
+
   it('with figures that agree, and tables that a rebuild yields again', async () => {
     await untilPassed(stack.pool, await stack.eventStore.head());
     expect(await brokenInvariants(stack.pool)).toEqual([]);
