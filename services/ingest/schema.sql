@@ -261,6 +261,8 @@ create table if not exists ingest.scan (
   countries text[] not null,
   collector text not null
 );
+-- True when the scan showed an ad without a page. Null in rows of an older release.
+alter table ingest.scan add column if not exists unnamed boolean;
 create index if not exists scan_by_brand on ingest.scan (scanned_for, observed_at);
 
 create table if not exists ingest.scan_page (

@@ -164,7 +164,7 @@ export const library = (): Library => {
       const verdicts = reliableScans(BRAND, links, complete);
       const reliable = verdicts.get(header.scan_id) ?? false;
       const metAt = new Map(firstAdTimes(state));
-      if (pagelessAt !== null) metAt.set('', pagelessAt);
+      if (pagelessAt !== null) metAt.set(BRAND, pagelessAt);
       const isPageless = ads.some(({ page_id }) => page_id === null);
       if (isPageless && (pagelessAt === null || header.scanned_at < pagelessAt))
         pagelessAt = header.scanned_at;

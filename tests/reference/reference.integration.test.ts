@@ -28,7 +28,7 @@ const without = (...names: readonly Feature[]): readonly Feature[] =>
 
 /**
  * Traits that the service treats as the model does. Worlds of `npm test` have all traits of a row at once. Left out are ads
- * that move between brands together with observations that arrive late, and ads without a page that move.
+ * that move between brands together with observations that arrive late.
  */
 const HOLDING: readonly (readonly Feature[])[] = [
   [],
@@ -44,7 +44,7 @@ const HOLDING: readonly (readonly Feature[])[] = [
     'late-scans',
     'late-links',
   ),
-  without('pageless', 'late-scans', 'late-links'),
+  without('late-scans', 'late-links'),
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {

@@ -15,7 +15,7 @@ import type { OpenLibrary } from './library-store.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 import { movesOfBrand } from '../attribution/move-log.ts';
 import { looksWithLink } from './recorded-looks.ts';
-import { firstMeetings, linksOf, newestScanSince, scansOfBrand } from './scan-log.ts';
+import { firstMeetings, linksOf, scannedForOf, newestScanSince, scansOfBrand } from './scan-log.ts';
 import { pagesOfBrand } from './chunk-staging.ts';
 
 /**
@@ -45,7 +45,7 @@ const decideCorrections = async (
   const scans = await scansOfBrand(database, brandId, null, pageIds);
   const complete = scans.filter((scan) => scan.complete).map((scan) => ({ ...scan.header, ...scan }));
   const reliable = reliableScans(brandId, links, complete);
-  const metAt = await firstMeetings(database, brandId, pageIds);
+  const metAt = await firstMeetings(database, scannedForOf(scans), pageIds);
   // The revision keeps the id apart from that of an earlier correction by the same link.
   const corrected_by = derivedId('page link', `${pageId}|${brandId}|${observedAt}|${revision}`);
   const moves = await movesOfBrand(database, brandId);

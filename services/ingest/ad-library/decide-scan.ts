@@ -30,6 +30,7 @@ import {
   linksOf,
   lookHistory,
   looksSince,
+  scannedForOf,
   scansOfBrand,
 } from './scan-log.ts';
 
@@ -161,7 +162,7 @@ const decideLate = async function* (
   const late = {
     scan: { ...own, header, differences, totals: null },
     scans,
-    metAt: await firstMeetings(database, brandId, pageIds),
+    metAt: await firstMeetings(database, [...scannedForOf(scans), header.scanned_for], pageIds),
     shownPages: await pagesOfStagedAds(database, header.scan_id, null),
     moves: await movesOfBrand(database, brandId),
   } satisfies LateScan;

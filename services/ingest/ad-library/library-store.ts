@@ -136,11 +136,12 @@ const SAVE = `
   ), input as (
     select * from jsonb_to_recordset($17::jsonb) as i(scan_id uuid, scanned_for uuid, observed_at text,
       complete boolean, countries text[], collector text, page_ids text[], partial_pages text[], differences text[],
-      totals jsonb, reliable boolean, chronological boolean)
+      totals jsonb, reliable boolean, chronological boolean, unnamed boolean)
     where exists (select from current)
   ), scans as (
-    insert into ingest.scan (scan_id, scanned_for, observed_at, complete, countries, collector)
-    select scan_id, scanned_for, observed_at, complete, countries, collector from input on conflict do nothing
+    insert into ingest.scan as s (scan_id, scanned_for, observed_at, complete, countries, collector, unnamed)
+    select scan_id, scanned_for, observed_at, complete, countries, collector, unnamed from input
+    on conflict (scan_id) do update set unnamed = true where excluded.unnamed and not coalesce(s.unnamed, false)
   ), scan_pages as (
     insert into ingest.scan_page (social_page_id, scan_id)
     select distinct social_page_id, scan_id from input cross join unnest(page_ids) as p(social_page_id) on conflict do nothing
@@ -165,6 +166,7 @@ const scanRow = ({ pages, differences, chronological, late_arrival, ...scan }: F
   ...scan,
   differences,
   chronological: chronological === true || !late_arrival,
+  unnamed: pages.some(({ page_id }) => page_id === NO_PAGE),
   page_ids: pages.map(({ page_id }) => page_id).filter((pageId) => pageId !== NO_PAGE),
   partial_pages: pages.filter(({ partial }) => partial).map(({ page_id }) => page_id),
 });

@@ -11,6 +11,7 @@ import {
 } from '#domain/corpus/ad-library/reliability.ts';
 import type { ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
+import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** Reads of the recorded scans (`ingest.scan`), on which the decisions about a scan depend. */
@@ -49,12 +50,12 @@ export const latenessOf = async (
 };
 
 /**
- * Returns when each page was first named or showed an ad. `NO_PAGE` is met by the first scan, recorded for the brand, that
- * showed an ad without a page.
+ * Returns when each page was first named or showed an ad. The id of a brand stands for the ads without a page in the scans
+ * made for it: they are met by the first such scan that showed one.
  */
 export const firstMeetings = async (
   database: Database,
-  brandId: string,
+  scannedFor: readonly string[],
   pageIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> => {
   const { rows } = await database.query<{ social_page_id: string; met_at: string | null }>(
@@ -66,8 +67,11 @@ export const firstMeetings = async (
        where p.social_page_id = any($2::text[])
      ) met group by social_page_id
      union all
-     select '', first_scan_at from ingest.page where brand_id = $1 and social_page_id = ''`,
-    [brandId, pageIds],
+     select s.scanned_for::text, min(s.observed_at)
+     from ingest.scan s left join ingest.page p on p.brand_id = s.scanned_for and p.social_page_id = '${NO_PAGE}'
+     where s.scanned_for = any($1::uuid[]) and coalesce(s.unnamed, s.observed_at >= p.first_scan_at)
+     group by s.scanned_for`,
+    [scannedFor, pageIds],
   );
   return new Map(
     rows.flatMap(({ social_page_id, met_at }) => (met_at === null ? [] : [[social_page_id, met_at]])),
@@ -102,12 +106,12 @@ export const lookHistory = async (
           [scan.scanned_for, scan.scanned_at],
         )
       : { rows: [] },
-    isUnnamed ? firstMeetings(database, scan.brand_id, pageIds) : new Map<string, string>(),
+    isUnnamed ? firstMeetings(database, [scan.scanned_for], pageIds) : new Map<string, string>(),
   ]);
   const pages = new Map<string, PageHistory>();
   for (const pageId of pageIds) {
     pages.set(pageId, {
-      met_at: met.get(pageId) ?? null,
+      met_at: met.get(pageId === NO_PAGE ? scan.scanned_for : pageId) ?? null,
       looks: looks.rows.filter(({ social_page_id }) => social_page_id === pageId),
     });
   }
@@ -220,6 +224,11 @@ export type BrandScan = ReplayScan & {
   readonly noLook: boolean;
   readonly corrected_by: string | null;
 };
+
+/** Returns the brands for which the scans were made. */
+export const scannedForOf = (scans: readonly BrandScan[]): readonly string[] => [
+  ...new Set(scans.map(({ header }) => header.scanned_for)),
+];
 
 const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
   const pageIds = new Set(row.page_ids);

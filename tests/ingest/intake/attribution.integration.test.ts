@@ -223,6 +223,15 @@ describe('an ad moves without news', () => {
     expect(await figuresOf(first)).toMatchObject({ totals: '0 of 0', days: { '03': '0 +0 -0' } });
   });
 
+  it('without a page as news of its own brand, if a complete scan for the brand that was scanned came before', async () => {
+    const pageless = (id: number, domain: string) =>
+      ad(id, { page_id: null, link_url: `https://${domain}/`, started_on: at(4).slice(0, 10) });
+    for (const domain of ['search-a.example', 'search-b.example']) await register(domain, 1);
+    await scan('search-a.example', 3, '820000008', [pageless(53, 'search-a.example')]);
+    await scan('search-a.example', 5, '820000008', [pageless(54, 'search-b.example')]);
+    expect((await figuresOf('search-b.example')).days).toEqual({ '05': '1 +1 -0' });
+  });
+
   it('with figures that agree, and tables that a rebuild yields again', async () => {
     await untilPassed(stack.pool, await stack.eventStore.head());
     expect(await brokenInvariants(stack.pool)).toEqual([]);

@@ -44,7 +44,7 @@ export type LateScan = {
   readonly scan: ReplayScan;
   /** The other scans that are recorded for the brand or named a page of its ads, in the order of observation. */
   readonly scans: readonly ReplayScan[];
-  /** Time of the first ad of each page, in any brand, without the late scan. */
+  /** Time of the first ad of each page, in any brand, without the late scan. A brand's id stands for `NO_PAGE`. */
   readonly metAt: ReadonlyMap<string, string>;
   /** Pages whose ads the late scan showed; `NO_PAGE` for ads without a page. */
   readonly shownPages: Iterable<string>;
@@ -55,7 +55,8 @@ export type LateScan = {
 /** Returns the time of the first ad of each page, with the late scan. */
 const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<string, string> => {
   const times = new Map(metAt);
-  for (const pageId of shownPages) {
+  for (const shown of shownPages) {
+    const pageId = shown === NO_PAGE ? scan.header.scanned_for : shown;
     const before = times.get(pageId);
     if (before === undefined || scan.observed_at < before) times.set(pageId, scan.observed_at);
   }

@@ -78,7 +78,10 @@ export const countriesOfLook = (
   return before.findLast(({ kind }) => kind !== 'absent')?.shown?.countries ?? said;
 };
 
-/** Returns the looks at pages and the searches of the scans. `metAt`: time of the first ad by page id. */
+/**
+ * Returns the looks at pages and the searches of the scans. `metAt`: time of the first ad by page id. For ads without a
+ * page it is by the id of the brand that the scan was made for.
+ */
 export const historyOf = (
   scans: readonly ReplayScan[],
   scannedFor: string,
@@ -102,6 +105,8 @@ export const historyOf = (
     const met_at = met.length === 0 ? null : met.reduce((a, b) => (a < b ? a : b));
     pages.set(pageId, { met_at, looks: looks.get(pageId) ?? [] });
   }
+  const met_at = metAt.get(scannedFor);
+  if (met_at !== undefined) pages.set(NO_PAGE, { met_at, looks: [] });
   return { pages, searches };
 };
 
