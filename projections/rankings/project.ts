@@ -11,8 +11,8 @@ import { compareDays, recordAds, refreshReliableDay } from './statements.ts';
 /** A time after every other, for ads that have not ended; and one before every other, for ads that never returned. */
 const NEVER_ENDED = 'infinity';
 const NEVER_RETURNED = '-infinity';
-/** Revision of no event, for ads that came from no other brand. */
-const NEVER_MOVED = -1n;
+/** A time before every move, for ads that came from no other brand. */
+const NEVER_MOVED = '-infinity';
 
 type AdColumns = {
   readonly social_page_id?: string;
@@ -21,8 +21,8 @@ type AdColumns = {
   readonly first_seen_on?: string;
   readonly ended_at?: string;
   readonly returned_at?: string;
-  /** Revision of the event that moved the ad to this brand. */
-  readonly moved_revision?: bigint;
+  /** Time of the move that brought the ad to this brand. */
+  readonly moved_at?: string;
   readonly removed?: boolean;
 };
 
@@ -39,7 +39,7 @@ const setAd = ({ data, revision }: AdEvent, adId: string, columns: AdColumns): C
     first_seen_on: columns.first_seen_on ?? null,
     ended_at: columns.ended_at ?? null,
     returned_at: columns.returned_at ?? null,
-    moved_revision: columns.moved_revision ?? null,
+    moved_at: columns.moved_at ?? null,
     removed: columns.removed ?? false,
   };
   return { kind: 'run', statement: 'ads', row };
@@ -65,11 +65,12 @@ const refresh = ({ brand_id, observed_at }: AdLibraryEvent['data']): readonly Ch
  *
  * The comparison counts an ad only if both days could show it (rules 3 and 9). Complete scans of both days must have
  * covered its page, in a common country in which the ad runs. So a page or country that is covered for the first time does
- * not count as growth. Nor does an ad that came from another brand after the earlier day's totals were stated.
+ * not count as growth. Nor does an ad that came from another brand after the earlier day's last scan: totals hold the moves
+ * up to the time of their own scan, also when a correction states them later.
  */
 export const rankings = projection<AdLibraryEvent | BrandEvent>({
   name: 'rankings',
-  version: 4,
+  version: 5,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { ads: recordAds, day: refreshReliableDay, compare: compareDays },
@@ -86,7 +87,7 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
           first_seen_on: utcDate(observed_at),
           ended_at: NEVER_ENDED,
           returned_at: NEVER_RETURNED,
-          moved_revision: NEVER_MOVED,
+          moved_at: NEVER_MOVED,
         };
         return [setAd(event, ad_id, columns)];
       }
@@ -101,18 +102,14 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
       case 'AdObservationCorrected':
         return [setAd(event, event.data.ad_id, columnsOf(event.data.after)), ...refresh(event.data)];
       case 'AdAttributed': {
-        const { ad_id, ad } = event.data;
-        const columns =
-          attributedBy(event) === 1
-            ? { ...columnsOf(ad), moved_revision: event.revision }
-            : { removed: true };
+        const { ad_id, ad, observed_at: moved_at } = event.data;
+        const columns = attributedBy(event) === 1 ? { ...columnsOf(ad), moved_at } : { removed: true };
         return [setAd(event, ad_id, columns), ...refresh(event.data)];
       }
       case 'ScanRecorded': {
         const { observed_at, complete, pages, countries, totals } = event.data;
         const set = {
           observed_at,
-          revision: event.revision,
           active_ads: totals.active,
           reliable: event.data.reliable,
           out_of_order: isOutOfOrder(event),
@@ -123,7 +120,6 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
       }
       case 'ScanCorrected': {
         const set = {
-          revision: event.revision,
           active_ads: event.data.totals.active,
           reliable: event.data.reliable,
           out_of_order: isNoLook(event),

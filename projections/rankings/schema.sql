@@ -1,11 +1,10 @@
--- Recorded scans, with the pages and countries that complete ones covered. `revision`: of the event that stated the
--- totals last. `out_of_order`: of an older release, with totals that do not hold for its own time, or no look at the brand.
+-- Recorded scans, with the pages and countries that complete ones covered. `out_of_order`: of an older release, with
+-- totals that do not hold for its own time, or no look at the brand.
 create table scan (
   brand_id uuid not null,
   date date not null,
   scan_id text collate "C" not null,
   observed_at timestamptz not null,
-  revision bigint not null,
   active_ads bigint not null,
   reliable boolean not null,
   out_of_order boolean not null,
@@ -24,8 +23,8 @@ create table ad (
   -- Time of the last stop, or infinity; of the last return, or -infinity.
   ended_at timestamptz not null,
   returned_at timestamptz not null,
-  -- Revision of the event that brought the ad from another brand, or -1.
-  moved_revision bigint not null,
+  -- Time of the move that brought the ad from another brand, or -infinity.
+  moved_at timestamptz not null,
   primary key (brand_id, ad_id)
 );
 
@@ -35,7 +34,6 @@ create table day (
   date date not null,
   active_ads bigint not null,
   observed_at timestamptz not null,
-  revision bigint not null,
   primary key (brand_id, date)
 );
 

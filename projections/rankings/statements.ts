@@ -18,7 +18,7 @@ export const recordAds: Statement = {
     first_seen_on: 'date',
     ended_at: 'timestamptz',
     returned_at: 'timestamptz',
-    moved_revision: 'bigint',
+    moved_at: 'timestamptz',
     removed: 'boolean',
   },
   touches: ['ad'],
@@ -29,18 +29,18 @@ export const recordAds: Statement = {
         ${lastOr('countries', `array_to_string(o.countries, ',')`)} as countries,
         ${lastOr('first_seen_on', 'o.first_seen_on')} as first_seen_on,
         ${lastOr('ended_at', 'o.ended_at')} as ended_at, ${lastOr('returned_at', 'o.returned_at')} as returned_at,
-        ${lastOr('moved_revision', 'o.moved_revision')} as moved_revision
+        ${lastOr('moved_at', 'o.moved_at')} as moved_at
       from :input s left join ad o using (brand_id, ad_id) group by s.brand_id, s.ad_id, o.brand_id, o.ad_id
     ), gone as (
       delete from ad o using merged m where o.brand_id = m.brand_id and o.ad_id = m.ad_id and m.removed
     )
-    insert into ad (brand_id, ad_id, social_page_id, countries, first_seen_on, ended_at, returned_at, moved_revision)
+    insert into ad (brand_id, ad_id, social_page_id, countries, first_seen_on, ended_at, returned_at, moved_at)
     select brand_id, ad_id, social_page_id, string_to_array(countries, ','), first_seen_on, coalesce(ended_at, 'infinity'),
-      coalesce(returned_at, '-infinity'), coalesce(moved_revision, -1)
+      coalesce(returned_at, '-infinity'), coalesce(moved_at, '-infinity')
     from merged where not removed and first_seen_on is not null
     on conflict (brand_id, ad_id) do update set social_page_id = excluded.social_page_id, countries = excluded.countries,
       first_seen_on = excluded.first_seen_on, ended_at = excluded.ended_at, returned_at = excluded.returned_at,
-      moved_revision = excluded.moved_revision`,
+      moved_at = excluded.moved_at`,
 };
 
 /** Statement `day`: rewrites a reliable day from its last scan; an unreliable day has no row. */
@@ -49,7 +49,7 @@ export const refreshReliableDay: Statement = {
   touches: ['scan', 'day'],
   sql: `
     with last as materialized (
-      select distinct on (s.brand_id, s.date) s.brand_id, s.date, s.active_ads, s.observed_at, s.revision
+      select distinct on (s.brand_id, s.date) s.brand_id, s.date, s.active_ads, s.observed_at
       from :input i join scan s using (brand_id, date)
       where not s.out_of_order and exists (
         select from scan r where r.brand_id = i.brand_id and r.date = i.date and r.reliable and not r.out_of_order
@@ -60,10 +60,9 @@ export const refreshReliableDay: Statement = {
       where d.brand_id = i.brand_id and d.date = i.date
         and not exists (select from last l where l.brand_id = i.brand_id and l.date = i.date)
     )
-    insert into day (brand_id, date, active_ads, observed_at, revision)
-    select brand_id, date, active_ads, observed_at, revision from last
-    on conflict (brand_id, date) do update set active_ads = excluded.active_ads, observed_at = excluded.observed_at,
-      revision = excluded.revision`,
+    insert into day (brand_id, date, active_ads, observed_at)
+    select brand_id, date, active_ads, observed_at from last
+    on conflict (brand_id, date) do update set active_ads = excluded.active_ads, observed_at = excluded.observed_at`,
 };
 
 /** SQL of whether an ad `a` was active at the end of a day, as far as its last stop and return tell. */
@@ -71,8 +70,11 @@ const activeOn = (day: string): string =>
   `a.first_seen_on <= ${day} and not (a.ended_at < ${day}::timestamp at time zone 'utc' + interval '1 day'
     and (a.returned_at < a.ended_at or a.returned_at >= ${day}::timestamp at time zone 'utc' + interval '1 day'))`;
 
-/** SQL of whether totals stated at a revision include an ad `a` that may have come from another brand. */
-const countedAt = (revision: string): string => `a.moved_revision < ${revision}`;
+/**
+ * SQL of whether totals of a time include an ad `a` that may have come from another brand. They hold the moves up to that
+ * time, also if a late scan causes the move after they were stated, or a correction states them again.
+ */
+const countedAt = (time: string): string => `a.moved_at <= ${time}`;
 
 /**
  * Statement `compare`: compares each brand's latest reliable day with the last one 7 to 28 days before it. Ads that only
@@ -84,21 +86,21 @@ export const compareDays: Statement = {
   touches: ['scan', 'day', 'ad', 'riser'],
   sql: `
     with pair as materialized (
-      select i.brand_id, l.date as day, l.active_ads, l.revision,
-        p.date as previous_day, p.active_ads as previous_active_ads, p.revision as previous_revision
+      select i.brand_id, l.date as day, l.active_ads, l.observed_at,
+        p.date as previous_day, p.active_ads as previous_active_ads, p.observed_at as previous_observed_at
       from :input i
       cross join lateral (
-        select date, active_ads, revision from day d where d.brand_id = i.brand_id order by date desc limit 1
+        select date, active_ads, observed_at from day d where d.brand_id = i.brand_id order by date desc limit 1
       ) l
       cross join lateral (
-        select date, active_ads, revision from day d
+        select date, active_ads, observed_at from day d
         where d.brand_id = i.brand_id and d.date between l.date - 28 and l.date - 7 order by date desc limit 1
       ) p
     ), kind as (
       select a.brand_id, a.social_page_id, a.countries,
-        (${countedAt('least(p.revision, p.previous_revision)')}) as counted_on_both,
-        count(*) filter (where ${countedAt('p.revision')} and ${activeOn('p.day')}) as ads,
-        count(*) filter (where ${countedAt('p.previous_revision')} and ${activeOn('p.previous_day')}) as previous_ads
+        (${countedAt('least(p.observed_at, p.previous_observed_at)')}) as counted_on_both,
+        count(*) filter (where ${countedAt('p.observed_at')} and ${activeOn('p.day')}) as ads,
+        count(*) filter (where ${countedAt('p.previous_observed_at')} and ${activeOn('p.previous_day')}) as previous_ads
       from pair p join ad a using (brand_id)
       group by a.brand_id, a.social_page_id, a.countries, counted_on_both
     ), left_out as (

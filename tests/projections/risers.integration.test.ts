@@ -62,7 +62,7 @@ describe('risers', () => {
       .shows(risersOf, [[world.idOf('shop'), 4, 3]]);
   });
 
-  it('do not count ads that came from another brand, unless the earlier totals were stated again', async () => {
+  it('do not count ads that came from another brand, also if the earlier totals are corrected after the move', async () => {
     const world = histories();
     for (const name of ['from', 'to']) world.brand(name);
     world.scan('from', { name: 'a', day: 1, totals: { active: 3 }, starts: onPage(PAGES[0], 0, 3) });
@@ -73,10 +73,24 @@ describe('risers', () => {
     await given(world.events)
       .into(rankings)
       .shows(risersOf, [[world.idOf('to'), 3, 2]]);
-    world.correctScan('to', 'b', { active: 3 });
+    // Totals hold the moves up to the time of their scan, whenever they are stated.
+    world.correctScan('to', 'b', { active: 2 });
     await given(world.events)
       .into(rankings)
-      .shows(risersOf, [[world.idOf('to'), 4, 3]]);
+      .shows(risersOf, [[world.idOf('to'), 3, 2]]);
+  });
+
+  it('do not count ads that came from another brand between the days, also if the log has the move later', async () => {
+    const world = histories();
+    for (const name of ['from', 'to']) world.brand(name);
+    world.scan('from', { name: 'a', day: 1, totals: { active: 3 }, starts: onPage(PAGES[0], 0, 3) });
+    world.scan('to', { name: 'b', day: 1, totals: { active: 2 }, starts: onPage(PAGES[0], 50, 2) });
+    const starts = onPage(PAGES[0], 70, 1, 'news');
+    world.scan('to', { name: 'c', day: 9, totals: { active: 4 }, starts });
+    world.move('from', 'to', '90', 5);
+    await given(world.events)
+      .into(rankings)
+      .shows(risersOf, [[world.idOf('to'), 3, 2]]);
   });
 
   it('exclude a brand whose earlier day became unreliable by a correction', async () => {
