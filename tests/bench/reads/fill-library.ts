@@ -172,8 +172,8 @@ const fillRankings: Fill = {
   projection: rankings,
   sql: [
     brandsWith(`brand_id, ${BRAND_FACETS}`),
-    `insert into day (brand_id, date, active_ads, observed_at, revision)
-      select b.brand_id, b.scanned_at::date - d.back, k.active_ads * (100 - (d.back * (b.n % 21 - 10)) / 2) / 100, b.scanned_at - d.back * interval '1 day', 0
+    `insert into day (brand_id, date, active_ads, observed_at)
+      select b.brand_id, b.scanned_at::date - d.back, k.active_ads * (100 - (d.back * (b.n % 21 - 10)) / 2) / 100, b.scanned_at - d.back * interval '1 day'
       from bench.brand b
       join (select brand_n, count(*) filter (where not ended) as active_ads from bench.ad group by 1) k on k.brand_n = b.n
       cross join (values (0), (9), (15)) d(back)`,
