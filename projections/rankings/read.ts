@@ -1,5 +1,5 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { inWindowSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
+import { utcDateSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { cutPage, type RowPage } from '../sql/keyset-page.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
@@ -22,7 +22,11 @@ export type Risers = RowPage<RiserRow> & {
 };
 
 const NEWEST = `select ${isoTimeSql('max(observed_at)')} as as_of from rankings.day`;
-const IN_WEEK = inWindowSql('s.day', '(select max(observed_at) from rankings.day)', WINDOW_DAYS.week);
+/**
+ * The week that ends with the newest day. No riser has a later day, and an upper bound would mislead the planner: it
+ * expects almost no rows in a range of unknown bounds, and then sorts all of them instead of following the growth index.
+ */
+const IN_WEEK = `s.day > ${utcDateSql('(select max(observed_at) from rankings.day)')} - ${WINDOW_DAYS.week}`;
 
 type Row = Record<'active_ads' | 'previous_active_ads' | 'key', string> & {
   readonly brand_id: string;
