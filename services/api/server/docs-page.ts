@@ -1,8 +1,8 @@
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../openapi/document.ts';
-import { requestIdOf } from './request-id.ts';
-import { JSON_CONTENT } from './send-reply.ts';
+import { requestIdOf } from '#platform/http/request-id.ts';
+import { JSON_CONTENT } from '#platform/http/send-json.ts';
 
 /**
  * Serves the OpenAPI document and a documentation page. The script of the page is served locally, not from a

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import { DOWNLOAD_PATH } from '#operations/dependencies/download-links.ts';
-import { requestIdOf } from './request-id.ts';
+import { requestIdOf } from '#platform/http/request-id.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { sendError } from './send-error.ts';
 

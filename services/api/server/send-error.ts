@@ -1,20 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import { ERRORS, type ErrorDetail, type ErrorType, Refusal } from '#contracts/errors.ts';
+import { ERRORS, Refusal } from '#contracts/errors.ts';
+import { rateHeaders } from '#application/access/rate-limiter.ts';
+import { errorBody } from '#platform/http/error-body.ts';
+import { type Headers, send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';
 import type { RequestContext } from './request-context.ts';
-import { type Headers, rateHeaders, send } from './send-reply.ts';
-
-/** Returns the error body of the specification as JSON text. */
-export const errorBody = (
-  type: ErrorType,
-  status: number,
-  message: string,
-  requestId: string,
-  details: readonly ErrorDetail[],
-): string =>
-  JSON.stringify({
-    error: { type, message, status, request_id: requestId, ...(details.length > 0 ? { details } : {}) },
-  });
 
 /**
  * Sends an error reply. The only place that maps a refusal to HTTP. Any other error is logged and sent as 500.

@@ -1,26 +1,11 @@
-import type { FastifyReply } from 'fastify';
 import { hash } from 'node:crypto';
 import { PLANS } from '#contracts/values/plans.ts';
 import { lagHours, type Reply } from '#operations/endpoint/reply.ts';
 import { signNextCursor } from '#operations/endpoint/page-cursor.ts';
 import { callerOf, type RequestContext } from './request-context.ts';
-import { type Allowance, WINDOW_SECONDS } from '#operations/dependencies/rate-limiter.ts';
+import { rateHeaders } from '#application/access/rate-limiter.ts';
+import { type Headers, send } from '#platform/http/send-json.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-
-export const JSON_CONTENT = 'application/json; charset=utf-8';
-
-export type Headers = Record<string, string | number>;
-
-/**
- * Returns the `x-ratelimit-*` headers of the specification, and those of draft-ietf-httpapi-ratelimit-headers.
- */
-export const rateHeaders = ({ limit, remaining, resetAt, resetIn }: Allowance): Headers => ({
-  'x-ratelimit-limit': limit,
-  'x-ratelimit-remaining': remaining,
-  'x-ratelimit-reset': resetAt,
-  'ratelimit-policy': `"minute";q=${limit};w=${WINDOW_SECONDS}`,
-  ratelimit: `"minute";r=${remaining};t=${resetIn}`,
-});
 
 /** Returns the body of a successful reply. It is concatenated, because `data` is already JSON text. */
 export const envelope = (requestId: string, now: number, result: Reply, cursor: string | null): string => {
@@ -52,19 +37,6 @@ const etagOf = (result: Reply): string => {
 const matchesEtag = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   (header.trim() === '*' || header.split(',').some((one) => `W/${one.trim().replace(/^W\//, '')}` === etag));
-
-/**
- * Sends head and body in one write. Pure ASCII text is copied as latin1, which is faster than UTF-8 encoding.
- */
-export const send = (reply: FastifyReply, status: number, headers: Headers, body: string): void => {
-  const bytes = Buffer.byteLength(body);
-  if (status !== 304) {
-    headers['content-type'] = JSON_CONTENT;
-    headers['content-length'] = bytes;
-  }
-  reply.hijack();
-  reply.raw.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8');
-};
 
 /** Sends the result: 304 when the ETag matches, otherwise the envelope with its headers. */
 export const sendReply = (context: RequestContext, dependencies: ApiDependencies): void => {

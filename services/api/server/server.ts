@@ -1,7 +1,6 @@
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
-import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
+import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import {
   createOperationDependencies,
@@ -19,10 +18,9 @@ import {
   type Step,
   WRITE_PIPELINE,
 } from './request-pipeline.ts';
-import { requestIdOf } from './request-id.ts';
+import { requestIdOf } from '#platform/http/request-id.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { JSON_CONTENT } from './send-reply.ts';
-import { errorBody, sendError } from './send-error.ts';
+import { sendError } from './send-error.ts';
 import { traceRequest } from './trace-request.ts';
 
 /** Maximum size of a request body. Bodies of this API hold a few ids and short texts. */
@@ -33,13 +31,6 @@ const BODY_MAX_BYTES = 64 * 1024;
  */
 const PATH_PARAMETER_MAX_LENGTH = 512;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Longer than the idle timeout of load balancers, so that they close a connection first. */
-const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** Maximum size of request headers. A key, cursors and a trace context are far smaller. */
-const HEADERS_MAX_BYTES = 16 * 1024;
-const HEADERS_TIMEOUT_MS = 10_000;
-/** Interval of the check for timed-out connections. */
-const TIMEOUT_CHECK_MS = 1_000;
 
 /** Resources that the caller of `buildApi` opens and closes. `buildApi` creates the other dependencies. */
 export type ApiResources = OperationResources;
@@ -81,18 +72,6 @@ const toRefusal = (error: unknown): unknown => {
   return new Refusal('invalid_input', message, [{ path: '', message, code: code.toLowerCase() }]);
 };
 
-/** Replies to bytes that are not HTTP, with the error body of the contract. */
-const replyToMalformedRequest = (_error: unknown, socket: Socket): void => {
-  if (!socket.writable) return;
-  const requestId = requestIdOf(undefined);
-  const message = 'Malformed HTTP request.';
-  const body = errorBody('bad_request', 400, message, requestId, [{ path: '', message, code: 'not_http' }]);
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_CONTENT}\r\nx-request-id: ${requestId}\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-};
-
 /** Builds the API server. It does not listen yet. Closing it leaves `resources` open. */
 export const buildApi = (resources: ApiResources): FastifyInstance => {
   const dependencies: ApiDependencies = {
@@ -107,24 +86,11 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     meterUnmatched(reply.raw.statusCode, 0);
   };
 
-  const app = fastify({
-    bodyLimit: BODY_MAX_BYTES,
-    routerOptions: { maxParamLength: PATH_PARAMETER_MAX_LENGTH },
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: {
-      maxHeaderSize: HEADERS_MAX_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      // Node would refuse a request without Host and send no body. `validateInput` refuses it with an error
-      // body.
-      requireHostHeader: false,
-    },
-    return503OnClosing: false,
-    exposeHeadRoutes: false,
-    clientErrorHandler: replyToMalformedRequest,
-    frameworkErrors: (error, request, reply) =>
-      sendRefusal(request as FastifyRequest, reply as FastifyReply, toRefusal(error)),
+  const app = createHttpServer({
+    bodyMaxBytes: BODY_MAX_BYTES,
+    pathParameterMaxLength: PATH_PARAMETER_MAX_LENGTH,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    onFrameworkError: (request, reply, error) => sendRefusal(request, reply, toRefusal(error)),
   });
 
   // Bodies of any content type are read as text. `validateInput` checks type and content.
@@ -134,10 +100,6 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     sendRefusal(request, reply, request.is404 ? NOT_FOUND : toRefusal(error)),
   );
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, NOT_FOUND));
-  // Ignores expectations other than `100-continue`, as RFC 9110, section 10.1.1, allows.
-  app.server.on('checkExpectation', (request, response) => {
-    app.server.emit('request', request, response);
-  });
 
   for (const endpoint of ENDPOINTS) {
     const steps = endpoint.method === 'GET' ? READ_PIPELINE : WRITE_PIPELINE;
@@ -170,8 +132,6 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   registerDownloads(app, dependencies);
   registerDocumentation(app, dependencies.baseUrl);
 
-  const closeIdle = closeIdleConnections(app.server);
-  app.addHook('preClose', async () => closeIdle());
   app.addHook('onClose', async () => {
     dependencies.rateLimiter[Symbol.dispose]();
     dependencies.idempotencyStore[Symbol.dispose]();

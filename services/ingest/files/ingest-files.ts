@@ -3,7 +3,7 @@ import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 import type { Intake } from '../intake-types.ts';
-import { validateObservation } from '../intake/validate-observation.ts';
+import { validateObservation } from '#application/observations/validate-observation.ts';
 import type { FormatName } from '../readers/formats.ts';
 import { FileContents } from './file-contents.ts';
 import { type FileItem, refusedFile } from './file-item.ts';

@@ -17,7 +17,7 @@ import { createDecision } from './decider-registry.ts';
 import { isFolded, storeBrand } from './folded-streams.ts';
 import { foldAppended, foldPending } from './pending-folds.ts';
 import { whileMarked } from './pending-mark.ts';
-import { inUtc, parseObservation } from './validate-observation.ts';
+import { inUtc, parseObservation } from '#application/observations/validate-observation.ts';
 import { appendingAfter, createStreamCommands } from './stream-commands.ts';
 import type { BrandRegister, Intake, IntakeOutcome, Retention } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';

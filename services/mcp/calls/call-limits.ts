@@ -1,6 +1,6 @@
 import { PLANS } from '#contracts/values/plans.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Allowance, RateLimiter } from '#operations/dependencies/rate-limiter.ts';
+import type { Allowance, RateLimiter } from '#application/access/rate-limiter.ts';
 import { CallTimeout } from './failure.ts';
 
 /** Calls of one connection that may run at the same time. */

@@ -8,7 +8,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { createCursors } from './cursors.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { createDownloadLinks } from './download-links.ts';
-import { createRateLimiter } from './rate-limiter.ts';
+import { createRateLimiter } from '#application/access/rate-limiter.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
 import { createScrapeRequests } from './scrape-requests.ts';

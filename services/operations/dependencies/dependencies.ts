@@ -14,7 +14,7 @@ import type { SigningSecrets } from '#application/vault/signing-secrets.ts';
 import type { AlertChannels } from './alert-channels.ts';
 import type { Cursors } from './cursors.ts';
 import type { DownloadLinks } from './download-links.ts';
-import type { RateLimiter } from './rate-limiter.ts';
+import type { RateLimiter } from '#application/access/rate-limiter.ts';
 import type { ScrapeRequests } from './scrape-requests.ts';
 import type { ReadCoalescing } from './read-coalescing.ts';
 import type { ReadModelLag } from './read-model-lag.ts';

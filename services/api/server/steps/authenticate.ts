@@ -1,18 +1,11 @@
-import type { FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
+import { bearerOf } from '#platform/http/bearer-token.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
-/** The scheme's name is case-insensitive (RFC 9110, section 11.1). */
-const BEARER = /^bearer +(\S+)$/i;
-
 const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
-
-/** Returns the bearer token. `undefined` when the header is missing or has another scheme. */
-export const bearerOf = (request: FastifyRequest): string | undefined =>
-  BEARER.exec(request.headers.authorization ?? '')?.[1];
 
 /**
  * Identifies the caller by API key. The error is the same for a missing, malformed, unknown and revoked key.
@@ -21,7 +14,7 @@ export const authenticate = (
   context: RequestContext,
   dependencies: ApiDependencies,
 ): void | Promise<void> => {
-  const key = bearerOf(context.request);
+  const key = bearerOf(context.request.headers);
   if (key === undefined || !isKeyText(key)) throw KEY_REFUSED;
   const accept = (caller: Caller | null): void => {
     if (!caller) throw KEY_REFUSED;

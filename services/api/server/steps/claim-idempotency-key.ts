@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
-import { bearerOf } from './authenticate.ts';
+import { bearerOf } from '#platform/http/bearer-token.ts';
 
 /** 1 to 255 characters of printable ASCII without spaces, as in the draft of the header. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -26,7 +26,7 @@ export const claimIdempotencyKey = async (
   const path = context.request.url.split('?', 1)[0] ?? '';
   const outcome = await dependencies.idempotencyStore.claim({
     scope: callerOf(context).keyId,
-    keyText: bearerOf(context.request) ?? '',
+    keyText: bearerOf(context.request.headers) ?? '',
     path,
     key,
     fingerprint,

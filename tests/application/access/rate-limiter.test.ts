@@ -1,6 +1,6 @@
 import type { NatsConnection } from 'nats';
 import { describe, expect, test } from 'vitest';
-import { createRateLimiter } from '#operations/dependencies/rate-limiter.ts';
+import { createRateLimiter } from '#application/access/rate-limiter.ts';
 
 const at = (iso: string) => {
   const time = { ms: Date.parse(iso) };

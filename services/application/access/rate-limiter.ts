@@ -23,6 +23,22 @@ export type Allowance = {
   readonly resetIn: number;
 };
 
+/**
+ * Returns the `x-ratelimit-*` headers of the specification, and those of draft-ietf-httpapi-ratelimit-headers.
+ */
+export const rateHeaders = ({
+  limit,
+  remaining,
+  resetAt,
+  resetIn,
+}: Allowance): Record<string, string | number> => ({
+  'x-ratelimit-limit': limit,
+  'x-ratelimit-remaining': remaining,
+  'x-ratelimit-reset': resetAt,
+  'ratelimit-policy': `"minute";q=${limit};w=${WINDOW_SECONDS}`,
+  ratelimit: `"minute";r=${remaining};t=${resetIn}`,
+});
+
 export type RateLimiter = Disposable & {
   /** Counts one request of a key against its limit. A refused request is not counted. */
   take(keyId: string, limit: number): Allowance;

@@ -10,17 +10,15 @@ const EARLIEST_TIME_MS = Date.UTC(2000, 0);
 /** Returns a timestamp in UTC. Throws `Refusal` when it is in the future or before the year 2000. */
 export const inUtc = (timestamp: string, what: string): string => {
   const time = Date.parse(timestamp);
-  if (time > Date.now() + FUTURE_TOLERANCE_MS) {
-    throw new Refusal(
-      'invalid_input',
-      `\`${what}\` ${timestamp} is in the future. Check the collector's clock or the timestamp.`,
-    );
-  }
-  if (time < EARLIEST_TIME_MS) {
-    throw new Refusal(
-      'invalid_input',
-      `\`${what}\` ${timestamp} is before the year 2000. Check the collector's clock or the timestamp.`,
-    );
+  const fault =
+    time > Date.now() + FUTURE_TOLERANCE_MS
+      ? 'in the future'
+      : time < EARLIEST_TIME_MS
+        ? 'before the year 2000'
+        : null;
+  if (fault !== null) {
+    const message = `\`${what}\` ${timestamp} is ${fault}. Check the collector's clock or the timestamp.`;
+    throw new Refusal('invalid_input', message, [{ path: what, message, code: 'out_of_range' }]);
   }
   return new Date(time).toISOString();
 };
@@ -42,9 +40,13 @@ export const parseObservation = (input: unknown): Observation => {
   );
 };
 
-/** Checks schema and time of an observation, as before it is decided on. Throws `Refusal`. Needs no server. */
-export const validateObservation = (input: unknown): void => {
+/**
+ * Checks schema and time of an observation, as before it is decided on, and returns it. Throws `Refusal` with the
+ * failing fields. Needs no server.
+ */
+export const validateObservation = (input: unknown): Observation => {
   const observation = parseObservation(input);
   if ('scanned_at' in observation) inUtc(observation.scanned_at, 'scanned_at');
   else inUtc(observation.observed_at, 'observed_at');
+  return observation;
 };

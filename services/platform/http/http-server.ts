@@ -1,0 +1,71 @@
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
+import { closeIdleConnections } from '../process/close-idle-connections.ts';
+import { errorBody } from './error-body.ts';
+import { requestIdOf } from './request-id.ts';
+import { JSON_CONTENT } from './send-json.ts';
+
+/** Longer than the idle timeout of load balancers, so that they close a connection first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** Maximum size of request headers. A key, cursors and a trace context are far smaller. */
+const HEADERS_MAX_BYTES = 16 * 1024;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Interval of the check for timed-out connections. */
+const TIMEOUT_CHECK_MS = 1_000;
+
+export type HttpServerOptions = {
+  /** Maximum bytes of a body that the framework reads. */
+  readonly bodyMaxBytes: number;
+  /** Maximum characters of a path parameter. */
+  readonly pathParameterMaxLength: number;
+  /** Milliseconds to receive a whole request. */
+  readonly requestTimeoutMs: number;
+  /** Sends the reply to a request that the framework refuses, such as one with a malformed URL. */
+  readonly onFrameworkError: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void;
+};
+
+/** Replies to bytes that are not HTTP, with the error body of the contract. */
+const replyToMalformedRequest = (_error: unknown, socket: Socket): void => {
+  if (!socket.writable) return;
+  const requestId = requestIdOf(undefined);
+  const message = 'Malformed HTTP request.';
+  const body = errorBody('bad_request', 400, message, requestId, [{ path: '', message, code: 'not_http' }]);
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_CONTENT}\r\nx-request-id: ${requestId}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+};
+
+/** Creates a server for public callers, with its limits and an ordered shutdown. It has no routes yet. */
+export const createHttpServer = ({
+  bodyMaxBytes,
+  pathParameterMaxLength,
+  requestTimeoutMs,
+  onFrameworkError,
+}: HttpServerOptions): FastifyInstance => {
+  const app = fastify({
+    bodyLimit: bodyMaxBytes,
+    routerOptions: { maxParamLength: pathParameterMaxLength },
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      // Node would refuse a request without Host and send no body. The process refuses it with an error body.
+      requireHostHeader: false,
+    },
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    clientErrorHandler: replyToMalformedRequest,
+    frameworkErrors: (error, request, reply) =>
+      onFrameworkError(request as FastifyRequest, reply as FastifyReply, error),
+  });
+  // Ignores expectations other than `100-continue`, as RFC 9110, section 10.1.1, allows.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
+  const closeIdle = closeIdleConnections(app.server);
+  app.addHook('preClose', async () => closeIdle());
+  return app;
+};
