@@ -6,6 +6,7 @@ import { AlertsSettings } from '#services/alerts/settings.ts';
 import { ApiSettings } from '#services/api/settings.ts';
 import { DeliverySettings } from '#services/delivery/settings.ts';
 import { IngestSettings } from '#services/ingest/settings.ts';
+import { IntakeSettings } from '#services/intake/settings.ts';
 import { McpSettings } from '#services/mcp/settings.ts';
 import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
@@ -24,6 +25,7 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   api: ApiSettings,
   mcp: McpSettings,
   ingest: IngestSettings,
+  intake: IntakeSettings,
   projector: ProjectorSettings,
   worker: WorkerSettings,
   alerts: AlertsSettings,

@@ -31,6 +31,12 @@ export const Observation = z.discriminatedUnion('type', [
   AdLibraryScanEnd,
 ]);
 export type Observation = z.infer<typeof Observation>;
+export type ObservationType = Observation['type'];
+
+/** Every type of observation, in the order of the list. */
+export const OBSERVATION_TYPES: readonly ObservationType[] = Observation.options.map(
+  ({ shape }) => shape.type.value,
+);
 
 /** The default message limit of NATS. Larger observations are split into chunks. */
 export const OBSERVATION_MAX_BYTES = 1_000_000;

@@ -28,6 +28,8 @@ export const ADVISORY_LOCKS = {
   oauthSchema: 7_205_318,
   /** Codes, invitations and browsers of members. */
   signInSchema: 7_205_319,
+  /** Keys of third-party collectors. */
+  intakeSchema: 7_205_331,
 } as const;
 
 /** First key of the two-key advisory locks that elect leaders. The second is the hash of the role's name. */

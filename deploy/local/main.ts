@@ -50,7 +50,7 @@ const start = async (
   const secrets = await readOrCreateSecrets(folders.secretsFile);
   const servers = await startServers(settings, folders, resources, progress, signal, stopTimeLeftMs);
   const services = await startServices(settings, servers, secrets, folders, resources, progress, signal);
-  const { apiUrl, opsUrl, mcpUrl } = services;
+  const { apiUrl, opsUrl, mcpUrl, intakeUrl } = services;
 
   let tracked: readonly string[] = [];
   if (settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0) {
@@ -72,6 +72,7 @@ const start = async (
     api_url: apiUrl,
     ops_url: opsUrl,
     mcp_url: mcpUrl,
+    intake_url: intakeUrl,
     event_store_url: servers.eventStoreUrl,
     database_url: servers.databaseUrl,
     nats_url: servers.natsUrl,

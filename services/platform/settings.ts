@@ -128,6 +128,8 @@ export const LocalStack = z.object({
   ops_url: z.string(),
   /** Missing in folders of older releases. */
   mcp_url: z.string().optional(),
+  /** Absent in the file of an earlier version. */
+  intake_url: z.string().optional(),
   event_store_url: z.string(),
   database_url: z.string(),
   nats_url: z.string(),

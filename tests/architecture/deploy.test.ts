@@ -9,6 +9,7 @@ import { ApiSettings } from '#services/api/settings.ts';
 import { DeliverySettings } from '#services/delivery/settings.ts';
 import { IngestSettings } from '#services/ingest/settings.ts';
 import { McpSettings } from '#services/mcp/settings.ts';
+import { IntakeSettings } from '#services/intake/settings.ts';
 import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
@@ -21,6 +22,7 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   delivery: DeliverySettings,
   ingest: IngestSettings,
   mcp: McpSettings,
+  intake: IntakeSettings,
   ops: OpsSettings,
   projector: ProjectorSettings,
   worker: WorkerSettings,

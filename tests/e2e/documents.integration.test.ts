@@ -46,6 +46,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run start:api': SECOND_PROCESS,
   'npm run start:mcp': SECOND_PROCESS,
   'npm run start:ingest': SECOND_PROCESS,
+  'npm run start:intake': SECOND_PROCESS,
   'npm run start:projector': SECOND_PROCESS,
   'npm run start:worker': SECOND_PROCESS,
   'npm run start:alerts': SECOND_PROCESS,

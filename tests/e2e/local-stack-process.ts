@@ -27,6 +27,7 @@ export class StackProcess {
       API_PORT: '0',
       OPS_PORT: '0',
       MCP_PORT: '0',
+      INTAKE_PORT: '0',
       POSTGRES_PORT: '0',
       NATS_PORT: '0',
       EVENT_STORE_PORT: '0',

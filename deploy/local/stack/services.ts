@@ -15,6 +15,7 @@ export type RunningServices = {
   readonly opsUrl: string;
   /** Address of the MCP server, without `/mcp`. */
   readonly mcpUrl: string;
+  readonly intakeUrl: string;
   /** Starts the worker. It runs after the demo is loaded, because it rewrites the nightly lists when it starts. */
   startWorker(): Promise<void>;
 };
@@ -33,6 +34,7 @@ export const startServices = async (
   const opsPort = await choosePort(settings.OPS_PORT);
   const mcpPort = await choosePort(settings.MCP_PORT);
   const mcpUrl = `http://127.0.0.1:${mcpPort}`;
+  const intakePort = await choosePort(settings.INTAKE_PORT);
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   const api: ServiceDefinition = {
     name: 'api',
@@ -96,6 +98,15 @@ export const startServices = async (
     ...plain('alerts'),
     environment: { ...environmentOf(settings, servers), API_BASE_URL: apiUrl },
   };
+  const intake: ServiceDefinition = {
+    ...plain('intake'),
+    environment: {
+      ...environmentOf(settings, servers),
+      INTAKE_HOST: '127.0.0.1',
+      INTAKE_PORT: String(intakePort),
+      OBJECT_STORE_DIR: folders.objects,
+    },
+  };
   const running: Service[] = [];
   resources.defer(async () => {
     await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
@@ -103,16 +114,22 @@ export const startServices = async (
   const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
   };
-  for (const definition of [api, plain('ingest'), plain('projector'), ops, mcp, delivery, alerts]) {
+  for (const definition of [api, plain('ingest'), plain('projector'), ops, mcp, delivery, alerts, intake]) {
     await start(definition);
   }
   await waitUntilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
     answersOk(`${apiUrl}/v1/openapi.json`),
   );
   progress.step(
-    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${portNote(settings.API_PORT, apiPort)}, operators on ${opsPort}${portNote(settings.OPS_PORT, opsPort)}, MCP on ${mcpPort}${portNote(settings.MCP_PORT, mcpPort)}`,
+    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${portNote(settings.API_PORT, apiPort)}, operators on ${opsPort}${portNote(settings.OPS_PORT, opsPort)}, MCP on ${mcpPort}${portNote(settings.MCP_PORT, mcpPort)}, intake on ${intakePort}${portNote(settings.INTAKE_PORT, intakePort)}`,
   );
-  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, mcpUrl, startWorker: () => start(worker) };
+  return {
+    apiUrl,
+    opsUrl: `http://127.0.0.1:${opsPort}`,
+    mcpUrl,
+    intakeUrl: `http://127.0.0.1:${intakePort}`,
+    startWorker: () => start(worker),
+  };
 };
 
 /** Environment of every service process. */

@@ -19,6 +19,7 @@ export const LocalSettings = z.object({
   API_PORT: Port.default(8080).describe('Port of the REST API.'),
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
+  INTAKE_PORT: Port.default(8083).describe('Port of the intake of third-party collectors.'),
   POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
   NATS_PORT: Port.default(4222).describe('Port of NATS.'),
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the local event store.'),

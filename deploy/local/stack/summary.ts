@@ -30,6 +30,7 @@ export const summaryOf = (
     ...(stack.mcp_url === undefined
       ? []
       : [`  Assistants   ${stack.mcp_url}/mcp   (MCP; services/mcp/README.md)`]),
+    `  Intake       ${stack.intake_url}   key for a collector: npm run ops -- collector issue NAME`,
     `  E-mail       ${mail}`,
     `  Event store  ${stack.event_store_url}`,
     `  PostgreSQL   ${stack.database_url}`,

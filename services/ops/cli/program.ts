@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { registerAlertsCommands } from './commands/alerts.ts';
 import { registerAuditCommands } from './commands/audit.ts';
+import { registerCollectorCommands } from './commands/collectors/collector.ts';
 import { registerDeliveryCommands } from './commands/deliveries.ts';
 import { registerKeyCommands } from './commands/key.ts';
 import { registerMcpCommands } from './commands/mcp.ts';
@@ -21,6 +22,7 @@ export const createProgram = (): Command => {
     registerMemberCommands,
     registerKeyCommands,
     registerMcpCommands,
+    registerCollectorCommands,
     registerPlanCommands,
     registerRankingCommands,
     registerAuditCommands,

@@ -53,7 +53,7 @@ const ID_LENGTH = 16;
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** Creates a random id such as `ws_4k7m…`: 80 bits, without letters that look alike. */
-export const createId = (prefix: 'ws' | 'mem' | 'key'): string =>
+export const createId = (prefix: 'ws' | 'mem' | 'key' | 'col'): string =>
   `${prefix}_${Array.from({ length: ID_LENGTH }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join('')}`;
 
 export const now = (): string => new Date().toISOString();

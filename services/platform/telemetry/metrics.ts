@@ -75,6 +75,13 @@ export const observationsTaken = new Counter({
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
+/** Counts the lines that third-party collectors send. The type of a refused line is `unknown`. */
+export const intakeLines = new Counter({
+  name: 'adintel_intake_lines_total',
+  help: 'Lines sent to the intake, by type and outcome. outcome: accepted, refused.',
+  labelNames: ['type', 'outcome'] as const,
+  registers: [registry],
+});
 /** Counts what was cut from observations of the queue. `part`: texts, urls, entries (of lists). */
 export const shortenedParts = new Counter({
   name: 'adintel_ingest_shortened_total',

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { Refusal } from '#contracts/errors.ts';
+import type { ObservationType } from '#contracts/observations/index.ts';
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { installSchema } from '#platform/postgres/schema-installer.ts';
+import { keyFormatOf } from '../access/key-format.ts';
+
+const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
+
+/** Format of collector keys. It differs from that of API keys, so neither is accepted as the other. */
+export const COLLECTOR_KEY = keyFormatOf('svc_collect_');
+
+/** Creates the table of collector keys. */
+export const createCollectorTables = (database: Database): Promise<void> =>
+  installSchema(database, { lock: ADVISORY_LOCKS.intakeSchema, sql: SCHEMA, fingerprintOn: 'intake' });
+
+/** The authenticated sender of a request to the intake. */
+export type Collector = {
+  readonly keyId: string;
+  /** Every scan of this collector names a `collector` that begins with it. */
+  readonly name: string;
+  /** Types that it may send; `null`: all. */
+  readonly types: ReadonlySet<string> | null;
+};
+
+/**
+ * Finds the collector by the SHA-256 of its key; `null` when the key is unknown or revoked. Nothing is cached: a
+ * revoked key is refused from the next call on, in every process.
+ */
+export const findCollector = async (database: Database, sha256: string): Promise<Collector | null> => {
+  const { rows } = await database.query<{ key_id: string; name: string; types: readonly string[] | null }>({
+    name: 'intake_find_collector',
+    text: 'select key_id, name, types from intake.collector_key where sha256 = $1 and revoked_at is null',
+    values: [sha256],
+  });
+  const [row] = rows;
+  if (row === undefined) return null;
+  return { keyId: row.key_id, name: row.name, types: row.types === null ? null : new Set(row.types) };
+};
+
+export type NewCollectorKey = {
+  readonly key_id: string;
+  readonly name: string;
+  readonly sha256: string;
+  readonly last_four: string;
+  readonly types: readonly ObservationType[] | null;
+};
+
+/**
+ * Stores a key. Throws `Refusal` (`already_exists`) when the name begins with the name of another active collector, or
+ * the other way round: scans of one could pass for those of the other.
+ */
+export const storeCollectorKey = (database: Database, key: NewCollectorKey): Promise<void> =>
+  inTransaction(database, async (client) => {
+    // Two concurrent calls could each miss the name of the other.
+    await client.query('lock table intake.collector_key in share row exclusive mode');
+    const { rows } = await client.query<{ name: string }>(
+      `select name from intake.collector_key
+       where revoked_at is null and name <> $1 and (starts_with(name, $1) or starts_with($1, name))
+       order by name limit 1`,
+      [key.name],
+    );
+    if (rows[0] !== undefined) {
+      throw new Refusal(
+        'already_exists',
+        `The name ${key.name} and the name of the collector ${rows[0].name} begin alike, so their scans could not be told apart. Choose another name.`,
+      );
+    }
+    await client.query(
+      'insert into intake.collector_key (key_id, name, sha256, last_four, types) values ($1, $2, $3, $4, $5)',
+      [key.key_id, key.name, key.sha256, key.last_four, key.types],
+    );
+  });
+
+export type CollectorKey = {
+  readonly key_id: string;
+  readonly name: string;
+  readonly last_four: string;
+  readonly types: readonly string[] | null;
+  readonly issued_at: string;
+  readonly revoked_at: string | null;
+};
+
+/** Returns all keys, also revoked ones, by name and age. */
+export const listCollectorKeys = async (database: Database): Promise<readonly CollectorKey[]> => {
+  const { rows } = await database.query<
+    Omit<CollectorKey, 'issued_at' | 'revoked_at'> & { issued_at: Date; revoked_at: Date | null }
+  >(
+    `select key_id, name, last_four, types, issued_at, revoked_at from intake.collector_key
+     order by name, issued_at, key_id`,
+  );
+  return rows.map((row) => ({
+    ...row,
+    issued_at: row.issued_at.toISOString(),
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  }));
+};
+
+/** Revokes a key. Returns false when it was revoked before. Throws `Refusal` (`not_found`) for an unknown id. */
+export const revokeCollectorKey = async (database: Database, keyId: string): Promise<boolean> => {
+  const { rowCount } = await database.query(
+    'update intake.collector_key set revoked_at = now() where key_id = $1 and revoked_at is null',
+    [keyId],
+  );
+  if (rowCount === 1) return true;
+  const { rows } = await database.query('select from intake.collector_key where key_id = $1', [keyId]);
+  if (rows.length === 0) throw new Refusal('not_found', 'Collector key not found. See `collector list`.');
+  return false;
+};

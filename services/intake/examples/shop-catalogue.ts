@@ -1,0 +1,151 @@
+/**
+ * Example of a collector in TypeScript: reads the public catalogue of a shop and sends it to the intake as a storefront
+ * scan. The scan ids follow from the content, so sending a scan again records nothing twice.
+ *
+ *   node services/intake/examples/shop-catalogue.ts INTAKE_URL NAME KEY_FILE SHOP_URL
+ *
+ * NAME is the name of the key; KEY_FILE holds the key, because other users of the machine can read arguments.
+ */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { chunk } from 'es-toolkit/array/chunk';
+import { v5 } from 'uuid';
+import type {
+  ObservedProduct,
+  StorefrontScanEnd,
+  StorefrontScanPage,
+} from '#contracts/observations/storefront-scan.ts';
+
+/** Namespace of the scan ids of this collector. Use one of your own: `crypto.randomUUID()`. */
+const NAMESPACE = 'a7b0c1f2-6a55-4a0e-9d0e-3f7f6f1f2b11';
+const PRODUCTS_PER_PAGE = 250;
+/** A shop publishes at most 25,000 products in its catalogue. */
+const PAGES_MAX = 100;
+/** Products per observation, which has at most 1 MB. */
+const PRODUCTS_PER_LINE = 50;
+/** Lines per request, which has at most 1,000 lines and 16 MiB. */
+const LINES_PER_REQUEST = 15;
+/** Milliseconds between two requests to the shop. */
+const SHOP_PAUSE_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const ATTEMPTS = 5;
+const RETRY_SECONDS = 5;
+
+/** The parts of a product in `/products.json` that are read here. */
+type CatalogueProduct = {
+  readonly id: number;
+  readonly handle: string;
+  readonly title: string;
+  readonly product_type?: string;
+  readonly vendor?: string;
+  readonly published_at?: string | null;
+  readonly images?: readonly { readonly src: string }[];
+  readonly variants: readonly {
+    readonly id: number;
+    readonly title: string;
+    readonly sku?: string | null;
+    readonly price: string;
+    readonly compare_at_price?: string | null;
+    readonly available?: boolean;
+  }[];
+};
+
+const observedProduct = (product: CatalogueProduct): ObservedProduct => ({
+  id: String(product.id),
+  handle: product.handle,
+  title: product.title,
+  product_type: product.product_type || null,
+  vendor: product.vendor || null,
+  published_at: product.published_at ? new Date(product.published_at).toISOString() : null,
+  image_url: product.images?.[0]?.src ?? null,
+  variants: product.variants.map((variant) => ({
+    id: String(variant.id),
+    title: variant.title,
+    sku: variant.sku || null,
+    price: variant.price,
+    // The page shows that such a price does not exist, so `null` (unknown) would be wrong.
+    compare_at_price: variant.compare_at_price || 'none',
+    available: variant.available ?? null,
+  })),
+});
+
+/** Reads the catalogue to its end. `complete` is false when a product came twice: the list moved meanwhile. */
+const readCatalogue = async (shopUrl: string) => {
+  const products = new Map<string, ObservedProduct>();
+  let seen = 0;
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const reply = await fetch(new URL(`/products.json?limit=${PRODUCTS_PER_PAGE}&page=${page}`, shopUrl), {
+      headers: { 'user-agent': 'example-collector/1 (+https://shop.example/contact)' },
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    const body = reply.ok ? ((await reply.json()) as { products?: readonly CatalogueProduct[] }) : {};
+    if (body.products === undefined) throw new Error(`${shopUrl} has no catalogue: status ${reply.status}`);
+    if (body.products.length === 0)
+      return { products: [...products.values()], complete: seen === products.size };
+    seen += body.products.length;
+    for (const product of body.products) products.set(String(product.id), observedProduct(product));
+    await pause(SHOP_PAUSE_MS);
+  }
+  return { products: [...products.values()], complete: false };
+};
+
+/** Sends lines, again after the time that the intake names. Returns the lines that it refused. */
+const send = async (intakeUrl: string, key: string, lines: readonly object[]): Promise<readonly object[]> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const reply = await fetch(new URL('/intake/observations', intakeUrl), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/x-ndjson',
+        'content-encoding': 'gzip',
+      },
+      body: new Uint8Array(gzipSync(lines.map((line) => JSON.stringify(line)).join('\n'))),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    if (reply.ok) return ((await reply.json()) as { refused: readonly object[] }).refused;
+    if (![429, 503].includes(reply.status) || attempt === ATTEMPTS) {
+      throw new Error(`The intake answered ${reply.status}: ${await reply.text()}`);
+    }
+    await reply.body?.cancel();
+    await pause(1_000 * Number(reply.headers.get('retry-after') ?? RETRY_SECONDS));
+  }
+};
+
+const [intakeUrl, name, keyFile, shopUrl] = process.argv.slice(2);
+if (!intakeUrl || !name || !keyFile || !shopUrl) {
+  throw new Error('Usage: shop-catalogue.ts INTAKE_URL NAME KEY_FILE SHOP_URL');
+}
+const key = (await readFile(keyFile, 'utf8')).trim();
+const { products, complete } = await readCatalogue(shopUrl);
+const scanned_at = new Date().toISOString();
+const { hostname: domain } = new URL(shopUrl);
+const scan_id = v5(JSON.stringify([domain, scanned_at, products]), NAMESPACE);
+const parts = chunk(products, PRODUCTS_PER_LINE);
+const pages = parts.map(
+  (part, page): StorefrontScanPage => ({
+    type: 'storefront.scan',
+    scan_id,
+    domain,
+    scanned_at,
+    page,
+    products: part,
+  }),
+);
+const end: StorefrontScanEnd = {
+  type: 'storefront.scan_end',
+  scan_id,
+  domain,
+  scanned_at,
+  pages: pages.length,
+  complete,
+  currency: null,
+  collector: `${name}/example-1`,
+};
+const refused: object[] = [];
+for (const lines of chunk([...pages, end], LINES_PER_REQUEST)) {
+  refused.push(...(await send(intakeUrl, key, lines)));
+}
+for (const line of refused) console.error(JSON.stringify(line));
+console.log(`${products.length} products sent, ${refused.length} lines refused, complete: ${complete}`);
+process.exitCode = refused.length === 0 ? 0 : 1;

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Collector } from '#application/collectors/collector-keys.ts';
+import type { FileReply } from '#contracts/intake/replies.ts';
+import type { ObservationType } from '#contracts/observations/index.ts';
+import { CREATIVE_KEY } from '#contracts/values/creatives.ts';
+import type { Log } from '#platform/logger.ts';
+import type { ObjectStore } from '#platform/object-store/object-store.ts';
+import { IntakeRefusal } from '../server/intake-refusal.ts';
+import { receiveBody } from '../server/request-body.ts';
+import { HEAD_BYTES, mediaTypeOf, VIDEO_MAX_BYTES } from './media-type.ts';
+
+/** The type that a key needs to send files: it describes them. */
+const GRANTED_BY: ObservationType = 'creative.file';
+
+/** Seconds until a collector sends a file again that the object store did not take. */
+const RETRY_SECONDS = 30;
+
+/** Key of a file in the object store, once for all ads. */
+export const mediaKeyOf = (sha256: string): string =>
+  `media/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+
+const tooLarge = (maxBytes: number): IntakeRefusal =>
+  new IntakeRefusal('too_large', `A file of this type has at most ${maxBytes} bytes.`);
+
+export type FileReceipt = { readonly created: boolean; readonly reply: FileReply };
+
+/**
+ * Stores a file under its SHA-256. The type is recognised by its bytes. The object store shows the file only after its
+ * hash was compared, so a refused body leaves nothing behind. `created` is false when the file was there.
+ */
+export const receiveFile = async (
+  request: IncomingMessage,
+  sha256: string,
+  { types }: Collector,
+  {
+    objectStore,
+    requireKey,
+    timeoutMs,
+    log,
+  }: {
+    readonly log: Log;
+    readonly objectStore: ObjectStore;
+    readonly requireKey: () => Promise<unknown>;
+    readonly timeoutMs: number;
+  },
+): Promise<FileReceipt> => {
+  if (types !== null && !types.has(GRANTED_BY)) {
+    throw new IntakeRefusal(
+      'type_not_granted',
+      `Files need a key that may send \`${GRANTED_BY}\`. Ask the operator for one.`,
+    );
+  }
+  if (!CREATIVE_KEY.test(sha256)) {
+    const message = 'The path ends with the SHA-256 of the file: 64 hexadecimal digits in lower case.';
+    throw new IntakeRefusal('invalid_request', message, {
+      details: [{ path: 'sha256', message, code: 'invalid_format' }],
+    });
+  }
+  if (!['', 'identity'].includes((request.headers['content-encoding'] ?? '').trim().toLowerCase())) {
+    throw new IntakeRefusal('unsupported_content', 'Send the bytes of the file without a content-encoding.');
+  }
+
+  const digest = createHash('sha256');
+  let contentType = '';
+  let bytes = 0;
+  /** Passes the bytes on once their type is known. Throws before its end when the file is refused. */
+  const checkedBody = async function* (): AsyncGenerator<Buffer> {
+    let head: Buffer | null = Buffer.alloc(0);
+    let maxBytes = VIDEO_MAX_BYTES;
+    const begin = (first: Buffer): Buffer => {
+      const type = mediaTypeOf(first.subarray(0, HEAD_BYTES));
+      if (type === null) {
+        throw new IntakeRefusal(
+          'unsupported_content',
+          'The file is not a JPEG, PNG, WebP, GIF, MP4 or WebM.',
+        );
+      }
+      ({ contentType, maxBytes } = type);
+      if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+      head = null;
+      return first;
+    };
+    for await (const chunk of receiveBody(request, { maxBytes: VIDEO_MAX_BYTES, timeoutMs })) {
+      digest.update(chunk);
+      bytes += chunk.length;
+      if (head !== null) {
+        head = Buffer.concat([head, chunk]);
+        if (head.length >= HEAD_BYTES) yield begin(head);
+        continue;
+      }
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      yield chunk;
+    }
+    if (head !== null) yield begin(head);
+    const actual = digest.digest('hex');
+    if (actual !== sha256) {
+      throw new IntakeRefusal('hash_mismatch', `The SHA-256 of the body is ${actual}, not that of the path.`);
+    }
+    await requireKey();
+  };
+
+  const key = mediaKeyOf(sha256);
+  let existing: object | null;
+  try {
+    existing = await objectStore.open(key);
+    if (existing === null) await objectStore.write(key, checkedBody());
+    else for await (const _ of checkedBody());
+  } catch (error) {
+    if (error instanceof IntakeRefusal) throw error;
+    log.warn({ err: error }, 'file not stored');
+    throw new IntakeRefusal('unavailable', 'The file cannot be stored now. Send it again later.', {
+      retryAfterSeconds: RETRY_SECONDS,
+    });
+  }
+  return {
+    created: existing === null,
+    reply: { sha256, bytes, content_type: contentType, object_key: key },
+  };
+};

@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { IntakeRefusal } from './intake-refusal.ts';
+
+/** Milliseconds in which the rest of a refused body is read and dropped, so that the client can read the reply. */
+const DISCARD_MAX_MS = 10_000;
+
+export type BodyLimits = {
+  readonly maxBytes: number;
+  /** Milliseconds to receive the whole body. */
+  readonly timeoutMs: number;
+};
+
+const tooLarge = (maxBytes: number): IntakeRefusal =>
+  new IntakeRefusal('too_large', `The body is larger than ${maxBytes} bytes. Send smaller parts.`);
+
+/**
+ * Yields the body as it arrives. Throws `too_large` for a body over the limit, and `invalid_request` for one that
+ * arrives too slowly or ends early. After a throw, call `discardBody`.
+ */
+export const receiveBody = async function* (
+  request: IncomingMessage,
+  { maxBytes, timeoutMs }: BodyLimits,
+): AsyncGenerator<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const late = Promise.withResolvers<never>();
+  late.promise.catch(() => undefined);
+  const timer = setTimeout(() => {
+    const message = `The body did not arrive within ${timeoutMs / 1_000} s. Send smaller parts.`;
+    late.reject(
+      new IntakeRefusal('invalid_request', message, {
+        details: [{ path: '', message, code: 'body_too_slow' }],
+      }),
+    );
+  }, timeoutMs);
+  const chunks = request.iterator({ destroyOnReturn: false });
+  let bytes = 0;
+  try {
+    for (;;) {
+      const next = chunks.next().catch(() => {
+        throw new IntakeRefusal('invalid_request', 'The body ended early. Send the request again.');
+      });
+      const { done, value } = await Promise.race([next, late.promise]);
+      if (done) return;
+      const chunk = value as Buffer;
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      yield chunk;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** Drops the rest of a body that is not read to its end, for a limited time, and then closes the connection. */
+export const discardBody = (request: IncomingMessage): void => {
+  if (request.readableEnded || request.destroyed) return;
+  // A listener of `receiveBody` would keep `resume` from having an effect.
+  request.removeAllListeners('readable');
+  setImmediate(() => request.resume());
+  const timer = setTimeout(() => request.destroy(), DISCARD_MAX_MS);
+  timer.unref();
+  request.once('close', () => clearTimeout(timer));
+};
+
+const unpack = promisify(gunzip);
+
+/**
+ * Returns the whole body, unpacked when its `content-encoding` is gzip. The limit applies to the received bytes and to
+ * the unpacked ones: unpacking stops there, so a small body cannot fill the memory.
+ */
+export const readWholeBody = async (request: IncomingMessage, limits: BodyLimits): Promise<Buffer> => {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (!['identity', 'gzip', 'x-gzip'].includes(encoding)) {
+    throw new IntakeRefusal(
+      'unsupported_content',
+      'The content-encoding is unknown. Send `gzip`, or a body without an encoding.',
+    );
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of receiveBody(request, limits)) chunks.push(chunk);
+  const received = Buffer.concat(chunks);
+  if (encoding === 'identity') return received;
+  try {
+    return await unpack(received, { maxOutputLength: limits.maxBytes });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limits.maxBytes);
+    throw new IntakeRefusal('invalid_request', 'The body is not valid gzip data. Pack it again.');
+  }
+};

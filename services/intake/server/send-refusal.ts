@@ -1,0 +1,20 @@
+import type { FastifyReply } from 'fastify';
+import { INTAKE_ERRORS } from '#contracts/intake/errors.ts';
+import { errorBody } from '#platform/http/error-body.ts';
+import { type Headers, send } from '#platform/http/send-json.ts';
+import type { Log } from '#platform/logger.ts';
+import { IntakeRefusal } from './intake-refusal.ts';
+
+/** Sends an error reply with the error body of the API. Any other error is logged and sent as 500. */
+export const sendRefusal = (reply: FastifyReply, requestId: string, error: unknown, log: Log): void => {
+  const refusal =
+    error instanceof IntakeRefusal
+      ? error
+      : new IntakeRefusal('internal', 'Internal error. Try again, and report the `request_id`.');
+  if (refusal !== error) log.error({ err: error, request_id: requestId }, 'request failed');
+  const { type, status } = INTAKE_ERRORS[refusal.code];
+  const headers: Headers = { 'x-request-id': requestId };
+  if (refusal.retryAfterSeconds !== null) headers['retry-after'] = refusal.retryAfterSeconds;
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  send(reply, status, headers, errorBody(type, status, refusal.message, requestId, refusal.details));
+};

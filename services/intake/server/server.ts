@@ -1,0 +1,178 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createRateLimiter } from '#application/access/rate-limiter.ts';
+import type { Collector } from '#application/collectors/collector-keys.ts';
+import type { Clock } from '#platform/clock.ts';
+import { createHttpServer } from '#platform/http/http-server.ts';
+import { requestIdOf } from '#platform/http/request-id.ts';
+import { send } from '#platform/http/send-json.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import type { ObjectStore } from '#platform/object-store/object-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { requestMeter } from '#platform/telemetry/metrics.ts';
+import { receiveFile } from '../files/receive-file.ts';
+import { OBSERVATIONS_MAX_BYTES, receiveObservations } from '../observations/receive-observations.ts';
+import { observationSchemas } from '../schemas/observation-schemas.ts';
+import { authenticate } from './authenticate.ts';
+import { IntakeRefusal } from './intake-refusal.ts';
+import { discardBody } from './request-body.ts';
+import { createRequestSlots } from './request-slots.ts';
+import { sendRefusal } from './send-refusal.ts';
+
+/** Requests per minute and key, counted over all processes. Each carries up to 1,000 lines. */
+export const REQUESTS_PER_MINUTE = 600;
+/** Milliseconds in which observations arrive: 16 MiB at 280 KB/s. */
+const OBSERVATIONS_TIMEOUT_MS = 60_000;
+/** Milliseconds in which a file arrives: 100 MiB at 350 KB/s. */
+const FILE_TIMEOUT_MS = 300_000;
+/** Milliseconds after which Node ends a request. Longer than the others, so that those reply. */
+const REQUEST_TIMEOUT_MS = 330_000;
+/** Maximum characters of a path parameter: longer than any hash or type. */
+const PATH_PARAMETER_MAX_LENGTH = 200;
+
+/** Resources that the caller opens and closes. */
+export type IntakeResources = {
+  readonly database: Database;
+  readonly nats: Nats;
+  readonly objectStore: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Milliseconds in which a body must arrive; for tests. */
+  readonly bodyTimeoutMs?: number;
+};
+
+type Result = { readonly status: number; readonly body: object; readonly logged?: object };
+type Run = (
+  request: FastifyRequest,
+  collector: Collector,
+  requireKey: () => Promise<unknown>,
+) => Promise<Result>;
+
+const NOT_FOUND = new IntakeRefusal(
+  'not_found',
+  'Not found. The intake has POST /intake/observations, PUT /intake/files/{sha256} and GET /intake/schemas.',
+);
+
+/** Converts an error of Fastify, such as a malformed URL or content type. Returns other errors unchanged. */
+const toRefusal = (error: unknown): unknown => {
+  const { statusCode = 500, message } = error as { statusCode?: number; message: string };
+  if (statusCode < 400 || statusCode >= 500) return error;
+  return new IntakeRefusal(statusCode === 415 ? 'unsupported_content' : 'invalid_request', message);
+};
+
+/**
+ * Builds the intake server: it validates what third-party collectors send and publishes it to the queue. It writes no
+ * event and no table. It does not listen yet. Closing it leaves `resources` open.
+ */
+export const buildIntake = (resources: IntakeResources): FastifyInstance => {
+  const { database, nats, objectStore, clock, log, bodyTimeoutMs } = resources;
+  const slots = createRequestSlots();
+  const rateLimiter = createRateLimiter(clock);
+  rateLimiter.share(nats.connection);
+  const meterUnmatched = requestMeter('none');
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
+    sendRefusal(reply, requestIdOf(request.headers['x-request-id']), error, log);
+    meterUnmatched(reply.raw.statusCode, 0);
+    discardBody(request.raw);
+  };
+  const app = createHttpServer({
+    bodyMaxBytes: OBSERVATIONS_MAX_BYTES,
+    pathParameterMaxLength: PATH_PARAMETER_MAX_LENGTH,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    onFrameworkError: (request, reply, error) => refuse(request, reply, toRefusal(error)),
+  });
+  // Handlers read the body themselves, after the key was checked.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
+  app.setErrorHandler((error, request, reply) => refuse(request, reply, toRefusal(error)));
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, NOT_FOUND));
+
+  /** Checks key and limits, runs the handler, and sends the reply. The only place that writes replies to collectors. */
+  const handle = (operation: string, run: Run) => {
+    const meter = requestMeter(operation);
+    return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      const since = performance.now();
+      const requestId = requestIdOf(request.headers['x-request-id']);
+      let collector: Collector | undefined;
+      let logged: object = {};
+      try {
+        const requireKey = () => authenticate(database, request.headers, log);
+        const known = await requireKey();
+        collector = known;
+        const { allowed, resetIn } = rateLimiter.take(known.keyId, REQUESTS_PER_MINUTE);
+        if (!allowed) {
+          throw new IntakeRefusal(
+            'rate_limited',
+            `More than ${REQUESTS_PER_MINUTE} requests in a minute. Send more lines per request, and try again in ${resetIn} s.`,
+            { retryAfterSeconds: resetIn },
+          );
+        }
+        const result = await slots.run(known.keyId, () => run(request, known, requireKey));
+        logged = result.logged ?? {};
+        send(reply, result.status, { 'x-request-id': requestId }, JSON.stringify(result.body));
+      } catch (error) {
+        sendRefusal(reply, requestId, error, log);
+        discardBody(request.raw);
+      }
+      const seconds = (performance.now() - since) / 1_000;
+      const { statusCode: status } = reply.raw;
+      meter(status, seconds);
+      log.info(
+        {
+          request_id: requestId,
+          operation,
+          status,
+          duration_ms: Math.round(seconds * 1_000),
+          collector: collector?.name,
+          key_id: collector?.keyId,
+          ...logged,
+        },
+        'request',
+      );
+    };
+  };
+
+  app.post(
+    '/intake/observations',
+    handle('intakeObservations', async (request, collector, requireKey) => {
+      const limits = {
+        maxBytes: OBSERVATIONS_MAX_BYTES,
+        timeoutMs: bodyTimeoutMs ?? OBSERVATIONS_TIMEOUT_MS,
+      };
+      const body = await receiveObservations(request.raw, collector, { nats, log, requireKey, limits });
+      return { status: 200, body, logged: { accepted: body.accepted, refused: body.refused.length } };
+    }),
+  );
+  app.put<{ Params: { sha256: string } }>(
+    '/intake/files/:sha256',
+    handle('intakeFile', async (request, collector, requireKey) => {
+      const { sha256 } = request.params as { readonly sha256: string };
+      const timeoutMs = bodyTimeoutMs ?? FILE_TIMEOUT_MS;
+      const stored = await receiveFile(request.raw, sha256, collector, {
+        objectStore,
+        requireKey,
+        timeoutMs,
+        log,
+      });
+      return {
+        status: stored.created ? 201 : 200,
+        body: stored.reply,
+        logged: { bytes: stored.reply.bytes },
+      };
+    }),
+  );
+
+  const schemas = new Map<string, object>(observationSchemas().map(({ type, schema }) => [type, schema]));
+  const sendOpen = (request: FastifyRequest, reply: FastifyReply, body: object): void =>
+    send(reply, 200, { 'x-request-id': requestIdOf(request.headers['x-request-id']) }, JSON.stringify(body));
+  app.get('/intake/schemas', (request, reply) => sendOpen(request, reply, { types: [...schemas.keys()] }));
+  app.get<{ Params: { type: string } }>('/intake/schemas/:type', (request, reply) => {
+    const schema = schemas.get(request.params.type);
+    if (schema === undefined) return refuse(request, reply, NOT_FOUND);
+    sendOpen(request, reply, schema);
+  });
+
+  app.addHook('onClose', async () => rateLimiter[Symbol.dispose]());
+  return app;
+};

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import {
+  issueCollectorKey,
+  loadCollectorKeys,
+  revokeCollector,
+} from '#services/ops/collectors/operations.ts';
+import { withOpsDependencies } from '../../dependencies.ts';
+import { printRecord, printTable } from '../../output.ts';
+
+const parseTypes = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((type) => type.trim())
+    .filter((type) => type !== '');
+
+/** `ops collector issue|list|revoke` */
+export const registerCollectorCommands = (program: Command): void => {
+  const collector = program.command('collector').description('manage the keys of third-party collectors');
+  collector
+    .command('issue')
+    .description('issue a key for the intake; the key is printed only once')
+    .argument('<name>', 'name with which the `collector` of every scan begins')
+    .option('--types <types>', 'comma-separated types of observations; all when not set', parseTypes)
+    .action(async (name: string, { types }: { types?: readonly string[] }, command: Command) => {
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => issueCollectorKey(dependencies, name, types ?? null)),
+      );
+    });
+  collector
+    .command('list')
+    .description('list keys, including revoked keys, with their last four characters')
+    .action(async (_options: object, command: Command) => {
+      const keys = await withOpsDependencies(loadCollectorKeys);
+      const columns = ['key_id', 'name', 'last_four', 'types', 'issued_at', 'revoked_at'];
+      printTable(
+        command,
+        columns,
+        keys.map((key) => ({ ...key, types: key.types ?? ['all'] })),
+      );
+    });
+  collector
+    .command('revoke')
+    .description('revoke a key; the next request with it fails')
+    .argument('<key>', 'key id')
+    .action(async (keyId: string, _options: object, command: Command) => {
+      printRecord(command, await withOpsDependencies((dependencies) => revokeCollector(dependencies, keyId)));
+    });
+};
