@@ -4,8 +4,8 @@ import type { Actor, CommandMetadata } from '#contracts/events/event.ts';
 export const serviceActor = (id: string): Actor => ({ kind: 'service', id });
 
 /**
- * Builds the metadata of the events of one command. `requestId` defaults to the correlation id: a command without a
- * request of its own is found by what it belongs to.
+ * Builds the metadata of the events of one command. Only commands of API requests have a `requestId`; others are found
+ * by their correlation id, which is the default.
  */
 export const eventMetadata = (command: {
   readonly actor: Actor;

@@ -12,7 +12,7 @@ import { LOOPBACK } from '../pages/consent-page.ts';
 export type AppRequest = {
   /** Id of this step; it is part of the page's address. */
   readonly uid: string;
-  /** Account that the authorization server holds for this browser, which may be another one than the pages'. */
+  /** Account in the authorization server's cookie. It can differ from the account signed in on the pages. */
   readonly accountId: string | null;
   /** Time from which a sign-in counts, where the app demands a new one. Epoch seconds. */
   readonly signedInSince: number | null;

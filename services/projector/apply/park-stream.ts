@@ -39,8 +39,8 @@ const park = async (
 };
 
 /**
- * Requests a retry of the streams whose first event waited for a release that this one is. Returns how many. Called
- * when a projection is acquired, since each release runs in a process of its own.
+ * Requests a retry of the waiting streams whose first event this release can read. Returns how many. Called when a
+ * projection is acquired: a new release starts as a new process.
  */
 export const requestReadableRetries = async (database: Database, projection: string): Promise<number> => {
   const { rows } = await database.query<{ stream: string; type: string; version: number }>(

@@ -48,9 +48,8 @@ const shareText = (one: AdCardContent, other: AdCardContent): boolean => {
 };
 
 /**
- * Returns the existing card of each seen card; `undefined` for a new card. If each seen card is compatible with the
- * existing card at the same index, cards are matched by index. Cards that were filled once are then filled in the
- * same way at the next scan.
+ * Returns the existing card of each seen card; `undefined` for a new card. Cards are matched by index if all are
+ * compatible with the existing card at their index. So the next scan fills the same cards again.
  */
 const matchCards = (existing: Cards, seen: Cards): readonly (AdCardContent | undefined)[] => {
   const isCompatibleAt = (card: AdCardContent, index: number): boolean => {
