@@ -1,6 +1,5 @@
 import type { Observation } from '#contracts/observations/index.ts';
 import type { Shortened } from '#contracts/observations/shorten-ad.ts';
-import type { NoPlan } from './file-plan.ts';
 import type { FormatName } from '../readers/formats.ts';
 import { WHOLE_FILE_LINE } from '../readers/parsing/json-records.ts';
 import type { RefusedRecord } from '../readers/record.ts';
@@ -63,8 +62,11 @@ export const refusedItem = (
   header: plan.header,
 });
 
+/** The reason why a file cannot be read. */
+export type FileRefusal = { readonly what: string; readonly advice: string };
+
 /** Returns the item of a file that is refused as a whole. */
-export const refusedFile = (path: string, { what, advice }: NoPlan): RefusedItem =>
+export const refusedFile = (path: string, { what, advice }: FileRefusal): RefusedItem =>
   refusedItem(
     path,
     { header: null },

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { csvRows } from '../readers/parsing/csv-rows.ts';
 import { detectFormat } from '../readers/detect-format.ts';
+import type { FileRefusal } from './file-item.ts';
 import type { SidePlan } from './read-side-file.ts';
 import { type FormatName, READERS, SIDE_READERS, type SideFormat } from '../readers/formats.ts';
 import { readMappedCsv, variantOf } from '../readers/formats/mapped-csv.ts';
@@ -43,8 +44,6 @@ export type Plan = { readonly format: FormatName } & (
   | ({ readonly kind: 'side' } & SidePlan)
   | { readonly kind: 'observations' }
 );
-/** The reason why a file cannot be read. */
-export type NoPlan = { readonly what: string; readonly advice: string };
 
 /** Returns the file name without folder, `.gz`, extension and the `.refused` suffix of a rejects file. */
 export const stemOf = (path: string): string =>
@@ -57,7 +56,7 @@ export const stemOf = (path: string): string =>
 export const isRefusedFile = (path: string): boolean => /\.refused(-\d+)?\.[^/]*$/.test(basename(path));
 
 /** Returns the plan for reading a file, or the reason why it cannot be read. Reads no record beyond detection. */
-export const planFile = async (path: string, options: ReadOptions): Promise<Plan | NoPlan> => {
+export const planFile = async (path: string, options: ReadOptions): Promise<Plan | FileRefusal> => {
   const detected = await detectFormat(path, mappedFormatOf(options), options.format);
   if ('unknown' in detected) return { what: detected.unknown, advice: detected.advice };
   const { format } = detected;
@@ -94,7 +93,7 @@ const mappedFormatOf = ({ mapping }: ReadOptions): 'mapped-csv' | 'mapped-json' 
 
 const isSideFormat = (format: FormatName): format is SideFormat => format in SIDE_READERS;
 
-const sidePlan = (path: string, format: SideFormat, options: ReadOptions): SidePlan | NoPlan => {
+const sidePlan = (path: string, format: SideFormat, options: ReadOptions): SidePlan | FileRefusal => {
   const { read, needs }: { read: SideReader; needs: SideNeeds } = SIDE_READERS[format];
   if (needs.brand && options.brand === undefined) return { what: 'has no brand', advice: NO_BRAND.advice };
   return {
@@ -131,7 +130,7 @@ const mappedPlan = async (
   path: string,
   format: 'mapped-csv' | 'mapped-json',
   options: ReadOptions,
-): Promise<FilePlan | NoPlan> => {
+): Promise<FilePlan | FileRefusal> => {
   const { mapping: loaded } = options;
   if (loaded === undefined) return { what: 'requires a mapping', advice: 'add --mapping FILE' };
   const { mapping } = loaded;
