@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
 import { HistoryEntry } from '#contracts/audit/entry.ts';
+import { csvLines, textOfCsvField } from '#application/exports/csv-lines.ts';
 import type { ExportFormat } from '#contracts/audit/manifest.ts';
 
 /** Converts history entries to lines of an export and back. An entry has exactly one valid line. */
@@ -23,12 +24,8 @@ const CSV_COLUMNS = [
   'schema_version',
   'hash',
 ] as const;
-
-/** Formats a CSV cell (RFC 4180). No column can start with `=`, which spreadsheets would run as a formula. */
-const cellOf = (value: string | number): string => {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
+/** Line end of audit exports in every format. */
+const LINE_END = '\n';
 
 const csvLineOf = (entry: HistoryEntry): string => {
   const { actor, resource, data, ...plain } = entry;
@@ -41,11 +38,12 @@ const csvLineOf = (entry: HistoryEntry): string => {
     resource_revision: resource.revision,
     data: canonicalJson(data),
   };
-  return CSV_COLUMNS.map((column) => cellOf(cells[column])).join();
+  return csvLines([CSV_COLUMNS.map((column) => cells[column])], LINE_END).slice(0, -LINE_END.length);
 };
 
 const entryOfCsv = (line: string): unknown => {
-  const [cells = []] = parse(line);
+  const [fields = []] = parse(line);
+  const cells = fields.map(textOfCsvField);
   if (cells.length !== CSV_COLUMNS.length)
     throw new Error(`it has ${cells.length} cells instead of ${CSV_COLUMNS.length}`);
   const {

@@ -1,8 +1,8 @@
-import { stringify } from 'csv-stringify/sync';
 import type { ReportRequested } from '#contracts/events/workspace/report.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
 import { REPORT_COLUMNS } from '#contracts/resources/workspace/report.ts';
+import { csvLines } from '#application/exports/csv-lines.ts';
 import type { ObjectStore, StoredObject } from '#platform/object-store/object-store.ts';
 import { readRadarWindow } from './read-radar-window.ts';
 
@@ -29,14 +29,14 @@ const rowOf = (item: RadarItem): Readonly<Record<Column, string | null>> => ({
   correction: item.correction,
 });
 
-/** Formats rows as CSV with RFC 4180 line ends. Cells that look like formulas get a leading apostrophe. */
-const csvOf = (items: readonly RadarItem[], header: boolean): string =>
-  stringify(items.map(rowOf), {
-    header,
-    columns: [...REPORT_COLUMNS],
-    escape_formulas: true,
-    record_delimiter: 'windows',
-  });
+/** Line end of reports (RFC 4180). */
+const LINE_END = '\r\n';
+
+const csvOf = (items: readonly RadarItem[]): string =>
+  csvLines(
+    items.map(rowOf).map((row) => REPORT_COLUMNS.map((column) => row[column])),
+    LINE_END,
+  );
 
 /** Streams a report's rows into the object store page by page, so memory does not grow with the file. */
 export const exportRadar = async (
@@ -48,11 +48,11 @@ export const exportRadar = async (
 ): Promise<StoredObject & { readonly rows: number }> => {
   let rows = 0;
   const source = async function* (): AsyncGenerator<string> {
-    yield csvOf([], true);
+    yield csvLines([REPORT_COLUMNS], LINE_END);
     for await (const items of readRadarWindow(db, request)) {
       signal.throwIfAborted();
       rows += items.length;
-      yield csvOf(items, false);
+      yield csvOf(items);
     }
   };
   const { bytes, sha256 } = await objectStore.write(objectKey, source());

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { inheritedEnvironment } from '#platform/settings.ts';
+
+/**
+ * `npm run attack`: the attacks of this folder with a fresh seed and more tries than in `npm test`. Prints one line an
+ * attack, and exits 1 when one succeeds.
+ */
+
+/** Times as many tries as in `npm test`. */
+const FACTOR = 20;
+/** Time limit of one attack in milliseconds. */
+const ATTACK_LIMIT_MS = 600_000;
+const SEED_MAX = 2 ** 31 - 1;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    factor: { type: 'string', default: String(FACTOR) },
+    seed: { type: 'string', default: String(randomInt(1, SEED_MAX)) },
+  },
+});
+const settings = { ATTACK_FACTOR: values.factor, PROPERTY_SEED: values.seed, PROPERTY_RUNS: values.factor };
+console.log(
+  Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' '),
+);
+const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+const files =
+  positionals.length > 0 ? positionals.map((name) => `tests/attacks/${name}`) : ['tests/attacks/'];
+const child = spawn(
+  process.execPath,
+  [
+    vitest,
+    'run',
+    '--config=tests/vitest.config.ts',
+    '--reporter=tests/attacks/reporter.ts',
+    `--testTimeout=${ATTACK_LIMIT_MS}`,
+    ...files,
+  ],
+  { env: { ...inheritedEnvironment(), ...settings }, stdio: 'inherit' },
+);
+child.once('exit', (code) => {
+  process.exitCode = code ?? 1;
+});
