@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { Endpoint } from './define-endpoint.ts';
 
@@ -41,11 +41,38 @@ export const BODY_NOT_ALLOWED = bodyFault('This endpoint takes no body.', 'body_
 /** Fault of a request without a body to an endpoint that requires one. */
 export const BODY_MISSING = bodyFault('A JSON body is required.', 'body_missing');
 
+/** Schemas without their rules over several properties, by the whole schema. */
+const withoutRules = new WeakMap<z.ZodObject, z.ZodObject>();
+
+/** Returns the object schema without its rules over several properties. `null` when it has none. */
+const propertiesOf = (schema: z.ZodType): z.ZodObject | null => {
+  if (!(schema instanceof z.ZodObject) || !schema.def.checks?.length) return null;
+  const cached = withoutRules.get(schema);
+  if (cached) return cached;
+  const properties = schema.clone({ ...schema.def, checks: [] });
+  withoutRules.set(schema, properties);
+  return properties;
+};
+
+/**
+ * Validates each property by itself, and then the rules over several properties. Zod would also give these rules a
+ * property of the right type in the wrong format, such as a date `a`, which they cannot compute with.
+ */
+const validate = <Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.ZodSafeParseResult<z.output<Schema>> => {
+  const single = propertiesOf(schema)?.safeParse(value);
+  return single?.success === false
+    ? { success: false, error: single.error as never }
+    : schema.safeParse(value);
+};
+
 const validateBody = (endpoint: Endpoint, body: ReadBody): ReadBody => {
   if ('faults' in body) return body;
   if (!endpoint.body) return body.value === undefined ? body : BODY_NOT_ALLOWED;
   if (body.value === undefined) return BODY_MISSING;
-  const checked = endpoint.body.schema.safeParse(body.value);
+  const checked = validate(endpoint.body.schema, body.value);
   return checked.success ? { value: checked.data } : { faults: toDetails(checked.error) };
 };
 
@@ -56,7 +83,7 @@ const defaultQueries = new WeakMap<Endpoint, Record<string, unknown>>();
 const defaultQuery = (endpoint: Endpoint): Record<string, unknown> | undefined => {
   const cached = defaultQueries.get(endpoint);
   if (cached) return cached;
-  const parsed = endpoint.query.safeParse({});
+  const parsed = validate(endpoint.query, {});
   if (!parsed.success) return undefined;
   defaultQueries.set(endpoint, parsed.data);
   return parsed.data;
@@ -72,12 +99,12 @@ export const validateEndpointInput = (
   transportFaults: readonly ErrorDetail[] = [],
 ): ValidInput => {
   const details = [...transportFaults];
-  const params = endpoint.params.safeParse(input.params);
+  const params = validate(endpoint.params, input.params);
   if (!params.success) details.push(...toDetails(params.error));
 
   let validQuery = input.query === undefined ? defaultQuery(endpoint) : undefined;
   if (!validQuery) {
-    const query = endpoint.query.safeParse(input.query ?? {});
+    const query = validate(endpoint.query, input.query ?? {});
     if (query.success) validQuery = query.data;
     else details.push(...toDetails(query.error));
   }
