@@ -3,6 +3,7 @@ import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { unescapeStoredMedia } from '#contracts/values/stored-media.ts';
 import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.ts';
 import { DAYS_ACTIVE, LAST_SEEN_AT, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
@@ -104,7 +105,7 @@ export const findAd = async (
     cards: row.cards.map(copyOf),
     versions: row.versions.map(copyOf),
   });
-  const json = appendFields(detail, {
+  const json = appendFields(unescapeStoredMedia(detail, 'archived_url'), {
     archived_media: arrayText(archive.map(({ text }) => text)),
     brand: row.brand,
     history: row.history,

@@ -173,7 +173,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 6,
+  version: 7,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

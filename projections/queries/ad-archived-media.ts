@@ -1,8 +1,9 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ad-record.ts';
+import { mediaUrlOf } from '#contracts/values/stored-media.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
-/** An archived file of an ad. `text` is its JSON. */
+/** An archived file of an ad. `text` is its JSON. `media_url` can be a placeholder, see `mediaUrlOf`. */
 export type ArchivedFile = {
   readonly kind: string;
   readonly media_url: string | null;
@@ -16,7 +17,7 @@ export const listArchivedMedia = async (db: ReadDatabase, adId: string): Promise
       order by c.listed_on desc, c.creative_id desc limit ${ARCHIVED_MEDIA_MAX}`,
     values: [adId],
   });
-  return rows.map((row) => ({ kind: row.media_kind, media_url: row.media_url, text: creativeText(row) }));
+  return rows.map((row) => ({ kind: row.media_kind, media_url: mediaUrlOf(row), text: creativeText(row) }));
 };
 
 /**

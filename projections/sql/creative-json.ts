@@ -1,6 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
+import { mediaUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
 /** JSON text of an archived creative asset: one file as one ad carries it. */
 
 export type CreativeRow = {
@@ -15,6 +16,7 @@ export type CreativeRow = {
   readonly height: number | null;
   readonly duration_seconds: number | null;
   readonly media_url: string | null;
+  readonly object_key: string | null;
   readonly poster_url: string | null;
   readonly ad_active: boolean;
   readonly first_seen_at: string;
@@ -24,7 +26,7 @@ export type CreativeRow = {
 
 /** Columns of `c`, `f` and `a`: the carriage, its file and its ad. */
 export const CREATIVE_COLUMNS = `c.creative_id, c.ad_id, c.brand_id, c.creative_key, f.media_kind, f.content_type,
-  f.bytes::text, f.width, f.height, f.duration_seconds, f.media_url, f.poster_url, coalesce(a.active, true) as ad_active,
+  f.bytes::text, f.width, f.height, f.duration_seconds, f.media_url, f.object_key, f.poster_url, coalesce(a.active, true) as ad_active,
   ${isoTimeSql('c.first_seen_at')} as first_seen_at, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of, c.listed_on::text`;
 export const CREATIVE_FROM = `creatives.carriage c join creatives.file f using (creative_key)
   join creatives.ad a on a.ad_id = c.ad_id`;
@@ -41,13 +43,13 @@ export const creativeText = (row: CreativeRow): string => {
     width: row.width,
     height: row.height,
     duration_seconds: row.duration_seconds,
-    media_url: row.media_url,
+    media_url: mediaUrlOf(row),
     poster_url: row.poster_url,
     ad_active: row.ad_active,
     first_seen_at: row.first_seen_at,
     as_of: row.as_of,
   });
-  return appendFields(text, {
+  return appendFields(unescapeStoredMedia(text, 'media_url'), {
     url: `"${BASE_URL_MARK}/v1/creatives/${row.creative_id}"`,
     record_url: `"${BASE_URL_MARK}/v1/creative-records/${row.creative_key}"`,
   });

@@ -20,6 +20,7 @@ import {
 } from './request-pipeline.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { registerMedia } from './media-route.ts';
 import { sendError } from './send-error.ts';
 import { traceRequest } from './trace-request.ts';
 
@@ -130,6 +131,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     });
   }
   registerDownloads(app, dependencies);
+  registerMedia(app, dependencies);
   registerDocumentation(app, dependencies.baseUrl);
 
   app.addHook('onClose', async () => {

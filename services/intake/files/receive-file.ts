@@ -1,24 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { HEAD_BYTES, mediaTypeOf, VIDEO_MAX_BYTES } from '#application/media/media-type.ts';
 import type { Collector } from '#application/collectors/collector-keys.ts';
 import type { FileReply } from '#contracts/intake/replies.ts';
 import type { ObservationType } from '#contracts/observations/index.ts';
 import { CREATIVE_KEY } from '#contracts/values/creatives.ts';
+import { mediaKeyOf } from '#contracts/values/stored-media.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { IntakeRefusal } from '../server/intake-refusal.ts';
 import { receiveBody } from '../server/request-body.ts';
-import { HEAD_BYTES, mediaTypeOf, VIDEO_MAX_BYTES } from './media-type.ts';
 
 /** The type that a key needs to send files: it describes them. */
 const GRANTED_BY: ObservationType = 'creative.file';
 
 /** Seconds until a collector sends a file again that the object store did not take. */
 const RETRY_SECONDS = 30;
-
-/** Key of a file in the object store, once for all ads. */
-export const mediaKeyOf = (sha256: string): string =>
-  `media/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
 
 const tooLarge = (maxBytes: number): IntakeRefusal =>
   new IntakeRefusal('too_large', `A file of this type has at most ${maxBytes} bytes.`);

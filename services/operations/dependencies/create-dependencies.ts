@@ -8,6 +8,8 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { createCursors } from './cursors.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { createDownloadLinks } from './download-links.ts';
+import { createLinkSigner } from './link-signer.ts';
+import { createMediaLinks } from './media-links.ts';
 import { createRateLimiter } from '#application/access/rate-limiter.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
@@ -29,7 +31,7 @@ export type OperationResources = Pick<
   /** May still be connecting. Requests do not wait for it. */
   readonly nats: Promise<Nats>;
   readonly cursorSecret: string;
-  /** Signs download URLs. */
+  /** Signs the URLs of report and media files. */
   readonly downloadSecret: string;
   /** Second secrets accepted for reading, during a rotation. */
   readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
@@ -52,6 +54,7 @@ export const createOperationDependencies = ({
     ({ connection }) => rateLimiter.share(connection),
     (error: unknown) => resources.log.warn({ err: error }, 'NATS unavailable; request counts not shared'),
   );
+  const linkSigner = createLinkSigner(downloadSecret, secondSecrets.download);
   return {
     ...resources,
     workspaceCommands: createWorkspaceCommands(resources),
@@ -62,7 +65,8 @@ export const createOperationDependencies = ({
     callers: createKeyLeaseCache(resources.db),
     keyUsage: createKeyUsage(resources.pool, resources.log),
     cursors: createCursors(cursorSecret, secondSecrets.cursor),
-    downloadLinks: createDownloadLinks(downloadSecret, resources.baseUrl, secondSecrets.download),
+    downloadLinks: createDownloadLinks(linkSigner, resources.baseUrl),
+    mediaLinks: createMediaLinks(linkSigner, resources.baseUrl),
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
     readModelLag: createReadModelLag(resources.db),

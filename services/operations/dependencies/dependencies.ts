@@ -14,6 +14,7 @@ import type { SigningSecrets } from '#application/vault/signing-secrets.ts';
 import type { AlertChannels } from './alert-channels.ts';
 import type { Cursors } from './cursors.ts';
 import type { DownloadLinks } from './download-links.ts';
+import type { MediaLinks } from './media-links.ts';
 import type { RateLimiter } from '#application/access/rate-limiter.ts';
 import type { ScrapeRequests } from './scrape-requests.ts';
 import type { ReadCoalescing } from './read-coalescing.ts';
@@ -31,6 +32,7 @@ export type OperationDependencies = {
   readonly rateLimiter: RateLimiter;
   readonly cursors: Cursors;
   readonly downloadLinks: DownloadLinks;
+  readonly mediaLinks: MediaLinks;
   readonly objectStore: ObjectStore;
   /** `null` without MEMBER_VAULT_KEY: encrypted names cannot be read. */
   readonly memberVault: MemberVault | null;

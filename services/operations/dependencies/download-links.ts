@@ -1,6 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/workspace/report.ts';
+import type { LinkSigner } from './link-signer.ts';
 
 /** Path of signed download URLs. The signature replaces the API key until it expires. */
 export const DOWNLOAD_PATH = '/v1/reports/download';
@@ -21,17 +21,12 @@ export type DownloadLinks = {
 const refusal = (message: string): Refusal => new Refusal('link_invalid', message);
 const EXPIRES = /^[0-9]{1,12}$/;
 
-/**
- * All API processes use the same secrets. A secret may sign other things too: the prefix `download` separates
- * the domains. `second` is only accepted for reading, during a secret rotation.
- */
-export const createDownloadLinks = (secret: string, baseUrl: string, second?: string): DownloadLinks => {
-  const key = createSecretKey(Buffer.from(secret, 'utf8'));
-  const keys = second === undefined ? [key] : [key, createSecretKey(Buffer.from(second, 'utf8'))];
+/** Creates the links to report files. */
+export const createDownloadLinks = (signer: LinkSigner, baseUrl: string): DownloadLinks => {
   // Object key and expiry contain no line breaks, so that two different downloads never have the same signed
   // text.
-  const signatureOf = ({ fileName, objectKey }: Download, expires: string, by = key): Buffer =>
-    createHmac('sha256', by).update(`download\n${fileName}\n${objectKey}\n${expires}`).digest();
+  const signedText = ({ fileName, objectKey }: Download, expires: string): string =>
+    `download\n${fileName}\n${objectKey}\n${expires}`;
 
   return {
     sign: (download, now) => {
@@ -40,7 +35,7 @@ export const createDownloadLinks = (secret: string, baseUrl: string, second?: st
       const query = new URLSearchParams({
         object: download.objectKey,
         expires,
-        signature: signatureOf(download, expires).toString('base64url'),
+        signature: signer.sign(signedText(download, expires)),
       });
       const url = `${baseUrl}${DOWNLOAD_PATH}/${encodeURIComponent(download.fileName)}?${query.toString()}`;
       return { url, expiresAt: new Date(expiresAt * 1_000).toISOString() };
@@ -52,14 +47,7 @@ export const createDownloadLinks = (secret: string, baseUrl: string, second?: st
       }
       if (object.includes('\n') || !EXPIRES.test(expires)) throw altered;
       const download = { fileName, objectKey: object };
-      const bytes = Buffer.from(signature, 'base64url');
-      // Decoding skips characters outside base64url and ignores spare bits, so only the exact text is accepted.
-      if (bytes.toString('base64url') !== signature) throw altered;
-      const isSignedBy = (one: KeyObject): boolean => {
-        const expected = signatureOf(download, expires, one);
-        return bytes.length === expected.length && timingSafeEqual(bytes, expected);
-      };
-      if (!keys.some(isSignedBy)) throw altered;
+      if (!signer.isSigned(signedText(download, expires), signature)) throw altered;
       if (Number(expires) * 1_000 <= now.getTime()) {
         throw refusal('The link has expired. Read the report again for a new link.');
       }

@@ -1,4 +1,5 @@
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
+import { replaceStoredMedia } from '#contracts/values/stored-media.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import type { Call, Endpoint } from './define-endpoint.ts';
@@ -37,11 +38,17 @@ const callHandler = async (
   const execute = createExecute(dependencies.workspaceCommands, call);
   const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, dependencies);
   const asOf = await asOfReply(endpoint, reply, dependencies);
-  return { ...reply, asOf, data: reply.data.replaceAll(BASE_URL_MARK, dependencies.baseUrl) };
+  const { baseUrl, mediaLinks, clock } = dependencies;
+  const located = reply.data.replaceAll(BASE_URL_MARK, baseUrl);
+  return {
+    ...reply,
+    asOf,
+    data: replaceStoredMedia(located, (sha256) => mediaLinks.sign(sha256, clock.now())),
+  };
 };
 
 /**
- * Runs the handler and replaces the base-URL mark in its reply. Equal concurrent reads run the handler once:
+ * Runs the handler, and replaces the base-URL mark and the placeholders of media files in its reply. Equal concurrent reads run the handler once:
  * `readKey` identifies endpoint and input of a read, and `createCall` is only used when the handler runs.
  */
 export const runEndpointHandler = (

@@ -44,7 +44,7 @@ export const openFolderStore = (folder: string): ObjectStore => {
       const path = pathOf(key);
       try {
         const { size } = await stat(path);
-        return { bytes: size, read: () => createReadStream(path) };
+        return { bytes: size, read: (range) => createReadStream(path, range) };
       } catch (error) {
         if (isMissing(error)) return null;
         throw error;

@@ -10,7 +10,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { parseBucketUrl } from './s3-url.ts';
-import { assertObjectKey, type ObjectStore } from './object-store.ts';
+import { assertObjectKey, type ByteRange, type ObjectStore } from './object-store.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Milliseconds without a response, or without a byte of a body. */
@@ -85,11 +85,12 @@ export const openBucketStore = (url: string): ObjectStore => {
         if (error instanceof NotFound) return null;
         throw error;
       }
-      const body = async function* (): AsyncGenerator<Uint8Array> {
-        const { Body } = await client.send(new GetObjectCommand(place(key)));
+      const body = async function* (range?: ByteRange): AsyncGenerator<Uint8Array> {
+        const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
+        const { Body } = await client.send(new GetObjectCommand({ ...place(key), ...part }));
         if (Body) yield* Body as Readable;
       };
-      return { bytes, read: () => Readable.from(body(), { objectMode: false }) };
+      return { bytes, read: (range) => Readable.from(body(range), { objectMode: false }) };
     },
     removeAllBut: async (below, key) => {
       const kept = key === null ? null : place(key).Key;

@@ -6,6 +6,7 @@ import { rotateMasterKey } from '#application/vault/rotate-master-key.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { createCursors } from '#operations/dependencies/cursors.ts';
 import { createDownloadLinks } from '#operations/dependencies/download-links.ts';
+import { createLinkSigner } from '#operations/dependencies/link-signer.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 // A secret is rotated in three steps without an interruption: the new one is accepted, then used, then the only one.
@@ -26,9 +27,9 @@ test('cursors stay valid during a rotation of their secret', () => {
 test('download links stay valid during a rotation of their secret', () => {
   const now = new Date('2026-05-01T08:00:00.000Z');
   const [before, during, after] = [
-    createDownloadLinks(OLD, 'https://api.test', NEW),
-    createDownloadLinks(NEW, 'https://api.test', OLD),
-    createDownloadLinks(NEW, 'https://api.test'),
+    createDownloadLinks(createLinkSigner(OLD, NEW), 'https://api.test'),
+    createDownloadLinks(createLinkSigner(NEW, OLD), 'https://api.test'),
+    createDownloadLinks(createLinkSigner(NEW), 'https://api.test'),
   ];
   const queryOf = (links: typeof before): Record<string, string> =>
     Object.fromEntries(

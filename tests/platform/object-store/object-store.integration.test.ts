@@ -72,6 +72,16 @@ describe.each(['folder', 'bucket'])('objects in a %s', (kind) => {
     expect(digest.digest('hex')).toBe(sha256);
   });
 
+  test('are read in ranges of bytes', async () => {
+    await store.write('a/digits.csv', text('01234', '56789'));
+    const object = await store.open('a/digits.csv');
+    if (object === null) throw new Error('not stored');
+    const part = async (start: number, end: number): Promise<string> =>
+      (await buffer(object.read({ start, end }))).toString();
+    expect([await part(0, 1), await part(3, 7), await part(9, 9)]).toEqual(['01', '34567', '9']);
+    expect(object.bytes).toBe(10);
+  });
+
   test.each([1, LARGE_CHUNKS])('stay unchanged when the source throws after %s chunks', async (count) => {
     const fault = new Error('the source broke');
     await expect(store.write('b/new.csv', chunks(count, fault))).rejects.toThrow('the source broke');

@@ -1,0 +1,94 @@
+import { buffer } from 'node:stream/consumers';
+import type { FastifyInstance } from 'fastify';
+import parseRange from 'range-parser';
+import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { MEDIA_PATH, mediaKeyOf } from '#contracts/values/stored-media.ts';
+import type { ByteRange, OpenObject } from '#platform/object-store/object-store.ts';
+import { requestIdOf } from '#platform/http/request-id.ts';
+import { requestMeter } from '#platform/telemetry/metrics.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { sendError } from './send-error.ts';
+
+const NOT_STORED = new Refusal('not_found', 'The file is not stored here. Read the creative again.');
+
+/** Returns the content type of a stored file by its first bytes. A file of another type is not served. */
+const contentTypeOf = async (object: OpenObject): Promise<string> => {
+  const end = Math.min(object.bytes, HEAD_BYTES) - 1;
+  const head = end < 0 ? Buffer.alloc(0) : await buffer(object.read({ start: 0, end }));
+  const type = mediaTypeOf(head);
+  if (type === null) throw NOT_STORED;
+  return type.contentType;
+};
+
+/**
+ * Returns the bytes that a `Range` header asks for: `null` for the whole file, `unsatisfiable` for none of its bytes.
+ * Several ranges, and a header that is not valid, stand for the whole file (RFC 9110, section 14.2).
+ */
+const requestedRange = (header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null => {
+  if (header === undefined || !/^bytes=/i.test(header)) return null;
+  const ranges = parseRange(bytes, header);
+  if (ranges === -1) return 'unsatisfiable';
+  if (ranges === -2 || ranges.length !== 1) return null;
+  return ranges[0] as ByteRange;
+};
+
+/**
+ * Serves stored media files by signed URL, as a browser loads them: without an API key, in ranges, and from its cache
+ * until the link expires. The file's name is its hash, so its content never changes.
+ */
+export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencies): void => {
+  const { mediaLinks, objectStore, clock, log } = dependencies;
+  const meter = requestMeter('getMedia');
+  app.get<{ Params: { sha256: string }; Querystring: Record<string, unknown> }>(
+    `${MEDIA_PATH}/:sha256`,
+    async (request, reply) => {
+      const since = performance.now();
+      const requestId = requestIdOf(request.headers['x-request-id']);
+      reply.raw.once('close', () => meter(reply.raw.statusCode, (performance.now() - since) / 1_000));
+      try {
+        const { sha256 } = request.params;
+        const validMs = mediaLinks.open(sha256, request.query, clock.now());
+        const etag = `"${sha256}"`;
+        reply.headers({
+          'x-request-id': requestId,
+          etag,
+          'accept-ranges': 'bytes',
+          'cache-control': `private, max-age=${Math.floor(validMs / 1_000)}, immutable`,
+          // The file came from outside. A browser shows it and never runs it, in any page.
+          'content-security-policy': "default-src 'none'; sandbox",
+          'cross-origin-resource-policy': 'cross-origin',
+          'x-content-type-options': 'nosniff',
+        });
+        const known = request.headers['if-none-match'];
+        if (known?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)) {
+          return await reply.code(304).send();
+        }
+        const object = await objectStore.open(mediaKeyOf(sha256));
+        if (!object) throw NOT_STORED;
+        const contentType = await contentTypeOf(object);
+        const condition = request.headers['if-range'];
+        const header = condition === undefined || condition === etag ? request.headers.range : undefined;
+        const range = requestedRange(header, object.bytes);
+        if (range === 'unsatisfiable') {
+          return await reply
+            .code(416)
+            .headers({ 'content-range': `bytes */${object.bytes}`, 'cache-control': 'no-store' })
+            .send();
+        }
+        reply.type(contentType);
+        if (range === null) {
+          return await reply.header('content-length', object.bytes).send(object.read());
+        }
+        return await reply
+          .code(206)
+          .header('content-range', `bytes ${range.start}-${range.end}/${object.bytes}`)
+          .header('content-length', range.end - range.start + 1)
+          .send(object.read(range));
+      } catch (error) {
+        sendError(reply, requestId, error, log);
+        return reply;
+      }
+    },
+  );
+};

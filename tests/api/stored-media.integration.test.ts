@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS } from '#contracts/values/time.ts';
+import { mediaKeyOf } from '#contracts/values/stored-media.ts';
+import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
+import { on } from '#tests/dsl/api.ts';
+import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
+import { keyOf, recordCreative } from '#tests/operations/fixtures/creative-events.ts';
+import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
+
+/** Starts as a PNG does. The API does not decode files. */
+const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(500, 'picture')]);
+const PICTURE_KEY = createHash('sha256').update(PICTURE).digest('hex');
+const SCRIPT = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+const SCRIPT_KEY = createHash('sha256').update(SCRIPT).digest('hex');
+const GONE_KEY = keyOf(3);
+const NO_URLS = { media_url: null, poster_url: null };
+const IMAGE = { ...NO_URLS, media_kind: 'image', content_type: 'image/png', duration_seconds: null } as const;
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+let brand: CorpusBrand;
+let adId: string;
+/** Carries the files that cannot be served. A creative library shows only four files of an ad. */
+let otherAdId: string;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  const [opened, owned, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha'])]);
+  [app, key, brand] = [opened, owned, brands[0] as CorpusBrand];
+  [, , adId = '', otherAdId = ''] = brand.adIds;
+  const store = openFolderStore(join(tmpdir(), `test-objects-${process.pid}`));
+  for (const [name, bytes] of [
+    [PICTURE_KEY, PICTURE],
+    [SCRIPT_KEY, SCRIPT],
+  ] as const) {
+    await store.write(
+      mediaKeyOf(name),
+      (async function* () {
+        yield bytes;
+      })(),
+    );
+  }
+  await recordCreative(stack, PICTURE_KEY, [adId], { ...IMAGE, object_key: mediaKeyOf(PICTURE_KEY) });
+  await recordCreative(stack, SCRIPT_KEY, [adId], { ...IMAGE, object_key: mediaKeyOf(SCRIPT_KEY) });
+  await recordCreative(stack, GONE_KEY, [otherAdId], { ...IMAGE, object_key: mediaKeyOf(GONE_KEY) });
+  // The key of another file, as a hostile collector could name it.
+  await recordCreative(stack, keyOf(1), [otherAdId], { ...IMAGE, object_key: mediaKeyOf(PICTURE_KEY) });
+  await stack.projected(
+    await recordCreative(stack, keyOf(2), [otherAdId], { ...IMAGE, object_key: 'reports/ws_1/a.csv' }),
+  );
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+type Shown = { readonly creative_key: string; readonly media_url: string | null };
+
+/** Returns the URL of a file in the list of the brand's creatives. */
+const urlOf = async (creativeKey: string): Promise<string | null> => {
+  const { data } = await on(app).get(`/v1/creatives?brand_id=${brand.id}`, { key });
+  const found = (data as Shown[]).find(({ creative_key }) => creative_key === creativeKey);
+  if (!found) throw new Error(`no creative ${creativeKey}`);
+  return found.media_url;
+};
+const pathOf = async (creativeKey: string): Promise<string> =>
+  String(await urlOf(creativeKey)).slice(BASE_URL.length);
+const load = (path: string, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> =>
+  app.inject({ method: 'GET', url: path, headers });
+
+describe('signed URLs of stored media', () => {
+  test('are in all replies that show the file', async () => {
+    const url = await urlOf(PICTURE_KEY);
+    const reads = [
+      [`/v1/creative-records/${PICTURE_KEY}`, '"media_url"'],
+      [`/v1/creative-records?brand_id=${brand.id}`, '"media_url"'],
+      [`/v1/brands/${brand.id}/creative-library`, '"media_url"'],
+      [`/v1/brand-thumbs?brand_ids=${brand.id}`, '"image_url"'],
+      [`/v1/ads/${adId}`, '"media_url"'],
+    ];
+    for (const [path, field] of reads) {
+      const { data } = await on(app).get(String(path), { key });
+      expect(JSON.stringify(data), path).toContain(`${field}:${JSON.stringify(url)}`);
+    }
+  });
+  test('are equal all day, and valid to the end of the next UTC day', async () => {
+    const path = await pathOf(PICTURE_KEY);
+    const expires = Number(new URL(path, BASE_URL).searchParams.get('expires')) * 1_000;
+    expect(expires % DAY_MS).toBe(0);
+    expect(expires - Date.now()).toBeGreaterThan(DAY_MS - 1_000);
+    expect(expires - Date.now()).toBeLessThanOrEqual(2 * DAY_MS);
+  });
+  test('are not given for the key of another file or of a report', async () => {
+    expect(await urlOf(keyOf(1))).toBeNull();
+    expect(await urlOf(keyOf(2))).toBeNull();
+  });
+});
+
+describe('getMedia', () => {
+  test('returns the file without an API key, for browsers only to show and to cache', async () => {
+    const reply = await load(await pathOf(PICTURE_KEY));
+    expect(reply.statusCode).toBe(200);
+    expect(reply.rawPayload.equals(PICTURE)).toBe(true);
+    expect(reply.headers).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': String(PICTURE.length),
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'accept-ranges': 'bytes',
+      etag: `"${PICTURE_KEY}"`,
+    });
+    expect(reply.headers['cache-control']).toMatch(/^private, max-age=\d+, immutable$/);
+  });
+  test('returns 304 for a known ETag', async () => {
+    const reply = await load(await pathOf(PICTURE_KEY), { 'if-none-match': `"x", "${PICTURE_KEY}"` });
+    expect([reply.statusCode, reply.rawPayload.length]).toEqual([304, 0]);
+  });
+  test('returns one range; the whole file for other headers', async () => {
+    const path = await pathOf(PICTURE_KEY);
+    const size = PICTURE.length;
+    const parts: readonly (readonly [string, number, number])[] = [
+      ['bytes=0-0', 0, 0],
+      ['bytes=8-99', 8, 99],
+      ['bytes=100-', 100, size - 1],
+      ['bytes=-8', size - 8, size - 1],
+      [`bytes=8-${size * 2}`, 8, size - 1],
+    ];
+    for (const [range, start, end] of parts) {
+      const reply = await load(path, { range });
+      expect(reply.statusCode, range).toBe(206);
+      expect(reply.headers['content-range']).toBe(`bytes ${start}-${end}/${size}`);
+      expect(reply.rawPayload.equals(PICTURE.subarray(start, end + 1)), range).toBe(true);
+    }
+    for (const range of ['bytes=0-1,4-5', 'bytes=x', 'lines=0-1']) {
+      const reply = await load(path, { range });
+      expect([reply.statusCode, reply.rawPayload.length], range).toEqual([200, size]);
+    }
+    const changed = await load(path, { range: 'bytes=0-0', 'if-range': '"another"' });
+    expect(changed.statusCode).toBe(200);
+  });
+  test('returns 416 for a range without a byte of the file', async () => {
+    for (const range of [`bytes=${PICTURE.length}-`, 'bytes=9-3']) {
+      const reply = await load(await pathOf(PICTURE_KEY), { range });
+      expect(reply.statusCode).toBe(416);
+      expect(reply.headers).toMatchObject({
+        'content-range': `bytes */${PICTURE.length}`,
+        'cache-control': 'no-store',
+      });
+    }
+  });
+  test('returns 403 for an altered or missing signature, and for the signature of another file', async () => {
+    const path = await pathOf(PICTURE_KEY);
+    const other = await pathOf(SCRIPT_KEY);
+    const altered = [
+      path.replace(/signature=./, 'signature=_'),
+      path.replace(/expires=\d/, 'expires=9'),
+      path.split('?', 1)[0] ?? '',
+      path.replace(PICTURE_KEY, SCRIPT_KEY),
+      other.replace(SCRIPT_KEY, PICTURE_KEY),
+      path.replace(PICTURE_KEY, '..%2f..%2fetc%2fpasswd'),
+      `${path}&expires=1`,
+    ];
+    for (const one of altered) {
+      const reply = await load(one);
+      expect([reply.statusCode, reply.headers['etag']], one).toEqual([403, undefined]);
+      expect(reply.json()).toMatchObject({ error: { type: 'forbidden' } });
+    }
+  });
+  test('returns 404 for a file that is neither a picture nor a film, and for a missing file', async () => {
+    for (const one of [SCRIPT_KEY, GONE_KEY]) {
+      const reply = await load(await pathOf(one));
+      expect([reply.statusCode, reply.headers['cache-control']]).toEqual([404, undefined]);
+      expect(reply.body).not.toContain('<script>');
+    }
+  });
+});
