@@ -1,0 +1,185 @@
+import { HOUR_MS, DAY_MS } from '#contracts/values/time.ts';
+import { retryAfterMs } from '../channels/retry-after.ts';
+import { type Clock, pause } from '../clock.ts';
+import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
+import { BlockedTarget } from '../egress/ssrf-guard.ts';
+import type { HostMemory, HostRest } from './host-memory.ts';
+import { readRobots } from './read-robots.ts';
+import { type Answer, BODY_MAX_BYTES, requestOnce, requireTarget, type Route } from './request-once.ts';
+import { nextLocation, REDIRECTS_MAX } from './redirects.ts';
+
+/** Milliseconds between the starts of two requests to a host. */
+export const PACE_MS = 5_000;
+/** Upper limit in milliseconds of a `Crawl-delay`. */
+export const CRAWL_DELAY_MAX_MS = 60_000;
+/** Milliseconds of rest after a 429 without a usable `Retry-After`, and at least. */
+const BUSY_REST_MS = HOUR_MS;
+const BUSY_REST_MIN_MS = 60_000;
+/** Answers that refuse this service, and not only one page. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 423, 430]);
+const REFUSED_REST_MS = DAY_MS;
+/** Refusals in a row after which the rest is a week. */
+const REFUSALS_MAX = 3;
+const LONG_REST_MS = 7 * DAY_MS;
+
+/** `ETag` and `Last-Modified` of an earlier answer, for a conditional request (RFC 9110, 13). */
+export type Validators = { readonly etag: string | null; readonly lastModified: string | null };
+
+export type GetOutcome =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly headers: Answer['headers'];
+      readonly body: Buffer;
+      /** URL that answered, after redirects. */
+      readonly url: URL;
+    }
+  | { readonly kind: 'unchanged' }
+  /** The robots.txt forbids the URL, or could not be read. */
+  | { readonly kind: 'forbidden'; readonly reason: string }
+  /** The host refused, now or before, and is not requested until this time. */
+  | { readonly kind: 'resting'; readonly untilMs: number; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type PoliteClient = {
+  /** Sends a GET by the rules of its hosts. Never throws, except when `signal` is aborted. */
+  get(
+    url: string,
+    options: { readonly signal: AbortSignal; readonly validators?: Validators },
+  ): Promise<GetOutcome>;
+};
+
+export type PoliteClientOptions = Route & {
+  readonly hosts: HostMemory;
+  readonly clock: Clock;
+  /** `User-Agent` header; names the service and a contact. */
+  readonly userAgent: string;
+  /** Milliseconds between two requests to a host; 0 for a played world, which ignores `Crawl-delay` too. */
+  readonly paceMs?: number;
+};
+
+const refusedRest = (previous: HostRest | null, status: number, nowMs: number): HostRest => {
+  const refusals = (previous?.refusals ?? 0) + 1;
+  const restMs = refusals >= REFUSALS_MAX ? LONG_REST_MS : REFUSED_REST_MS;
+  return { untilMs: nowMs + restMs, refusals, reason: `answered ${status}` };
+};
+
+const busyRest = (previous: HostRest | null, answer: Answer, now: Date): HostRest => {
+  const requestedMs = retryAfterMs(answer.headers['retry-after'], now);
+  const restMs = Math.max(requestedMs ?? BUSY_REST_MS, BUSY_REST_MIN_MS);
+  return { untilMs: now.getTime() + restMs, refusals: previous?.refusals ?? 0, reason: 'answered 429' };
+};
+
+const conditionsOf = ({ etag, lastModified }: Validators): Record<string, string> => ({
+  ...(etag === null ? {} : { 'if-none-match': etag }),
+  ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
+});
+
+const reasonOf = (error: unknown): string => {
+  const { name, code, message } = error as { name?: string; code?: string; message?: string };
+  if (name === 'TimeoutError') return 'took too long';
+  return `${code === undefined ? '' : `${code}: `}${message ?? String(error)}`.slice(0, 300);
+};
+
+/**
+ * Creates the HTTP client for sites that did not ask to be read. One request at a time goes to a host, at its pace. Each
+ * request obeys the robots.txt of its host, names a contact, and passes the SSRF guard; so does each redirect.
+ */
+export const createPoliteClient = (options: PoliteClientOptions): PoliteClient => {
+  const { hosts, clock, userAgent, paceMs = PACE_MS } = options;
+  const serialize = createKeyedMutex();
+
+  const send = async (
+    url: URL,
+    delayMs: number,
+    request: {
+      readonly headers: Record<string, string>;
+      readonly maxBytes: number;
+      readonly overflow: 'fail' | 'cut';
+    },
+    signal: AbortSignal,
+  ): Promise<Answer> => {
+    if (paceMs > 0) {
+      const nowMs = clock.now().getTime();
+      await pause((await hosts.reserve(url.host, delayMs, nowMs)) - nowMs, signal);
+    }
+    signal.throwIfAborted();
+    const headers = {
+      'user-agent': userAgent,
+      accept: 'application/json, text/html;q=0.5',
+      ...request.headers,
+    };
+    return requestOnce(options, url, { ...request, headers, signal });
+  };
+
+  /** Records what an answer means for later requests to its host. Returns the rest that it began. */
+  const recordRest = async (
+    url: URL,
+    previous: HostRest | null,
+    answer: Answer,
+  ): Promise<HostRest | null> => {
+    const now = clock.now();
+    const rest = REFUSALS.has(answer.status)
+      ? refusedRest(previous, answer.status, now.getTime())
+      : answer.status === 429
+        ? busyRest(previous, answer, now)
+        : null;
+    if (rest !== null || (previous !== null && answer.status < 400)) await hosts.writeRest(url.host, rest);
+    return rest;
+  };
+
+  /** Requests one URL of a redirect chain. */
+  const step = async (url: URL, validators: Validators, signal: AbortSignal): Promise<GetOutcome> => {
+    requireTarget(options, url);
+    const rest = await hosts.readRest(url.host);
+    if (rest !== null && rest.untilMs > clock.now().getTime()) return { kind: 'resting', ...rest };
+    const robots = await readRobots(
+      { hosts, clock, send: (target, request) => send(target, paceMs, request, signal) },
+      url,
+    );
+    if (robots.kind === 'busy') {
+      const begun = busyRest(rest, robots.answer, clock.now());
+      await hosts.writeRest(url.host, begun);
+      return { kind: 'resting', ...begun };
+    }
+    if (robots.kind === 'forbidden') return robots;
+    if (!robots.rules.allows(url)) return { kind: 'forbidden', reason: `robots.txt forbids ${url.pathname}` };
+    const crawlDelayMs = (robots.rules.crawlDelaySeconds ?? 0) * 1_000;
+    const delayMs = Math.max(paceMs, Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS));
+    const request = {
+      headers: conditionsOf(validators),
+      maxBytes: BODY_MAX_BYTES,
+      overflow: 'fail' as const,
+    };
+    const answer = await send(url, delayMs, request, signal);
+    const begun = await recordRest(url, rest, answer);
+    if (begun !== null) return { kind: 'resting', ...begun };
+    if (answer.status === 304) return { kind: 'unchanged' };
+    return { kind: 'answered', ...answer, url };
+  };
+
+  const follow = async (first: URL, validators: Validators, signal: AbortSignal): Promise<GetOutcome> => {
+    let url = first;
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+      const target = url;
+      const outcome = await serialize(target.host, () => step(target, validators, signal));
+      if (outcome.kind !== 'answered') return outcome;
+      const location = nextLocation(outcome, target);
+      if (location === null) return outcome;
+      url = location;
+    }
+    return { kind: 'failed', reason: `more than ${REDIRECTS_MAX} redirects` };
+  };
+
+  return {
+    get: async (text, { signal, validators = { etag: null, lastModified: null } }) => {
+      try {
+        return await follow(new URL(text), validators, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof BlockedTarget) return { kind: 'failed', reason: `blocked: ${error.message}` };
+        return { kind: 'failed', reason: reasonOf(error) };
+      }
+    },
+  };
+};

@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module';
+
+/** The parser is a CommonJS module whose types declare a default export that it does not have. */
+type RobotsParser = (
+  url: string,
+  text: string,
+) => {
+  isAllowed(url: string, userAgent: string): boolean | undefined;
+  getCrawlDelay(userAgent: string): number | undefined;
+};
+const parseRobots = createRequire(import.meta.url)('robots-parser') as RobotsParser;
+
+/** Name that this service goes by in a robots.txt (RFC 9309, 2.2.1). */
+export const ROBOT_NAME = 'ad-intelligence';
+/** Bytes of a robots.txt that are read (RFC 9309, 2.5). */
+export const ROBOTS_MAX_BYTES = 500 * 1024;
+
+/** Rules of one origin for this service. */
+export type RobotsRules = {
+  /** True only when the rules state it: a URL of another origin is not allowed. */
+  allows(url: URL): boolean;
+  /** Seconds between requests that the site requests; `null` when it requests none. */
+  readonly crawlDelaySeconds: number | null;
+};
+
+/** Parses a robots.txt of an origin, such as `https://shop.example`. */
+export const robotsRulesOf = (origin: string, text: string): RobotsRules => {
+  const robots = parseRobots(`${origin}/robots.txt`, text);
+  const seconds = robots.getCrawlDelay(ROBOT_NAME);
+  return {
+    allows: (url) => robots.isAllowed(url.href, ROBOT_NAME) === true,
+    crawlDelaySeconds: seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : null,
+  };
+};
