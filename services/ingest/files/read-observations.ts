@@ -4,7 +4,7 @@ import { shortenAd } from '#contracts/observations/shorten-ad.ts';
 import { type FileItem, isShortened, refusedFile, refusedItem } from './file-item.ts';
 import { brokenJson } from '../readers/parsing/json-faults.ts';
 import { jsonRecords } from '../readers/parsing/json-records.ts';
-import type { JsonObject } from '../readers/parsing/json-value.ts';
+import type { JsonObject } from '#domain/shapes/json-object.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
 /** Reads a file of this service's own observations, one JSON object each, and validates them. */

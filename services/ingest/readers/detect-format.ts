@@ -2,7 +2,7 @@ import { ARCHIVE_ID_COLUMNS } from './formats/ads-archive-csv.ts';
 import { csvRows } from './parsing/csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
 import { jsonRecords } from './parsing/json-records.ts';
-import { type JsonObject, isObject, objectAt } from './parsing/json-value.ts';
+import { type JsonObject, isObject, objectAt } from '#domain/shapes/json-object.ts';
 import { UNKNOWN_SHAPE_ADVICE } from './parsing/json-faults.ts';
 import { nearestHeader, nearestShape } from './shapes/nearest-shape.ts';
 import { rankLayoutOf } from './formats/rank-list.ts';

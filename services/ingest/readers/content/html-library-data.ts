@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import { isObject, parseJson } from '../parsing/json-value.ts';
+import { isObject } from '#domain/shapes/json-object.ts';
+import { parseJson } from '../parsing/json-value.ts';
 
 /** Maximum characters of one data block in a page. */
 const BLOCK_MAX_CHARACTERS = 64 * 1024 * 1024;

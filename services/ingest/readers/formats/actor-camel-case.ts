@@ -4,7 +4,7 @@ import { idOf, idText, textOf } from '../ad-fields.ts';
 import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import type { JsonItem } from '../parsing/json-item.ts';
-import { type JsonObject, objectAt } from '../parsing/json-value.ts';
+import { type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
 import { NO_HINTS, type PageRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
 import { snakeCased, unflattened } from '../parsing/snake-case.ts';
 import { ownScanTime } from '../scan-key.ts';

@@ -3,7 +3,7 @@ import { ARCHIVE_PAGES_MAX, archiveAd, archiveId, hasArchiveContent } from './ad
 import { Completeness } from '../completeness.ts';
 import { brokenJson, notAnAd, unknownShape } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
-import { objectAt } from '../parsing/json-value.ts';
+import { objectAt } from '#domain/shapes/json-object.ts';
 import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 

@@ -1,25 +1,16 @@
-import { createHash } from 'node:crypto';
-import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
-import {
-  ObservedProduct,
-  type ObservedVariant,
-  STOREFRONT_PAGE_PRODUCTS_MAX,
-  STOREFRONT_PRODUCTS_MAX,
-} from '#contracts/observations/storefront-scan.ts';
-import { scanIdOf } from '#domain/ids.ts';
+import { ObservedProduct, STOREFRONT_PRODUCTS_MAX } from '#contracts/observations/storefront-scan.ts';
+import { isPublicProduct, shopifyProductOf } from '#domain/shapes/shopify-product.ts';
+import { storefrontObservations } from '#domain/shapes/storefront-observations.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
-import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
+import { isObject, type JsonObject, objectsAt } from '#domain/shapes/json-object.ts';
 import type { RefusedRecord } from '../record.ts';
 import { ownScanTime, timestampOf } from '../scan-key.ts';
-import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
+import { type SideReader, timeOrRefusal } from '../side-record.ts';
 
 const COLLECTOR = 'storefront-json';
 /** Name of the member that has the records. */
 const RECORD_MEMBERS: ReadonlySet<string> = new Set(['products']);
-/** Bytes reserved in an observation for everything except its products. */
-const FRAME_BYTES = 1_000;
-const ID_MAX_DIGITS = 20;
 /** Maximum pages of a file whose own times are compared. The latest one is the time of the scan. */
 const OWN_TIMES_MAX = 10_000;
 
@@ -33,82 +24,11 @@ export const isCataloguePage = (value: JsonObject): boolean =>
 export const isLongCataloguePage = (text: string): boolean =>
   /^\{\s*"products"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"title"/.test(text);
 
-const textAt = (value: JsonObject, key: string): string | null => {
-  const text = value[key];
-  return typeof text === 'string' && text.trim() !== '' ? text : null;
-};
-
-const idAt = (value: JsonObject): string => {
-  const { id } = value;
-  return typeof id === 'number' || typeof id === 'string' ? String(id).slice(0, ID_MAX_DIGITS + 1) : '';
-};
-
-const priceAt = (value: JsonObject, key: string): string | null => {
-  const price = value[key];
-  return typeof price === 'number' ? String(price) : textAt(value, key);
-};
-
-const timestampAt = (value: JsonObject, key: string): string | null => {
-  const time = Date.parse(textAt(value, key) ?? '');
-  return Number.isNaN(time) ? null : new Date(time).toISOString();
-};
-
-const imageOf = (product: JsonObject): string | null => {
-  const [first] = objectsAt(product, 'images');
-  const source = textAt(first ?? objectAt(product, 'image'), 'src')?.replace(/^\/\//, 'https://') ?? null;
-  return source !== null && /^https?:/i.test(source) && URL.canParse(source) ? source : null;
-};
-
-const variantOf = (variant: JsonObject): ObservedVariant => ({
-  id: idAt(variant),
-  title: textAt(variant, 'title'),
-  sku: textAt(variant, 'sku'),
-  price: priceAt(variant, 'price'),
-  // In this format, `null` means "no such price", and a missing member means "unknown".
-  compare_at_price: variant['compare_at_price'] === null ? 'none' : priceAt(variant, 'compare_at_price'),
-  available: typeof variant['available'] === 'boolean' ? variant['available'] : null,
-});
-
-const productOf = (product: JsonObject): ObservedProduct => ({
-  id: idAt(product),
-  handle: textAt(product, 'handle') ?? '',
-  title: textAt(product, 'title') ?? '',
-  product_type: textAt(product, 'product_type'),
-  vendor: textAt(product, 'vendor'),
-  published_at: timestampAt(product, 'published_at'),
-  image_url: imageOf(product),
-  variants: objectsAt(product, 'variants').map(variantOf),
-});
-
-/** Returns false for drafts. A shop's own export includes them, but visitors cannot see them. */
-const isPublic = (product: JsonObject): boolean =>
-  product['status'] === undefined || product['status'] === 'active';
-
 const refused = (
   { line, raw, number }: { readonly line: number; readonly raw: string; readonly number: number },
   what: string,
   advice: string,
 ): RefusedRecord => ({ kind: 'refused', line, raw, number, what, advice, adId: null });
-
-/** Splits products into pages that each fit into one observation. */
-const pagesOf = (products: readonly ObservedProduct[]): readonly (readonly ObservedProduct[])[] => {
-  const pages: ObservedProduct[][] = [];
-  let page: ObservedProduct[] = [];
-  let bytes = FRAME_BYTES;
-  for (const product of products) {
-    const size = Buffer.byteLength(JSON.stringify(product)) + 1;
-    const full = page.length >= STOREFRONT_PAGE_PRODUCTS_MAX || bytes + size > OBSERVATION_MAX_BYTES;
-    if (page.length > 0 && full) {
-      pages.push(page);
-      page = [];
-      bytes = FRAME_BYTES;
-    }
-    page.push(product);
-    bytes += size;
-  }
-  if (page.length > 0) pages.push(page);
-  return pages;
-};
 
 /**
  * Reads pages of a public shop catalogue, `{"products": […]}`: one page, a list of pages, or one page per line. All
@@ -142,8 +62,8 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
       if (isObject(item.value['collection'])) complete = false;
       const ownTime = ownScanTime(item.value);
       if (ownTime !== null && ownTimes.length < OWN_TIMES_MAX) ownTimes.push(ownTime);
-    } else if (isPublic(item.value)) {
-      const parsed = ObservedProduct.safeParse(productOf(item.value));
+    } else if (isPublicProduct(item.value)) {
+      const parsed = ObservedProduct.safeParse(shopifyProductOf(item.value));
       const issue = parsed.error?.issues[0];
       if (issue || products.size >= STOREFRONT_PRODUCTS_MAX) {
         faults += 1;
@@ -175,38 +95,12 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     yield scannedAt;
     return;
   }
-  yield* scanOf([...products.values()], {
+  const observations = storefrontObservations([...products.values()], {
     domain: brandDomain,
     scanned_at: scannedAt,
     complete: complete && faults === 0,
+    currency: null,
+    collector: COLLECTOR,
   });
+  for (const observation of observations) yield { kind: 'observation', line: 1, raw: '', observation };
 };
-
-function* scanOf(
-  products: readonly ObservedProduct[],
-  scan: { readonly domain: string; readonly scanned_at: string; readonly complete: boolean },
-): Generator<SideObservation> {
-  const { domain, scanned_at, complete } = scan;
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([complete, products]))
-    .digest('hex');
-  const key = { scan_id: scanIdOf(domain, scanned_at, fingerprint), domain, scanned_at };
-  const pages = pagesOf(products);
-  for (const [page, pageProducts] of pages.entries()) {
-    const observation = { type: 'storefront.scan' as const, ...key, page, products: [...pageProducts] };
-    yield { kind: 'observation', line: 1, raw: '', observation };
-  }
-  yield {
-    kind: 'observation',
-    line: 1,
-    raw: '',
-    observation: {
-      type: 'storefront.scan_end',
-      ...key,
-      pages: pages.length,
-      complete,
-      currency: null,
-      collector: COLLECTOR,
-    },
-  };
-}

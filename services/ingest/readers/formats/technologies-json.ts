@@ -3,7 +3,7 @@ import { slugOf } from '#domain/ids.ts';
 import { brandDomainOf } from '../scan-key.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
-import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
+import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
 import type { RefusedRecord } from '../record.ts';
 import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 

@@ -2,7 +2,7 @@ import { Completeness } from '../completeness.ts';
 import { idOf, textOf } from '../ad-fields.ts';
 import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
-import type { JsonObject } from '../parsing/json-value.ts';
+import type { JsonObject } from '#domain/shapes/json-object.ts';
 import { NO_HINTS, type Reader } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { snakeCased } from '../parsing/snake-case.ts';

@@ -15,7 +15,7 @@ import {
 } from '../ad-fields.ts';
 import { plainText } from '../parsing/html-text.ts';
 import { unknownShape } from '../parsing/json-faults.ts';
-import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
+import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
 import {
   type AdCard,
   type AdMedia,

@@ -1,7 +1,7 @@
 import { Completeness } from '../completeness.ts';
 import { notAnAd, brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
-import { isObject, type JsonObject, objectAt } from '../parsing/json-value.ts';
+import { isObject, type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
 import type { Reader } from '../record.ts';
 import { snakeCased } from '../parsing/snake-case.ts';
 import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';

@@ -1,7 +1,7 @@
 import type { JsonMapping } from '../formats/column-mapping.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
-import { isObject, type JsonObject } from '../parsing/json-value.ts';
+import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { type AdRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
 import { shortList } from '../shapes/nearest-shape.ts';
 import { mappedAd, type Pick } from './mapped-ad.ts';

@@ -1,5 +1,5 @@
 import type { JsonItem } from './json-item.ts';
-import { type JsonObject, objectAt } from './json-value.ts';
+import { type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
 import { differenceFrom } from '../shapes/nearest-shape.ts';
 import type { RefusedRecord } from '../record.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json-value.ts';
+import type { JsonObject } from '#domain/shapes/json-object.ts';
 
 /** Maximum characters of a member name that is compared. */
 export const KEY_MAX_CHARACTERS = 40;

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json-value.ts';
+import type { JsonObject } from '#domain/shapes/json-object.ts';
 
 /** Names of members that have records or lists of records in the ad formats. The scanner descends into them. */
 export const AD_RECORD_MEMBERS: ReadonlySet<string> = new Set([

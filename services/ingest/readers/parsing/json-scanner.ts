@@ -7,7 +7,8 @@ import {
   textOf,
 } from './json-frame.ts';
 import { AD_RECORD_MEMBERS, type JsonItem, type RecordMembers } from './json-item.ts';
-import { type JsonObject, parseJson } from './json-value.ts';
+import { type JsonObject } from '#domain/shapes/json-object.ts';
+import { parseJson } from './json-value.ts';
 
 /** Maximum bytes of one record. The list around the records has no limit. */
 export const JSON_RECORD_MAX_BYTES = 4 * 1024 * 1024;

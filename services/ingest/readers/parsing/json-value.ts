@@ -1,7 +1,5 @@
 import { isSafeNumber, parse as parseLossless } from 'lossless-json';
 
-export type JsonObject = { readonly [key: string]: unknown };
-
 /**
  * Detects numbers that need lossless parsing. A number of 16 or more digits may not fit a double, and one with an
  * exponent may be a rounded id. A match inside a string costs time only.
@@ -25,18 +23,3 @@ const numberOf = (literal: string): number | string => {
  */
 export const parseJson = (text: string): unknown =>
   LONG_NUMBER.test(text) ? parseLossless(text, undefined, numberOf) : JSON.parse(text);
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Returns the object at a member. Returns an empty object when the member is not an object. */
-export const objectAt = (value: JsonObject, key: string): JsonObject => {
-  const member = value[key];
-  return isObject(member) ? member : {};
-};
-
-/** Returns the objects of a list at a member. Returns an empty list when the member is not a list. */
-export const objectsAt = (value: JsonObject, key: string): readonly JsonObject[] => {
-  const member = value[key];
-  return Array.isArray(member) ? member.filter(isObject) : [];
-};

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './json-value.ts';
+import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 
 /** Converts a name to snake_case: `adArchiveID` and `adArchiveId` become `ad_archive_id`. */
 const snake = (name: string): string =>

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../parsing/json-value.ts';
+import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { CSV_SHAPES, JSON_SHAPES, type Shape } from './known-shapes.ts';
 
 /** Maximum names in a message. */
