@@ -54,6 +54,13 @@ export const storefrontObservations = (
     page: index,
     products: [...page],
   }));
-  const end = { type: 'storefront.scan_end' as const, ...key, pages: pages.length, complete, currency, collector };
+  const end = {
+    type: 'storefront.scan_end' as const,
+    ...key,
+    pages: pages.length,
+    complete,
+    currency,
+    collector,
+  };
   return [...pages, end];
 };

@@ -1,4 +1,4 @@
-/** What was read of a robots.txt. */
+/** Stored copy of a robots.txt. */
 export type StoredRobots = {
   /** `forbidden`: the server failed, so that nothing may be requested (RFC 9309, 2.3.1.4). */
   readonly verdict: 'rules' | 'forbidden';

@@ -6,7 +6,7 @@ export const REDIRECTS_MAX = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns the URL that a redirect leads to; `null` when the answer is no redirect. Throws when the location is absent or
+ * Returns the URL that a redirect leads to; `null` when the response is not a redirect. Throws when the location is absent or
  * is not a URL.
  */
 export const nextLocation = (
@@ -15,7 +15,8 @@ export const nextLocation = (
 ): URL | null => {
   if (!REDIRECTS.has(status)) return null;
   const location = headers['location'] ?? '';
-  if (location === '' || !URL.canParse(location, from.href)) throw new Error('A redirect has no valid location.');
+  if (location === '' || !URL.canParse(location, from.href))
+    throw new Error('A redirect has no valid location.');
   const to = new URL(location, from.href);
   to.hash = '';
   return to;

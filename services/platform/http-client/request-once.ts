@@ -24,7 +24,7 @@ export type Answer = {
   readonly body: Buffer;
 };
 
-/** Where requests go. */
+/** Destination of requests. */
 export type Route = {
   readonly egress: Egress;
   /**
@@ -52,7 +52,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 const ignore = (): void => undefined;
 
 const decoded = (body: Readable, encoding: string): Readable => {
-  // A body that is given up emits an error when nobody reads it any more.
+  // An aborted body emits an error. Without a listener, that error would end the process.
   body.on('error', ignore);
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return body;

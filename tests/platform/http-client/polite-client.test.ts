@@ -50,14 +50,18 @@ describe('robots.txt', () => {
     ['that names the service forbids', { body: 'User-agent: ad-intelligence\nDisallow: /a' }, 'forbidden'],
     ['for another robot allows', { body: 'User-agent: other\nDisallow: /' }, 'answered'],
     ['for all forbids', { body: 'User-agent: *\nDisallow: /a*.json' }, 'forbidden'],
-    ['with a longer allowing rule allows', { body: 'User-agent: *\nDisallow: /\nAllow: /a.json' }, 'answered'],
-    ['that is a page of HTML allows', { body: '<html><p>Disallow: /</p></html>' }, 'answered'],
     [
-      'beyond 500 KiB is cut',
-      { body: `#${'x'.repeat(500 * 1024)}\nUser-agent: *\nDisallow: /` },
+      'with a longer allowing rule allows',
+      { body: 'User-agent: *\nDisallow: /\nAllow: /a.json' },
       'answered',
     ],
-    ['that redirects without end forbids', { status: 301, headers: { location: '/robots.txt' } }, 'forbidden'],
+    ['that is a page of HTML allows', { body: '<html><p>Disallow: /</p></html>' }, 'answered'],
+    ['beyond 500 KiB is cut', { body: `#${'x'.repeat(500 * 1024)}\nUser-agent: *\nDisallow: /` }, 'answered'],
+    [
+      'that redirects without end forbids',
+      { status: 301, headers: { location: '/robots.txt' } },
+      'forbidden',
+    ],
   ])('%s', async (_, robots, kind) => {
     play(robots);
     expect((await get('https://shop.example/a.json')).kind).toBe(kind);
