@@ -11,6 +11,7 @@ import { McpSettings } from '#services/mcp/settings.ts';
 import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
+import { CollectorSettings } from '#services/collector/settings.ts';
 import { EventStoreSettings } from './local/event-store/main.ts';
 import { LocalSettings } from './local/stack/settings.ts';
 
@@ -27,6 +28,7 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   ingest: IngestSettings,
   intake: IntakeSettings,
   projector: ProjectorSettings,
+  collector: CollectorSettings,
   worker: WorkerSettings,
   alerts: AlertsSettings,
   delivery: DeliverySettings,

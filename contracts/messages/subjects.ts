@@ -27,7 +27,24 @@ export type ScrapeRequested = {
   readonly brand_id: string;
   readonly cadence: 'daily' | 'weekly';
   readonly requested_at: string;
+  /** Domain of the brand. Absent: a collector finds it by the id. */
+  readonly brand_domain?: string;
+  /** Ids of the social pages to scan. Absent: those that are linked to the brand. */
+  readonly pages?: readonly string[];
+  /** Why the scan is wanted. */
+  readonly reason?: 'tracked' | 'due' | 'operator';
 };
+
+/** Subject of a wish that one source be read, such as `scrape.wanted.storefront`. */
+export const scrapeWanted = (source: string): string => `scrape.wanted.${source}`;
+/** Payload of `scrape.wanted.<source>`. */
+export type ScrapeWanted = {
+  readonly brand_domain: string;
+  readonly cadence: 'daily' | 'weekly';
+  readonly requested_at: string;
+  readonly reason?: ScrapeRequested['reason'];
+};
+export const COLLECTOR_CONSUMER = 'collector';
 
 /**
  * Stream of deliveries that are due. A message carries ids only: payload and state are in Postgres, and both can be

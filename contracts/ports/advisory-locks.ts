@@ -30,6 +30,8 @@ export const ADVISORY_LOCKS = {
   signInSchema: 7_205_319,
   /** Keys of third-party collectors. */
   intakeSchema: 7_205_331,
+  /** Working tables of the collector. */
+  collectingSchema: 7_205_320,
 } as const;
 
 /** First key of the two-key advisory locks that elect leaders. The second is the hash of the role's name. */

@@ -29,6 +29,15 @@ export const findBrand = async (db: ReadDatabase, ref: BrandRef): Promise<BrandD
   return rows[0] ?? null;
 };
 
+/** Returns the domain of a brand; `null` when the read model does not have the brand or its domain yet. */
+export const readBrandDomain = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
+  (
+    await db.query<{ domain: string | null }>({
+      sql: 'select domain from brands.brand where brand_id = $1',
+      values: [brandId],
+    })
+  )[0]?.domain ?? null;
+
 export type BrandFilter = {
   readonly categoryId?: string;
   readonly country?: string;

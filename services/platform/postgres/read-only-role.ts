@@ -7,7 +7,16 @@ import { type Database, inTransaction } from './pool.ts';
  * before the default privileges: schemas created later are readable by default. A rebuilt read model is therefore
  * readable as soon as it is swapped in.
  */
-const PRIVATE_SCHEMAS = ['vault', 'oauth', 'ingest', 'intake', 'alerting', 'delivery', 'tracing'] as const;
+const PRIVATE_SCHEMAS = [
+  'vault',
+  'oauth',
+  'ingest',
+  'intake',
+  'alerting',
+  'delivery',
+  'tracing',
+  'collecting',
+] as const;
 const ROLE = /^[a-z_][a-z0-9_]{0,62}$/;
 
 export type GrantedReads = {

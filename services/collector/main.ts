@@ -1,0 +1,43 @@
+import { systemClock } from '#platform/clock.ts';
+import { untilServerAnswers } from '#platform/concurrency/retry.ts';
+import { openEgress } from '#platform/egress/http-client.ts';
+import { openNats } from '#platform/nats/connection.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openOperatorPort } from '#platform/process/health-server.ts';
+import { runProcess } from '#platform/process/run-process.ts';
+import { waitForServers } from '#platform/process/wait-for-servers.ts';
+import { createCollectorTables, runCollector } from './collector.ts';
+import { CollectorSettings } from './settings.ts';
+
+const POOL_CLIENTS = 8;
+
+await runProcess('collector', CollectorSettings, async ({ settings, resources, log, signal }) => {
+  const { DATABASE_URL, NATS_URL, EGRESS_ALLOW_LOOPBACK, COLLECT_VIA, COLLECT_SOURCES } = settings;
+  if (COLLECT_VIA !== undefined && !EGRESS_ALLOW_LOOPBACK) {
+    throw new Error('COLLECT_VIA needs EGRESS_ALLOW_LOOPBACK=true, because it sends requests to loopback.');
+  }
+  const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
+  await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
+  const database = openPool(DATABASE_URL, POOL_CLIENTS);
+  resources.defer(() => database.end());
+  const db = resources.use(openReadDatabase(DATABASE_URL));
+  await untilServerAnswers(log, signal, 'Postgres', () => createCollectorTables(database));
+  const nats = resources.use(
+    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'collector')),
+  );
+  const collecting = runCollector({
+    database,
+    db,
+    nats,
+    egress: resources.use(openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK })),
+    via: COLLECT_VIA ?? null,
+    contact: settings.COLLECT_CONTACT,
+    sources: COLLECT_SOURCES,
+    clock: systemClock,
+    log,
+    signal,
+  });
+  resources.defer(() => collecting);
+  operatorPort.started();
+  log.info({ sources: COLLECT_SOURCES }, 'collector started');
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { Validators } from '#platform/http-client/polite-client.ts';
+import { type Clock } from '#platform/clock.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { type Claimed, extendLease } from './target-store.ts';
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+/** A page of a batch, as JSON text. */
+export type SpoolPage = { readonly page: number; readonly text: string; readonly validators: Validators };
+
+/** A scan that is being read. Every commit proves the lease, and throws `LeaseLost` without it. */
+export type OpenBatch<Cursor> = {
+  readonly batchId: string;
+  readonly startedAt: Date;
+  readonly failures: number;
+  /** The committed position in the scan; `null` at its beginning. */
+  readonly cursor: Cursor | null;
+  /** Commits where it goes on, together with a page that was read. */
+  commit(cursor: Cursor, page: SpoolPage | null): Promise<void>;
+  /** Discards all pages and goes on at `cursor`. */
+  restart(cursor: Cursor): Promise<void>;
+  /** Returns all pages in order. */
+  pages(): Promise<readonly SpoolPage[]>;
+  /** Returns a page of the batch published before; `null` when there is none. */
+  previousPage(page: number): Promise<SpoolPage | null>;
+};
+
+type SpoolRow = {
+  readonly page: number;
+  readonly body: Buffer;
+  readonly etag: string | null;
+  readonly last_modified: string | null;
+};
+
+const pageOf = async ({ page, body, etag, last_modified: lastModified }: SpoolRow): Promise<SpoolPage> => ({
+  page,
+  text: (await decompress(body)).toString('utf8'),
+  validators: { etag, lastModified },
+});
+
+const SPOOL_PAGES = 'select page, body, etag, last_modified from collecting.spool where batch_id = $1';
+
+/** Opens the batch of a target: the one that another owner left, or a new one. */
+export const openBatch = async <Cursor extends object>(
+  database: Database,
+  claimed: Claimed,
+  clock: Clock,
+): Promise<OpenBatch<Cursor>> => {
+  const { source, domain, lastBatchId } = claimed;
+  const { rows } = await database.query<{
+    batch_id: string;
+    started_at: Date;
+    failures: number;
+    cursor: Partial<Cursor>;
+  }>(
+    `insert into collecting.batch as b (batch_id, source, domain, started_at) values ($1, $2, $3, $4)
+     on conflict (source, domain) do update set failures = b.failures
+     returning batch_id, started_at, failures, cursor`,
+    [randomUUID(), source, domain, clock.now()],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error(`No batch was opened for ${domain}.`);
+  const { batch_id: batchId, started_at: startedAt, failures, cursor } = row;
+
+  const write = (next: Cursor, page: SpoolPage | null, discards: boolean): Promise<void> =>
+    inTransaction(database, async (client) => {
+      await extendLease(client, claimed, clock.now());
+      if (discards) await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
+      if (page !== null) {
+        await client.query(
+          `insert into collecting.spool (batch_id, page, body, etag, last_modified) values ($1, $2, $3, $4, $5)`,
+          [
+            batchId,
+            page.page,
+            await compress(page.text),
+            page.validators.etag?.slice(0, 1_000) ?? null,
+            page.validators.lastModified?.slice(0, 100) ?? null,
+          ],
+        );
+      }
+      await client.query('update collecting.batch set cursor = $2, failures = 0 where batch_id = $1', [
+        batchId,
+        JSON.stringify(next),
+      ]);
+    });
+
+  return {
+    batchId,
+    startedAt,
+    failures,
+    cursor: Object.keys(cursor).length === 0 ? null : (cursor as Cursor),
+    commit: (next, page) => write(next, page, false),
+    restart: (next) => write(next, null, true),
+    pages: async () => {
+      const spooled = await database.query<SpoolRow>(`${SPOOL_PAGES} order by page`, [batchId]);
+      return Promise.all(spooled.rows.map(pageOf));
+    },
+    previousPage: async (page) => {
+      if (lastBatchId === null) return null;
+      const spooled = await database.query<SpoolRow>(`${SPOOL_PAGES} and page = $2`, [lastBatchId, page]);
+      return spooled.rows[0] === undefined ? null : pageOf(spooled.rows[0]);
+    },
+  };
+};

@@ -1,0 +1,117 @@
+import { AckPolicy, type JsMsg } from 'nats';
+import { z } from 'zod';
+import {
+  COLLECTOR_CONSUMER,
+  SCRAPE_REQUESTED,
+  SCRAPES_STREAM,
+  scrapeWanted,
+} from '#contracts/messages/subjects.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { Cadence, ObservedDomain, Timestamp } from '#contracts/values/primitives.ts';
+import { type Clock, pause } from '#platform/clock.ts';
+import type { Log } from '#platform/logger.ts';
+import { ensureStreams, type Nats } from '#platform/nats/connection.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { readBrandDomain } from '#projections/brands/read.ts';
+import { recordWish } from './target-store.ts';
+
+const ACK_WAIT_MS = 30_000;
+const NANOS_PER_MS = 1_000_000;
+/** Deliveries of a message whose brand is not in the read model yet, and the milliseconds between them. */
+const DELIVERIES_MAX = 20;
+const REDELIVER_MS = 15_000;
+const FETCHED_MESSAGES = 100;
+/** Duration of one pull request. */
+const PULL_MS = 4_000;
+const RETRY_MS = 1_000;
+
+const Reason = z.enum(['tracked', 'due', 'operator']).optional();
+const Requested = z.object({
+  brand_id: z.uuid(),
+  brand_domain: ObservedDomain.optional(),
+  cadence: Cadence,
+  requested_at: Timestamp,
+  reason: Reason,
+});
+const Wanted = z.object({
+  brand_domain: ObservedDomain,
+  cadence: Cadence,
+  requested_at: Timestamp,
+  reason: Reason,
+});
+
+export type WishConsumer = {
+  readonly nats: Nats;
+  readonly database: Database;
+  readonly db: ReadDatabase;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Sources that this process reads. A wish for another source is not recorded. */
+  readonly sources: readonly string[];
+  /** Called when wishes were recorded. */
+  readonly recorded: () => void;
+};
+
+const payloadOf = (message: JsMsg): unknown => {
+  try {
+    return message.json();
+  } catch {
+    return null;
+  }
+};
+
+/** Records the wishes of a message. Returns false when the domain of its brand is not known yet. */
+const recordMessage = async (consumer: WishConsumer, message: JsMsg): Promise<boolean> => {
+  const { database, db, clock, log, sources } = consumer;
+  const isForAll = message.subject === SCRAPE_REQUESTED;
+  const wanted = sources.filter((source) => isForAll || message.subject === scrapeWanted(source));
+  const parsed = (isForAll ? Requested : Wanted).safeParse(payloadOf(message));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    log.warn({ subject: message.subject, path: issue?.path, reason: issue?.message }, 'wish refused');
+    return true;
+  }
+  const { brand_domain, cadence, reason } = parsed.data;
+  const domain =
+    brand_domain ?? ('brand_id' in parsed.data ? await readBrandDomain(db, parsed.data.brand_id) : null);
+  if (domain === null) return false;
+  const wish = { domain, cadence, at: clock.now(), isUrgent: reason === 'operator' };
+  for (const source of wanted) await recordWish(database, { ...wish, source });
+  return true;
+};
+
+/**
+ * Consumes requests for scans and wishes for sources, and records them as targets. A message is acknowledged when it is
+ * recorded, so that a restart loses none. Returns when aborted.
+ */
+export const consumeWishes = async (consumer: WishConsumer): Promise<void> => {
+  const { nats, log, signal, recorded } = consumer;
+  while (!signal.aborted) {
+    try {
+      await ensureStreams(nats.manager);
+      await nats.manager.consumers.add(SCRAPES_STREAM, {
+        durable_name: COLLECTOR_CONSUMER,
+        ack_policy: AckPolicy.Explicit,
+        ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
+        max_deliver: DELIVERIES_MAX,
+      });
+      const wishes = await nats.jetstream.consumers.get(SCRAPES_STREAM, COLLECTOR_CONSUMER);
+      while (!signal.aborted) {
+        const messages = await wishes.fetch({ max_messages: FETCHED_MESSAGES, expires: PULL_MS });
+        const stop = (): void => messages.stop();
+        signal.addEventListener('abort', stop, { once: true });
+        for await (const message of messages) {
+          if (await recordMessage(consumer, message)) message.ack();
+          else message.nak(REDELIVER_MS);
+          recorded();
+        }
+        signal.removeEventListener('abort', stop);
+      }
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn({ reason: (error as Error).message }, 'consuming wishes failed; retrying');
+      await pause(RETRY_MS, signal);
+    }
+  }
+};

@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto';
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
+
+/** Frequency of reading a target. `idle`: the last wish is older than `IDLE_AFTER_MS`. */
+type Rhythm = 'daily' | 'weekly' | 'idle';
+
+const INTERVAL_MS: Readonly<Record<Rhythm, number>> = {
+  daily: 24 * HOUR_MS,
+  weekly: 168 * HOUR_MS,
+  idle: 30 * DAY_MS,
+};
+/** Milliseconds after the last wish from which a target is idle: two weekly wishes were missed. */
+const IDLE_AFTER_MS = 14 * DAY_MS;
+/** Share of an interval over which the starts of targets are spread. */
+const SPREAD = 0.1;
+const HASH_VALUES = 2 ** 32;
+
+/** Returns a share from 0 to 1, always the same for a domain. */
+const shareOf = (domain: string): number =>
+  Number.parseInt(hash('sha256', domain).slice(0, 8), 16) / HASH_VALUES;
+
+/**
+ * Returns when a target that was read at `readAt` is due again. It is due up to a tenth of the interval early, by the hash
+ * of its domain, so that targets that began together do not stay together.
+ */
+export const nextDue = (target: {
+  readonly domain: string;
+  readonly cadence: 'daily' | 'weekly';
+  readonly wishedAt: Date;
+  readonly readAt: Date;
+}): Date => {
+  const { domain, cadence, wishedAt, readAt } = target;
+  const isIdle = readAt.getTime() - wishedAt.getTime() > IDLE_AFTER_MS;
+  const intervalMs = INTERVAL_MS[isIdle ? 'idle' : cadence];
+  return new Date(readAt.getTime() + Math.round(intervalMs * (1 - SPREAD * shareOf(domain))));
+};
+
+const RETRY_FIRST_MS = 5 * 60_000;
+const RETRY_MAX_MS = HOUR_MS;
+
+/** Returns the milliseconds until a target is tried again: 5 minutes, doubling to an hour. `failures` counts from 1. */
+export const retryDelayMs = (failures: number): number =>
+  Math.min(RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10), RETRY_MAX_MS);

@@ -1,0 +1,151 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
+import { type Clock, pause } from '#platform/clock.ts';
+import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
+import type { PoliteClient } from '#platform/http-client/polite-client.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { giveUpStorefront, readStorefront, type StorefrontCursor } from '../storefront/read-storefront.ts';
+import { openBatch } from './batch-store.ts';
+import { nextDue, retryDelayMs } from './due.ts';
+import { publishObservations } from './publish.ts';
+import type { ReadOutcome } from './read-outcome.ts';
+import {
+  type Claimed,
+  claimTarget,
+  extendLease,
+  finishBatch,
+  LEASE_EXTENSION_MS,
+  LeaseLost,
+  putBack,
+} from './target-store.ts';
+
+/** Milliseconds after which a batch is published as partial. */
+export const BATCH_MAX_MS = 6 * HOUR_MS;
+/** Targets that one process reads at once. Each waits for the pace of its host most of the time. */
+const CONCURRENT_TARGETS = 16;
+/** Milliseconds until an idle reader looks for due targets again. A new wish wakes it at once. */
+const POLL_INTERVAL_MS = 5_000;
+/** Number of claims among which one takes weekly targets first. Daily targets therefore never take all. */
+const CLAIMS_PER_WEEKLY = 5;
+
+export type TargetRunner = {
+  readonly database: Database;
+  readonly nats: Pick<Nats, 'jetstream'>;
+  readonly client: PoliteClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly sources: readonly string[];
+  readonly owner: string;
+};
+
+/** Extends a lease until disposed. Aborts the reading when another process owns the target. */
+const startExtensions = (
+  { database, clock }: TargetRunner,
+  claimed: Claimed,
+  lost: AbortController,
+): Disposable => {
+  const extend = async (): Promise<void> => {
+    try {
+      await extendLease(database, claimed, clock.now());
+    } catch (error) {
+      // While Postgres is away the lease runs on; the next commit proves it.
+      if (error instanceof LeaseLost) lost.abort(error);
+    }
+  };
+  const timer = setInterval(() => void extend(), LEASE_EXTENSION_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+};
+
+/** Reads a claimed target and records how that ended. Throws when aborted, and for a server that is away. */
+const readTarget = async (
+  runner: TargetRunner,
+  claimed: Claimed,
+  signal: AbortSignal,
+): Promise<ReadOutcome> => {
+  const { database, nats, client, clock } = runner;
+  const { domain, cadence, wishedAt } = claimed;
+  const batch = await openBatch<StorefrontCursor>(database, claimed, clock);
+  const reading = { domain, batch, client, now: () => clock.now(), signal };
+  const endsMs = batch.startedAt.getTime() + BATCH_MAX_MS;
+  const isLate = clock.now().getTime() >= endsMs;
+  const outcome = await (isLate ? giveUpStorefront(reading) : readStorefront(reading));
+  const now = clock.now();
+  if (outcome.kind === 'wait') {
+    const untilMs = outcome.untilMs ?? now.getTime() + retryDelayMs(batch.failures + 1);
+    const attempt = { at: now, outcome: 'wait', detail: outcome.reason };
+    const isRead = (await batch.pages()).length > 0;
+    if (isRead || untilMs < endsMs) {
+      await putBack(database, claimed, new Date(Math.min(untilMs, endsMs)), attempt);
+    } else {
+      const due = nextDue({ domain, cadence, wishedAt, readAt: now });
+      const dueAt = new Date(Math.max(due.getTime(), untilMs));
+      await finishBatch(database, claimed, { batchId: batch.batchId, readAt: null, dueAt, attempt });
+    }
+    return outcome;
+  }
+  if (outcome.kind === 'read') await publishObservations(nats, outcome.observations);
+  const due = nextDue({ domain, cadence, wishedAt, readAt: batch.startedAt });
+  const notBeforeMs = outcome.kind === 'nothing' ? (outcome.notBeforeMs ?? 0) : 0;
+  await finishBatch(database, claimed, {
+    batchId: batch.batchId,
+    readAt: outcome.kind === 'read' ? batch.startedAt : null,
+    dueAt: new Date(Math.max(due.getTime(), notBeforeMs)),
+    attempt: { at: now, outcome: outcome.outcome, detail: outcome.detail },
+  });
+  return outcome;
+};
+
+const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<void> => {
+  const { log, signal } = runner;
+  const { source, domain } = claimed;
+  const lost = new AbortController();
+  try {
+    using _ = startExtensions(runner, claimed, lost);
+    const outcome = await readTarget(runner, claimed, AbortSignal.any([signal, lost.signal]));
+    const { kind } = outcome;
+    const text =
+      kind === 'wait' ? { reason: outcome.reason } : { outcome: outcome.outcome, detail: outcome.detail };
+    log.info({ source, domain, ...text }, kind === 'wait' ? 'target put back' : 'target read');
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error instanceof LeaseLost || lost.signal.aborted) log.warn({ source, domain }, 'lease lost');
+    // The lease expires, and a reader goes on where the batch was committed.
+    else log.warn({ err: error, source, domain }, 'reading failed; retrying when the lease has expired');
+  }
+};
+
+/** Reads due targets until the signal is aborted, several at once. Any number of processes may do so. */
+export const runTargets = async (runner: TargetRunner, wishes: Pick<WakeSignal, 'next'>): Promise<void> => {
+  const { database, clock, log, signal, sources, owner } = runner;
+  let claims = 0;
+  const readNext = async (): Promise<boolean> => {
+    claims += 1;
+    const weeklyFirst = claims % CLAIMS_PER_WEEKLY === 0;
+    // Each claim has an owner of its own: after a lost lease, the same process may own the target again.
+    const claimed = await claimTarget(database, {
+      sources,
+      owner: `${owner}.${claims}`,
+      now: clock.now(),
+      weeklyFirst,
+    });
+    if (claimed === null) return false;
+    await readWithLease(runner, claimed);
+    return true;
+  };
+  const readLoop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if (await readNext()) continue;
+      } catch (error) {
+        if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'claiming failed; retrying');
+      }
+      const ended = new AbortController();
+      const either = AbortSignal.any([signal, ended.signal]);
+      await Promise.race([pause(POLL_INTERVAL_MS, either), wishes.next({ signal: either })]);
+      ended.abort();
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_TARGETS }, readLoop));
+};

@@ -1,0 +1,174 @@
+import { MINUTE_MS } from '#contracts/values/time.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
+
+/** Milliseconds of a lease. It is extended three times within them; an owner that died is replaced after them. */
+export const LEASE_MS = MINUTE_MS;
+export const LEASE_EXTENSION_MS = 20_000;
+
+/** Thrown when another process owns the target now. Nothing was written. */
+export class LeaseLost extends Error {
+  constructor(domain: string) {
+    super(`The lease of ${domain} was lost.`);
+    this.name = 'LeaseLost';
+  }
+}
+
+export type Wish = {
+  readonly source: string;
+  readonly domain: string;
+  readonly cadence: 'daily' | 'weekly';
+  readonly at: Date;
+  /** An operator's wish is due at once. Any other waits for its time. */
+  readonly isUrgent: boolean;
+};
+
+/** A target that this owner reads. */
+export type Claimed = {
+  readonly source: string;
+  readonly domain: string;
+  readonly cadence: 'daily' | 'weekly';
+  readonly wishedAt: Date;
+  readonly lastBatchId: string | null;
+  readonly owner: string;
+};
+
+/** Records a wish. A target is due at once when it is new. */
+export const recordWish = async (database: Database, wish: Wish): Promise<void> => {
+  const { source, domain, cadence, at, isUrgent } = wish;
+  await database.query(
+    `insert into collecting.target as t (source, domain, cadence, wished_at, due_at) values ($1, $2, $3, $4, $4)
+     on conflict (source, domain) do update set cadence = excluded.cadence,
+       wished_at = greatest(t.wished_at, excluded.wished_at),
+       due_at = case when $5 then least(t.due_at, excluded.due_at) else t.due_at end`,
+    [source, domain, cadence, at, isUrgent],
+  );
+};
+
+type Row = {
+  readonly source: string;
+  readonly domain: string;
+  readonly cadence: 'daily' | 'weekly';
+  readonly wished_at: Date;
+  readonly last_batch_id: string | null;
+};
+
+/**
+ * Claims the most urgent due target: one never read first, then by overdue hours as a share of what the cadence
+ * promises. `weeklyFirst` takes weekly targets before daily ones. Returns `null` when nothing is due.
+ */
+export const claimTarget = async (
+  database: Database,
+  options: {
+    readonly sources: readonly string[];
+    readonly owner: string;
+    readonly now: Date;
+    readonly weeklyFirst: boolean;
+  },
+): Promise<Claimed | null> => {
+  const { sources, owner, now, weeklyFirst } = options;
+  const { rows } = await database.query<Row>(
+    `update collecting.target t set lease_owner = $2, lease_until = $3::timestamptz + make_interval(secs => $4)
+     from (
+       select source, domain from collecting.target
+       where source = any($1) and paused is null and due_at <= $3 and coalesce(retry_at, $3) <= $3
+         and coalesce(lease_until, $3) <= $3
+       order by $5 and cadence <> 'weekly', scanned_at is not null,
+         extract(epoch from $3::timestamptz - due_at)
+           / case cadence when 'daily' then ${SLO_HOURS.daily} else ${SLO_HOURS.weekly} end desc, source, domain
+       limit 1 for update skip locked
+     ) next where t.source = next.source and t.domain = next.domain
+     returning t.source, t.domain, t.cadence, t.wished_at, t.last_batch_id`,
+    [sources, owner, now, LEASE_MS / 1_000, weeklyFirst],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { wished_at: wishedAt, last_batch_id: lastBatchId, ...target } = row;
+  return { ...target, wishedAt, lastBatchId, owner };
+};
+
+const changeOwned = async (
+  client: Database | Transaction,
+  { source, domain, owner }: Claimed,
+  set: string,
+  values: readonly unknown[],
+): Promise<void> => {
+  const { rowCount } = await client.query(
+    `update collecting.target set ${set} where source = $1 and domain = $2 and lease_owner = $3`,
+    [source, domain, owner, ...values],
+  );
+  if (rowCount !== 1) throw new LeaseLost(domain);
+};
+
+/** Extends a lease. Throws `LeaseLost`. */
+export const extendLease = (client: Database | Transaction, claimed: Claimed, now: Date): Promise<void> =>
+  changeOwned(client, claimed, 'lease_until = $4', [new Date(now.getTime() + LEASE_MS)]);
+
+export type Attempt = { readonly at: Date; readonly outcome: string; readonly detail: string | null };
+
+const recordAttempt = async (
+  client: Transaction,
+  { source, domain }: Claimed,
+  attempt: Attempt,
+): Promise<void> => {
+  await client.query(
+    'insert into collecting.attempt (at, source, domain, outcome, detail) values ($1, $2, $3, $4, $5)',
+    [attempt.at, source, domain, attempt.outcome, attempt.detail?.slice(0, 500) ?? null],
+  );
+};
+
+/** Gives a target back until `retryAt`, with its batch. Throws `LeaseLost`. */
+export const putBack = (
+  database: Database,
+  claimed: Claimed,
+  retryAt: Date,
+  attempt: Attempt,
+): Promise<void> =>
+  inTransaction(database, async (client) => {
+    await changeOwned(client, claimed, 'lease_owner = null, lease_until = null, retry_at = $4', [retryAt]);
+    await client.query(
+      'update collecting.batch set failures = failures + 1 where source = $1 and domain = $2',
+      [claimed.source, claimed.domain],
+    );
+    await recordAttempt(client, claimed, attempt);
+  });
+
+/**
+ * Ends a batch: the target is due again at `dueAt`. `readAt` is when its scan was published, `null` when there was nothing
+ * to publish. The pages of a published batch stay for conditional requests; those before it go. Throws `LeaseLost`.
+ */
+export const finishBatch = (
+  database: Database,
+  claimed: Claimed,
+  end: {
+    readonly batchId: string;
+    readonly readAt: Date | null;
+    readonly dueAt: Date;
+    readonly attempt: Attempt;
+  },
+): Promise<void> =>
+  inTransaction(database, async (client) => {
+    const { batchId, readAt, dueAt, attempt } = end;
+    await changeOwned(
+      client,
+      claimed,
+      `lease_owner = null, lease_until = null, retry_at = null, due_at = $4, scanned_at = coalesce($5, scanned_at),
+       last_batch_id = case when $5::timestamptz is null then last_batch_id else $6 end`,
+      [dueAt, readAt, batchId],
+    );
+    await client.query('delete from collecting.batch where batch_id = $1', [batchId]);
+    await client.query('delete from collecting.spool where batch_id = $1', [
+      readAt === null ? batchId : claimed.lastBatchId,
+    ]);
+    await recordAttempt(client, claimed, attempt);
+  });
+
+/** Days that attempts are kept. */
+const ATTEMPT_DAYS_MAX = 30;
+
+export const deleteOldAttempts = async (database: Database, now: Date): Promise<void> => {
+  await database.query(
+    'delete from collecting.attempt where at < $1::timestamptz - make_interval(days => $2)',
+    [now, ATTEMPT_DAYS_MAX],
+  );
+};

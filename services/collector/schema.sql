@@ -1,0 +1,66 @@
+-- Working tables of the collector. They hold what is due and what is being read; facts are in the log only. They can be
+-- dropped while the collector is stopped: scans that were being read start again.
+create schema if not exists collecting;
+
+-- Targets by source and brand domain, each with its lease. A target with `lease_until` in the future is being read.
+create table if not exists collecting.target (
+  source text not null,
+  domain text not null,
+  cadence text not null,
+  -- Time of the last wish. A target with an old wish is read rarely.
+  wished_at timestamptz not null,
+  due_at timestamptz not null,
+  -- Not before this time, after a failure.
+  retry_at timestamptz,
+  -- Why it is not read any more; null while it is.
+  paused text,
+  scanned_at timestamptz,
+  -- The batch published last. Its pages answer conditional requests.
+  last_batch_id uuid,
+  lease_owner text,
+  lease_until timestamptz,
+  primary key (source, domain)
+);
+create index if not exists target_due on collecting.target (source, due_at);
+
+-- A scan that is being read: where it goes on.
+create table if not exists collecting.batch (
+  batch_id uuid primary key,
+  source text not null,
+  domain text not null,
+  started_at timestamptz not null,
+  -- Failures in a row.
+  failures int not null default 0,
+  cursor jsonb not null default '{}',
+  unique (source, domain)
+);
+
+-- Pages of a batch as they were read, compressed with gzip.
+create table if not exists collecting.spool (
+  batch_id uuid not null,
+  page int not null,
+  body bytea not null,
+  etag text,
+  last_modified text,
+  primary key (batch_id, page)
+);
+
+-- Memory of hosts: robots.txt, pace and rest.
+create table if not exists collecting.host (
+  host text primary key,
+  next_at timestamptz,
+  robots jsonb,
+  rest jsonb
+);
+
+-- Results of reading targets, for 30 days.
+create table if not exists collecting.attempt (
+  attempt_id bigint generated always as identity primary key,
+  at timestamptz not null,
+  source text not null,
+  domain text not null,
+  outcome text not null,
+  detail text
+);
+create index if not exists attempt_at on collecting.attempt (at);
+create index if not exists attempt_target on collecting.attempt (source, domain, at);

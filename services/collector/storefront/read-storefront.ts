@@ -1,0 +1,254 @@
+import { DAY_MS } from '#contracts/values/time.ts';
+import { ObservedProduct, STOREFRONT_PRODUCTS_MAX } from '#contracts/observations/storefront-scan.ts';
+import { isObject } from '#domain/shapes/json-object.ts';
+import { storefrontObservations } from '#domain/shapes/storefront-observations.ts';
+import type { GetOutcome, PoliteClient } from '#platform/http-client/polite-client.ts';
+import type { OpenBatch, SpoolPage } from '../schedule/batch-store.ts';
+import type { ReadOutcome } from '../schedule/read-outcome.ts';
+import { countOf, jsonOf, SHOP_SYSTEMS, type ShopSystem, type ShopSystemName } from './catalogue-page.ts';
+
+/** Share of the stated products that a complete scan has at least. */
+const COMPLETE_SHARE = 0.98;
+/** Milliseconds until a site without a catalogue is looked at again. */
+const NO_CATALOGUE_MS = 7 * DAY_MS;
+/** A list that moved while it was read is read once more. */
+const ROUNDS_MAX = 2;
+const SERVER_ERRORS_FROM = 500;
+
+/** Position in the scan of a shop, from which it continues. */
+export type StorefrontCursor = {
+  readonly system: ShopSystemName | null;
+  /** Origin that answered, after redirects. */
+  readonly origin: string;
+  /** Next page, from 1. */
+  readonly page: number;
+  readonly round: number;
+  readonly stated: number | null;
+  readonly currency: string | null;
+  readonly refused: number;
+  /** A product was on two pages. */
+  readonly moved: boolean;
+  /** `null` while it is read. Only an empty page ends a complete scan. */
+  readonly ended: 'empty' | 'cut' | null;
+};
+
+export type StorefrontRead = {
+  readonly domain: string;
+  readonly batch: OpenBatch<StorefrontCursor>;
+  readonly client: PoliteClient;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+};
+
+type Answered = Extract<GetOutcome, { readonly kind: 'answered' }>;
+/** An answer or page of the earlier scan to go on with, or how the reading ends for now. */
+type Step<T> = { readonly value: T } | { readonly outcome: ReadOutcome };
+
+const nothing = (outcome: string, detail: string, notBeforeMs: number | null = null): ReadOutcome => ({
+  kind: 'nothing',
+  outcome,
+  detail,
+  notBeforeMs,
+});
+
+const isPasswordPage = ({ url }: Answered): boolean => /^\/password\/?$/.test(url.pathname);
+
+/** Returns how the reading ends for now; `null` when it goes on with the outcome. */
+const interruption = (got: GetOutcome): ReadOutcome | null => {
+  if (got.kind === 'resting') return { kind: 'wait', untilMs: got.untilMs, reason: got.reason };
+  if (got.kind === 'failed') return { kind: 'wait', untilMs: null, reason: got.reason };
+  if (got.kind !== 'answered') return null;
+  if (got.status >= SERVER_ERRORS_FROM)
+    return { kind: 'wait', untilMs: null, reason: `answered ${got.status}` };
+  return isPasswordPage(got) ? nothing('closed', 'the shop asks for a password') : null;
+};
+
+/** Reads what the shop states about itself. A site without `/meta.json` states nothing. */
+const readMeta = async ({ domain, client, signal }: StorefrontRead): Promise<Step<StorefrontCursor>> => {
+  const got = await client.get(`https://${domain}/meta.json`, { signal });
+  const outcome = interruption(got);
+  if (outcome !== null) return { outcome };
+  const meta = got.kind === 'answered' ? jsonOf(got) : null;
+  const stated = isObject(meta) ? countOf(meta['published_products_count']) : null;
+  const currency = isObject(meta) ? meta['currency'] : null;
+  return {
+    value: {
+      system: null,
+      origin: got.kind === 'answered' ? got.url.origin : `https://${domain}`,
+      page: 1,
+      round: 1,
+      stated,
+      currency: typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? currency : null,
+      refused: 0,
+      moved: false,
+      ended: null,
+    },
+  };
+};
+
+/** Requests a page, on condition if the scan before has it. */
+const requestPage = async (
+  { client, signal }: StorefrontRead,
+  { origin, page }: StorefrontCursor,
+  name: ShopSystemName,
+  previous: SpoolPage | null,
+): Promise<GetOutcome> =>
+  client.get(`${origin}${SHOP_SYSTEMS[name].path(page)}`, {
+    signal,
+    ...(previous === null ? {} : { validators: previous.validators }),
+  });
+
+/** Finds the shop system: the first whose first page is a catalogue page. Returns that page too. */
+const findSystem = async (
+  reading: StorefrontRead,
+  cursor: StorefrontCursor,
+): Promise<Step<{ readonly cursor: StorefrontCursor; readonly first: GetOutcome }>> => {
+  const { batch, now } = reading;
+  const forbidden: string[] = [];
+  const previous = await batch.previousPage(1);
+  for (const [name, system] of Object.entries(SHOP_SYSTEMS) as [ShopSystemName, ShopSystem][]) {
+    const first = await requestPage(reading, cursor, name, previous);
+    const outcome = interruption(first);
+    if (outcome !== null) return { outcome };
+    if (first.kind === 'forbidden') forbidden.push(first.reason);
+    if (first.kind === 'unchanged') return { value: { cursor: { ...cursor, system: name }, first } };
+    if (first.kind === 'answered' && system.read(first) !== null) {
+      return { value: { cursor: { ...cursor, system: name, origin: first.url.origin }, first } };
+    }
+  }
+  const notBeforeMs = now().getTime() + NO_CATALOGUE_MS;
+  const [reason] = forbidden;
+  if (reason !== undefined) return { outcome: nothing('forbidden', reason) };
+  return { outcome: nothing('no_catalogue', 'the site publishes no catalogue', notBeforeMs) };
+};
+
+/**
+ * Reads the next page and commits it with the cursor. `seen` has the ids of the products read before; `first` is the page,
+ * if it was requested already. Returns the cursor to go on with, or how the reading ends for now.
+ */
+const readPage = async (
+  reading: StorefrontRead,
+  cursor: StorefrontCursor,
+  name: ShopSystemName,
+  seen: Set<string>,
+  first: GetOutcome | null,
+): Promise<Step<StorefrontCursor>> => {
+  const { batch } = reading;
+  const system = SHOP_SYSTEMS[name];
+  const previous = await batch.previousPage(cursor.page);
+  const got = first ?? (await requestPage(reading, cursor, name, previous));
+  const outcome = interruption(got);
+  if (outcome !== null) return { outcome };
+  const end = async (ended: 'empty' | 'cut', stated = cursor.stated): Promise<Step<StorefrontCursor>> => {
+    const next = { ...cursor, ended, stated };
+    await batch.commit(next, null);
+    return { value: next };
+  };
+  const read =
+    got.kind === 'unchanged' && previous !== null
+      ? {
+          products: ObservedProduct.array().parse(JSON.parse(previous.text)),
+          refused: 0,
+          stated: null,
+          currency: null,
+        }
+      : got.kind === 'answered'
+        ? system.read(got)
+        : null;
+  // Page 101 of a Shopify shop is a 400, and a robots.txt may forbid later pages.
+  if (read === null) return end('cut');
+  if (read.products.length + read.refused === 0) return end('empty', read.stated ?? cursor.stated);
+  const fresh = read.products.filter(({ id }) => !seen.has(id) && seen.add(id));
+  const moved = cursor.moved || fresh.length < read.products.length;
+  if (moved && cursor.round < ROUNDS_MAX) {
+    const again = { ...cursor, page: 1, round: cursor.round + 1, refused: 0, moved: false };
+    seen.clear();
+    await batch.restart(again);
+    return { value: again };
+  }
+  const isFull = seen.size >= STOREFRONT_PRODUCTS_MAX || cursor.page >= system.pagesMax;
+  const next: StorefrontCursor = {
+    ...cursor,
+    page: cursor.page + 1,
+    stated: read.stated ?? cursor.stated,
+    currency: cursor.currency ?? read.currency,
+    refused: cursor.refused + read.refused,
+    moved,
+    ended: isFull ? 'cut' : null,
+  };
+  const headers = got.kind === 'answered' ? got.headers : {};
+  // A page with refused products would hide them from the next scan, so it is not asked for on condition.
+  const isWhole = read.refused === 0 && fresh.length === read.products.length;
+  const validators =
+    got.kind === 'unchanged' && previous !== null
+      ? previous.validators
+      : { etag: headers['etag'] ?? null, lastModified: headers['last-modified'] ?? null };
+  await batch.commit(next, {
+    page: cursor.page,
+    text: JSON.stringify(fresh),
+    validators: isWhole ? validators : { etag: null, lastModified: null },
+  });
+  return { value: next };
+};
+
+const productsOf = async ({ batch }: StorefrontRead): Promise<readonly ObservedProduct[]> =>
+  (await batch.pages()).flatMap(({ text }) => JSON.parse(text) as ObservedProduct[]);
+
+/** Returns the observations of what was read. They depend on the spool alone, so that a repeated call returns the same. */
+const observe = async (reading: StorefrontRead, cursor: StorefrontCursor): Promise<ReadOutcome> => {
+  const { domain, batch } = reading;
+  const products = (await productsOf(reading)).slice(0, STOREFRONT_PRODUCTS_MAX);
+  const { system, ended, moved, refused, stated, currency } = cursor;
+  if (system === null || (products.length === 0 && (refused > 0 || ended === 'cut'))) {
+    return nothing('unreadable', `no product could be read; ${refused} were not valid`);
+  }
+  const complete =
+    ended === 'empty' &&
+    !moved &&
+    refused === 0 &&
+    products.length > 0 &&
+    stated !== null &&
+    products.length >= stated * COMPLETE_SHARE;
+  const observations = storefrontObservations(products, {
+    domain,
+    scanned_at: batch.startedAt.toISOString(),
+    complete,
+    currency,
+    collector: SHOP_SYSTEMS[system].collector,
+  });
+  const detail = `${products.length} products of ${stated ?? 'an unknown number'}, ${refused} refused`;
+  return { kind: 'read', observations, outcome: complete ? 'complete' : 'partial', detail };
+};
+
+/** Reads the public catalogue of a shop from where its batch goes on. Throws `LeaseLost`, and when aborted. */
+export const readStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
+  const { batch } = reading;
+  let cursor = batch.cursor;
+  let first: GetOutcome | null = null;
+  if (cursor === null) {
+    const meta = await readMeta(reading);
+    if ('outcome' in meta) return meta.outcome;
+    const found = await findSystem(reading, meta.value);
+    if ('outcome' in found) return found.outcome;
+    ({ cursor, first } = found.value);
+    await batch.commit(cursor, null);
+  }
+  const seen = new Set((await productsOf(reading)).map(({ id }) => id));
+  while (cursor.ended === null && cursor.system !== null) {
+    const step: Step<StorefrontCursor> = await readPage(reading, cursor, cursor.system, seen, first);
+    first = null;
+    if ('outcome' in step) return step.outcome;
+    cursor = step.value;
+  }
+  return observe(reading, cursor);
+};
+
+/** Ends a batch that took too long. Returns what was read so far, as a partial scan. */
+export const giveUpStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
+  const { batch } = reading;
+  const { cursor } = batch;
+  if (cursor === null || cursor.system === null) return nothing('gave_up', 'the shop could not be read');
+  const ended = { ...cursor, ended: cursor.ended ?? ('cut' as const) };
+  await batch.commit(ended, null);
+  return observe(reading, ended);
+};

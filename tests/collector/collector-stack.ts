@@ -1,0 +1,144 @@
+import { OBSERVATIONS_STREAM, scrapeWanted } from '#contracts/messages/subjects.ts';
+import { type Observation, Observation as ObservationSchema } from '#contracts/observations/index.ts';
+import type { StorefrontScanEnd, StorefrontScanPage } from '#contracts/observations/storefront-scan.ts';
+import { openEgress } from '#platform/egress/http-client.ts';
+import { silentLog } from '#platform/logger.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
+import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { createCollectorTables, runCollector } from '#services/collector/collector.ts';
+import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
+import { openPlayedSites, type PlayedSites } from '#tests/platform/http-client/played-sites.ts';
+
+export const CONTACT = 'https://operator.example';
+const WAIT_MS = 120_000;
+const LOOK_MS = 20;
+
+/** Waits until `look` returns a value that is not `null`. */
+export const until = async <T>(what: string, look: () => Promise<T | null>): Promise<T> => {
+  const deadline = Date.now() + WAIT_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (Date.now() > deadline) throw new Error(`${what} did not happen within ${WAIT_MS} ms.`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+};
+
+export type AttemptRow = { readonly outcome: string; readonly detail: string | null };
+export type Scan = {
+  readonly end: StorefrontScanEnd;
+  readonly products: StorefrontScanPage['products'];
+};
+
+export type CollectorStack = AsyncDisposable & {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly nats: Nats;
+  readonly natsUrl: string;
+  readonly played: PlayedSites;
+  /** Milliseconds since 1970 that the collector takes for now. */
+  nowMs: number;
+  /** Starts a collector in this process. It stops with the result. */
+  start(): AsyncDisposable;
+  /** Sends an operator's wish. */
+  wish(domain: string, cadence?: 'daily' | 'weekly'): Promise<void>;
+  /** Waits for the n-th attempt at a domain, from 1. */
+  attempt(domain: string, n?: number): Promise<AttemptRow>;
+  /** Returns the scans of a domain that were published, oldest first. */
+  scans(domain: string): Promise<readonly Scan[]>;
+  target(domain: string): Promise<{ readonly due_at: Date; readonly retry_at: Date | null }>;
+};
+
+export const openCollectorStack = async (): Promise<CollectorStack> => {
+  const resources = new AsyncDisposableStack();
+  const created = await createTestDatabase();
+  resources.defer(() => created.drop());
+  const server = await createTestNats();
+  resources.defer(() => server.stop());
+  const nats = resources.use(await openNats(server.url, 'test'));
+  const database = openPool(created.url, 12);
+  resources.defer(() => database.end());
+  const db = resources.use(openReadDatabase(created.url));
+  const played = resources.use(await openPlayedSites());
+  const egress = resources.use(openEgress({ allowLoopback: true }));
+  await createCollectorTables(database);
+  let wishes = 0;
+
+  const observations = async (): Promise<readonly Observation[]> => {
+    const { state } = await nats.manager.streams.info(OBSERVATIONS_STREAM);
+    const messages = await Promise.all(
+      Array.from({ length: state.messages }, (_, index) =>
+        nats.manager.streams.getMessage(OBSERVATIONS_STREAM, { seq: state.first_seq + index }),
+      ),
+    );
+    return messages.map((message) => ObservationSchema.parse(message.json()));
+  };
+
+  const stack: CollectorStack = {
+    database,
+    databaseUrl: created.url,
+    nats,
+    natsUrl: server.url,
+    played,
+    nowMs: Date.parse('2026-05-01T08:00:00Z'),
+    start: () => {
+      const stopping = new AbortController();
+      const running = runCollector({
+        database,
+        db,
+        nats,
+        egress,
+        via: played.origin,
+        contact: CONTACT,
+        sources: ['storefront'],
+        clock: { now: () => new Date(stack.nowMs) },
+        log: silentLog(),
+        signal: stopping.signal,
+      });
+      return {
+        [Symbol.asyncDispose]: async () => {
+          stopping.abort();
+          await running;
+        },
+      };
+    },
+    wish: async (domain, cadence = 'daily') => {
+      wishes += 1;
+      const wish = {
+        brand_domain: domain,
+        cadence,
+        requested_at: '2026-05-01T08:00:00.000Z',
+        reason: 'operator',
+      };
+      await nats.jetstream.publish(scrapeWanted('storefront'), JSON.stringify(wish), {
+        msgID: `wish-${wishes}`,
+      });
+    },
+    attempt: (domain, n = 1) =>
+      until(`attempt ${n} at ${domain}`, async () => {
+        const { rows } = await database.query<AttemptRow>(
+          'select outcome, detail from collecting.attempt where domain = $1 order by attempt_id',
+          [domain],
+        );
+        return rows[n - 1] ?? null;
+      }),
+    scans: async (domain) => {
+      const all = await observations();
+      return all.flatMap((end) => {
+        if (end.type !== 'storefront.scan_end' || end.domain !== domain) return [];
+        const pages = all.filter((one) => one.type === 'storefront.scan' && one.scan_id === end.scan_id);
+        return [{ end, products: pages.flatMap((page) => (page as StorefrontScanPage).products) }];
+      });
+    },
+    target: async (domain) => {
+      const { rows } = await database.query<{ due_at: Date; retry_at: Date | null }>(
+        'select due_at, retry_at from collecting.target where domain = $1',
+        [domain],
+      );
+      if (rows[0] === undefined) throw new Error(`${domain} is no target.`);
+      return rows[0];
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+  return stack;
+};
