@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { secrecyOf } from '#platform/settings.ts';
 import { AlertsSettings } from '#services/alerts/settings.ts';
 import { ApiSettings } from '#services/api/settings.ts';
+import { CollectorSettings } from '#services/collector/settings.ts';
 import { DeliverySettings } from '#services/delivery/settings.ts';
 import { IngestSettings } from '#services/ingest/settings.ts';
 import { IntakeSettings } from '#services/intake/settings.ts';
@@ -11,7 +12,6 @@ import { McpSettings } from '#services/mcp/settings.ts';
 import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
-import { CollectorSettings } from '#services/collector/settings.ts';
 import { EventStoreSettings } from './local/event-store/main.ts';
 import { LocalSettings } from './local/stack/settings.ts';
 
@@ -27,8 +27,8 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   mcp: McpSettings,
   ingest: IngestSettings,
   intake: IntakeSettings,
-  projector: ProjectorSettings,
   collector: CollectorSettings,
+  projector: ProjectorSettings,
   worker: WorkerSettings,
   alerts: AlertsSettings,
   delivery: DeliverySettings,

@@ -86,7 +86,11 @@ const start = async (
   signal.throwIfAborted();
   const mail =
     settings.SMTP_URL === undefined ? `written as .eml files to ${folders.mail}` : 'sent by SMTP_URL';
-  return summaryOf({ ...stack, invitation }, folders.secretsFile, mail, tracked[0] ?? null);
+  const collector =
+    settings.COLLECT_CONTACT === undefined
+      ? 'off: set COLLECT_CONTACT to a URL or e-mail address of yours, and it reads the shops of tracked brands'
+      : `reads the shops of tracked brands in the internet, as ${settings.COLLECT_CONTACT}`;
+  return summaryOf({ ...stack, invitation }, folders.secretsFile, mail, collector, tracked[0] ?? null);
 };
 
 /** Returns the workspace of an earlier start if its key is still valid. Otherwise creates one. */

@@ -17,6 +17,10 @@ create table if not exists collecting.target (
   scanned_at timestamptz,
   -- The batch published last. Its pages answer conditional requests.
   last_batch_id uuid,
+  -- Result of the last attempt.
+  outcome text,
+  detail text,
+  tried_at timestamptz,
   lease_owner text,
   lease_until timestamptz,
   primary key (source, domain)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
-import { serverSettings } from '#platform/settings.ts';
+import { CollectContact, serverSettings } from '#platform/settings.ts';
 
 /** Sources that the collector reads. */
 export const SOURCES = ['storefront'] as const;
@@ -19,11 +19,9 @@ export const CollectorSettings = z.object({
     .pipe(z.array(z.enum(SOURCES)).min(1))
     .default([...SOURCES])
     .describe('Sources that are read, separated by commas: `storefront`.'),
-  COLLECT_CONTACT: z
-    .union([z.url({ protocol: /^https$/ }), z.email()], 'an https URL or an e-mail address')
-    .describe(
-      'URL or e-mail address at which sites reach you. It is part of the `User-Agent` of every request.',
-    ),
+  COLLECT_CONTACT: CollectContact.describe(
+    'URL or e-mail address at which sites reach you. It is part of the `User-Agent` of every request.',
+  ),
   COLLECT_VIA: z
     .string()
     .regex(

@@ -95,6 +95,12 @@ export const LogLevel = z
   .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   .default('info');
 
+/** Contact of the operator, which every request to a site names. */
+export const CollectContact = z.union(
+  [z.url({ protocol: /^https$/ }), z.email()],
+  'an https URL or an e-mail address',
+);
+
 const PostgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'a Postgres URL, postgres://…');
 
 /** Settings of every process that uses the three servers. */

@@ -6,6 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import type { z } from 'zod';
 import { AlertsSettings } from '#services/alerts/settings.ts';
 import { ApiSettings } from '#services/api/settings.ts';
+import { CollectorSettings } from '#services/collector/settings.ts';
 import { DeliverySettings } from '#services/delivery/settings.ts';
 import { IngestSettings } from '#services/ingest/settings.ts';
 import { McpSettings } from '#services/mcp/settings.ts';
@@ -19,6 +20,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   alerts: AlertsSettings,
   api: ApiSettings,
+  collector: CollectorSettings,
   delivery: DeliverySettings,
   ingest: IngestSettings,
   mcp: McpSettings,

@@ -183,7 +183,7 @@ describe('a Shopify shop', () => {
       const shop = open(products(3));
       shop.instead.set('/meta.json', { status });
       await stack.wish(shop.domain);
-      expect(await stack.attempt(shop.domain)).toEqual({ outcome: 'wait', detail: `answered ${status}` });
+      expect(await stack.attempt(shop.domain)).toEqual({ outcome: 'refused', detail: `answered ${status}` });
       expect((await stack.target(shop.domain)).due_at.getTime()).toBe(stack.nowMs + DAY_MS);
     },
   );
@@ -192,7 +192,7 @@ describe('a Shopify shop', () => {
     const shop = open(products(600));
     shop.instead.set(page(2), { status: 429, headers: { 'retry-after': '120' } });
     await stack.wish(shop.domain);
-    expect((await stack.attempt(shop.domain)).outcome).toBe('wait');
+    expect((await stack.attempt(shop.domain)).outcome).toBe('refused');
     expect((await stack.target(shop.domain)).retry_at?.getTime()).toBe(stack.nowMs + 120_000);
     shop.instead.delete(page(2));
     stack.nowMs += 120_000;

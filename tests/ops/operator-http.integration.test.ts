@@ -10,6 +10,7 @@ import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { checkReadModelsBuilt } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
+import { createCollectorTables } from '#services/collector/collector.ts';
 import type { WaitingStream } from '#services/ops/alerts/waiting-streams.ts';
 import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
@@ -125,6 +126,11 @@ describe('health', () => {
 
   test('/metrics requires the token and reports the whole service', async () => {
     expect((await app.inject('/metrics')).statusCode).toBe(401);
+    await createCollectorTables(stack.pool);
+    await stack.pool.query(
+      `insert into collecting.target (source, domain, cadence, wished_at, due_at, outcome)
+       values ('storefront', 'metrics.example', 'daily', now(), now() - interval '1 day', 'refused')`,
+    );
     const { body, headers } = await call('GET', '/metrics');
     expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
     for (const line of [
@@ -136,6 +142,9 @@ describe('health', () => {
       'adintel_deliveries_waiting{status="queued"} 0',
       'adintel_deliveries_overdue_seconds 0',
       'adintel_queue_messages{stream="DELIVERIES"} ',
+      'adintel_collector_targets{source="storefront",state="overdue"} 1',
+      'adintel_collector_targets{source="storefront",state="refused"} 1',
+      'adintel_collector_targets{source="storefront",state="shut"} 0',
       'nodejs_eventloop_lag_p99_seconds ',
       'adintel_postgres_pool_waiting 0',
       'adintel_event_store_append_duration_seconds_count{outcome="recorded"} ',

@@ -107,6 +107,18 @@ export const startServices = async (
       OBJECT_STORE_DIR: folders.objects,
     },
   };
+  const collector: readonly ServiceDefinition[] =
+    settings.COLLECT_CONTACT === undefined
+      ? []
+      : [
+          {
+            ...plain('collector'),
+            environment: {
+              ...environmentOf(settings, servers),
+              COLLECT_CONTACT: settings.COLLECT_CONTACT,
+            },
+          },
+        ];
   const running: Service[] = [];
   resources.defer(async () => {
     await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
@@ -114,7 +126,18 @@ export const startServices = async (
   const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
   };
-  for (const definition of [api, plain('ingest'), plain('projector'), ops, mcp, delivery, alerts, intake]) {
+  const beforeDemo = [
+    api,
+    plain('ingest'),
+    plain('projector'),
+    ops,
+    mcp,
+    delivery,
+    alerts,
+    intake,
+    ...collector,
+  ];
+  for (const definition of beforeDemo) {
     await start(definition);
   }
   await waitUntilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>

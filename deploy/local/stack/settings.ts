@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { credentialedUrl, LogLevel, Port, readSettings } from '#platform/settings.ts';
+import { CollectContact, credentialedUrl, LogLevel, Port, readSettings } from '#platform/settings.ts';
 
 /**
  * Default size of the demo corpus: about 30 seconds of work for one core, so that the first start takes well under
@@ -20,6 +20,9 @@ export const LocalSettings = z.object({
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
   INTAKE_PORT: Port.default(8083).describe('Port of the intake of third-party collectors.'),
+  COLLECT_CONTACT: CollectContact.optional().describe(
+    'URL or e-mail address at which sites reach you. With it the collector runs, and reads sites in the internet.',
+  ),
   POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
   NATS_PORT: Port.default(4222).describe('Port of NATS.'),
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the local event store.'),

@@ -21,6 +21,8 @@ export const summaryOf = (
   secretsFile: string,
   /** Phrase that says how e-mails are sent. */
   mail: string,
+  /** Sentence that says what the collector does. */
+  collector: string,
   brandDomain: string | null,
 ): string =>
   [
@@ -31,6 +33,7 @@ export const summaryOf = (
       ? []
       : [`  Assistants   ${stack.mcp_url}/mcp   (MCP; services/mcp/README.md)`]),
     `  Intake       ${stack.intake_url}   key for a collector: npm run ops -- collector issue NAME`,
+    `  Collector    ${collector}`,
     `  E-mail       ${mail}`,
     `  Event store  ${stack.event_store_url}`,
     `  PostgreSQL   ${stack.database_url}`,

@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto';
+import { IDLE_AFTER_MS, INTERVAL_HOURS } from '#application/collecting/target-states.ts';
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 
 /** Frequency of reading a target. `idle`: the last wish is older than `IDLE_AFTER_MS`. */
 type Rhythm = 'daily' | 'weekly' | 'idle';
 
 const INTERVAL_MS: Readonly<Record<Rhythm, number>> = {
-  daily: 24 * HOUR_MS,
-  weekly: 168 * HOUR_MS,
+  daily: INTERVAL_HOURS.daily * HOUR_MS,
+  weekly: INTERVAL_HOURS.weekly * HOUR_MS,
   idle: 30 * DAY_MS,
 };
-/** Milliseconds after the last wish from which a target is idle: two weekly wishes were missed. */
-const IDLE_AFTER_MS = 14 * DAY_MS;
 /** Share of an interval over which the starts of targets are spread. */
 const SPREAD = 0.1;
 const HASH_VALUES = 2 ** 32;

@@ -16,5 +16,10 @@ export type ReadOutcome =
       readonly detail: string;
       readonly notBeforeMs: number | null;
     }
-  /** The batch goes on later: at `untilMs`, or after a growing delay when it is `null`. */
-  | { readonly kind: 'wait'; readonly untilMs: number | null; readonly reason: string };
+  /** The batch goes on later: at `untilMs`, or after a growing delay when it is `null`. `refused`: by the site. */
+  | {
+      readonly kind: 'wait';
+      readonly outcome: 'wait' | 'refused';
+      readonly untilMs: number | null;
+      readonly detail: string;
+    };

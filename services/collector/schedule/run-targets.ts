@@ -5,6 +5,7 @@ import type { PoliteClient } from '#platform/http-client/polite-client.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { collectorAttempts } from '#platform/telemetry/metrics.ts';
 import { giveUpStorefront, readStorefront, type StorefrontCursor } from '../storefront/read-storefront.ts';
 import { openBatch } from './batch-store.ts';
 import { nextDue, retryDelayMs } from './due.ts';
@@ -74,7 +75,7 @@ const readTarget = async (
   const now = clock.now();
   if (outcome.kind === 'wait') {
     const untilMs = outcome.untilMs ?? now.getTime() + retryDelayMs(batch.failures + 1);
-    const attempt = { at: now, outcome: 'wait', detail: outcome.reason };
+    const attempt = { at: now, outcome: outcome.outcome, detail: outcome.detail };
     const isRead = (await batch.pages()).length > 0;
     if (isRead || untilMs < endsMs) {
       await putBack(database, claimed, new Date(Math.min(untilMs, endsMs)), attempt);
@@ -104,9 +105,9 @@ const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<vo
   try {
     using _ = startExtensions(runner, claimed, lost);
     const outcome = await readTarget(runner, claimed, AbortSignal.any([signal, lost.signal]));
-    const { kind } = outcome;
-    const text =
-      kind === 'wait' ? { reason: outcome.reason } : { outcome: outcome.outcome, detail: outcome.detail };
+    const { kind, detail } = outcome;
+    collectorAttempts.inc({ source, outcome: outcome.outcome });
+    const text = { outcome: outcome.outcome, detail };
     log.info({ source, domain, ...text }, kind === 'wait' ? 'target put back' : 'target read');
   } catch (error) {
     if (signal.aborted) return;

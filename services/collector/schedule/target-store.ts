@@ -106,14 +106,19 @@ export const extendLease = (client: Database | Transaction, claimed: Claimed, no
 
 export type Attempt = { readonly at: Date; readonly outcome: string; readonly detail: string | null };
 
+/** Characters of a detail that are kept. */
+const DETAIL_MAX_LENGTH = 500;
+
 const recordAttempt = async (
   client: Transaction,
   { source, domain }: Claimed,
   attempt: Attempt,
 ): Promise<void> => {
   await client.query(
-    'insert into collecting.attempt (at, source, domain, outcome, detail) values ($1, $2, $3, $4, $5)',
-    [attempt.at, source, domain, attempt.outcome, attempt.detail?.slice(0, 500) ?? null],
+    `with target as (
+       update collecting.target set tried_at = $1, outcome = $4, detail = $5 where source = $2 and domain = $3
+     ) insert into collecting.attempt (at, source, domain, outcome, detail) values ($1, $2, $3, $4, $5)`,
+    [attempt.at, source, domain, attempt.outcome, attempt.detail?.slice(0, DETAIL_MAX_LENGTH) ?? null],
   );
 };
 

@@ -55,11 +55,12 @@ const isPasswordPage = ({ url }: Answered): boolean => /^\/password\/?$/.test(ur
 
 /** Returns how the reading ends for now; `null` when it goes on with the outcome. */
 const interruption = (got: GetOutcome): ReadOutcome | null => {
-  if (got.kind === 'resting') return { kind: 'wait', untilMs: got.untilMs, reason: got.reason };
-  if (got.kind === 'failed') return { kind: 'wait', untilMs: null, reason: got.reason };
+  if (got.kind === 'resting')
+    return { kind: 'wait', outcome: 'refused', untilMs: got.untilMs, detail: got.reason };
+  if (got.kind === 'failed') return { kind: 'wait', outcome: 'wait', untilMs: null, detail: got.reason };
   if (got.kind !== 'answered') return null;
   if (got.status >= SERVER_ERRORS_FROM)
-    return { kind: 'wait', untilMs: null, reason: `answered ${got.status}` };
+    return { kind: 'wait', outcome: 'wait', untilMs: null, detail: `answered ${got.status}` };
   return isPasswordPage(got) ? nothing('closed', 'the shop asks for a password') : null;
 };
 

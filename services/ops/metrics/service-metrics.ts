@@ -6,6 +6,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
+import { countTargets, TARGET_STATES } from '#application/collecting/target-states.ts';
 import { readVerification } from '#application/invariants/verification-record.ts';
 import { createAttemptCounter } from './attempt-counter.ts';
 import { countWaitingStreams } from '../alerts/waiting-streams.ts';
@@ -78,6 +79,13 @@ const readFigures = async (gauges: Gauges, { pool }: MetricsDependencies): Promi
   }
 };
 
+const readTargets = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
+  for (const counts of await countTargets(pool, new Date())) {
+    for (const state of TARGET_STATES)
+      gauges.collectorTargets.set({ source: counts.source, state }, counts[state]);
+  }
+};
+
 const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promise<void> => {
   const opened = nats();
   if (opened === null) return;
@@ -118,6 +126,7 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
       readDeliveries,
       readWaitingStreams,
       readFigures,
+      readTargets,
       readQueues,
       tally,
     ];

@@ -82,6 +82,13 @@ export const intakeLines = new Counter({
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
+/** Counts the attempts of this collector at targets. */
+export const collectorAttempts = new Counter({
+  name: 'adintel_collector_attempts_total',
+  help: 'Attempts at targets that ended, by source and outcome. outcome: complete, partial, wait, refused, forbidden, closed, no_catalogue, unreadable, gave_up.',
+  labelNames: ['source', 'outcome'] as const,
+  registers: [registry],
+});
 /** Counts what was cut from observations of the queue. `part`: texts, urls, entries (of lists). */
 export const shortenedParts = new Counter({
   name: 'adintel_ingest_shortened_total',
@@ -214,6 +221,11 @@ export const SERVICE_METRICS = {
     name: 'adintel_figures_rules',
     help: 'Rules between figures at the last verification. state: holds, violated, not_checked, left_out.',
     labelNames: ['state'],
+  },
+  collectorTargets: {
+    name: 'adintel_collector_targets',
+    help: 'Targets of the collector; one may have several states. state: due, in_flight, overdue, refused, shut, paused.',
+    labelNames: ['source', 'state'],
   },
   buildProgress: {
     name: 'adintel_projection_build_progress_ratio',

@@ -1,0 +1,57 @@
+import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** Days after the last wish from which a target is read every 30 days only: two weekly wishes were missed. */
+export const IDLE_AFTER_DAYS = 14;
+export const IDLE_AFTER_MS = IDLE_AFTER_DAYS * DAY_MS;
+/** Hours between two scans of a target by its cadence. */
+export const INTERVAL_HOURS = { daily: 24, weekly: 168 } as const;
+
+/** States that targets are counted by. A target may be in several: one that is overdue may be in flight. */
+export const TARGET_STATES = ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'] as const;
+export type TargetState = (typeof TARGET_STATES)[number];
+
+/**
+ * SQL condition of each state, over `collecting.target t`, at the time `$1`.
+ *
+ * - `due`: waits for a reader.
+ * - `in_flight`: is being read; its lease has not expired.
+ * - `overdue`: its scan is later than the cadence promises. An idle target promises nothing.
+ * - `refused`: its site refused the last attempt, or its robots.txt forbids the reading.
+ * - `shut`: its shop was closed to visitors at the last attempt.
+ * - `paused`: an operator paused it.
+ */
+export const TARGET_CONDITIONS: Readonly<Record<TargetState, string>> = {
+  due: `t.paused is null and t.due_at <= $1 and coalesce(t.retry_at, $1) <= $1 and coalesce(t.lease_until, $1) <= $1`,
+  in_flight: `t.lease_until > $1`,
+  overdue: `t.paused is null and t.wished_at > $1::timestamptz - interval '${IDLE_AFTER_DAYS} days'
+    and t.due_at < $1::timestamptz - case t.cadence
+      when 'daily' then interval '${SLO_HOURS.daily - INTERVAL_HOURS.daily} hours'
+      else interval '${SLO_HOURS.weekly - INTERVAL_HOURS.weekly} hours' end`,
+  refused: `t.outcome in ('refused', 'forbidden')`,
+  shut: `t.outcome = 'closed'`,
+  paused: `t.paused is not null`,
+};
+
+export type SourceCounts = Readonly<Record<TargetState, number>> & {
+  readonly source: string;
+  readonly targets: number;
+};
+
+/** Counts the targets of each source by state. Returns none before a collector has created its tables. */
+export const countTargets = async (database: Database, now: Date): Promise<readonly SourceCounts[]> => {
+  const { rows: tables } = await database.query<{ found: boolean }>(
+    `select to_regclass('collecting.target') is not null as found`,
+  );
+  if (tables[0]?.found !== true) return [];
+  const columns = TARGET_STATES.map(
+    (state) => `count(*) filter (where ${TARGET_CONDITIONS[state]})::int as ${state}`,
+  );
+  const { rows } = await database.query<SourceCounts>(
+    `select t.source, count(*)::int as targets, ${columns.join(', ')}
+     from collecting.target t group by t.source order by t.source`,
+    [now],
+  );
+  return rows;
+};
