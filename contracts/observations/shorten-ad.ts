@@ -1,3 +1,4 @@
+import { observedLink } from '../values/observed-link.ts';
 import { CUT_MARK, cutText } from '../values/text.ts';
 
 /** Maximum characters of an ad's long texts. */
@@ -52,14 +53,14 @@ type Ad = Card & {
 export type Shortened = {
   /** Texts that were cut to their limit. They end with `CUT_MARK`. */
   texts: number;
-  /** URLs that became unknown, because a cut URL would lead elsewhere. */
+  /** URLs that became unknown, because a cut URL would lead elsewhere, or that lost an unsafe part. */
   urls: number;
   /** Entries that were left out of lists: cards, versions, media, platforms and languages. */
   entries: number;
 };
 
 /**
- * Brings an ad within its limits: cuts texts, replaces URLs that are too long with `null`, and leaves out the last
+ * Brings an ad within its limits: cuts texts, replaces URLs that are too long or unsafe with `null`, and leaves out the last
  * entries of lists. An ad of more than `AD_MAX_BYTES` then loses versions, cards and media, in this order and from
  * the end. If its own texts still exceed that size, they are cut further. The result depends on the ad alone, and
  * shortening it again changes nothing. So an unchanged ad equals itself in the next scan.
@@ -79,8 +80,8 @@ export const shortenAd = <A extends Ad>(
     languages: shortenNames(ad.languages, AD_LANGUAGES_MAX, AD_TEXT_LIMITS.language, shortened),
     media: firstOf(ad.media, AD_CARDS_MAX, shortened).map((one) => ({
       ...one,
-      url: dropLongUrl(one.url, shortened),
-      poster_url: dropLongUrl(one.poster_url, shortened),
+      url: usableUrl(one.url, shortened),
+      poster_url: usableUrl(one.poster_url, shortened),
     })),
     cards: firstOf(ad.cards, AD_CARDS_MAX, shortened).map((card) => shortenCard(card, shortened)),
     versions: firstOf(ad.versions, AD_VERSIONS_MAX, shortened).map((card) => shortenCard(card, shortened)),
@@ -101,10 +102,12 @@ const shortenText = <T extends Text>(text: T, maxCharacters: number, shortened: 
   return cutText(text, maxCharacters) as T;
 };
 
-const dropLongUrl = (url: Text, shortened: Shortened): Text => {
-  if (url === null || url.length <= AD_URL_MAX_CHARACTERS) return url;
-  shortened.urls += 1;
-  return null;
+/** Returns a link that may be served and is short enough. Any other becomes `null`, and is counted. */
+const usableUrl = (url: Text, shortened: Shortened): Text => {
+  if (url === null) return null;
+  const link = url.length <= AD_URL_MAX_CHARACTERS ? observedLink(url) : null;
+  if (link !== url) shortened.urls += 1;
+  return link;
 };
 
 const firstOf = <Entry>(entries: readonly Entry[], max: number, shortened: Shortened): readonly Entry[] => {
@@ -130,7 +133,7 @@ const shortenCard = <C extends Card>(card: C, shortened: Shortened): C => ({
   title: shortenText(card.title, AD_TEXT_LIMITS.title, shortened),
   link_description: shortenText(card.link_description, AD_TEXT_LIMITS.link_description, shortened),
   cta_text: shortenText(card.cta_text, AD_TEXT_LIMITS.cta_text, shortened),
-  link_url: dropLongUrl(card.link_url, shortened),
+  link_url: usableUrl(card.link_url, shortened),
 });
 
 /** Returns the number of characters of all texts in a value. */

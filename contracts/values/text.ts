@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { observedLink } from './observed-link.ts';
 
 /**
  * Checks that Postgres can store a text: no NUL character and no unpaired surrogate. Such texts are rejected, so
@@ -27,7 +28,16 @@ export const trimmedText = (maxLength: number) =>
  * An http or https URL of any length. For URLs that are left out above a limit and not refused. Other schemes are rejected,
  * so that showing it as a link cannot run a script.
  */
-export const uncutWebAddress = () => z.url({ protocol: /^https?$/ }).refine(isStorable, NOT_STORABLE);
+export const uncutWebAddress = () =>
+  z
+    .url({ protocol: /^https?$/ })
+    .refine(isStorable, NOT_STORABLE)
+    .overwrite((url) => observedLink(url) ?? url)
+    // Addresses with other schemes are reported above.
+    .refine(
+      (url) => observedLink(url) === url || !/^https?:$/.test(URL.parse(url)?.protocol ?? ''),
+      'an address without user information and invisible characters',
+    );
 
 /** An http or https URL. A longer one becomes `null`, because a cut URL would lead elsewhere. */
 export const boundedWebAddress = (maxLength: number) =>

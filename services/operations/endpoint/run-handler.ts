@@ -1,4 +1,5 @@
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
+import { withObservedLinks } from '#contracts/values/observed-link.ts';
 import { replaceStoredMedia } from '#contracts/values/stored-media.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
@@ -39,7 +40,7 @@ const callHandler = async (
   const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, dependencies);
   const asOf = await asOfReply(endpoint, reply, dependencies);
   const { baseUrl, mediaLinks, clock } = dependencies;
-  const located = reply.data.replaceAll(BASE_URL_MARK, baseUrl);
+  const located = withObservedLinks(reply.data).replaceAll(BASE_URL_MARK, baseUrl);
   return {
     ...reply,
     asOf,

@@ -1,11 +1,14 @@
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { explanationOf, headlineOf, itemsNamed, remainderOf } from './message-text.ts';
+import { explanationOf, headlineOf, itemsNamed, observedLine, remainderOf } from './message-text.ts';
 
 /** Maximum characters of a heading and of a section in chat tools. Longer texts are cut and end in an ellipsis. */
 const HEADER_MAX_CHARACTERS = 150;
 const SECTION_MAX_CHARACTERS = 3_000;
 
-type Text = { readonly type: 'plain_text' | 'mrkdwn'; readonly text: string };
+/** `verbatim` keeps the tool from making links of addresses in observed text. */
+type Text =
+  | { readonly type: 'plain_text'; readonly text: string }
+  | { readonly type: 'mrkdwn'; readonly text: string; readonly verbatim?: true };
 export type ChatMessage = {
   /** Fallback text: shown in notifications and by tools that do not support blocks. */
   readonly text: string;
@@ -22,7 +25,7 @@ const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 const lineOf = ({ brand, title, url }: AlertItem): string =>
-  `*${escaped(brand.name)}*: <${url}|${escaped(title).replaceAll('|', '¦')}>`;
+  `*${escaped(observedLine(brand.name))}*: <${url}|${escaped(observedLine(title)).replaceAll('|', '¦')}>`;
 
 /** Builds the body of an incoming webhook of a chat tool: a text, and the same content as blocks. */
 export const chatMessageOf = (payload: AlertPayload): ChatMessage => {
@@ -31,7 +34,7 @@ export const chatMessageOf = (payload: AlertPayload): ChatMessage => {
   const remainder = remainderOf(payload);
   const section = (text: string) => ({
     type: 'section' as const,
-    text: { type: 'mrkdwn' as const, text: cut(text, SECTION_MAX_CHARACTERS) },
+    text: { type: 'mrkdwn' as const, text: cut(text, SECTION_MAX_CHARACTERS), verbatim: true as const },
   });
   return {
     text: escaped(headline),

@@ -1,5 +1,5 @@
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { explanationOf, headlineOf, itemsNamed, remainderOf } from './message-text.ts';
+import { explanationOf, headlineOf, itemsNamed, observedLine, remainderOf } from './message-text.ts';
 
 export type EmailMessage = { readonly subject: string; readonly text: string };
 
@@ -9,7 +9,9 @@ export const emailMessageOf = (payload: AlertPayload): EmailMessage => {
     headlineOf(payload),
     '',
     explanationOf(payload),
-    ...itemsNamed(payload).map(({ brand, title, url }) => `- ${brand.name}: ${title}\n  ${url}`),
+    ...itemsNamed(payload).map(
+      ({ brand, title, url }) => `- ${observedLine(brand.name)}: ${observedLine(title)}\n  ${url}`,
+    ),
     remainderOf(payload),
     '',
     `Observed until ${payload.as_of}. These are observations of a public ad library, not statements of cause.`,

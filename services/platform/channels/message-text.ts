@@ -4,6 +4,10 @@ import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.
 /** Maximum items listed in a message to people. The rest is only counted. */
 export const ITEMS_NAMED_MAX = 20;
 
+/** Returns observed text on one line and in reading order, so that it cannot pose as another item of the message. */
+export const observedLine = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ');
+
 const counted = (count: number): string => (count === 1 ? '1 observation' : `${count} observations`);
 
 const CHANNEL_WORDS: Readonly<Record<EndpointChannel, string>> = {

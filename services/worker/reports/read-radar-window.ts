@@ -1,5 +1,6 @@
 import { DAY_MS } from '#contracts/values/time.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
+import { withObservedLinks } from '#contracts/values/observed-link.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { listClosedRadar } from '#projections/radar/read.ts';
@@ -30,7 +31,9 @@ export const readRadarWindow = async function* (
     do {
       const filter = { brandId, since, until, types: window.types };
       const page = await listClosedRadar(db, filter, { limit: PAGE_ITEMS, after });
-      yield page.items.map((item) => JSON.parse(item.replaceAll(BASE_URL_MARK, '')) as RadarItem);
+      yield page.items.map(
+        (item) => JSON.parse(withObservedLinks(item).replaceAll(BASE_URL_MARK, '')) as RadarItem,
+      );
       after = page.next;
     } while (after !== null);
   }

@@ -1,5 +1,6 @@
 import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
+import { observedLink } from '#contracts/values/observed-link.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { TriggerEvent, Period } from './match-events.ts';
 import type { AlertRule } from './rule-decider.ts';
@@ -75,11 +76,14 @@ const describe = (happening: TriggerEvent, brand: BrandName): string => {
 const itemUrl = ({ ad_id }: TriggerEvent, brand: BrandName, baseUrl: string): string =>
   ad_id === null ? `${baseUrl}/v1/brands/${brand.slug}/social-pages` : `${baseUrl}/v1/ads/${ad_id}`;
 
+/** Returns an observed link that may be sent. Events from before links were checked hold others. */
+const linkOf = (url: string | null): string | null => url && observedLink(url);
+
 export const toBrandReference = (brand: BrandName, baseUrl: string): AlertItem['brand'] => ({
   id: brand.brand_id,
   slug: brand.slug,
   name: brand.name,
-  logo_url: brand.logo_url,
+  logo_url: linkOf(brand.logo_url),
   url: `${baseUrl}/v1/brands/${brand.slug}`,
 });
 
@@ -91,8 +95,8 @@ export const alertItem = (happening: TriggerEvent, brand: BrandName, baseUrl: st
   title: describe(happening, brand),
   ad_id: happening.ad_id,
   page_id: happening.page_id,
-  destination_url: happening.destination_url,
-  previous_destination_url: happening.previous_destination_url,
+  destination_url: linkOf(happening.destination_url),
+  previous_destination_url: linkOf(happening.previous_destination_url),
   signal: null,
   url: itemUrl(happening, brand, baseUrl),
 });

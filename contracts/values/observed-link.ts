@@ -1,0 +1,56 @@
+/**
+ * Checks links from observations. Advertisers choose them, so a link must not run a script, hide its host behind user
+ * information or hold invisible characters.
+ */
+
+/** Schemes that only open a page or an app store. All others can run a script or start a program. */
+const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'market', 'itms', 'itms-apps', 'itms-appss']);
+/** Nearly all links: no user information, backslash, white space or invisible character. `@` is allowed in the path. */
+const PLAIN = /^https?:\/\/[^\s@\\/?#\p{C}]+(?:[/?#][^\s\\\p{C}]*)?$/iu;
+/** Characters that browsers ignore or that change the direction of text. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const IGNORED = /[\s\p{C}]/gu;
+const SCHEME = /^([a-z][a-z0-9+.-]*):(.*)$/is;
+/** A host with a port, which looks like a scheme: `shop.example:8080/boots`. */
+const HOST_AND_PORT = /^[a-z0-9.-]+\.[a-z0-9-]+:\d{1,5}(?:[/?#]|$)/i;
+/** User information in front of the host, in a link with or without a scheme. */
+const USER_INFO = /^(?:[a-z][a-z0-9+.-]*:)?[\\/]*[^\\/?#]*@/i;
+
+const isWeb = (scheme: string): boolean => scheme === 'http' || scheme === 'https';
+
+/** Removes user information from a web link and encodes its invisible characters. Returns `null` for other texts. */
+const normalised = (link: string): string | null => {
+  if (!URL.canParse(link)) return null;
+  const url = new URL(link);
+  url.username = '';
+  url.password = '';
+  return PLAIN.test(url.href) ? url.href : null;
+};
+
+/**
+ * Returns a link that may be served. A safe one is returned as observed, with URL macros; user information is removed.
+ * `null` when the scheme is not allowed or the link cannot be made safe.
+ */
+export const observedLink = (link: string): string | null => {
+  if (PLAIN.test(link)) return link;
+  const visible = link.replaceAll(IGNORED, '');
+  const scheme = HOST_AND_PORT.test(visible) ? undefined : SCHEME.exec(visible)?.[1]?.toLowerCase();
+  if (scheme !== undefined && !SCHEMES.has(scheme)) return null;
+  const isTricky = INVISIBLE.test(link.trim()) || USER_INFO.test(visible) || visible.includes('\\');
+  if (!isTricky) return link;
+  return scheme !== undefined && isWeb(scheme) ? normalised(link.trim()) : null;
+};
+
+/** A URL field in a JSON text whose value is not plainly safe. The names of all URL fields end in `url`. */
+const DOUBTFUL =
+  /"(\w*url)":("(?!https?:\/\/[^\s@\\/?#\p{C}"]+(?:[/?#][^\s\\\p{C}"]*)?")(?!\p{Cc})[^"\\]*(?:\\.[^"\\]*)*")/giu;
+
+/**
+ * Returns a JSON text in which every URL field holds a link that may be served, else `null`. Links of this service, which
+ * begin with a mark, stay. It guards replies about events that were recorded before links were checked.
+ */
+export const withObservedLinks = (json: string): string =>
+  json.replaceAll(DOUBTFUL, (_, name: string, text: string) => {
+    const link = JSON.parse(text) as string;
+    return `"${name}":${JSON.stringify(observedLink(link))}`;
+  });
