@@ -1,30 +1,45 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
-import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
+import { TOOLS } from '#services/mcp/tools/index.ts';
+import { on } from '../dsl/api.ts';
+import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { startProcess } from '../stack/processes.ts';
+import { differences } from './agreement.ts';
 import { openTokenProxy, type TokenProxy } from './conformance/token-proxy.ts';
 import { type McpStack, openMcpStack } from './mcp-stack.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+const INSPECTOR = join(ROOT, 'node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js');
 
 let stack: ApiStack;
 let mcp: McpStack & AsyncDisposable;
 let proxy: TokenProxy;
+let key: Key;
+let token: string;
+let home: string;
 
 beforeAll(async () => {
   stack = await openApiStack();
-  [mcp] = await Promise.all([openMcpStack(stack), stack.seed(['alpha'])]);
-  const token = await mcp.connect(await stack.key({ plan: 'enterprise' }));
+  [mcp, key] = await Promise.all([
+    openMcpStack(stack),
+    stack.key({ plan: 'enterprise' }),
+    stack.seed(['alpha']),
+  ]);
+  token = await mcp.connect(key);
   proxy = await openTokenProxy(mcp.url, token);
+  home = await mkdtemp(join(tmpdir(), 'inspector-'));
 });
 afterAll(async () => {
   await proxy[Symbol.asyncDispose]();
   await mcp[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
+  await rm(home, { recursive: true });
 });
 
 /** Scenarios of the official suite that need no fixtures of its own. Each costs the start of a process. */
@@ -53,8 +68,46 @@ test.each(SCENARIOS)('conforms to revision %s: %s', async (revision, scenario) =
   expect(Number(passed) + Number(failed)).toBe(Number(all));
 });
 
+/** Runs one method with the Inspector's command line, and returns the result that it prints. */
+const inspect = async (method: string, ...args: readonly string[]): Promise<Record<string, unknown>> => {
+  const target = [mcp.url, '--transport', 'http', '--header', `authorization: Bearer ${token}`];
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [INSPECTOR, ...target, '--method', method, ...args],
+    // It keeps files in the home folder.
+    { cwd: ROOT, env: { HOME: home } },
+  );
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+const namesIn = (list: unknown): readonly string[] => (list as { name: string }[]).map(({ name }) => name);
+
+test('the Inspector finds no fault in the tools, and shows the figures of the API', async () => {
+  const { data, meta } = await on(await stack.api()).get('/v1/brands', { key });
+  const [{ tools }, { structuredContent }] = await Promise.all([
+    inspect('tools/list', '--strict'),
+    inspect('tools/call', '--tool-name', 'find_brands', '--tool-arg', 'limit=10'),
+  ]);
+  expect(namesIn(tools)).toEqual(TOOLS.map(({ name }) => name));
+  const found = structuredContent as { readonly items: readonly unknown[]; readonly as_of: string };
+  expect(found.items).toHaveLength(1);
+  expect(differences(found.items, data)).toEqual([]);
+  expect(found.as_of).toBe(meta.as_of);
+});
+
+test('the Inspector reads resources and prompts', async () => {
+  const [{ resources }, { contents }, { prompts }, { messages }] = await Promise.all([
+    inspect('resources/list'),
+    inspect('resources/read', '--uri', 'adintel://brands/alpha-com'),
+    inspect('prompts/list'),
+    inspect('prompts/get', '--prompt-name', 'creative_teardown', '--prompt-args', 'brand=alpha-com'),
+  ]);
+  expect(namesIn(resources)).toEqual(['guide']);
+  expect(JSON.stringify(contents)).toContain('alpha.com');
+  expect(namesIn(prompts)).toContain('creative_teardown');
+  expect(JSON.stringify(messages)).toContain('alpha-com');
+});
+
 test('the process starts with plain node, refuses API keys, and ends on a signal', async () => {
-  const key = await stack.key();
   const port = await freePort();
   const started = startProcess(join(ROOT, 'services/mcp/main.ts'), {
     ...stack.environment,
