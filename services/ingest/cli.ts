@@ -8,6 +8,7 @@ import {
   serverSettings,
   SettingsError,
 } from '#platform/settings.ts';
+import { escapeConsole } from '#platform/process/terminal-output.ts';
 import { ImportStopped, ingestFiles } from './files/ingest-files.ts';
 import type { Intake } from './intake-types.ts';
 import { openIntake } from './intake/observation-handler.ts';
@@ -120,6 +121,8 @@ const ingest = async (files: readonly string[], cli: CliOptions): Promise<number
     report.stop();
   }
 };
+
+escapeConsole();
 
 try {
   program.parse();

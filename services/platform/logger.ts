@@ -1,9 +1,24 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
 /** Maximum length of the logged cause chain. */
 const CAUSES_MAX = 3;
+
+/** User information in front of a host. */
+const USER_INFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi;
+/** Values of query parameters, also of a path without a host. */
+const QUERY_VALUE = /([?&][^\s=&#]{1,100}=)[^\s&#"'<>]+/g;
+/** Keys of this service, wherever they stand. */
+const KEY = /\b([a-z]{2,12}_(?:[a-z]{2,12}_)?)[0-9A-Za-z]{36}\b/g;
+const HIDDEN = '[hidden]';
+
+/** Hides what may be a token in the addresses of a text: user information, values of parameters, and keys. */
+export const hideTokens = (text: string): string =>
+  text
+    .replaceAll(USER_INFO, `$1${HIDDEN}@`)
+    .replaceAll(QUERY_VALUE, `$1${HIDDEN}`)
+    .replaceAll(KEY, `$1${HIDDEN}`);
 
 /**
  * Serialises an error for the log: type, message, code, stack and causes only. Drivers attach more to their errors,
@@ -14,25 +29,31 @@ export const serializeError = (error: unknown, causes = CAUSES_MAX): unknown => 
   const { code } = error as { code?: unknown };
   return {
     type: error.name,
-    message: error.message,
+    message: hideTokens(error.message),
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
-    stack: error.stack,
+    stack: error.stack && hideTokens(error.stack),
     ...(error.cause === undefined || causes === 0 ? {} : { cause: serializeError(error.cause, causes - 1) }),
   };
 };
 
 /** Creates a JSON logger. Call it with fields first and a constant message. Never log keys, secrets or addresses. */
-export const createLog = (name: string, level: string): Log =>
-  pino({
-    name,
-    level,
-    base: { name },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: (error: unknown) => serializeError(error) },
-    redact: {
-      paths: ['authorization', '*.authorization', 'key', 'api_key', 'secret', '*.secret'],
-      censor: '[hidden]',
+export const createLog = (name: string, level: string, destination?: DestinationStream): Log =>
+  pino(
+    {
+      name,
+      level,
+      base: { name },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: {
+        err: (error: unknown) => serializeError(error),
+        url: (url: unknown) => (typeof url === 'string' ? hideTokens(url) : url),
+      },
+      redact: {
+        paths: ['authorization', '*.authorization', 'key', 'api_key', 'secret', '*.secret'],
+        censor: HIDDEN,
+      },
     },
-  });
+    destination,
+  );
 
 export const silentLog = (): Log => pino({ level: 'silent' });

@@ -13,7 +13,7 @@ const printed = (print: () => void): string[] => {
   return lines;
 };
 
-test('replaces line breaks and escape sequences in tables and records', () => {
+test('escapes line breaks and escape sequences in tables and records', () => {
   const error = 'no such column\n\tat row 7 \u001b[2Jgone \u202egnp.exe';
   const rows = [
     { name: 'radar', error },
@@ -21,10 +21,10 @@ test('replaces line breaks and escape sequences in tables and records', () => {
   ];
   expect(printed(() => printTable(new Command(), ['name', 'error'], rows))).toEqual([
     'name   error',
-    'radar  no such column at row 7  [2Jgone  gnp.exe',
+    'radar  no such column\\n\\tat row 7 \\u001b[2Jgone \\u202egnp.exe',
     'ads',
   ]);
-  expect(printed(() => printRecord(new Command(), { name: 'Zoë 👩‍🚀\r' }))).toEqual(['name  Zoë 👩‍🚀 ']);
+  expect(printed(() => printRecord(new Command(), { name: 'Zoë 👩‍🚀\r' }))).toEqual(['name  Zoë 👩‍🚀\\r']);
 });
 
 test('describes errors that operators can resolve, and no others', () => {

@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
+import { terminalLine } from '#platform/process/terminal-output.ts';
 import type { Report } from './ingest-files.ts';
 
 type TerminalReport = Report & { stop(): void };
@@ -48,13 +49,13 @@ const barReport = (stream: NodeJS.WriteStream): TerminalReport => {
   return {
     progress(file, bytesRead, bytesTotal) {
       const started = shown !== null;
-      shown = { file, bytesRead, bytesTotal };
+      shown = { file: terminalLine(file), bytesRead, bytesTotal };
       if (started) bar.update(bytesRead);
       else show();
     },
     refused(line) {
       hide();
-      stream.write(`${line}\n`);
+      stream.write(`${terminalLine(line)}\n`);
       show();
     },
     finished: stop,
@@ -69,16 +70,16 @@ const plainReport = (stream: NodeJS.WriteStream): TerminalReport => {
       const percent = bytesTotal === 0 ? 100 : Math.floor((100 * bytesRead) / bytesTotal);
       if (percent < shown + PLAIN_STEP_PERCENT || percent >= 100) return;
       shown = percent;
-      stream.write(`${file}: ${percent} % read\n`);
+      stream.write(`${terminalLine(file)}: ${percent} % read\n`);
     },
-    refused: (line) => stream.write(`${line}\n`),
+    refused: (line) => stream.write(`${terminalLine(line)}\n`),
     finished({ file, records, ads, scans, refused }) {
       shown = 0;
       const read =
         scans === 0 && ads === 0
           ? `${records} ${records === 1 ? 'record' : 'records'}`
           : `${ads} ${ads === 1 ? 'ad' : 'ads'} in ${scans} ${scans === 1 ? 'scan' : 'scans'}`;
-      stream.write(`${file}: ${read}, ${refused} refused\n`);
+      stream.write(`${terminalLine(file)}: ${read}, ${refused} refused\n`);
     },
     stop: () => {
       // No resources to release.

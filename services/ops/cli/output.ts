@@ -1,16 +1,13 @@
 import type { Command } from 'commander';
+import { terminalLine } from '#platform/process/terminal-output.ts';
 
 type Value = string | number | boolean | null | readonly string[];
 type Fields = Readonly<Record<string, Value>>;
 
 export const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
 
-/**
- * Replaces control characters with spaces. Names, errors and response bodies come from third parties: a line break
- * would break the table, and the terminal would execute an escape sequence.
- */
-export const onOneLine = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ');
+/** Escapes control characters and line breaks of third parties. Commands print their lines through it. */
+export const onOneLine = terminalLine;
 
 const asText = (value: Value): string => {
   if (value === null) return '-';

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util';
 import { Refusal } from '#contracts/errors.ts';
+import { escapeConsole } from '#platform/process/terminal-output.ts';
 import { SettingsError } from '#platform/settings.ts';
 import { describeCommandError, describeServerError } from './describe-error.ts';
 import { createProgram } from './program.ts';
@@ -11,15 +13,17 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
+escapeConsole();
+
 try {
   await createProgram().parseAsync();
 } catch (error) {
   const ownMessage =
     error instanceof Refusal || error instanceof SettingsError ? error.message : describeCommandError(error);
   const text = ownMessage ?? describeServerError(error);
-  if (text === null) throw error;
-  console.error(text);
-  if (error instanceof SettingsError || ownMessage === null) {
+  // An unknown error keeps its stack. Printed here and not thrown, so that its text is escaped.
+  console.error(text ?? inspect(error));
+  if (text !== null && (error instanceof SettingsError || ownMessage === null)) {
     console.error('While `npm start` runs, no settings are needed. DATA_DIR must name its data folder.');
   }
   process.exitCode = 1;
