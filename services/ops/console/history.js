@@ -57,7 +57,7 @@ const chainPanel = (path, workspace, signal) => {
     notify('Exporting …');
     try {
       await download(`${path}/export?format=${format}`, `history-${workspace}-${format}.tar`);
-      notify('Export saved. Verify it: ops audit verify FOLDER');
+      notify('Export saved. Verify it: ops audit verify FOLDER --public-key FILE');
     } catch (error) {
       notify(error.message, 'bad');
     }

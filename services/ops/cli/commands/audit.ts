@@ -69,10 +69,13 @@ const exportTo = async (
   printRecord(command, { directory: out, entries, last_sequence, head_hash, public_key_id });
 };
 
+/** Exit code of a verification without the operator's key. Anyone can sign a changed export with another key. */
+const EXIT_UNSIGNED = 2;
+
 /** Needs no server and no setting: who verifies need not trust who exported. */
 const verify = async (
   directory: string,
-  options: { publicKey?: string },
+  options: { publicKey?: string; unsigned?: boolean },
   command: Command,
 ): Promise<void> => {
   const held = options.publicKey === undefined ? null : readPublicKey(await readText(options.publicKey));
@@ -85,6 +88,7 @@ const verify = async (
     for (const { message } of faults) console.log(onOneLine(message));
     return console.error('The export was changed after it was written.');
   }
+  if (!key_compared && options.unsigned !== true) process.exitCode = EXIT_UNSIGNED;
   if (isJson(command)) return console.log(JSON.stringify(record));
   const {
     entries = 0,
@@ -94,11 +98,17 @@ const verify = async (
     public_key_id = '',
   } = manifest ?? {};
   console.log(
-    onOneLine(`${entries} entries of ${workspace_id}, up to entry ${last_sequence}: complete and unchanged.`),
+    onOneLine(
+      `${entries} entries of ${workspace_id}, up to entry ${last_sequence}: ` +
+        (key_compared ? 'complete and unchanged.' : 'chain whole, signature NOT checked.'),
+    ),
   );
-  console.log(onOneLine(`head hash ${head_hash}, signed with key ${public_key_id}`));
-  if (!key_compared) {
-    console.error('Verified with the key in the export itself. To verify the signer, add --public-key FILE.');
+  const signer = key_compared ? 'signed with key' : 'says that it is signed with key';
+  console.log(onOneLine(`head hash ${head_hash}, ${signer} ${public_key_id}`));
+  if (!key_compared && options.unsigned !== true) {
+    console.error(
+      "Anyone can change an export and sign it with a key of their own. Add --public-key FILE with the operator's key, or --unsigned to accept this.",
+    );
   }
 };
 
@@ -151,9 +161,12 @@ export const registerAuditCommands = (program: Command): void => {
     .action(exportTo);
   audit
     .command('verify')
-    .description('verify an export offline; lists every change and exits 1 if there are any')
+    .description(
+      'verify an export offline; lists every change and exits 1 if there are any, and exits 2 without --public-key',
+    )
     .argument('<directory>', 'folder of the export')
     .option('--public-key <file>', "file with the operator's public key, to verify the signer")
+    .option('--unsigned', 'exit 0 for a whole chain although the signature is not checked')
     .action(verify);
   audit
     .command('keygen')
