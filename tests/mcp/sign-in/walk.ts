@@ -57,6 +57,25 @@ export const heading = async (page: Page, name: string): Promise<void> => {
   }
 };
 
+/** Number of times that a page is opened again, when the error page of a broken connection came between. */
+const VISITS_MAX = 5;
+
+/**
+ * Opens an address after a broken connection. The browser may show its error page for that only now, which interrupts the
+ * visit.
+ */
+export const visitAgain = async (page: Page, url: string): Promise<void> => {
+  for (let visit = 1; ; visit += 1) {
+    try {
+      await page.goto(url);
+      return;
+    } catch (error) {
+      const isInterrupted = /interrupted by another navigation/.test(String(error));
+      if (!isInterrupted || visit === VISITS_MAX) throw error;
+    }
+  }
+};
+
 /** `settings`: environment of the processes in addition to the usual one. */
 export const openWalk = async (settings: Readonly<Record<string, string>> = {}): Promise<Walk> => {
   const resources = new AsyncDisposableStack();

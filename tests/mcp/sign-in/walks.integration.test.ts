@@ -2,95 +2,33 @@ import type { Client } from '@modelcontextprotocol/client';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { freePort } from '#deploy/local/os/ports.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invitePerson } from '#services/ops/workspaces/members.ts';
-import type { ServiceProcess } from '../../stack/processes.ts';
 import { openApp, press } from './app-with-browser.ts';
-import { type Front, openFront } from './front.ts';
+import { openTwoProcesses, type Started, type TwoProcesses } from './two-processes.ts';
 import { CLIENT, openUpstreamProvider, type UpstreamProvider } from './upstream-provider.ts';
-import { CHROMIUM, heading, newAddress, openWalk, type Walk } from './walk.ts';
+import { CHROMIUM, heading, newAddress, visitAgain, type Walk } from './walk.ts';
 
-/** Advisory lock on which writes of a sign-in wait while a test holds it. */
-const LOCK = 7_205_998;
 const WAIT_MS = 60_000;
 
-/** Two processes behind one address. One serves; the other takes over when it is killed. */
 describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
   const resources = new AsyncDisposableStack();
-  let walk: Walk;
   let upstream: UpstreamProvider;
-  let front: Front;
-  type Started = { readonly port: number; readonly process: ServiceProcess };
-  let serving: Started;
-  let spare: Promise<Started>;
-
-  const start = async (port: number): Promise<Started> => ({ port, process: await walk.start(port) });
-  /** Kills the serving process with SIGKILL. Nothing is served until `takeOver`. */
-  const kill = async (): Promise<void> => {
-    front.lead(null);
-    await serving.process.kill();
-  };
-  const takeOver = async (): Promise<void> => {
-    const { port } = serving;
-    serving = await spare;
-    front.lead(serving.port);
-    spare = start(port);
-  };
-  const untilWaiting = (count: number) =>
-    vi.waitFor(
-      async () => {
-        const { rows } = await walk.stack.pool.query<{ waiting: number }>(
-          "select count(*)::int as waiting from pg_locks where locktype = 'advisory' and objid = $1 and not granted",
-          [LOCK],
-        );
-        expect(rows[0]?.waiting).toBe(count);
-      },
-      { timeout: WAIT_MS },
-    );
-  /** Kills the process in the middle of a step, while it writes, and lets the other one take over. */
-  const killDuring = async (step: () => Promise<void>): Promise<void> => {
-    const lock = await walk.stack.pool.connect();
-    await lock.query('select pg_advisory_lock($1)', [LOCK]);
-    const ended = step().catch(() => undefined);
-    await untilWaiting(1);
-    await kill();
-    await lock.query('select pg_advisory_unlock($1)', [LOCK]);
-    lock.release();
-    await untilWaiting(0);
-    await ended;
-    await takeOver();
-  };
+  let processes: TwoProcesses;
+  let walk: Walk;
 
   beforeAll(async () => {
     upstream = resources.use(await openUpstreamProvider());
-    walk = resources.use(
-      await openWalk({
+    processes = resources.use(
+      await openTwoProcesses({
         UPSTREAM_ISSUER: upstream.issuer,
         UPSTREAM_CLIENT_ID: CLIENT,
         UPSTREAM_CLIENT_SECRET: 'secret',
       }),
     );
-    front = resources.use(await openFront(Number(new URL(walk.baseUrl).port)));
-    const ports = [await freePort(), await freePort()] as const;
-    const first = start(ports[0]);
-    spare = start(ports[1]);
-    [serving] = await Promise.all([first, spare, walk.stack.seed(['alpha'])]);
-    front.lead(serving.port);
-    const { pool } = walk.stack;
-    await pool.query(`create function sign_in.wait_for_tests() returns trigger language plpgsql as
-      $$ begin perform pg_advisory_xact_lock_shared(${LOCK}); return new; end $$`);
-    for (const table of ['sign_in.code', 'sign_in.browser']) {
-      await pool.query(`create trigger wait_for_tests before insert on ${table}
-        for each row execute function sign_in.wait_for_tests()`);
-    }
-    await pool.query(`create trigger wait_for_tests before insert on oauth.record for each row
-      when (new.kind in ('Grant', 'Interaction')) execute function sign_in.wait_for_tests()`);
+    ({ walk } = processes);
   });
-  afterAll(async () => {
-    await spare.catch(() => undefined);
-    await resources.disposeAsync();
-  });
+  afterAll(() => resources.disposeAsync());
 
   const allowIn = async (page: Page): Promise<void> => {
     await heading(page, 'Allow this app?');
@@ -105,26 +43,25 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     await using app = await openApp(`${walk.baseUrl}/mcp`, 'App');
     const { page } = await walk.openBrowser();
     const authorize = (await app.begin()) ?? '';
-    await killDuring(async () => void (await page.goto(authorize)));
-    await page.goto(authorize);
+    await processes.killDuring('request', () => page.goto(authorize));
+    await visitAgain(page, authorize);
     await heading(page, 'Sign in');
     const signIn = page.url();
     await page.getByLabel('E-mail address').fill(address);
-    await killDuring(() => press(page, 'Send a code'));
-    await page.goto(signIn);
+    await processes.killDuring('code', () => press(page, 'Send a code'));
+    await visitAgain(page, signIn);
     await walk.requestCode(page, address);
     await page.getByLabel('Code').fill(await walk.codeFor(address));
-    await killDuring(() => press(page, 'Sign in'));
-    await page.goto(signIn);
+    await processes.killDuring('browser', () => press(page, 'Sign in'));
+    await visitAgain(page, signIn);
     await walk.signInByCode(page, address);
     await heading(page, 'Allow this app?');
     const consent = page.url();
-    await killDuring(() => press(page, 'Allow'));
-    await page.goto(consent);
+    await processes.killDuring('grant', () => press(page, 'Allow'));
+    await visitAgain(page, consent);
     await allowIn(page);
     await app.returned();
-    await kill();
-    await takeOver();
+    await processes.kill();
     const client = await app.finish();
     expect((await find(client)).isError).not.toBe(true);
     const { rows } = await walk.stack.pool.query<{ count: number }>(
@@ -133,7 +70,7 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     expect(rows).toEqual([{ count: 1 }]);
   });
 
-  test('through the organisation signs in members by their verified address only', async () => {
+  test('through the organisation signs in members by their verified address only, with a kill in each step', async () => {
     const address = newAddress();
     await walk.addMember(address);
     await walk.stack.projected(await walk.stack.eventStore.head());
@@ -147,10 +84,45 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     await link.click();
     await heading(page, 'You are not signed in');
     upstream.signIn({ email: address, email_verified: true });
-    await page.goto(signIn);
+    for (const write of ['upstream', 'browser'] as const) {
+      await visitAgain(page, signIn);
+      await processes.killDuring(write, () => link.click());
+    }
+    await visitAgain(page, signIn);
     await link.click();
     await allowIn(page);
     expect((await find(await app.finish())).isError).not.toBe(true);
+  });
+
+  test('an invitation link signs in after a kill in its step, and another account is used after one', async () => {
+    const address = newAddress();
+    await walk.addMember(address);
+    await walk.stack.projected(await walk.stack.eventStore.head());
+    const { link } = await invitePerson(walk.operator, walk.key.workspaceId, walk.key.memberId);
+    await using app = await openApp(`${walk.baseUrl}/mcp`, 'Switched');
+    const { page } = await walk.openBrowser();
+    await page.goto(link);
+    await processes.killDuring('browser', () => press(page, 'Sign in'));
+    await visitAgain(page, link);
+    await press(page, 'Sign in');
+    await heading(page, 'Your account');
+
+    await page.goto((await app.begin()) ?? '');
+    await heading(page, 'Allow this app?');
+    const consent = page.url();
+    await processes.killDuring('signOut', () => press(page, 'Use another account'));
+    await visitAgain(page, consent);
+    // Postgres may have committed the statement without its client.
+    const title = page.getByRole('heading', { level: 1 });
+    if ((await title.innerText()) === 'Allow this app?') await press(page, 'Use another account');
+    await walk.signInByCode(page, address);
+    await allowIn(page);
+    expect((await find(await app.finish())).isError).not.toBe(true);
+    const { rows } = await walk.stack.pool.query<{ own: boolean }>(
+      "select member_id = $1 as own from access.connection where app->>'name' = 'Switched'",
+      [walk.key.memberId],
+    );
+    expect(rows).toEqual([{ own: false }]);
   });
 
   test('two requests of apps in one browser do not end each other', async () => {
@@ -212,7 +184,7 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     await allowIn(page);
     const client = await app.finish();
     const token = app.accessToken();
-    const [one, other] = [serving, await spare];
+    const [one, other] = await processes.both();
     /** Calls one process directly, with the token of the app. */
     const statusAt = async ({ port }: Started): Promise<number> => {
       const sent = request({
@@ -240,7 +212,7 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     expect(await Promise.all([one, other].map(statusAt))).toEqual([200, 200]);
 
     await walk.stack.stopProjector();
-    front.lead(other.port);
+    processes.lead(other);
     const { page: adminPage } = await walk.openBrowser();
     await adminPage.goto(`${walk.baseUrl}/account`);
     await walk.signInByCode(adminPage, admin);
