@@ -10,6 +10,7 @@ import { silentLog } from '#platform/logger.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
+import { createCollectorTables } from '#services/collector/collector.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
@@ -246,6 +247,27 @@ describe.skipIf(executable === null)('the console', () => {
     await stack.pool.query('delete from projector.parked');
   });
 
+  test('shows what the collector reads, and which targets do not simply wait', async () => {
+    await go('collection', 'Collection');
+    await page.getByText('The collector has no targets.').waitFor();
+    await createCollectorTables(stack.pool);
+    await stack.pool.query(
+      `insert into collecting.target (source, domain, cadence, wished_at, due_at, outcome, detail) values
+         ('storefront', 'late.example', 'daily', now(), now() - interval '20 hours', 'wait', 'answered 500'),
+         ('storefront', 'rests.example', 'weekly', now(), now() + interval '1 day', 'refused', 'answered 403'),
+         ('storefront', 'fine.example', 'weekly', now(), now() + interval '1 day', 'complete', null)`,
+    );
+    await page.reload();
+    await page.getByRole('row', { name: 'storefront 3 1 0 1 1 0 0' }).waitFor();
+    await page.getByRole('row', { name: /late\.example .* due overdue .* wait: answered 500/ }).waitFor();
+    await page.getByRole('row', { name: /rests\.example .* refused .* answered 403/ }).waitFor();
+    expect(await page.getByText('fine.example').count()).toBe(0);
+    await page
+      .getByText(/A round of 3 targets takes 15 requests .* 1 target will be late: late\.example/)
+      .waitFor();
+    await screenshots('collection');
+  });
+
   test('shows the streams that wait for a newer release', async () => {
     await go('figures', 'Figures');
     await page.getByText('No figures were verified yet.').waitFor();
@@ -301,7 +323,7 @@ describe.skipIf(executable === null)('the console', () => {
     await page.getByRole('row', { name: /^radar/ }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).focus();
     const walked: string[] = [];
-    for (let steps = 0; steps < 7; steps += 1) {
+    for (let steps = 0; steps < 8; steps += 1) {
       await page.keyboard.press('Shift+Tab');
       // The focus is visible, and on the screen.
       walked.push(
@@ -313,6 +335,7 @@ describe.skipIf(executable === null)('the console', () => {
     expect(walked).toEqual([
       'Historiestrue',
       'Deliveriestrue',
+      'Collectiontrue',
       'Figurestrue',
       'Waiting streamstrue',
       'Parked eventstrue',

@@ -154,6 +154,24 @@ describe('health', () => {
   });
 });
 
+test('/ops/collection returns the counts, the forecast and the targets that do not simply wait', async () => {
+  await createCollectorTables(stack.pool);
+  await stack.pool.query('truncate collecting.target');
+  const empty = JSON.parse((await call('GET', '/ops/collection')).body) as { data: object };
+  expect(empty.data).toMatchObject({ sources: [], plan: { targets: 0, late: 0 }, targets: [] });
+  await stack.pool.query(
+    `insert into collecting.target (source, domain, cadence, wished_at, due_at, paused) values
+       ('storefront', 'paused.example', 'daily', now(), now(), 'asked by the shop'),
+       ('storefront', 'fine.example', 'daily', now(), now() + interval '1 hour', null)`,
+  );
+  const { data } = JSON.parse((await call('GET', '/ops/collection')).body) as { data: object };
+  expect(data).toMatchObject({
+    sources: [{ source: 'storefront', targets: 2, paused: 1, due: 0 }],
+    plan: { source: 'storefront', targets: 1, calls_a_round: 5, late: 0, late_targets: [] },
+    targets: [{ domain: 'paused.example', states: ['paused'], paused: 'asked by the shop' }],
+  });
+});
+
 describe('scrapes of /metrics', () => {
   test('share the read of a slow scrape that is already running', async () => {
     const checked: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { afterEach, expect, test, vi } from 'vitest';
-import { printRecord, printTable } from '#services/ops/cli/output.ts';
-import { describeCommandError, describeServerError } from '#services/ops/cli/describe-error.ts';
+import { printRecord, printTable } from '#platform/command-line/output.ts';
+import { describeCommandError, describeServerError } from '#platform/command-line/describe-error.ts';
 
 /** Third-party text on an operator's terminal. */
 afterEach(() => vi.restoreAllMocks());

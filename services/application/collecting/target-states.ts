@@ -39,12 +39,17 @@ export type SourceCounts = Readonly<Record<TargetState, number>> & {
   readonly targets: number;
 };
 
-/** Counts the targets of each source by state. Returns none before a collector has created its tables. */
-export const countTargets = async (database: Database, now: Date): Promise<readonly SourceCounts[]> => {
-  const { rows: tables } = await database.query<{ found: boolean }>(
+/** Returns whether a collector has created its tables. */
+export const hasTargets = async (database: Database): Promise<boolean> => {
+  const { rows } = await database.query<{ found: boolean }>(
     `select to_regclass('collecting.target') is not null as found`,
   );
-  if (tables[0]?.found !== true) return [];
+  return rows[0]?.found === true;
+};
+
+/** Counts the targets of each source by state. Returns none before a collector has created its tables. */
+export const countTargets = async (database: Database, now: Date): Promise<readonly SourceCounts[]> => {
+  if (!(await hasTargets(database))) return [];
   const columns = TARGET_STATES.map(
     (state) => `count(*) filter (where ${TARGET_CONDITIONS[state]})::int as ${state}`,
   );

@@ -1,3 +1,4 @@
+import { CONCURRENT_TARGETS } from '#application/collecting/plan-targets.ts';
 import { HOUR_MS } from '#contracts/values/time.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
@@ -23,8 +24,6 @@ import {
 
 /** Milliseconds after which a batch is published as partial. */
 export const BATCH_MAX_MS = 6 * HOUR_MS;
-/** Targets that one process reads at once. Each waits for the pace of its host most of the time. */
-const CONCURRENT_TARGETS = 16;
 /** Milliseconds until an idle reader looks for due targets again. A new wish wakes it at once. */
 const POLL_INTERVAL_MS = 5_000;
 /** Number of claims among which one takes weekly targets first. Daily targets therefore never take all. */

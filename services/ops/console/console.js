@@ -13,6 +13,7 @@ const PAGES = {
   parked: () => import('./parked.js'),
   waiting: () => import('./waiting.js'),
   figures: () => import('./figures.js'),
+  collection: () => import('./collector/collection.js'),
   deliveries: () => import('./deliveries.js'),
   history: () => import('./history.js'),
 };

@@ -5,6 +5,7 @@ import type { Log } from '#platform/logger.ts';
 import { PRIVATE_HEADERS } from './reply.ts';
 import type { AuditDependencies } from '../audit/history.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
+import { registerCollectionRoutes } from './routes/collection.ts';
 import { registerConsole } from './routes/console.ts';
 import { type DeliveryDependencies, registerDeliveryRoutes } from './routes/deliveries.ts';
 import { registerFigureRoutes } from './routes/figures.ts';
@@ -13,7 +14,7 @@ import { registerHistoryRoutes } from './routes/history.ts';
 import { registerLogRoutes } from './routes/log.ts';
 import { registerParkedRoutes } from './routes/parked.ts';
 import { registerProjectionRoutes } from './routes/projections.ts';
-import { describeServerError } from '../cli/describe-error.ts';
+import { describeServerError } from '#platform/command-line/describe-error.ts';
 import { registerWorkspaceRoutes } from './routes/workspaces.ts';
 
 declare module 'fastify' {
@@ -116,6 +117,7 @@ export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServer
   registerParkedRoutes(app, dependencies);
   registerAlertRoutes(app, dependencies);
   registerFigureRoutes(app, dependencies);
+  registerCollectionRoutes(app, dependencies);
   registerLogRoutes(app, dependencies, ending.signal);
   app.addHook('preClose', async () => ending.abort());
   return app;

@@ -12,7 +12,7 @@ import {
   showDelivery,
 } from '#services/ops/deliveries/operations.ts';
 import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
-import { isJson, printRecord, printTable } from '../output.ts';
+import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
 

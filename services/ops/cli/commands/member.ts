@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { addPerson, erasePerson, decryptPerson, invitePerson } from '#services/ops/workspaces/members.ts';
-import { printRecord, printTable } from '../output.ts';
+import { printRecord, printTable } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
 

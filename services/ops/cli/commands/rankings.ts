@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
-import { printRecord } from '../output.ts';
+import { printRecord } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 
 /** `ops rankings rewrite` */

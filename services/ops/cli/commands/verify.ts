@@ -9,7 +9,7 @@ import {
   VerifyQuery,
   watchVerification,
 } from '#services/ops/projections/verification.ts';
-import { isJson, onOneLine } from '../output.ts';
+import { isJson, onOneLine } from '#platform/command-line/output.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { createProgressBars, createWaitingNotice, formatState } from '../progress.ts';

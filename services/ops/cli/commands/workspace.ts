@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { listWorkspaces } from '#projections/workspaces/read.ts';
-import { printRecord, printTable } from '../output.ts';
+import { printRecord, printTable } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 

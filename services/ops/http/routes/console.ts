@@ -41,7 +41,7 @@ const HEADERS = {
 } as const;
 
 export const registerConsole = (app: FastifyInstance): void => {
-  for (const name of readdirSync(FOLDER)) {
+  for (const name of readdirSync(FOLDER, { encoding: 'utf8', recursive: true })) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const content = readFileSync(new URL(name, FOLDER));

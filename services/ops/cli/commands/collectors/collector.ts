@@ -5,7 +5,7 @@ import {
   revokeCollector,
 } from '#services/ops/collectors/operations.ts';
 import { withOpsDependencies } from '../../dependencies.ts';
-import { printRecord, printTable } from '../../output.ts';
+import { printRecord, printTable } from '#platform/command-line/output.ts';
 
 const parseTypes = (text: string): readonly string[] =>
   text

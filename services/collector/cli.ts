@@ -1,0 +1,8 @@
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+// Caches compiled code, like the operator command line. If the folder is not writable, nothing is cached.
+enableCompileCache(fileURLToPath(new URL('../../.cache/node', import.meta.url)));
+const { runCommandLine } = await import('#platform/command-line/run-command-line.ts');
+const { createProgram } = await import('./cli/program.ts');
+await runCommandLine(createProgram());

@@ -1,0 +1,69 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Refusal } from '#contracts/errors.ts';
+import { type ListedTarget, listTargets } from '#application/collecting/list-targets.ts';
+import { countTargets, TARGET_STATES, type TargetState } from '#application/collecting/target-states.ts';
+import { printTable } from '#platform/command-line/output.ts';
+import { withDatabase } from './with-database.ts';
+
+const TARGETS_DEFAULT = 100;
+const TARGETS_MAX = 10_000;
+
+export const parseWhole =
+  (max: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < 1 || value > max) {
+      throw new InvalidArgumentError(`Give a whole number from 1 to ${max}.`);
+    }
+    return value;
+  };
+
+const TARGET_COLUMNS = ['source', 'domain', 'cadence', 'states', 'due_at', 'scanned_at', 'outcome', 'detail'];
+
+export const printTargets = (command: Command, targets: readonly ListedTarget[]): void =>
+  printTable(
+    command,
+    targets.some(({ paused }) => paused !== null) ? [...TARGET_COLUMNS, 'paused'] : TARGET_COLUMNS,
+    targets,
+  );
+
+/** Lists the targets of a domain. Throws `not_found` when there are none. */
+export const requireTargets = (domain: string, targets: readonly ListedTarget[]): readonly ListedTarget[] => {
+  if (targets.length > 0) return targets;
+  throw new Refusal(
+    'not_found',
+    `The collector has no target ${domain}. A tracked brand becomes one when its scan is requested.`,
+  );
+};
+
+/** `collect status [DOMAIN] [--state STATE] [--limit COUNT]` */
+export const registerStatusCommand = (program: Command): void => {
+  program
+    .command('status')
+    .description('count the targets of each source by state, or list targets')
+    .argument('[domain]', 'show the targets of this domain')
+    .addOption(new Option('--state <state>', 'list the targets in this state').choices(TARGET_STATES))
+    .option('--limit <count>', 'targets that are listed at most', parseWhole(TARGETS_MAX), TARGETS_DEFAULT)
+    .action(
+      async (
+        domain: string | undefined,
+        { state, limit }: { state?: TargetState; limit: number },
+        command: Command,
+      ) => {
+        await withDatabase(async (database) => {
+          const now = new Date();
+          if (domain === undefined && state === undefined) {
+            const counts = await countTargets(database, now);
+            return printTable(command, ['source', 'targets', ...TARGET_STATES], counts);
+          }
+          const found = await listTargets(database, now, {
+            limit,
+            ...(domain === undefined ? {} : { domain }),
+            ...(state === undefined ? {} : { states: [state] }),
+          });
+          if (domain !== undefined && state === undefined) requireTargets(domain, found);
+          printTargets(command, found);
+        });
+      },
+    );
+};

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { createCollectorTables } from '../collector.ts';
+
+const POOL_CLIENTS = 2;
+const Settings = z.object({ DATABASE_URL: serverSettings.DATABASE_URL });
+
+/** Opens Postgres with the tables of the collector, runs one command and closes it. */
+export const withDatabase = async <T>(run: (database: Database) => Promise<T>): Promise<T> => {
+  const { DATABASE_URL } = readSettings(Settings, environmentWithLocalStack());
+  await using resources = new AsyncDisposableStack();
+  const database = openPool(DATABASE_URL, POOL_CLIENTS);
+  resources.defer(() => database.end());
+  await createCollectorTables(database);
+  return await run(database);
+};

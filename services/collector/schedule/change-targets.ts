@@ -1,0 +1,36 @@
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** Characters of a reason that are kept. */
+const REASON_MAX_LENGTH = 200;
+
+const change = async (
+  database: Database,
+  set: string,
+  values: [domain: string, source: string | null, ...rest: readonly unknown[]],
+): Promise<void> => {
+  await database.query(
+    `update collecting.target set ${set} where domain = $1 and ($2::text is null or source = $2)`,
+    values,
+  );
+};
+
+/** Pauses the targets of a domain, or only that of a source. A reading that runs goes on to its end. */
+export const pauseTargets = (
+  database: Database,
+  domain: string,
+  source: string | null,
+  _now: Date,
+  reason: string,
+): Promise<void> => change(database, 'paused = $3', [domain, source, reason.slice(0, REASON_MAX_LENGTH)]);
+
+/** Ends a pause. */
+export const resumeTargets = (database: Database, domain: string, source: string | null): Promise<void> =>
+  change(database, 'paused = null', [domain, source]);
+
+/** Makes targets due now, in spite of an earlier failure. The rest of a host that refused is kept. */
+export const retryTargets = (
+  database: Database,
+  domain: string,
+  source: string | null,
+  now: Date,
+): Promise<void> => change(database, 'due_at = least(due_at, $3), retry_at = null', [domain, source, now]);

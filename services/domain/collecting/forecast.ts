@@ -1,0 +1,149 @@
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
+
+/** Hours between two readings, by cadence. `idle`: not requested lately; no time is promised for it. */
+export const READ_INTERVAL_HOURS = { daily: 24, weekly: 168, idle: 720 } as const;
+export type ReadCadence = keyof typeof READ_INTERVAL_HOURS;
+
+/** Something that is read again and again: a target, or a batch of pages. */
+export type PlannedReading = {
+  readonly id: string;
+  readonly cadence: ReadCadence;
+  /** Milliseconds since 1970 at which it is due next. */
+  readonly dueMs: number;
+  /** Calls that one reading takes; more than 0. */
+  readonly calls: number;
+};
+
+export type ForecastLimits = {
+  readonly nowMs: number;
+  /** Calls an hour, even over the hour. */
+  readonly callsPerHour: number;
+  /** Hours after a reading by which the next has ended, by cadence; `null` promises none. */
+  readonly promisedHours: Readonly<Record<ReadCadence, number | null>>;
+};
+
+/** One reading of the forecast. Times are milliseconds since 1970. */
+export type ForecastTurn = {
+  readonly id: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly isLate: boolean;
+};
+
+export type Forecast = {
+  /** Calls to read everything once. */
+  readonly callsPerRound: number;
+  /** Days to read everything once, without a pause. */
+  readonly daysPerRound: number;
+  /** Share of the calls that the cadences need. Over 1, readings fall behind more and more. */
+  readonly load: number;
+  /** Ids that are read too late within `FORECAST_DAYS`, in the order of their first such reading. */
+  readonly late: readonly string[];
+  readonly turns: readonly ForecastTurn[];
+};
+
+/** Days that a forecast looks ahead: a weekly reading comes in it, also when it is late. */
+export const FORECAST_DAYS = 9;
+/** Number of readings among which one is taken from the weekly ones first. */
+const TURNS_PER_WEEKLY = 5;
+const CADENCES = Object.keys(READ_INTERVAL_HOURS) as readonly ReadCadence[];
+
+type Queued = { readonly reading: PlannedReading; readonly dueMs: number };
+/** Queue of one cadence, by due time, from the index `next`. */
+type Queue = { readonly items: Queued[]; next: number };
+
+/** Adds a reading at its place. That is the end, but for readings that are due unusually late. */
+const enqueue = ({ items, next }: Queue, added: Queued): void => {
+  let at = items.length;
+  while (at > next && (items[at - 1]?.dueMs ?? 0) > added.dueMs) at -= 1;
+  items.splice(at, 0, added);
+};
+
+/** Returns how urgent the head of a queue is: hours overdue as a share of the interval; `null` when it is not due. */
+const urgencyOf = (queue: Queue, cadence: ReadCadence, timeMs: number): number | null => {
+  const head = queue.items[queue.next];
+  if (head === undefined || head.dueMs > timeMs) return null;
+  return (timeMs - head.dueMs) / READ_INTERVAL_HOURS[cadence];
+};
+
+/** Returns the cadence whose turn it is; `null` when nothing is due. */
+const chooseCadence = (
+  queues: ReadonlyMap<ReadCadence, Queue>,
+  timeMs: number,
+  isWeeklyTurn: boolean,
+): ReadCadence | null => {
+  let chosen: ReadCadence | null = null;
+  let most = Number.NEGATIVE_INFINITY;
+  for (const [cadence, queue] of queues) {
+    const urgency = urgencyOf(queue, cadence, timeMs);
+    if (urgency === null) continue;
+    if (isWeeklyTurn && cadence === 'weekly') return cadence;
+    if (urgency > most) [chosen, most] = [cadence, urgency];
+  }
+  return chosen;
+};
+
+const roundOf = (readings: readonly PlannedReading[], callsPerHour: number) => {
+  const callsPerRound = readings.reduce((sum, { calls }) => sum + calls, 0);
+  const callsNeededPerHour = readings.reduce(
+    (sum, { calls, cadence }) => sum + calls / READ_INTERVAL_HOURS[cadence],
+    0,
+  );
+  return {
+    callsPerRound,
+    daysPerRound: callsPerRound / callsPerHour / 24,
+    load: callsNeededPerHour / callsPerHour,
+  };
+};
+
+/**
+ * Forecasts readings with the rules of the scheduler, one after the other at the allowed pace: the most overdue first, and
+ * each fifth from the weekly ones. Throws for a limit that allows no calls.
+ */
+export const forecast = (readings: readonly PlannedReading[], limits: ForecastLimits): Forecast => {
+  const { nowMs, callsPerHour, promisedHours } = limits;
+  if (!(callsPerHour > 0)) throw new RangeError('A forecast needs more than 0 calls an hour.');
+  const queues = new Map<ReadCadence, Queue>(
+    CADENCES.map((cadence) => {
+      const items = readings
+        .filter((reading) => reading.cadence === cadence)
+        .map((reading) => ({ reading, dueMs: reading.dueMs }))
+        .toSorted((a, b) => a.dueMs - b.dueMs || (a.reading.id < b.reading.id ? -1 : 1));
+      return [cadence, { items, next: 0 }];
+    }),
+  );
+  const turns: ForecastTurn[] = [];
+  const late = new Set<string>();
+  const endMs = nowMs + FORECAST_DAYS * DAY_MS;
+  let timeMs = nowMs;
+  while (timeMs < endMs) {
+    const cadence = chooseCadence(queues, timeMs, turns.length % TURNS_PER_WEEKLY === TURNS_PER_WEEKLY - 1);
+    if (cadence === null) {
+      const nextDueMs = Math.min(
+        ...[...queues.values()].map(({ items, next }) => items[next]?.dueMs ?? Number.POSITIVE_INFINITY),
+      );
+      if (nextDueMs >= endMs) break;
+      timeMs = nextDueMs;
+      continue;
+    }
+    const queue = queues.get(cadence) as Queue;
+    const { reading, dueMs } = queue.items[queue.next] as Queued;
+    queue.next += 1;
+    const startMs = timeMs;
+    timeMs += (reading.calls / callsPerHour) * HOUR_MS;
+    const promised = promisedHours[cadence];
+    const isLate = promised !== null && timeMs > dueMs + (promised - READ_INTERVAL_HOURS[cadence]) * HOUR_MS;
+    if (isLate) late.add(reading.id);
+    turns.push({ id: reading.id, startMs, endMs: timeMs, isLate });
+    enqueue(queue, { reading, dueMs: startMs + READ_INTERVAL_HOURS[cadence] * HOUR_MS });
+  }
+  // A reading without a turn is late too, once its promise has passed.
+  for (const [cadence, { items, next }] of queues) {
+    const promised = promisedHours[cadence];
+    if (promised === null) continue;
+    for (const { reading, dueMs } of items.slice(next)) {
+      if (endMs > dueMs + (promised - READ_INTERVAL_HOURS[cadence]) * HOUR_MS) late.add(reading.id);
+    }
+  }
+  return { ...roundOf(readings, callsPerHour), late: [...late], turns };
+};

@@ -1,0 +1,63 @@
+import { get } from '../api-client.js';
+import { badge, element, row, table } from '../dom.js';
+import { count, moment, plural } from '../format.js';
+
+/** The collection page: targets by state, the forecast, and the targets that do not simply wait. */
+
+const SOURCE_COLUMNS = ['Source', 'Targets', 'Due', 'In flight', 'Overdue', 'Refused', 'Shut', 'Paused'];
+const TARGET_COLUMNS = ['Target', 'State', 'Due', 'Last scan', 'Last result'];
+const TONES = {
+  due: 'plain',
+  in_flight: 'good',
+  overdue: 'bad',
+  refused: 'warn',
+  shut: 'warn',
+  paused: 'warn',
+};
+
+const sourceRow = ({ source, targets, due, in_flight: reading, overdue, refused, shut, paused }) =>
+  row(SOURCE_COLUMNS, [source, ...[targets, due, reading, overdue, refused, shut, paused].map(count)]);
+
+const stateBadges = (states) =>
+  element('span', {}, ...states.flatMap((state) => [badge(state.replace('_', ' '), TONES[state]), ' ']));
+
+const targetRow = (target) =>
+  row(TARGET_COLUMNS, [
+    `${target.domain} (${target.source}, ${target.cadence})`,
+    stateBadges(target.states),
+    moment(target.due_at),
+    moment(target.scanned_at),
+    target.paused ?? ([target.outcome, target.detail].filter(Boolean).join(': ') || '–'),
+  ]);
+
+const planText = ({ targets, calls_a_round: calls, days_a_round: days, load, late, late_targets: names }) => {
+  const round = `A round of ${plural(targets, 'target')} takes ${plural(calls, 'request')}`;
+  const time = days < 1 ? `${Math.round(days * 24 * 10) / 10} hours` : `${Math.round(days * 10) / 10} days`;
+  const share = `${Math.round(load * 1_000) / 10} % of what one collector can do`;
+  const missing =
+    late === 0 ? 'None will be late.' : `${plural(late, 'target')} will be late: ${names.join(', ')}.`;
+  return `${round} and ${time}. The cadences need ${share}. ${missing}`;
+};
+
+export const show = async ({ main, title, signal }) => {
+  title('Collection');
+  const { sources, plan, targets } = await get('/ops/collection', signal);
+  main.append(
+    element(
+      'p',
+      { class: 'muted' },
+      'The collector reads public sites of tracked brands. `npm run collect` pauses, resumes and retries targets.',
+    ),
+  );
+  if (sources.length === 0) {
+    main.append(element('p', {}, 'The collector has no targets. It runs only where COLLECT_CONTACT is set.'));
+    return;
+  }
+  main.append(table('Targets by state', SOURCE_COLUMNS, sources.map(sourceRow)));
+  if (plan !== null && plan.targets > 0) main.append(element('p', {}, planText(plan)));
+  main.append(
+    targets.length === 0
+      ? element('p', {}, 'All targets wait for their time.')
+      : table('Targets that do not simply wait', TARGET_COLUMNS, targets.map(targetRow)),
+  );
+};

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify';
+import { listTargets } from '#application/collecting/list-targets.ts';
+import { planStorefronts } from '#application/collecting/plan-targets.ts';
+import { countTargets } from '#application/collecting/target-states.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { record } from '../reply.ts';
+
+/** Targets that are listed at most, and late targets that are named. The command line lists more. */
+const TARGETS_MAX = 200;
+const LATE_MAX = 20;
+
+/**
+ * Registers the read of what the collector does: counts by state, the forecast with one collector, and the targets that
+ * are not simply waiting for their time.
+ */
+export const registerCollectionRoutes = (
+  app: FastifyInstance,
+  { pool }: { readonly pool: Database },
+): void => {
+  app.route({
+    method: 'GET',
+    url: '/ops/collection',
+    handler: async (request) => {
+      const now = new Date();
+      const [sources, plan, targets] = await Promise.all([
+        countTargets(pool, now),
+        planStorefronts(pool, now, 1),
+        listTargets(pool, now, {
+          states: ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
+          limit: TARGETS_MAX,
+        }),
+      ]);
+      return record(request, {
+        sources,
+        plan:
+          plan === null
+            ? null
+            : {
+                source: plan.source,
+                targets: plan.targets,
+                calls_an_hour: plan.callsPerHour,
+                calls_a_round: plan.callsPerRound,
+                days_a_round: plan.daysPerRound,
+                load: plan.load,
+                late: plan.late.length,
+                late_targets: plan.late.slice(0, LATE_MAX),
+              },
+        targets,
+      });
+    },
+  });
+};

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inheritedEnvironment } from '#platform/settings.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { createTestDatabase } from '#tests/stack/database.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const HOUR = "interval '1 hour'";
+
+let database: Database;
+let url: string;
+let drop: () => Promise<unknown>;
+beforeAll(async () => {
+  const created = await createTestDatabase();
+  drop = () => created.drop();
+  url = created.url;
+  database = openPool(url, 2);
+});
+afterAll(async () => {
+  await database.end();
+  await drop();
+});
+
+type Ended = { readonly code: number; readonly out: string; readonly error: string };
+
+/** Runs `npm run collect -- …` as a process of its own. */
+const collect = (...args: readonly string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ['services/collector/cli.ts', ...args],
+      { cwd: ROOT, env: { ...inheritedEnvironment(), DATABASE_URL: url, DATA_DIR: '/nonexistent' } },
+      (_error, out, error) => resolve({ code: child.exitCode ?? -1, out, error }),
+    );
+  });
+
+const json = async (...args: readonly string[]): Promise<unknown> => {
+  const { code, out, error } = await collect('--json', ...args);
+  expect({ code, error }).toEqual({ code: 0, error: '' });
+  return JSON.parse(out) as unknown;
+};
+
+const target = async (domain: string): Promise<Record<string, unknown> | undefined> => {
+  const { rows } = await database.query<Record<string, unknown>>(
+    'select paused, retry_at, due_at <= now() as is_due from collecting.target where domain = $1',
+    [domain],
+  );
+  return rows[0];
+};
+
+test('an empty database has no targets, and the first command creates the tables', async () => {
+  expect(await json('status')).toEqual([]);
+  expect(await json('plan')).toEqual([]);
+  expect(await collect('status')).toMatchObject({ code: 0, error: 'none\n' });
+});
+
+describe('with three targets', () => {
+  beforeEach(async () => {
+    await database.query('truncate collecting.target');
+    await database.query(
+      `insert into collecting.target (source, domain, cadence, wished_at, due_at, retry_at, outcome, detail) values
+         ('storefront', 'fine.example', 'daily', now(), now() + ${HOUR}, null, 'complete', '3 products of 3, 0 refused'),
+         ('storefront', 'late.example', 'daily', now(), now() - 20 * ${HOUR}, now() + ${HOUR}, 'wait', 'answered 500'),
+         ('storefront', 'rests.example', 'weekly', now(), now() + 30 * ${HOUR}, null, 'refused', 'answered 403')`,
+    );
+  });
+
+  test('`status` counts them, lists one state, and shows one domain', async () => {
+    const counts = { due: 0, in_flight: 0, overdue: 1, refused: 1, shut: 0, paused: 0 };
+    expect(await json('status')).toEqual([{ source: 'storefront', targets: 3, ...counts }]);
+    expect(await json('status', '--state', 'refused')).toMatchObject([{ domain: 'rests.example' }]);
+    expect(await json('status', 'late.example')).toMatchObject([
+      { states: ['overdue'], outcome: 'wait', detail: 'answered 500', paused: null },
+    ]);
+    const { out } = await collect('status');
+    expect(out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['source', 'targets', 'due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
+      ['storefront', '3', '0', '0', '1', '1', '0', '0'],
+      [''],
+    ]);
+  });
+
+  test('`pause` and `resume` change what the next claim sees', async () => {
+    expect(await json('pause', 'fine.example', '--reason', 'asked by the shop')).toMatchObject([
+      { domain: 'fine.example', states: ['paused'], paused: 'asked by the shop' },
+    ]);
+    expect(await target('fine.example')).toMatchObject({ paused: 'asked by the shop' });
+    expect(await target('late.example')).toMatchObject({ paused: null });
+    expect(await json('resume', 'fine.example')).toMatchObject([{ states: [], paused: null }]);
+    expect(await target('fine.example')).toMatchObject({ paused: null });
+  });
+
+  test('`retry` makes a target due now, and does not delay one that is overdue', async () => {
+    expect(await json('retry', 'late.example')).toMatchObject([
+      { states: ['due', 'overdue'], retry_at: null },
+    ]);
+    expect(await json('retry', 'fine.example', '--source', 'storefront')).toMatchObject([
+      { states: ['due'] },
+    ]);
+    expect(await target('fine.example')).toMatchObject({ is_due: true });
+    expect(await target('rests.example')).toMatchObject({ is_due: false });
+  });
+
+  test('an unknown domain, state or source is refused with one sentence', async () => {
+    for (const command of ['status', 'pause', 'resume', 'retry']) {
+      const { code, out, error } = await collect(command, 'none.example');
+      expect({ command, code, out }).toEqual({ command, code: 1, out: '' });
+      expect(error).toMatch(/^The collector has no target none\.example\. .+\n$/);
+    }
+    expect((await collect('status', '--state', 'lost')).error).toContain('Allowed choices are due,');
+    expect((await collect('retry', 'fine.example', '--source', 'lost')).error).toContain('Allowed choices');
+  });
+
+  test('`plan` forecasts a round, and names the target that will be late', async () => {
+    await database.query("update collecting.target set retry_at = null where domain = 'late.example'");
+    expect(await json('plan')).toEqual([
+      {
+        source: 'storefront',
+        targets: 3,
+        calls_an_hour: 11_520,
+        calls_a_round: 15,
+        days_a_round: 0,
+        load: 0,
+        late: 1,
+        late_targets: ['late.example'],
+      },
+    ]);
+  });
+});
+
+test('`plan` shows what so many pages cost at the library API, and what more apps change', async () => {
+  const plan = async (apps: string) =>
+    (await json('plan', '--pages', '20000', '--ads', '100', '--apps', apps)) as readonly object[];
+  expect(await plan('1')).toMatchObject([
+    { source: 'ads_archive, supposed weekly', calls_a_round: 13_000, days_a_round: 3.611, late: 0 },
+    { source: 'ads_archive, supposed daily', load: 3.611 },
+  ]);
+  expect(await plan('4')).toMatchObject([{ late: 0 }, { load: 0.903, late: 0 }]);
+  expect((await collect('plan', '--pages', '0')).error).toContain('Give a whole number from 1 to 200000.');
+});
