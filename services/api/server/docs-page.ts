@@ -1,31 +1,106 @@
 import scalar from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
-import { openApiDocument } from '../openapi/document.ts';
+import { fastify, type FastifyInstance } from 'fastify';
+import { hash } from 'node:crypto';
 import { requestIdOf } from '#platform/http/request-id.ts';
+import { type MemoryFile, memoryFile, sendMemoryFile } from '#platform/http/memory-file.ts';
 import { JSON_CONTENT } from '#platform/http/send-json.ts';
+import { openApiDocument } from '../openapi/document.ts';
+
+const PAGE_PATH = '/docs/';
+const SCRIPT_PATH = '/docs/js/scalar.js';
+const DOCUMENT_PATH = '/v1/openapi.json';
+/** The document and the page change with a release only. Clients may use them for five minutes without asking. */
+const CACHE_CONTROL = 'public, max-age=300';
+
+/** Settings of the reference page. It shows this service and nothing that its maker offers. */
+const CONFIGURATION = {
+  pageTitle: 'Ad-Intelligence REST Service',
+  url: DOCUMENT_PATH,
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+} as const;
+
+/** Hides links to the maker that have no setting. */
+const OWN_STYLE = '<style>a[href*="scalar.com"],.ask-ai-scalar{display:none!important}</style>';
+/** Without an icon, browsers ask for `/favicon.ico`, which does not exist. */
+const NO_ICON = '<link rel="icon" href="data:,">';
+/** The maker's source map is not in the package. */
+const SOURCE_MAP = /\n\/\/# sourceMappingURL=\S*\s*$/;
+const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
+
+type Page = { readonly html: string; readonly script: string };
+
+let rendered: Promise<Page> | null = null;
+
+/** Returns page and script, rendered once in the life of the process. They hold no address of the service. */
+const renderPage = (): Promise<Page> =>
+  (rendered ??= (async () => {
+    const maker = fastify();
+    await maker.register(scalar, { routePrefix: '/docs', logLevel: 'silent', configuration: CONFIGURATION });
+    const [page, script] = [await maker.inject(PAGE_PATH), await maker.inject(SCRIPT_PATH)];
+    await maker.close();
+    if (page.statusCode !== 200 || script.statusCode !== 200) throw new Error('reference page not rendered');
+    const html = page.body.replace('</head>', `${NO_ICON}${OWN_STYLE}</head>`);
+    return { html, script: script.body.replace(SOURCE_MAP, '') };
+  })());
 
 /**
- * Serves the OpenAPI document and a documentation page. The script of the page is served locally, not from a
+ * Returns the policy of the page. Scripts are the served file and the page's own inline script, by its hash. The script
+ * writes styles, so these are allowed. The page may call this service only.
+ */
+const contentSecurityPolicy = (html: string, baseUrl: string): string => {
+  const hashes = [...html.matchAll(INLINE_SCRIPT)].map(
+    ([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`,
+  );
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${hashes.join(' ')}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    `connect-src 'self' ${new URL(baseUrl).origin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+};
+
+/**
+ * Serves the OpenAPI document and a documentation page from memory. The script of the page is served locally, not from a
  * CDN.
  */
 export const registerDocumentation = (app: FastifyInstance, baseUrl: string): void => {
-  const document = JSON.stringify(openApiDocument(baseUrl));
-  app.get('/v1/openapi.json', (request, reply) =>
-    reply
-      .header('x-request-id', requestIdOf(request.headers['x-request-id']))
-      .header('cache-control', 'public, max-age=300')
-      .type(JSON_CONTENT)
-      .send(document),
-  );
-  app.register(scalar, {
-    routePrefix: '/docs',
-    logLevel: 'silent',
-    configuration: {
-      pageTitle: 'Ad-Intelligence REST Service',
-      url: '/v1/openapi.json',
-      withDefaultFonts: false,
-      telemetry: false,
-      hideClientButton: true,
-    },
+  const document = memoryFile(JSON_CONTENT, JSON.stringify(openApiDocument(baseUrl)));
+  const serve = (path: string, open: () => MemoryFile | Promise<MemoryFile>): void => {
+    app.get(path, async (request, reply) => {
+      void reply
+        .header('x-request-id', requestIdOf(request.headers['x-request-id']))
+        .header('cache-control', CACHE_CONTROL)
+        .header('x-content-type-options', 'nosniff');
+      return sendMemoryFile(request, reply, await open());
+    });
+  };
+  serve(DOCUMENT_PATH, () => document);
+
+  const opened = renderPage().then(({ html, script }) => ({
+    policy: contentSecurityPolicy(html, baseUrl),
+    page: memoryFile('text/html; charset=utf-8', html),
+    script: memoryFile('text/javascript; charset=utf-8', script),
+  }));
+  app.addHook('onReady', async () => void (await opened));
+  app.get('/docs', (_request, reply) => reply.redirect(PAGE_PATH, 301));
+  app.get(PAGE_PATH, async (request, reply) => {
+    const { page, policy } = await opened;
+    void reply
+      .header('cache-control', CACHE_CONTROL)
+      .header('content-security-policy', policy)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer');
+    return sendMemoryFile(request, reply, page);
   });
+  serve(SCRIPT_PATH, async () => (await opened).script);
 };

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import { memoryFile, sendMemoryFile } from '#platform/http/memory-file.ts';
 
 /**
  * Serves the static files of the operator console, read once at startup. They hold no secret and need no token. The
@@ -44,15 +44,13 @@ export const registerConsole = (app: FastifyInstance): void => {
   for (const name of readdirSync(FOLDER, { encoding: 'utf8', recursive: true })) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
-    const content = readFileSync(new URL(name, FOLDER));
-    const etag = `"${hash('sha1', content, 'base64url')}"`;
+    const file = memoryFile(type, readFileSync(new URL(name, FOLDER)));
     app.get(
       name === 'index.html' ? '/' : `/console/${name}`,
       { config: { open: true } },
       (request, reply) => {
-        void reply.headers(HEADERS).header('etag', etag);
-        if (request.headers['if-none-match'] === etag) return reply.status(304).send();
-        return reply.type(type).send(content);
+        void reply.headers(HEADERS);
+        return sendMemoryFile(request, reply, file);
       },
     );
   }

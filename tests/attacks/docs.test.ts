@@ -1,0 +1,123 @@
+import { fastify, type FastifyInstance } from 'fastify';
+import { hash } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { registerDocumentation } from '#services/api/server/docs-page.ts';
+import { registerConsole } from '#services/ops/http/routes/console.ts';
+import { CHROMIUM_ARGUMENTS, findChromium } from '../ops/fixtures/browser.ts';
+import { attack, isLong, tries } from './attack.ts';
+
+const BASE_URL = 'http://127.0.0.1:1';
+const PATHS = ['/docs/', '/docs/js/scalar.js', '/v1/openapi.json', '/', '/console/console.js'];
+/** Files below this size are sent as they are. */
+const SMALL_BYTES = 1_024;
+/** Words of offers of the maker of the reference page. */
+const PROMOTION = [
+  'Ask AI',
+  'Generate MCP',
+  'Deploy',
+  'Developer Tools',
+  'Share',
+  'Powered by',
+  'Open API Client',
+];
+
+const openPages = async (baseUrl = BASE_URL): Promise<FastifyInstance> => {
+  const app = fastify();
+  registerDocumentation(app, baseUrl);
+  registerConsole(app);
+  await app.ready();
+  return app;
+};
+
+attack('pages allow no script but their own, no frame and no guessed type', async () => {
+  const app = await openPages();
+  for (const url of ['/docs/', '/']) {
+    const { body, headers } = await app.inject({ url });
+    const policy = String(headers['content-security-policy']);
+    const scripts = /script-src ([^;]*)/.exec(policy)?.[1] ?? '';
+    expect(scripts).not.toMatch(/unsafe|\*|https?:|data:|blob:/);
+    expect(policy).toMatch(/default-src 'none'/);
+    expect(policy).toMatch(/frame-ancestors 'none'/);
+    expect(policy).toMatch(/base-uri 'none'/);
+    for (const [, text = ''] of body.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)) {
+      expect(scripts).toContain(hash('sha256', text, 'base64'));
+    }
+    expect(body).not.toMatch(/\son[a-z]+=/i);
+  }
+  for (const url of PATHS) {
+    expect((await app.inject({ url })).headers['x-content-type-options'], url).toBe('nosniff');
+  }
+  await app.close();
+  return `${PATHS.length} paths`;
+});
+
+attack('downloads without a key cost no compression and little memory', async () => {
+  const app = await openPages();
+  const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
+  for (const url of PATHS) {
+    const plain = await app.inject({ url });
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(plain.headers['cache-control'], url).toBeDefined();
+    for (const [encoding, decode] of Object.entries(decoders)) {
+      const sent = await app.inject({ url, headers: { 'accept-encoding': `${encoding}, x;q=0` } });
+      const isSmall = plain.rawPayload.length < SMALL_BYTES;
+      expect(sent.headers['content-encoding'], url).toBe(isSmall ? undefined : encoding);
+      expect((isSmall ? sent.rawPayload : decode(sent.rawPayload)).equals(plain.rawPayload)).toBe(true);
+    }
+    const etag = String(plain.headers['etag']);
+    const unchanged = await app.inject({ url, headers: { 'if-none-match': etag } });
+    expect([unchanged.statusCode, unchanged.body]).toEqual([304, '']);
+    const refused = await app.inject({ url, headers: { 'accept-encoding': 'br;q=0, gzip;q=0.0' } });
+    expect(refused.headers['content-encoding']).toBeUndefined();
+  }
+  const since = process.cpuUsage();
+  const count = tries(50);
+  for (let sent = 0; sent < count; sent += 1) {
+    await app.inject({ url: '/v1/openapi.json', headers: { 'accept-encoding': 'br' } });
+  }
+  const { user, system } = process.cpuUsage(since);
+  await app.close();
+  return `${count} downloads of the document, ${Math.round((user + system) / count)} µs of CPU each`;
+});
+
+const chromiumPath = findChromium();
+
+/** Starts a browser, so it runs in `npm run attack` only. */
+test.runIf(isLong)(
+  'the reference page runs under its policy, promotes nothing and asks for nothing missing',
+  async ({ task, skip }) => {
+    skip(chromiumPath === null, 'Chromium is not installed');
+    const app = fastify();
+    const asked: [number, string][] = [];
+    app.addHook('onResponse', async ({ url }, { statusCode }) => void asked.push([statusCode, url]));
+    registerDocumentation(app, BASE_URL);
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: CHROMIUM_ARGUMENTS });
+    try {
+      const page = await browser.newPage();
+      const faults: string[] = [];
+      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+      page.on('pageerror', ({ message }) => faults.push(message));
+      page.on('request', (request) => {
+        const url = request.url();
+        if (!url.startsWith(origin) && !url.startsWith('data:')) faults.push(`asked for ${url}`);
+      });
+      await page.goto(`${origin}/docs/`);
+      await page.getByText('Read the freshness of the corpus').first().waitFor();
+      const shown = await page.locator('body').innerText();
+      expect(PROMOTION.filter((words) => shown.toLowerCase().includes(words.toLowerCase()))).toEqual([]);
+      const links = await page.locator('a[href*="scalar.com"]').filter({ visible: true }).count();
+      expect(links).toBe(0);
+      expect(faults).toEqual([]);
+      expect(asked.filter(([status]) => status >= 400)).toEqual([]);
+      task.meta.figure = `${asked.length} requests, all of them answered`;
+    } finally {
+      await browser.close();
+      await app.close();
+    }
+  },
+);
