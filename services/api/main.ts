@@ -49,7 +49,11 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   const memberVault = hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null;
   const secretVault = hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null;
   const alertChannels = resources.use(
-    openAlertChannels({ allowLoopback: settings.EGRESS_ALLOW_LOOPBACK }, settings, systemClock),
+    openAlertChannels(
+      { allowLoopback: settings.EGRESS_ALLOW_LOOPBACK, ownAddresses: settings.EGRESS_OWN_ADDRESSES },
+      settings,
+      systemClock,
+    ),
   );
   const neverFilled = (await readAccessCheckpoint(pool)) === null;
   const follower = resources.use(startAccessSubscription(pool, eventStore, log));

@@ -12,7 +12,8 @@ import { CollectorSettings } from './settings.ts';
 const POOL_CLIENTS = 8;
 
 await runProcess('collector', CollectorSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, NATS_URL, EGRESS_ALLOW_LOOPBACK, COLLECT_VIA, COLLECT_SOURCES } = settings;
+  const { DATABASE_URL, NATS_URL, COLLECT_VIA, COLLECT_SOURCES } = settings;
+  const { EGRESS_ALLOW_LOOPBACK, EGRESS_OWN_ADDRESSES } = settings;
   if (COLLECT_VIA !== undefined && !EGRESS_ALLOW_LOOPBACK) {
     throw new Error('COLLECT_VIA needs EGRESS_ALLOW_LOOPBACK=true, because it sends requests to loopback.');
   }
@@ -29,7 +30,9 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
     database,
     db,
     nats,
-    egress: resources.use(openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK })),
+    egress: resources.use(
+      openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK, ownAddresses: EGRESS_OWN_ADDRESSES }),
+    ),
     via: COLLECT_VIA ?? null,
     contact: settings.COLLECT_CONTACT,
     sources: COLLECT_SOURCES,

@@ -29,7 +29,8 @@ const POOL_CLIENTS = 6;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 await runProcess('delivery', DeliverySettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MEMBER_VAULT_KEY, EGRESS_ALLOW_LOOPBACK } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MEMBER_VAULT_KEY } = settings;
+  const { EGRESS_ALLOW_LOOPBACK, EGRESS_OWN_ADDRESSES } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   const clock = systemClock;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: STATEMENT_TIMEOUT_MS });
@@ -47,7 +48,9 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'delivery')),
   );
   await untilServerAnswers(log, signal, 'NATS', () => ensureDeliveryConsumer(nats));
-  const egress = resources.use(openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK }));
+  const egress = resources.use(
+    openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK, ownAddresses: EGRESS_OWN_ADDRESSES }),
+  );
   const signing = openSigningSecrets(eventStore, vaults.secrets);
   const worker = openWorker({
     pool,

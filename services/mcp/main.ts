@@ -63,7 +63,11 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const alertChannels = resources.use(
-    openAlertChannels({ allowLoopback: settings.EGRESS_ALLOW_LOOPBACK }, settings, systemClock),
+    openAlertChannels(
+      { allowLoopback: settings.EGRESS_ALLOW_LOOPBACK, ownAddresses: settings.EGRESS_OWN_ADDRESSES },
+      settings,
+      systemClock,
+    ),
   );
   const neverFilled = (await readAccessCheckpoint(pool)) === null;
   const follower = resources.use(startAccessSubscription(pool, eventStore, log));
@@ -118,7 +122,12 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   );
   resources.use(startHousekeeping({ pool, connections, signIn, log }));
   const hasDocuments = hasClientDocuments(settings.MCP_CLIENT_DOCUMENTS, baseUrl);
-  const egress = resources.use(openEgress({ allowLoopback: settings.EGRESS_ALLOW_LOOPBACK }));
+  const egress = resources.use(
+    openEgress({
+      allowLoopback: settings.EGRESS_ALLOW_LOOPBACK,
+      ownAddresses: settings.EGRESS_OWN_ADDRESSES,
+    }),
+  );
   const provider = createProvider({
     baseUrl,
     pool,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isGloballyReachable, isLoopback } from './public-address.ts';
+import { REFUSED_NAMES } from './refused-targets.ts';
 
 export const TARGET_URL_MAX_LENGTH = 2_048;
 
@@ -17,11 +18,15 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '
 
 const namesLoopback = (host: string): boolean => LOCALHOST.test(host) || isLoopback(host);
 
+const isRefusedName = (host: string): boolean =>
+  REFUSED_NAMES.some(({ name }) => host === name || host.endsWith(`.${name}`));
+
 const faultOfHost = (host: string): string | null => {
   if (host.endsWith('.')) return 'Write the host without a dot at its end.';
   if (isIP(host) !== 0)
     return isGloballyReachable(host) ? null : 'This address is not on the public internet.';
-  if (LOCAL_NAMES.test(host) || !host.includes('.')) return 'This host is not on the public internet.';
+  if (LOCAL_NAMES.test(host) || !host.includes('.') || isRefusedName(host))
+    return 'This host is not on the public internet.';
   return null;
 };
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Agent } from 'undici';
 import { z } from 'zod';
+import { ownAddressCheck } from './own-addresses.ts';
 import { checkTargetUrl, type TargetRules } from './check-target-url.ts';
 import { type ConnectTiming, guardedConnector, type Resolve, resolveByNameServer } from './ssrf-guard.ts';
 
@@ -28,6 +29,19 @@ export const egressSettings = {
     .stringbool()
     .default(false)
     .describe('`true` allows webhooks to loopback addresses, also with http; for the local stack and tests.'),
+  EGRESS_OWN_ADDRESSES: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((one) => one.trim())
+        .filter((one) => one !== ''),
+    )
+    .pipe(z.array(z.union([z.ipv4(), z.ipv6()])))
+    .describe(
+      'Public addresses of this machine that the network translates to it, comma-separated. Webhooks to them are refused, as to the addresses of its interfaces.',
+    ),
 } as const;
 
 /** HTTP client for URLs that users submit, behind the SSRF guard. No other code calls such URLs. */
@@ -44,13 +58,20 @@ export type Egress = AsyncDisposable & {
 
 export type EgressOptions = TargetRules & {
   readonly resolve?: Resolve;
+  /** Addresses of this machine that no interface has, because the network translates them. */
+  readonly ownAddresses?: readonly string[];
   /** Additional trusted certificates, as PEM; for tests. */
   readonly ca?: string;
 };
 
-export const openEgress = ({ allowLoopback, resolve, ca }: EgressOptions): Egress => {
+export const openEgress = ({ allowLoopback, resolve, ca, ownAddresses }: EgressOptions): Egress => {
   const rules = { allowLoopback };
-  const connect = guardedConnector(rules, resolve ?? resolveByNameServer(), ca === undefined ? {} : { ca });
+  const connect = guardedConnector(
+    rules,
+    resolve ?? resolveByNameServer(),
+    ca === undefined ? {} : { ca },
+    ownAddressCheck(ownAddresses),
+  );
   const fresh: { readonly origin: string; readonly timing: ConnectTiming; readonly atMs: number }[] = [];
   const dispatcher = new Agent({
     connections: CONNECTIONS_PER_HOST,

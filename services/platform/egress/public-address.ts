@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { REFUSED_RANGES } from './refused-targets.ts';
 
 // Rules for addresses that may be called on behalf of users: only globally reachable unicast, by the special-purpose
 // registries of IANA (RFC 6890), as implemented by `ipaddr.js`. A text that is not an address is rejected.
@@ -15,6 +16,12 @@ const CARRIERS = [
   { range: ipaddr.IPv6.parseCIDR('2002::/16'), at: 2 },
 ] as const;
 const V4_BYTES = 4;
+/** Bytes 8 to 11 of an ISATAP address, RFC 5214, section 6.1. The IPv4 address of the tunnel's end follows them. */
+const ISATAP = [
+  [0x00, 0x00, 0x5e, 0xfe],
+  [0x02, 0x00, 0x5e, 0xfe],
+];
+const ISATAP_AT = 8;
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -27,17 +34,31 @@ const parse = (text: string): Address | null => {
 /** Returns the IPv4 address embedded in an IPv6 address, or the address itself. */
 const effectiveAddress = (address: Address): Address => {
   if (address instanceof ipaddr.IPv4) return address;
+  const bytes = address.toByteArray();
   const carrier = CARRIERS.find(({ range }) => address.match(range));
-  if (carrier === undefined) return address;
-  return new ipaddr.IPv4(address.toByteArray().slice(carrier.at, carrier.at + V4_BYTES));
+  const isIsatap = ISATAP.some((mark) => mark.every((byte, index) => bytes[ISATAP_AT + index] === byte));
+  const at = carrier?.at ?? (isIsatap ? ISATAP_AT + V4_BYTES : null);
+  return at === null ? address : new ipaddr.IPv4(bytes.slice(at, at + V4_BYTES));
 };
 
-/** True for a globally reachable unicast address. */
+const REFUSED = REFUSED_RANGES.map(({ range }) => ipaddr.parseCIDR(range));
+
+const isRefused = (address: Address): boolean =>
+  REFUSED.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
+
+/** True when two texts are one address, also when one of them embeds the other in IPv6. */
+export const isSameAddress = (one: string, other: string): boolean => {
+  const [first, second] = [parse(one), parse(other)];
+  if (first === null || second === null) return false;
+  return effectiveAddress(first).toNormalizedString() === effectiveAddress(second).toNormalizedString();
+};
+
+/** True for a globally reachable unicast address that is not in the table of refused targets. */
 export const isGloballyReachable = (text: string): boolean => {
   const parsed = parse(text);
   if (parsed === null) return false;
   const address = effectiveAddress(parsed);
-  if (address.range() !== 'unicast') return false;
+  if (address.range() !== 'unicast' || isRefused(address)) return false;
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST_V6);
 };
 

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import { ownAddressCheck } from './own-addresses.ts';
 import { isGloballyReachable, isLoopback } from './public-address.ts';
 import type { TargetRules } from './check-target-url.ts';
 
@@ -56,16 +57,19 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 
 /**
  * SSRF guard: creates a connector that connects only to checked addresses. A name is resolved once. If any of its
- * addresses is not globally reachable, all are rejected. The connection uses exactly the checked addresses, so DNS
+ * addresses is not globally reachable, or is this machine's own, all are rejected. The connection uses exactly the checked addresses, so DNS
  * rebinding has no effect. TLS still verifies the name. The remote address of the socket is checked once more.
  */
 export const guardedConnector = (
   { allowLoopback }: TargetRules,
   resolve: Resolve,
   tls: { readonly ca?: string } = {},
+  isOwnAddress: (address: string) => boolean = ownAddressCheck(),
 ) => {
   const permits = (address: string): boolean =>
-    isGloballyReachable(address) || (allowLoopback && isLoopback(address));
+    allowLoopback
+      ? isGloballyReachable(address) || isLoopback(address)
+      : isGloballyReachable(address) && !isOwnAddress(address);
 
   const checked = async (hostname: string): Promise<readonly ResolvedAddress[]> => {
     // Name servers do not resolve `localhost`, and it must never point to another machine (RFC 6761).
