@@ -67,12 +67,11 @@ describe('the local event store', () => {
     await blocker.connect();
     try {
       await blocker.query('begin; lock table event_store.event in exclusive mode');
-      const startedMs = Date.now();
       const error = await failureOf(
         client.appendToStream(stream, events, { expectedRevision: 'no_stream', deadline: 300 }),
       );
       expect(error).toBeInstanceOf(DeadlineExceededError);
-      expect(Date.now() - startedMs).toBeLessThan(2_000);
+      // The table is locked until here, so the answer came at the deadline and not after the append.
       await blocker.query('rollback');
       const written = await client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
       expect(written.nextExpectedRevision).toBe(0n);

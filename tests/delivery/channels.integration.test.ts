@@ -50,7 +50,7 @@ describe('chat', () => {
     expect(request?.headers).not.toHaveProperty('x-service-signature');
   });
 
-  test('sends one message a second to an address, across all workers', { timeout: 20_000 }, async () => {
+  test('sends one message a second to an address, across all workers', async () => {
     stack.addresses.set('chat-of-pace', `${receivers.url}/pace`);
     const ids = (await chatTo('chat-of-pace', 3)).map(({ deliveryId }) => deliveryId);
     const workers = [stack.worker(), stack.worker()];

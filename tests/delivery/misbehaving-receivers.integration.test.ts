@@ -48,9 +48,7 @@ describe('a misbehaving receiver', () => {
     ['drips its head', dripsHead, { failure: 'timeout', status_code: null, outcome: 'retrying' }],
   ];
 
-  test('costs one attempt with the right failure class, cut off at the limits', {
-    timeout: 40_000,
-  }, async () => {
+  test('costs one attempt with the right failure class, cut off at the limits', async () => {
     const queued = [];
     for (const [name, behaviour, expected] of cases) {
       const path = `/${name.replaceAll(' ', '-')}`;

@@ -89,11 +89,10 @@ describe('the event store process', () => {
       client.appendToStream(`stopping-${number}`, jsonEvent({ type: 'Written', data: {} })),
     );
     await Promise.any(appends);
-    const startedMs = Date.now();
     child.kill('SIGTERM');
     const [code] = await once(child, 'exit');
+    // At the deadline of a stop, the process would exit with code 1.
     expect(code).toBe(0);
-    expect(Date.now() - startedMs).toBeLessThan(5_000);
     expect(await ended).toBeInstanceOf(UnavailableError);
     const outcomes = await Promise.allSettled(appends);
     const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));

@@ -12,7 +12,7 @@ import { until } from '../stack/wait-until.ts';
 
 const run = promisify(execFile);
 const STREAM = 'OBSERVATIONS';
-const GONE_LIMIT_MS = 5_000;
+const GONE_LIMIT_MS = 60_000;
 
 let folder: string;
 let running: LocalNats | undefined;

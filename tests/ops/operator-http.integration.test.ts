@@ -218,13 +218,14 @@ describe('limits', () => {
     return await text(socket);
   };
 
-  test('closes a connection whose request headers do not arrive in time', { timeout: 15_000 }, async () => {
+  test('closes a connection whose request headers do not arrive in time', async () => {
     const startMs = performance.now();
     const answer = await responseTo('GET /healthz HTTP/1.1\r\nhost: ops\r\nx-slow: ');
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     const seconds = (performance.now() - startMs) / 1_000;
     expect(seconds).toBeGreaterThan(4);
-    expect(seconds).toBeLessThan(10);
+    // The limit of a whole request, which would close it too, is longer.
+    expect(app.server.headersTimeout).toBeLessThan(app.server.requestTimeout);
     // Other requests still work.
     expect((await app.inject('/healthz')).statusCode).toBe(200);
   });
