@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
+import { parseUtf8Body } from '#platform/http/utf8.ts';
 import type { McpCall } from './calls/call.ts';
 import { createCallSlots, takeRequests } from './calls/call-limits.ts';
 import {
@@ -139,11 +140,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
 
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      '*',
-      { parseAs: 'string', bodyLimit: BODY_MAX_BYTES },
-      (_request, body, done) => done(null, body),
-    );
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX_BYTES }, parseUtf8Body);
     scope.setErrorHandler((error: { readonly statusCode?: number }, request, reply) => {
       const status = error.statusCode ?? 500;
       if (status === 413) return sendRpcError(reply, 413, `A message has at most ${BODY_MAX_BYTES} bytes.`);

@@ -19,6 +19,7 @@ import {
   WRITE_PIPELINE,
 } from './request-pipeline.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
+import { parseUtf8Body } from '#platform/http/utf8.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { registerMedia } from './media-route.ts';
 import { sendError } from './send-error.ts';
@@ -96,7 +97,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
 
   // Bodies of any content type are read as text. `validateInput` checks type and content.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, parseUtf8Body);
   app.setErrorHandler((error, request, reply) =>
     sendRefusal(request, reply, request.is404 ? NOT_FOUND : toRefusal(error)),
   );

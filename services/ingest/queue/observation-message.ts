@@ -23,7 +23,8 @@ export type ObservationMessage = {
   observation(): unknown;
 };
 
-const DECODER = new TextDecoder();
+/** Throws for bytes that are not valid UTF-8. A lenient decoder would replace them, and the altered text would be stored. */
+const DECODER = new TextDecoder('utf-8', { fatal: true });
 
 const parse = (data: Uint8Array): unknown => {
   if (data.length > OBSERVATION_MAX_BYTES) {
@@ -32,8 +33,14 @@ const parse = (data: Uint8Array): unknown => {
       `The observation is larger than ${OBSERVATION_MAX_BYTES} bytes. Send smaller chunks.`,
     );
   }
+  let text: string;
   try {
-    return JSON.parse(DECODER.decode(data));
+    text = DECODER.decode(data);
+  } catch {
+    throw new Refusal('invalid_input', 'The observation is not valid UTF-8. Send JSON in UTF-8.');
+  }
+  try {
+    return JSON.parse(text);
   } catch {
     throw new Refusal('invalid_input', 'The observation is not JSON. Send one JSON object per message.');
   }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseUtf8Body } from '#platform/http/utf8.ts';
 import { IncomingMessage } from 'node:http';
 import type { Provider } from 'oidc-provider';
 import { prepareMetadata } from '#application/sign-in/clients.ts';
@@ -141,8 +142,8 @@ export const registerOauthRoutes = async (
         registration.removeAllContentTypeParsers();
         registration.addContentTypeParser(
           'application/json',
-          { parseAs: 'string', bodyLimit: REGISTRATION_MAX_BYTES },
-          (_request, body, done) => done(null, body),
+          { parseAs: 'buffer', bodyLimit: REGISTRATION_MAX_BYTES },
+          parseUtf8Body,
         );
         registration.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) => {
           const status = error.statusCode ?? 500;
@@ -151,7 +152,7 @@ export const registerOauthRoutes = async (
             return sendError(reply, 413, 'invalid_client_metadata', text);
           }
           if (status < 500) {
-            return sendError(reply, status, 'invalid_client_metadata', 'Send `application/json`.');
+            return sendError(reply, status, 'invalid_client_metadata', 'Send `application/json` in UTF-8.');
           }
           return sendError(reply, 500, 'server_error', 'Internal error. Try again.');
         });

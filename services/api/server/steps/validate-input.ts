@@ -9,6 +9,7 @@ import {
   type ReadBody,
   validateEndpointInput,
 } from '#operations/endpoint/validate-input.ts';
+import { findInvalidUtf8 } from '#platform/http/utf8.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
@@ -23,6 +24,12 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
 /** RFC 9112, section 6.3: a request without either of these headers has no body. */
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+const notUtf8 = (path: string): ErrorDetail => ({
+  path,
+  message: 'This part of the request is not valid UTF-8.',
+  code: 'invalid_utf8',
+});
 
 /** Parses the body of the request as JSON. */
 const readBody = (endpoint: Endpoint, request: FastifyRequest): ReadBody => {
@@ -43,6 +50,7 @@ const readBody = (endpoint: Endpoint, request: FastifyRequest): ReadBody => {
 export const validateInput = (context: RequestContext, dependencies: ApiDependencies): void => {
   const { endpoint, request } = context;
   const isHostMissing = request.headers.host === undefined && request.raw.httpVersionMinor > 0;
+  const invalid = findInvalidUtf8(request.raw);
   const input = validateEndpointInput(
     endpoint,
     {
@@ -50,7 +58,7 @@ export const validateInput = (context: RequestContext, dependencies: ApiDependen
       query: request.raw.url?.includes('?') ? request.query : undefined,
       body: readBody(endpoint, request),
     },
-    isHostMissing ? [HOST_MISSING] : [],
+    [...(isHostMissing ? [HOST_MISSING] : []), ...(invalid === null ? [] : [notUtf8(invalid)])],
   );
   context.params = input.params;
   context.query = input.query;

@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+
+/** Checks that requests are valid UTF-8. A lenient decoder would replace bytes, and the altered text would be stored. */
+
+const DECODER = new TextDecoder('utf-8', { fatal: true });
+const NOT_ASCII = /[^\p{ASCII}]/u;
+
+/** Returns the text of the bytes, or `null` when they are not valid UTF-8. */
+export const textOfUtf8 = (bytes: Uint8Array): string | null => {
+  try {
+    return DECODER.decode(bytes);
+  } catch {
+    return null;
+  }
+};
+
+type Done = (error: Error | null, body?: unknown) => void;
+
+/** Parser for Fastify that reads a body as text. Use it with `parseAs: 'buffer'`. A body of other bytes is refused with 400. */
+export const parseUtf8Body = (_request: FastifyRequest, body: string | Buffer, done: Done): void => {
+  const text = typeof body === 'string' ? body : textOfUtf8(body);
+  if (text !== null) return done(null, text);
+  const fault = new Error('The body is not valid UTF-8.');
+  done(Object.assign(fault, { statusCode: 400, code: 'INVALID_UTF8' }));
+};
+
+/** Node reads each byte of headers and addresses as one character. */
+const isUtf8 = (bytewise: string): boolean =>
+  !NOT_ASCII.test(bytewise) || textOfUtf8(Buffer.from(bytewise, 'latin1')) !== null;
+
+const isDecodable = (address: string): boolean => {
+  if (!address.includes('%')) return true;
+  try {
+    decodeURIComponent(address);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Returns the first part of a request that is not valid UTF-8: `address` or the name of a header. `null` when all is. */
+export const findInvalidUtf8 = ({ url = '', rawHeaders }: IncomingMessage): string | null => {
+  if (!isDecodable(url) || !isUtf8(url)) return 'address';
+  for (let index = 1; index < rawHeaders.length; index += 2) {
+    if (!isUtf8(rawHeaders[index] ?? '')) return (rawHeaders[index - 1] ?? '').toLowerCase();
+  }
+  return null;
+};
