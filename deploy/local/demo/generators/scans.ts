@@ -1,5 +1,11 @@
 import { DAY_MS, HOUR_MS, utcDateOfMs } from '#contracts/values/time.ts';
-import { CHUNK_ADS_MAX, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import {
+  type AdLibraryScanChunk,
+  type AdLibraryScanEnd,
+  CHUNK_ADS_MAX,
+  type ObservedAd,
+  type ScanCoverage,
+} from '#contracts/observations/ad-library-scan.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { scanIdOf } from '#domain/ids.ts';
 import { SIDE_OBSERVATIONS } from './side-observations.ts';
@@ -95,30 +101,41 @@ function* scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Ge
     brand_domain: brand.domain,
     scanned_at: scannedAt,
   };
-  let chunk = 0;
-  let ads: ObservedAd[] = [];
-  for (const { page, life } of shownAds(world, pages, day, cut)) {
-    ads.push(observe(world, page, life, { day, dayMs, collector, blank }));
-    if (ads.length < CHUNK_ADS) continue;
-    yield { type: 'ad_library.scan', ...key, chunk, ads };
-    chunk += 1;
-    ads = [];
-  }
-  if (ads.length > 0) {
-    yield { type: 'ad_library.scan', ...key, chunk, ads };
-    chunk += 1;
-  }
-  yield {
-    type: 'ad_library.scan_end',
-    ...key,
-    chunks: chunk,
-    coverage: {
-      pages: pages.map(({ id, name }) => ({ page_id: id, page_name: name })),
-      countries: ['US'],
-      complete,
-      collector,
-    },
+  const ads = function* (): Generator<ObservedAd> {
+    for (const { page, life } of shownAds(world, pages, day, cut)) {
+      yield observe(world, page, life, { day, dayMs, collector, blank });
+    }
   };
+  yield* chunksOf(key, ads(), {
+    pages: pages.map(({ id, name }) => ({ page_id: id, page_name: name })),
+    countries: ['US'],
+    complete,
+    collector,
+  });
+}
+
+type ScanKey = Pick<AdLibraryScanEnd, 'scan_id' | 'brand_domain' | 'scanned_at'>;
+
+/** Yields a scan: its ads in chunks, then its end. */
+export function* chunksOf(
+  key: ScanKey,
+  ads: Iterable<ObservedAd>,
+  coverage: ScanCoverage,
+): Generator<AdLibraryScanChunk | AdLibraryScanEnd> {
+  let chunk = 0;
+  let part: ObservedAd[] = [];
+  for (const ad of ads) {
+    part.push(ad);
+    if (part.length < CHUNK_ADS) continue;
+    yield { type: 'ad_library.scan', ...key, chunk, ads: part };
+    chunk += 1;
+    part = [];
+  }
+  if (part.length > 0) {
+    yield { type: 'ad_library.scan', ...key, chunk, ads: part };
+    chunk += 1;
+  }
+  yield { type: 'ad_library.scan_end', ...key, chunks: chunk, coverage };
 }
 
 type Coverage = {
@@ -131,11 +148,7 @@ type Coverage = {
 
 /** Most scans are complete. Some end early, some cover only half of the pages, some leave fields blank. */
 const coverageOf = (world: World, brand: DemoBrand, day: number): Coverage => {
-  const linked = brand.pages
-    .map((index) => world.pageList[index] as DemoPage)
-    .filter(
-      ({ linkedFrom, linkedUntil }) => day >= linkedFrom && (linkedUntil === null || day < linkedUntil),
-    );
+  const linked = linkedPages(world, brand, day);
   const random = new Random(world.seed, FOR.scan, brand.index, day);
   const kind = day === brand.offset ? 1 : random.next();
   const incomplete = kind < INCOMPLETE_SHARE;
@@ -148,13 +161,22 @@ const coverageOf = (world: World, brand: DemoBrand, day: number): Coverage => {
   };
 };
 
-const collectorOn = (brand: DemoBrand, day: number): Collector => {
+/** Returns the pages linked to the brand on that day. */
+export const linkedPages = (world: World, brand: DemoBrand, day: number): readonly DemoPage[] =>
+  brand.pages
+    .map((index) => world.pageList[index] as DemoPage)
+    .filter(
+      ({ linkedFrom, linkedUntil }) => day >= linkedFrom && (linkedUntil === null || day < linkedUntil),
+    );
+
+/** Returns the version of the collector that scans the brand on that day. */
+export const collectorOn = (brand: DemoBrand, day: number): Collector => {
   if (brand.collector === 'api') return 'demo-api/1';
   return brand.collectorSwitch !== null && day >= brand.collectorSwitch ? 'demo-web/2' : 'demo-web/1';
 };
 
 /** Yields every ad of the pages that the library shows on that day, for any brand. */
-function* shownAds(
+export function* shownAds(
   world: World,
   pages: readonly DemoPage[],
   day: number,
@@ -172,14 +194,15 @@ function* shownAds(
   }
 }
 
-type ScanView = {
+export type ScanView = {
   readonly day: number;
   readonly dayMs: number;
   readonly collector: Collector;
   readonly blank: boolean;
 };
 
-const observe = (
+/** Returns an ad as a scan of that day observes it. */
+export const observe = (
   world: World,
   page: DemoPage,
   life: Life,

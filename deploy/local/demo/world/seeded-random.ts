@@ -67,4 +67,5 @@ export const FOR = {
   storefront: 32,
   operator: 51,
   partner: 52,
+  pulse: 61,
 } as const;
