@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '#platform/clock.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
 import { createConnections } from '#services/mcp/sign-in/connections.ts';
-import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
-import { startProcess } from '../../stack/processes.ts';
+import { type ApiStack, openApiStack } from '../../../operations/fixtures/stack.ts';
+import { startProcess } from '../../../stack/processes.ts';
 import {
   callMcp,
   clientIdOf,
@@ -14,9 +14,9 @@ import {
   openServer,
   register,
   type Tokens,
-} from './authorization-server.ts';
+} from '../authorization-server.ts';
 
-const MAIN = join(import.meta.dirname, '../../../services/mcp/main.ts');
+const MAIN = join(import.meta.dirname, '../../../../services/mcp/main.ts');
 /** Advisory lock on which the storage of an access token waits. */
 const LOCK = 7_205_999;
 const WAIT_MS = 30_000;
