@@ -1,10 +1,16 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+import { callTool } from '#services/mcp/calls/call-tool.ts';
 import { CARD_FIELDS_MAX, toCard } from '#services/mcp/output/cards.ts';
 import { cutText } from '#services/mcp/output/clean-text.ts';
 import { bytesOf, countThatFits, fitLists } from '#services/mcp/output/fit.ts';
 import { separate } from '#services/mcp/output/observed.ts';
 import { withinCallTime } from '#services/mcp/calls/call-limits.ts';
 import { CallTimeout } from '#services/mcp/calls/failure.ts';
+import type { Tool } from '#services/mcp/tools/define-tool.ts';
+import { TOOLS } from '#services/mcp/tools/index.ts';
 
 const OPTIONS = { maxLength: 20, baseUrl: 'https://api.test' };
 
@@ -67,4 +73,28 @@ test('lists are cut from their ends until they fit, and notes say how much', () 
 test('a call that takes too long is ended', async () => {
   await expect(withinCallTime(new Promise(() => undefined), 1)).rejects.toBeInstanceOf(CallTimeout);
   await expect(withinCallTime(Promise.resolve(1), 1_000)).resolves.toBe(1);
+});
+
+test('a tool that runs for 20 seconds is given up with advice', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const slow: Tool = {
+      ...(TOOLS[0] as Tool),
+      input: z.object({}),
+      run: () => new Promise(() => undefined),
+    };
+    const call = { caller: {} as Caller, requestId: 'tests', now: 0 };
+    const result = callTool(slow, {}, call, {} as OperationDependencies);
+    const ended = vi.fn<() => void>();
+    void result.then(ended);
+    await vi.advanceTimersByTimeAsync(19_999);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await result).toEqual({
+      content: [{ type: 'text', text: 'The call took too long. Ask for fewer parts or a smaller limit.' }],
+      isError: true,
+    });
+  } finally {
+    vi.useRealTimers();
+  }
 });

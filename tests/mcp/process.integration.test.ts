@@ -107,7 +107,7 @@ test('the Inspector reads resources and prompts', async () => {
   expect(JSON.stringify(messages)).toContain('alpha-com');
 });
 
-test('the process starts with plain node, refuses API keys, and ends on a signal', async () => {
+test('the process starts with plain node, refuses API keys, logs JSON only, and ends on a signal', async () => {
   const port = await freePort();
   const started = startProcess(join(ROOT, 'services/mcp/main.ts'), {
     ...stack.environment,
@@ -124,4 +124,6 @@ test('the process starts with plain node, refuses API keys, and ends on a signal
   expect(reply.status).toBe(401);
   expect(await started.stop()).toBe(0);
   expect(started.output()).not.toContain(key.text);
+  const lines = started.output().trim().split('\n');
+  expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
 });

@@ -163,7 +163,7 @@ export const createConnections = (dependencies: {
         where not ended and (expires_at <= now() or not exists (
           select from access.member where member.workspace_id = connection.workspace_id
             and member.member_id = connection.member_id))
-        limit ${ENDED_TOGETHER_MAX}`;
+        order by expires_at, connection_id limit ${ENDED_TOGETHER_MAX}`;
       const { rows } = await pool.query<ConnectionRow & { readonly expired: boolean }>(sql);
       await Promise.all(rows.map((row) => endAs(row, row.expired ? 'expired' : 'member_erased', SERVICE)));
       return rows.length;

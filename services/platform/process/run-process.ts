@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LogLevel, readSettings, SettingsError, showSettings } from '../settings.ts';
 import { createLog, type Log } from '../logger.ts';
 import { operatorPortSettings } from './health-server.ts';
+import { logConsole } from './log-console.ts';
 import { tracingSettings } from '../telemetry/tracing.ts';
 
 /** Maximum milliseconds of an ordered shutdown. Then the process exits with code 1. */
@@ -52,6 +53,7 @@ export const runProcess = async <S extends Schema>(
   // Every schema includes these settings; the inferred generic type does not express it.
   const own = settings as unknown as ProcessSettings;
   const log = createLog(name, own.LOG_LEVEL);
+  logConsole(log);
   const controller = new AbortController();
   const { signal } = controller;
   const resources = new AsyncDisposableStack();

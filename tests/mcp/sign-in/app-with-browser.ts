@@ -13,6 +13,8 @@ import type { Page } from 'playwright-core';
 export type App = AsyncDisposable & {
   /** Connects and returns the address to open in the browser, or `null` when it is connected already. */
   begin(): Promise<string | null>;
+  /** Returns the address of the request that the client began by itself, for example when a scope was missing. */
+  beginAgain(): string;
   /** Waits until the browser comes back. Returns its parameters. */
   returned(): Promise<URLSearchParams>;
   /** Waits for the browser, exchanges its code and connects. */
@@ -68,6 +70,10 @@ export const openApp = async (url: string, name: string): Promise<App> => {
         if (!(error instanceof UnauthorizedError)) throw error;
         return String(saved.address);
       }
+    },
+    beginAgain: () => {
+      comeBack = Promise.withResolvers();
+      return String(saved.address);
     },
     returned: () => comeBack.promise,
     finish: async () => {

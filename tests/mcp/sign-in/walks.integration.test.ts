@@ -1,4 +1,4 @@
-import type { Client } from '@modelcontextprotocol/client';
+import { type Client, UnauthorizedError } from '@modelcontextprotocol/client';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
@@ -123,6 +123,35 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
       [walk.key.memberId],
     );
     expect(rows).toEqual([{ own: false }]);
+  });
+
+  test('an app asks again for a missing scope, and refreshes its token', async () => {
+    const address = newAddress();
+    await walk.addMember(address);
+    await walk.stack.projected(await walk.stack.eventStore.head());
+    await using app = await openApp(`${walk.baseUrl}/mcp`, 'Step by step');
+    const { page } = await walk.openBrowser();
+    await page.goto((await app.begin()) ?? '');
+    await walk.signInByCode(page, address);
+    await allowIn(page);
+    const reader = await app.finish();
+    const track = { name: 'track_brand', arguments: { brand: 'alpha-com' } };
+    await expect(reader.callTool(track)).rejects.toBeInstanceOf(UnauthorizedError);
+    await page.goto(app.beginAgain());
+    await heading(page, 'Allow this app?');
+    await page.getByLabel('Track and untrack brands').check();
+    await press(page, 'Allow');
+    const writer = await app.finish();
+    expect((await writer.callTool(track)).isError).not.toBe(true);
+
+    const before = app.accessToken();
+    await walk.stack.pool.query("update oauth.record set expires_at = now() where kind = 'AccessToken'");
+    // A process uses a token for some seconds before it looks it up again.
+    const call = async (): Promise<string> => {
+      expect((await find(writer)).isError).not.toBe(true);
+      return app.accessToken();
+    };
+    await expect.poll(call, { timeout: WAIT_MS, interval: 250 }).not.toBe(before);
   });
 
   test('two requests of apps in one browser do not end each other', async () => {
