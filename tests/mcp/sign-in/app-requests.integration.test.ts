@@ -17,7 +17,7 @@ import {
   register,
   type Server,
   type Tokens,
-} from './authorization-server.ts';
+} from './fixtures/authorization-server.ts';
 
 let stack: ApiStack;
 let key: Key;

@@ -23,7 +23,7 @@ import {
   REDIRECT,
   type Server,
   type Tokens,
-} from './authorization-server.ts';
+} from './fixtures/authorization-server.ts';
 
 let stack: ApiStack;
 let key: Key;

@@ -7,7 +7,7 @@ import { addClient } from '#application/sign-in/authorization-tables.ts';
 import { systemClock } from '#platform/clock.ts';
 import { createConnections } from '#services/mcp/sign-in/connections.ts';
 import { openApiStack } from '../../operations/fixtures/stack.ts';
-import { openBrowser, openClient, openServer } from './authorization-server.ts';
+import { openBrowser, openClient, openServer } from './fixtures/authorization-server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');

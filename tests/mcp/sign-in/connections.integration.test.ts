@@ -12,8 +12,8 @@ import {
   endConnectionsOfErased,
   listConnections,
 } from '#services/ops/workspaces/connections.ts';
-import { addMemberNamed, setRole } from './members.ts';
-import { APP, type ConnectionsStack, openConnectionsStack, SCOPES } from './connections-stack.ts';
+import { addMemberNamed, setRole } from './fixtures/members.ts';
+import { APP, type ConnectionsStack, openConnectionsStack, SCOPES } from './fixtures/connections-stack.ts';
 
 let opened: ConnectionsStack;
 let { stack, key, connections, adapterOf, processes, allow, issue, historyOf, rowOf } =

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
 import { type SignInEvent, signInStream } from '#contracts/events/workspace/sign-in.ts';
 import { invitePerson } from '#services/ops/workspaces/members.ts';
-import { openApp, press } from './app-with-browser.ts';
-import { CHROMIUM, DESKTOP, heading, newAddress, openWalk, type Walk } from './walk.ts';
+import { openApp, press } from './fixtures/app-with-browser.ts';
+import { CHROMIUM, DESKTOP, heading, newAddress, openWalk, type Walk } from './fixtures/walk.ts';
 
 /**
  * Sign-in of members in a real browser, for a real MCP client, with a process of the service. Writes screenshots of every page,

@@ -6,7 +6,7 @@ import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createUpstream, type Upstream } from '#services/mcp/members/upstream.ts';
 import { VAULT_KEY } from '../../operations/fixtures/stack.ts';
 import { createTestDatabase } from '../../stack/database.ts';
-import { CLIENT, openUpstreamProvider, type UpstreamProvider } from './upstream-provider.ts';
+import { CLIENT, openUpstreamProvider, type UpstreamProvider } from './fixtures/upstream-provider.ts';
 
 const resources = new AsyncDisposableStack();
 let pool: Database;

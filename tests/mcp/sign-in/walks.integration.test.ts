@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { invitePerson } from '#services/ops/workspaces/members.ts';
-import { openApp, press } from './app-with-browser.ts';
-import { openTwoProcesses, type Started, type TwoProcesses } from './two-processes.ts';
-import { CLIENT, openUpstreamProvider, type UpstreamProvider } from './upstream-provider.ts';
-import { CHROMIUM, heading, newAddress, visitAgain, type Walk } from './walk.ts';
+import { openApp, press } from './fixtures/app-with-browser.ts';
+import { openTwoProcesses, type Started, type TwoProcesses } from './fixtures/two-processes.ts';
+import { CLIENT, openUpstreamProvider, type UpstreamProvider } from './fixtures/upstream-provider.ts';
+import { CHROMIUM, heading, newAddress, visitAgain, type Walk } from './fixtures/walk.ts';
 
 const WAIT_MS = 60_000;
 

@@ -14,7 +14,7 @@ import {
   openServer,
   register,
   type Tokens,
-} from '../authorization-server.ts';
+} from '../fixtures/authorization-server.ts';
 
 const MAIN = join(import.meta.dirname, '../../../../services/mcp/main.ts');
 /** Advisory lock on which the storage of an access token waits. */
