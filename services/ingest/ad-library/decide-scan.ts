@@ -20,13 +20,13 @@ import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
 import { pagesOfStagedAds, stagedAds } from './staged-ads.ts';
+import { latenessOf, pagesMetSooner, searchesBeside } from './lateness.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import { adsToDecideAgain, looksWithLateScan } from './recorded-looks.ts';
 import { movedAds, movesOfBrand } from '../attribution/move-log.ts';
 import {
   completeScansOfDay,
   firstMeetings,
-  latenessOf,
   linksOf,
   lookHistory,
   looksSince,
@@ -155,14 +155,15 @@ const decideLate = async function* (
       ...links.map(({ page_id }) => page_id),
     ]),
   ];
-  const scans = await scansOfBrand(database, brandId, header.scan_id, pageIds);
+  const searches = await searchesBeside(database, brandId, header.scanned_for);
+  const scans = await scansOfBrand(database, brandId, header.scan_id, pageIds, searches);
   const { scan_id, scanned_at: observed_at, complete, partialPages } = header;
   const own = { scan_id, observed_at, complete, pageIds: header.pageIds, partialPages, recorded: true };
   const differences = await findDifferences(part);
   const late = {
     scan: { ...own, header, differences, totals: null },
     scans,
-    metAt: await firstMeetings(database, [...scannedForOf(scans), header.scanned_for], pageIds),
+    metAt: await firstMeetings(database, [...scannedForOf(scans), header.scanned_for], pageIds, header),
     shownPages: await pagesOfStagedAds(database, header.scan_id, null),
     moves: await movesOfBrand(database, brandId),
   } satisfies LateScan;
@@ -184,7 +185,10 @@ const decideLate = async function* (
       ads.map(({ ad_id }) => ad_id),
     );
   }
-  for await (const adIds of adsToDecideAgain(database, brandId, header)) yield await decide([], adIds);
+  const metSooner = pagesMetSooner(late.shownPages, late.metAt, header);
+  for await (const adIds of adsToDecideAgain(database, brandId, header, metSooner)) {
+    yield await decide([], adIds);
+  }
   const reliable = await reliableScansOfDay(part, links);
   const recorded = new Map(scans.map((scan) => [scan.scan_id, scan]));
   const looks = await looksWithLateScan(database, library, late, sums, { links, isOwn: isOwn(part, links) });

@@ -15,8 +15,9 @@ import {
   pagesConcerning,
   stagedScan,
 } from './chunk-staging.ts';
-import { stagedBrands } from './staged-ads.ts';
+import { pagesOfStagedAds, stagedBrands } from './staged-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
+import { brandsOfLateScan, isLateForAny } from './lateness.ts';
 import { decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';
@@ -81,6 +82,11 @@ export const recordStagedScan = async (
     ...seenBy.keys(),
     ...(end.coverage.complete ? await brandsOfPages(database, pageIds) : []),
   ]);
+  const shownPages = chunks.length > 0 ? await pagesOfStagedAds(database, end.scan_id, null) : [];
+  const allPages = [...pageIds, ...shownPages];
+  if (await isLateForAny(database, [...others, scannedFor], end, allPages)) {
+    for (const brandId of await brandsOfLateScan(database, end, scannedFor, allPages)) others.add(brandId);
+  }
   others.delete(scannedFor);
 
   const header = {

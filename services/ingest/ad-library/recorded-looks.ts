@@ -3,6 +3,7 @@ import type { LateScan, LateTotals } from '#domain/corpus/ad-library/late-scan.t
 import { type LinkPeriod, pagesLinkedAt } from '#domain/corpus/ad-library/reliability.ts';
 import { insertScan, replayAds, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
+import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
@@ -14,23 +15,35 @@ import type { BrandScan } from './scan-log.ts';
  */
 
 /**
- * Yields the brand's ads that a late scan may concern, in slices of ids. Staged ads of the scan are left out, and so are
- * ads that ever moved between brands.
+ * Yields the brand's ads that a late scan may concern, in slices of ids: those on its pages and on pages that it meets
+ * sooner, and, if it is a look at unnamed pages, those that scans for the same brand showed first (rule 3). Staged ads of the
+ * scan are left out, and so are ads that ever moved between brands.
  */
 export const adsToDecideAgain = async function* (
   database: Database,
   brandId: string,
   scan: Pick<ScanHeader, 'scan_id' | 'scanned_for' | 'complete' | 'pageIds'>,
+  metSooner: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<readonly string[]> {
   const SLICE_ADS = 500;
   for (let after = ''; ; ) {
     const { rows } = await database.query<{ ad_id: string }>(
       `select ad_id from ingest.ad a
-       where brand_id = $1 and ad_id > $4 and (social_page_id = any($2::text[]) or $5::boolean)
+       where brand_id = $1 and ad_id > $4 and (social_page_id = any($2::text[]) or $5::boolean
+           or ($6::boolean and exists (select from ingest.scan first
+             where first.scan_id = (a.known->'looks'->0->>'scan_id')::uuid and first.scanned_for = $7)))
          and not exists (select from ingest.ad_move m where m.ad_id = a.ad_id)
          and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
        order by ad_id limit ${SLICE_ADS}`,
-      [brandId, [...scan.pageIds], scan.scan_id, after, scan.complete && scan.scanned_for === brandId],
+      [
+        brandId,
+        [...scan.pageIds, ...metSooner],
+        scan.scan_id,
+        after,
+        scan.complete && scan.scanned_for === brandId,
+        scan.complete || metSooner.has(NO_PAGE),
+        scan.scanned_for,
+      ],
     );
     if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
     if (rows.length < SLICE_ADS) return;
@@ -57,7 +70,7 @@ const scansWithLiveAds = async (
   const { state, brandId } = library;
   const found = new Set<string>();
   if (pageIds.size === 0) return found;
-  const onPages = { scan_id: scanId, scanned_for: '', complete: false, pageIds };
+  const onPages = { scan_id: scanId, scanned_for: brandId, complete: false, pageIds };
   for await (const adIds of adsToDecideAgain(database, brandId, onPages)) {
     state.ads.clear();
     await loadAds(database, library, adIds);

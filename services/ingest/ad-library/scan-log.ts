@@ -1,6 +1,5 @@
 import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
-import { DAY_MS, utcDate } from '#contracts/values/time.ts';
-import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
+import { utcDate } from '#contracts/values/time.ts';
 import type { LooksByPage } from '#domain/corpus/ad-library/absences.ts';
 import type { LookHistory, PageHistory, PageLook } from '#domain/corpus/ad-library/looks.ts';
 import {
@@ -16,62 +15,37 @@ import type { Database } from '#platform/postgres/pool.ts';
 
 /** Reads of the recorded scans (`ingest.scan`), on which the decisions about a scan depend. */
 
-type ScanTime = Pick<ScanHeader, 'scan_id' | 'scanned_at'>;
+export type ScanTime = Pick<ScanHeader, 'scan_id' | 'scanned_at'>;
 
 /**
- * Returns how late a scan of the brand arrives. `in_order`: no later scan or move is recorded for the brand, and none named the
- * pages. `late`: decided again in the order of observation. `history`: too old for that (rule 11).
- */
-export const latenessOf = async (
-  database: Database,
-  brandId: string,
-  { scan_id, scanned_at }: ScanTime,
-  pageIds: readonly string[],
-): Promise<'in_order' | 'late' | 'history'> => {
-  const { rows } = await database.query<{ newest: string | null }>({
-    name: 'ingest_lateness',
-    text: `
-      select max(observed_at) as newest from (
-        select s.observed_at from ingest.recorded_scan r join ingest.scan s using (scan_id)
-        where r.brand_id = $1 and (s.observed_at, s.scan_id) > ($2, $3::uuid)
-        union all
-        select s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
-        where p.social_page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
-        union all
-        select max(observed_at) from ingest.ad_move where from_brand_id = $1 and observed_at > $2
-        union all
-        select max(observed_at) from ingest.ad_move where to_brand_id = $1 and observed_at > $2
-      ) later`,
-    values: [brandId, scanned_at, scan_id, pageIds],
-  });
-  const newest = rows[0]?.newest ?? null;
-  if (newest === null) return 'in_order';
-  return Date.parse(newest) - Date.parse(scanned_at) > LATE_DAYS_MAX * DAY_MS ? 'history' : 'late';
-};
-
-/**
- * Returns when each page was first named or showed an ad. The id of a brand stands for the ads without a page in the scans
- * made for it: they are met by the first such scan that showed one.
+ * Returns when each page was first named or showed an ad, without the scan `except`. The id of a brand stands for the ads
+ * without a page in the scans made for it: they are met by the first such scan that showed one.
  */
 export const firstMeetings = async (
   database: Database,
   scannedFor: readonly string[],
   pageIds: readonly string[],
+  except: ScanTime | null = null,
 ): Promise<ReadonlyMap<string, string>> => {
   const { rows } = await database.query<{ social_page_id: string; met_at: string | null }>(
     `select social_page_id, min(met_at) as met_at from (
-       select social_page_id, coalesce(page_met_at, first_seen_at) as met_at from ingest.ad
-       where social_page_id = any($2::text[])
+       select social_page_id, case when coalesce(page_met_at, first_seen_at) = $4
+           and known->'looks' @> jsonb_build_array(jsonb_build_object('scan_id', $3::text)) then (
+           select min(look->>'observed_at') from jsonb_array_elements(known->'looks') look
+           where look->>'scan_id' <> $3 and look->>'kind' <> 'absent'
+             and look->>'observed_at' >= coalesce(page_met_at, first_seen_at))
+         else coalesce(page_met_at, first_seen_at) end as met_at
+       from ingest.ad where social_page_id = any($2::text[])
        union all
        select p.social_page_id, s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
-       where p.social_page_id = any($2::text[])
+       where p.social_page_id = any($2::text[]) and s.scan_id is distinct from $3::uuid
      ) met group by social_page_id
      union all
      select s.scanned_for::text, min(s.observed_at)
      from ingest.scan s left join ingest.page p on p.brand_id = s.scanned_for and p.social_page_id = '${NO_PAGE}'
-     where s.scanned_for = any($1::uuid[]) and coalesce(s.unnamed, s.observed_at >= p.first_scan_at)
+     where s.scanned_for = any($1::uuid[]) and s.scan_id is distinct from $3::uuid and coalesce(s.unnamed, s.observed_at >= p.first_scan_at)
      group by s.scanned_for`,
-    [scannedFor, pageIds],
+    [scannedFor, pageIds, except?.scan_id ?? null, except?.scanned_at ?? null],
   );
   return new Map(
     rows.flatMap(({ social_page_id, met_at }) => (met_at === null ? [] : [[social_page_id, met_at]])),
@@ -265,14 +239,15 @@ const brandScanOf = (brandId: string, row: LoggedRow): BrandScan => {
 };
 
 /**
- * Returns the scans of the brand's stream and all complete scans that named one of the pages, in the order of
- * observation, without the scan `scanId`. Each scan is returned with the given pages only.
+ * Returns the scans of the brand's stream, all complete scans that named one of the pages, and those of `alsoIds`, in the
+ * order of observation, without the scan `scanId`. Each scan is returned with the given pages only.
  */
 export const scansOfBrand = async (
   database: Database,
   brandId: string,
   scanId: string | null,
   pageIds: readonly string[],
+  alsoIds: readonly string[] = [],
 ): Promise<readonly BrandScan[]> => {
   const { rows } = await database.query<LoggedRow>(
     `select s.scan_id, s.scanned_for, s.observed_at, s.complete, s.countries, s.collector,
@@ -280,11 +255,12 @@ export const scansOfBrand = async (
        array(select social_page_id from ingest.scan_page p
          where p.scan_id = s.scan_id and p.social_page_id = any($3::text[]) order by 1) as page_ids
      from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1
-     where s.scan_id is distinct from $2 and (r.brand_id is not null or s.complete) and s.scan_id in (
+     where s.scan_id is distinct from $2 and (r.brand_id is not null or s.complete or s.scan_id = any($4::uuid[])) and s.scan_id in (
        select scan_id from ingest.recorded_scan where brand_id = $1
-       union select scan_id from ingest.scan_page where social_page_id = any($3::text[]))
+       union select scan_id from ingest.scan_page where social_page_id = any($3::text[])
+       union select unnest($4::uuid[]))
      order by s.observed_at, s.scan_id`,
-    [brandId, scanId, pageIds],
+    [brandId, scanId, pageIds, alsoIds],
   );
   return rows.map((row) => brandScanOf(brandId, row));
 };

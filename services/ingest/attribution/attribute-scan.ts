@@ -9,7 +9,7 @@ import {
   ownersOf,
   pagesOfStagedAds,
 } from '../ad-library/staged-ads.ts';
-import { latenessOf } from '../ad-library/scan-log.ts';
+import { latenessOf } from '../ad-library/lateness.ts';
 import { brandsOfAds, type Misplaced, misplacedAds, movedAtOf } from './brand-of-ad.ts';
 import { moveAdsBy, moveMisplacedAds } from './move-ads.ts';
 

@@ -29,9 +29,10 @@ const scan = async (
   domain: string,
   time: string,
   ads: readonly ObservedAd[],
-  page: string,
+  page: string | null,
+  complete = true,
 ): Promise<void> => {
-  const { chunks, end } = scanOf(domain, time, ads, { pages: [page] });
+  const { chunks, end } = scanOf(domain, time, ads, { pages: page === null ? [] : [page], complete });
   for (const chunk of chunks) await intake.submit(chunk);
   await intake.submit(end);
 };
@@ -94,5 +95,58 @@ describe('after the working tables were folded from the log', () => {
       ['ScanCorrected', true],
       ['ScanCorrected', false],
     ]);
+  });
+});
+
+describe('a late scan decides again whether ads are news (rule 3): those', () => {
+  const linkPage = (domain: string, page_id: string) =>
+    stack.intake.submit({
+      type: 'social_page.link',
+      brand_domain: domain,
+      page_id,
+      page_name: null,
+      observed_at: '2026-04-30T00:00:00Z',
+      role: 'OFFICIAL',
+      confidence: 0.9,
+      linked: true,
+    });
+  /** Returns the novelty of an ad, and the news of each day by the last totals of its scans. */
+  const newsOf = async (domain: string, adId: string) => {
+    const news = new Map<string, number>();
+    for (const { type, data } of await eventsOf(domain)) {
+      if (type === 'ScanRecorded' || type === 'ScanCorrected') {
+        news.set(data.observed_at.slice(8, 10), data.totals.news);
+      }
+    }
+    const found = (await adsOf(domain)).find(({ ad_id }) => ad_id === adId);
+    return { novelty: found?.novelty, days: Object.fromEntries([...news].filter(([, count]) => count > 0)) };
+  };
+  const shownOn = (number: number, page_id: string, day: number) =>
+    ad(number, { page_id, is_active: true, started_on: `2026-05-0${day}` });
+
+  it('of a brand other than the one that it searched for', async () => {
+    const page = '600000011';
+    const [first, second] = [shownOn(81, page, 1), shownOn(82, page, 3)];
+    await linkPage('searched-for-another.example', page);
+    await scan(stack.intake, 'searching.example', at(5), [second], null, false);
+    expect(await newsOf('searched-for-another.example', second.ad_id)).toEqual({
+      novelty: 'baseline',
+      days: {},
+    });
+    await scan(stack.intake, 'searching.example', at(1), [first], null);
+    expect(await newsOf('searched-for-another.example', second.ad_id)).toEqual({
+      novelty: 'news',
+      days: { '05': 1 },
+    });
+  });
+
+  it('of a page that it is the first to show', async () => {
+    const [domain, page] = ['meets-sooner.example', '600000012'];
+    const [first, second] = [shownOn(83, page, 1), shownOn(84, page, 3)];
+    await scan(stack.intake, domain, at(3), [], null);
+    await scan(stack.intake, domain, at(5), [second], null);
+    expect(await newsOf(domain, second.ad_id)).toEqual({ novelty: 'baseline', days: {} });
+    await scan(stack.intake, domain, at(1), [first], null, false);
+    expect(await newsOf(domain, second.ad_id)).toEqual({ novelty: 'news', days: { '05': 1 } });
   });
 });

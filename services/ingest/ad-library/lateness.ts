@@ -1,0 +1,114 @@
+import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
+import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { brandsOfPages } from './chunk-staging.ts';
+import { firstMeetings, type ScanTime } from './scan-log.ts';
+
+/** Tells whether a scan arrives after later ones, and which brands it then concerns (rule 11). */
+
+/**
+ * Returns how late a scan of the brand arrives. `in_order`: no later scan or move is recorded for the brand, and none named the
+ * pages. `late`: decided again in the order of observation. `history`: too old for that (rule 11).
+ */
+export const latenessOf = async (
+  database: Database,
+  brandId: string,
+  { scan_id, scanned_at }: ScanTime,
+  pageIds: readonly string[],
+): Promise<'in_order' | 'late' | 'history'> => {
+  const { rows } = await database.query<{ newest: string | null }>({
+    name: 'ingest_lateness',
+    text: `
+      select max(observed_at) as newest from (
+        select s.observed_at from ingest.recorded_scan r join ingest.scan s using (scan_id)
+        where r.brand_id = $1 and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+        union all
+        select s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
+        where p.social_page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+        union all
+        select max(observed_at) from ingest.ad_move where from_brand_id = $1 and observed_at > $2
+        union all
+        select max(observed_at) from ingest.ad_move where to_brand_id = $1 and observed_at > $2
+      ) later`,
+    values: [brandId, scanned_at, scan_id, pageIds],
+  });
+  const newest = rows[0]?.newest ?? null;
+  if (newest === null) return 'in_order';
+  return Date.parse(newest) - Date.parse(scanned_at) > LATE_DAYS_MAX * DAY_MS ? 'history' : 'late';
+};
+
+/** True when a later scan or move is recorded for one of the brands, or a later complete scan of one of the pages. */
+export const isLateForAny = async (
+  database: Database,
+  brandIds: readonly string[],
+  { scan_id, scanned_at }: ScanTime,
+  pageIds: readonly string[],
+): Promise<boolean> => {
+  const { rows } = await database.query({
+    name: 'ingest_is_late_for_any',
+    text: `
+      select from ingest.recorded_scan r join ingest.scan s using (scan_id)
+      where r.brand_id = any($1::uuid[]) and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+      union all
+      select from ingest.scan_page p join ingest.scan s using (scan_id)
+      where p.social_page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+      union all select from ingest.ad_move where from_brand_id = any($1::uuid[]) and observed_at > $2
+      union all select from ingest.ad_move where to_brand_id = any($1::uuid[]) and observed_at > $2
+      limit 1`,
+    values: [brandIds, scanned_at, scan_id, pageIds],
+  });
+  return rows.length > 0;
+};
+
+/**
+ * Returns the pages among these that a scan meets before all recorded ones. The novelty of their ads may change (rule 3).
+ * `NO_PAGE` stands for the ads without a page in scans made for the same brand.
+ */
+export const pagesMetSooner = (
+  pageIds: Iterable<string>,
+  metAt: ReadonlyMap<string, string>,
+  { scanned_for, scanned_at }: { readonly scanned_for: string; readonly scanned_at: string },
+): ReadonlySet<string> =>
+  new Set(
+    [...pageIds].filter((pageId) => {
+      const met = metAt.get(pageId === NO_PAGE ? scanned_for : pageId);
+      return met !== undefined && met > scanned_at;
+    }),
+  );
+
+/**
+ * Returns the brands whose ads a late scan may concern although it shows none of them and covers none of their pages: brands
+ * with ads on pages that it meets before all recorded scans, and brands with ads from scans for the same brand.
+ */
+export const brandsOfLateScan = async (
+  database: Database,
+  { scan_id, scanned_at, coverage }: AdLibraryScanEnd,
+  scannedFor: string,
+  pageIds: readonly string[],
+): Promise<readonly string[]> => {
+  const metAt = await firstMeetings(database, [scannedFor], pageIds, { scan_id, scanned_at });
+  const sooner = [...pagesMetSooner(pageIds, metAt, { scanned_for: scannedFor, scanned_at })];
+  const { rows } = await database.query<{ brand_id: string }>(
+    `select distinct brand_id from ingest.recorded_scan join ingest.scan using (scan_id)
+     where scanned_for = $1 and $2::boolean`,
+    [scannedFor, coverage.complete || sooner.includes(NO_PAGE)],
+  );
+  return [...rows.map(({ brand_id }) => brand_id), ...(await brandsOfPages(database, sooner))];
+};
+
+/** Returns the complete scans that were made for the other brands whose scans the brand's stream holds (rule 3). */
+export const searchesBeside = async (
+  database: Database,
+  brandId: string,
+  scannedFor: string,
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ scan_id: string }>(
+    `select scan_id from ingest.scan where complete and scanned_for <> $1 and scanned_for in (
+       select scanned_for from ingest.recorded_scan join ingest.scan using (scan_id) where brand_id = $1
+       union select $2::uuid)`,
+    [brandId, scannedFor],
+  );
+  return rows.map(({ scan_id }) => scan_id);
+};
