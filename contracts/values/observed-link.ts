@@ -41,16 +41,39 @@ export const observedLink = (link: string): string | null => {
   return scheme !== undefined && isWeb(scheme) ? normalised(link.trim()) : null;
 };
 
-/** A URL field in a JSON text whose value is not plainly safe. The names of all URL fields end in `url`. */
-const DOUBTFUL =
-  /"(\w*url)":("(?!https?:\/\/[^\s@\\/?#\p{C}"]+(?:[/?#][^\s\\\p{C}"]*)?")(?!\p{Cc})[^"\\]*(?:\\.[^"\\]*)*")/giu;
+/** End of the name of a URL field that holds a string. Values cannot contain it, because their quotes are escaped. */
+const FIELD = 'url":"';
+/** Nearly all links that are safe, with printable ASCII only. A link of this service begins with a mark instead. */
+// oxlint-disable-next-line no-control-regex
+const PLAIN_ASCII = /^(?:https?:\/\/[a-z0-9.:-]+(?:[/?#][!-[\]-~]*)?|[\u0001\u0002].*)$/i;
+const STRING_AT = /"(?:[^"\\]|\\.)*"/sy;
+
+/** Returns a JSON string with a link that may be served, or `null`. `text` includes the quotes. */
+const observedText = (text: string): string => {
+  const link = JSON.parse(text) as string;
+  const observed = observedLink(link);
+  return observed === link ? text : JSON.stringify(observed);
+};
 
 /**
- * Returns a JSON text in which every URL field holds a link that may be served, else `null`. Links of this service, which
- * begin with a mark, stay. It guards replies about events that were recorded before links were checked.
+ * Returns a JSON text in which every URL field holds a link that may be served, else `null`. The names of all URL fields
+ * end in `url`. Links of this service, which begin with a mark, stay. It guards replies about events that were recorded
+ * before links were checked. It runs for every reply: it looks at URL fields only, and most of them take one test.
  */
-export const withObservedLinks = (json: string): string =>
-  json.replaceAll(DOUBTFUL, (_, name: string, text: string) => {
-    const link = JSON.parse(text) as string;
-    return `"${name}":${JSON.stringify(observedLink(link))}`;
-  });
+export const withObservedLinks = (json: string): string => {
+  const parts: string[] = [];
+  let copied = 0;
+  for (let at = json.indexOf(FIELD); at >= 0; at = json.indexOf(FIELD, at + FIELD.length)) {
+    const start = at + FIELD.length - 1;
+    const end = json.indexOf('"', start + 1);
+    if (PLAIN_ASCII.test(json.slice(start + 1, end))) continue;
+    STRING_AT.lastIndex = start;
+    const [text] = STRING_AT.exec(json) ?? [];
+    if (text === undefined) continue;
+    const observed = observedText(text);
+    if (observed === text) continue;
+    parts.push(json.slice(copied, start), observed);
+    copied = start + text.length;
+  }
+  return copied === 0 ? json : parts.join('') + json.slice(copied);
+};

@@ -49,8 +49,9 @@ const callHandler = async (
 };
 
 /**
- * Runs the handler, and replaces the base-URL mark and the placeholders of media files in its reply. Equal concurrent reads run the handler once:
- * `readKey` identifies endpoint and input of a read, and `createCall` is only used when the handler runs.
+ * Runs the handler, and replaces the base-URL mark and the placeholders of media files in its reply. Equal concurrent
+ * reads run the handler once: `readKey` identifies endpoint and input of a read, and `createCall` is only used when the
+ * handler runs.
  */
 export const runEndpointHandler = (
   endpoint: Endpoint,
