@@ -48,6 +48,7 @@ beforeAll(async () => {
   await recordCreative(stack, PICTURE_KEY, [adId], { ...IMAGE, object_key: mediaKeyOf(PICTURE_KEY) });
   await recordCreative(stack, SCRIPT_KEY, [adId], { ...IMAGE, object_key: mediaKeyOf(SCRIPT_KEY) });
   await recordCreative(stack, GONE_KEY, [otherAdId], { ...IMAGE, object_key: mediaKeyOf(GONE_KEY) });
+  await recordCreative(stack, keyOf(4), [otherAdId], { ...IMAGE, object_key: null });
   // The key of another file, as a hostile collector could name it.
   await recordCreative(stack, keyOf(1), [otherAdId], { ...IMAGE, object_key: mediaKeyOf(PICTURE_KEY) });
   await stack.projected(
@@ -91,6 +92,14 @@ describe('signed URLs of stored media', () => {
     expect(expires % DAY_MS).toBe(0);
     expect(expires - Date.now()).toBeGreaterThan(DAY_MS - 1_000);
     expect(expires - Date.now()).toBeLessThanOrEqual(2 * DAY_MS);
+  });
+  test('let the images count as thumbnails of a brand, and no image that is not stored', async () => {
+    const { data } = await on(app).get(`/v1/brand-thumbs?brand_ids=${brand.id}`, { key });
+    const [{ thumbs } = { thumbs: [] }] = data as { thumbs: Shown[] }[];
+    const stored = [PICTURE_KEY, SCRIPT_KEY, GONE_KEY];
+    expect(thumbs.map(({ creative_key }) => creative_key).toSorted()).toEqual(stored.toSorted());
+    const measured = await on(app).get(`/v1/creative-records/${keyOf(4)}`, { key });
+    expect(measured.data).toMatchObject({ creative_key: keyOf(4), media_url: null });
   });
   test('are not given for the key of another file or of a report', async () => {
     expect(await urlOf(keyOf(1))).toBeNull();
