@@ -1,6 +1,7 @@
 import { utcDate } from '#contracts/values/time.ts';
 import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
-import { type AdContent, type AdLibraryEvent, wasRunning } from '#contracts/events/corpus/ad-library.ts';
+import { type AdLibraryEvent, wasRunning } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';

@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
-import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { unescapeStoredMedia } from '#contracts/values/stored-media.ts';
 import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.ts';

@@ -1,5 +1,6 @@
 import type { AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { AdCounted, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdCounted } from '#contracts/events/corpus/ad-library-values.ts';
 import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { BrandDetails, BrandEvent, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
 import { attributedBy, brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';

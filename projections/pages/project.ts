@@ -3,7 +3,8 @@ import type {
   AdObservationCorrected,
   AdRecord,
 } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { AdCardContent, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { LandingPageEvent } from '#contracts/events/corpus/landing-page.ts';

@@ -6,7 +6,8 @@ import type {
   AdRecord,
   Occurrence,
 } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { AdCounted, AdExcerpt, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdExcerpt, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdCounted } from '#contracts/events/corpus/ad-library-values.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';

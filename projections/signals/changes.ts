@@ -1,4 +1,5 @@
-import type { AdCardContent, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { Occurrence } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';

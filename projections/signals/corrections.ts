@@ -1,4 +1,4 @@
-import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type {
   AdAttributed,
   AdObservationCorrected,

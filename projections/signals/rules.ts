@@ -1,4 +1,4 @@
-import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import { SIGNAL_THRESHOLDS } from '#contracts/values/signals.ts';
 import { DAY_MS, utcDate } from '#contracts/values/time.ts';
 

@@ -1,4 +1,4 @@
-import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 
 /** Result of submitting an observation. */

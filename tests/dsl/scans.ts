@@ -1,4 +1,5 @@
-import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import { BLANK_AD, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import {
   emptyLibrary,

@@ -1,6 +1,14 @@
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { Event } from '../event.ts';
-import type { AdContent, AdCounted, Novelty, ScanTotals, Sighting } from './ad-library.ts';
+import type {
+  AdContent,
+  AdCounted,
+  BlankField,
+  Novelty,
+  ScanTotals,
+  ShownFields,
+  Sighting,
+} from './ad-library-values.ts';
 
 /** Events of the ad library that correct what earlier events recorded. They are never news. */
 
@@ -27,23 +35,6 @@ export type AdStanding = AdCounted & {
   /** The stop date that the library gave, if any. */
   readonly stopped_on: string | null;
 };
-
-/** Fields of an ad that a scan showed. Absent: not shown. */
-export type ShownFields = Partial<AdContent> & {
-  readonly page_id?: string | null;
-  readonly page_name?: string | null;
-  readonly started_on?: string | null;
-  readonly stopped_on?: string | null;
-  /** Countries that the ad itself named. */
-  readonly countries?: readonly string[];
-  readonly branded_content?: BrandedContent;
-};
-
-/** A field of which the last shown value counts (rule 4). Looks state which of these fields they left blank. */
-export type BlankField = Exclude<
-  keyof ShownFields,
-  'page_id' | 'page_name' | 'stopped_on' | 'countries' | 'versions'
->;
 
 /**
  * One look at an ad by one scan. Only looks that do not follow from the one before are stored: a complete scan that

@@ -1,12 +1,8 @@
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
-import type {
-  AdAttributed,
-  AdObservationCorrected,
-  BlankField,
-  ScanCorrected,
-} from './ad-library-corrections.ts';
+import type { AdAttributed, AdObservationCorrected, ScanCorrected } from './ad-library-corrections.ts';
+import type { AdContent, AdCounted, BlankField, Novelty, ScanTotals, Sighting } from './ad-library-values.ts';
 import type { EventVersions } from '../versions.ts';
 
 /**
@@ -14,55 +10,6 @@ import type { EventVersions } from '../versions.ts';
  */
 export const AD_LIBRARY = 'adLibrary';
 export const adLibraryStream = (brandId: string): string => `${AD_LIBRARY}-${brandId}`;
-
-/**
- * Classification of an ad's first sighting (rule 3 of services/domain/README.md): part of a page's first scan, news, or
- * found too late to be news.
- */
-export type Novelty = 'baseline' | 'news' | 'late';
-
-export type AdCardContent = {
-  readonly body: string | null;
-  readonly title: string | null;
-  readonly link_description: string | null;
-  readonly cta_text: string | null;
-  readonly link_url: string | null;
-};
-
-/** All observed content of an ad. `null`: never observed. */
-export type AdContent = {
-  readonly body: string | null;
-  readonly title: string | null;
-  readonly link_description: string | null;
-  readonly caption: string | null;
-  readonly cta_type: string | null;
-  readonly cta_text: string | null;
-  readonly link_url: string | null;
-  readonly format: AdFormat | null;
-  readonly platforms: readonly string[] | null;
-  readonly languages: readonly string[] | null;
-  readonly media: readonly {
-    readonly kind: 'image' | 'video';
-    readonly url: string | null;
-    readonly poster_url: string | null;
-  }[];
-  readonly cards: readonly AdCardContent[];
-  readonly versions: readonly AdCardContent[];
-};
-
-/** Fields of every event about one ad: brand, scan, and the time of the scan. */
-export type Sighting = { readonly brand_id: string; readonly scan_id: string; readonly observed_at: string };
-
-/**
- * Fields of an ad that counters need when its status changes. They hold the values from before the event, so that
- * no projection has to look up the ad.
- */
-export type AdCounted = {
-  readonly ad_id: string;
-  readonly format: AdFormat;
-  readonly countries: readonly string[];
-  readonly started_on: string | null;
-};
 
 /** Excerpt of an ad, so that readers of the event need not look up the ad. */
 export type AdExcerpt = {
@@ -229,22 +176,6 @@ export type AdsReworded = Event<
     }[];
   }
 >;
-
-/** Counts of one scan. `active` includes missing ads: not seen is not stopped. */
-export type ScanTotals = {
-  readonly seen: number;
-  readonly active: number;
-  readonly missing: number;
-  readonly total: number;
-  readonly baseline: number;
-  readonly news: number;
-  readonly late: number;
-  readonly stopped: number;
-  readonly returned: number;
-  readonly revised: number;
-  readonly destination_changed: number;
-  readonly reworded: number;
-};
 
 /**
  * Closes a scan. If it is complete, every active, not missing ad of the covered pages was seen at `observed_at`.

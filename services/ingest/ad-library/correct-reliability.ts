@@ -1,4 +1,5 @@
-import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { closeScan } from '#domain/corpus/ad-library/decider.ts';
 import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';

@@ -1,4 +1,4 @@
-import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';

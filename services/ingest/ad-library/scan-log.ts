@@ -1,4 +1,4 @@
-import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import type { LooksByPage } from '#domain/corpus/ad-library/absences.ts';
 import type { LookHistory, PageHistory, PageLook } from '#domain/corpus/ad-library/looks.ts';

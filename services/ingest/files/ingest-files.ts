@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 import type { Intake } from '../intake-types.ts';

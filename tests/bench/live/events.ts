@@ -1,9 +1,5 @@
-import {
-  excerptOfBody,
-  type AdLibraryEvent,
-  adLibraryStream,
-  type ScanTotals,
-} from '#contracts/events/corpus/ad-library.ts';
+import { excerptOfBody, type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';

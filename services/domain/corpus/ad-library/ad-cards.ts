@@ -1,5 +1,5 @@
 import { destinationKey } from '#contracts/values/ad-destination.ts';
-import type { AdCardContent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
 
 /**
  * Comparison of the cards of a carousel ad. Cards have no ids, so they are identified by title and body. A blank field

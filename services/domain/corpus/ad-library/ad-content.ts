@@ -1,4 +1,5 @@
-import type { AdContent, Aspect, ContentChanges } from '#contracts/events/corpus/ad-library.ts';
+import type { Aspect, ContentChanges } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationKey } from '#contracts/values/ad-destination.ts';
 import { cardsKey, compareCardLinks, fillCards, textKey } from './ad-cards.ts';

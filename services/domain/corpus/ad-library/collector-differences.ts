@@ -1,4 +1,5 @@
-import type { AdContent, Aspect } from '#contracts/events/corpus/ad-library.ts';
+import type { Aspect } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { escapeRegExp } from 'es-toolkit/string/escapeRegExp';
 import { compareContent, withExistingCards } from './ad-content.ts';

@@ -1,12 +1,8 @@
 import { isEqual } from 'es-toolkit/predicate/isEqual';
 import { union } from 'es-toolkit/array/union';
-import type { AdObservationCorrected, BlankField } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type {
-  AdContent,
-  AdDetailsObserved,
-  AdLibraryEvent,
-  AdsReworded,
-} from '#contracts/events/corpus/ad-library.ts';
+import type { AdObservationCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdContent, BlankField } from '#contracts/events/corpus/ad-library-values.ts';
+import type { AdDetailsObserved, AdLibraryEvent, AdsReworded } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { changesOf, compareContent, withExistingCards, pick } from './ad-content.ts';
 import { isCollectorDifference } from './collector-differences.ts';

@@ -1,5 +1,6 @@
 import { isEqual } from 'es-toolkit/predicate/isEqual';
-import type { AdLibraryEvent, ScanRecorded, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { contentOf } from './ad-content.ts';
 import { compareSighting, type RewordedAd, updateInactiveAd } from './compare-sighting.ts';

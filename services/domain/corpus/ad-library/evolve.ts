@@ -1,13 +1,9 @@
 import { mapValues } from 'es-toolkit/object/mapValues';
 import { omit } from 'es-toolkit/object/omit';
 import { pickBy } from 'es-toolkit/object/pickBy';
-import type { AdContent, AdLibraryEvent, AdStarted } from '#contracts/events/corpus/ad-library.ts';
-import type {
-  AdLook,
-  AdRecord,
-  BlankField,
-  ShownFields,
-} from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdLibraryEvent, AdStarted } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent, BlankField, ShownFields } from '#contracts/events/corpus/ad-library-values.ts';
+import type { AdLook, AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { isBlank, withChanges } from './ad-content.ts';
 import {
   type AdState,

@@ -1,11 +1,7 @@
 import { isEqual } from 'es-toolkit/predicate/isEqual';
 import { omit } from 'es-toolkit/object/omit';
-import type {
-  AdLibraryEvent,
-  AdContent,
-  ScanRecorded,
-  ScanTotals,
-} from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { AdLook, Occurrence, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { closeScan } from './decider.ts';

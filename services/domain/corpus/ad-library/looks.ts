@@ -1,4 +1,4 @@
-import type { Novelty } from '#contracts/events/corpus/ad-library.ts';
+import type { Novelty } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { DAY_MS, HOUR_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import type { ScanHeader } from './scan.ts';

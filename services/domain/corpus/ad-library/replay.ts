@@ -1,7 +1,8 @@
 import { omit } from 'es-toolkit/object/omit';
 import { pickBy } from 'es-toolkit/object/pickBy';
-import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
-import type { AdLook, Occurrence, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { ScanTotals, ShownFields } from '#contracts/events/corpus/ad-library-values.ts';
+import type { AdLook, Occurrence } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { BLANK_AD, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { recordAbsences } from './absences.ts';
 import { isBlank } from './ad-content.ts';

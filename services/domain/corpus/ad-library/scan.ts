@@ -1,12 +1,12 @@
 import { chunk } from 'es-toolkit/array/chunk';
-import type { BlankField, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
-import {
-  type AdContent,
-  type AdCounted,
-  type AdExcerpt,
-  excerptOfBody,
-  type ScanTotals,
-} from '#contracts/events/corpus/ad-library.ts';
+import type { ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type {
+  AdContent,
+  AdCounted,
+  BlankField,
+  ScanTotals,
+} from '#contracts/events/corpus/ad-library-values.ts';
+import { type AdExcerpt, excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';

@@ -1,6 +1,6 @@
 import { omit } from 'es-toolkit/object/omit';
 import type { AdLook, AdRecord, AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { AdContent, Novelty, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent, Novelty, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 

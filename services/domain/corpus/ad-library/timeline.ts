@@ -3,7 +3,8 @@ import { isEqual } from 'es-toolkit/predicate/isEqual';
 import { omit } from 'es-toolkit/object/omit';
 import { omitBy } from 'es-toolkit/object/omitBy';
 import { pick } from 'es-toolkit/object/pick';
-import type { AdLook, BlankField, ShownFields } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdLook } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { BlankField, ShownFields } from '#contracts/events/corpus/ad-library-values.ts';
 import { isBlank } from './ad-content.ts';
 
 /**
