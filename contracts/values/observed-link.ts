@@ -2,6 +2,8 @@
  * Checks links from observations. Advertisers choose them, so a link must not run a script, hide its host behind user
  * information or hold invisible characters.
  */
+import { BASE_URL_MARK } from './base-url.ts';
+import { MEDIA_MARK } from './stored-media.ts';
 
 /** Schemes that only open a page or an app store. All others can run a script or start a program. */
 const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'market', 'itms', 'itms-apps', 'itms-appss']);
@@ -43,9 +45,10 @@ export const observedLink = (link: string): string | null => {
 
 /** End of the name of a URL field that holds a string. Values cannot contain it, because their quotes are escaped. */
 const FIELD = 'url":"';
-/** Nearly all links that are safe, with printable ASCII only. A link of this service begins with a mark instead. */
-// oxlint-disable-next-line no-control-regex
-const PLAIN_ASCII = /^(?:https?:\/\/[a-z0-9.:-]+(?:[/?#][!-[\]-~]*)?|[\u0001\u0002].*)$/i;
+/** Nearly all links that are safe, with printable ASCII only. */
+const PLAIN_ASCII = /^https?:\/\/[a-z0-9.:-]+(?:[/?#][!-[\]-~]*)?$/i;
+/** First characters of links of this service. */
+const MARKS: ReadonlySet<string | undefined> = new Set([BASE_URL_MARK, MEDIA_MARK]);
 const STRING_AT = /"(?:[^"\\]|\\.)*"/sy;
 
 /** Returns a JSON string with a link that may be served, or `null`. `text` includes the quotes. */
@@ -66,7 +69,7 @@ export const withObservedLinks = (json: string): string => {
   for (let at = json.indexOf(FIELD); at >= 0; at = json.indexOf(FIELD, at + FIELD.length)) {
     const start = at + FIELD.length - 1;
     const end = json.indexOf('"', start + 1);
-    if (PLAIN_ASCII.test(json.slice(start + 1, end))) continue;
+    if (MARKS.has(json[start + 1]) || PLAIN_ASCII.test(json.slice(start + 1, end))) continue;
     STRING_AT.lastIndex = start;
     const [text] = STRING_AT.exec(json) ?? [];
     if (text === undefined) continue;

@@ -16,8 +16,8 @@ export const mediaKeySql = (sha256: string): string =>
  * replies, because a signature expires. JSON escapes control characters in values, so a raw U+0002 occurs in no other
  * place of a text.
  */
-const STORED_MEDIA_MARK = '\u0002';
-const STORED_MEDIA = new RegExp(`${STORED_MEDIA_MARK}([0-9a-f]{64})`, 'g');
+export const MEDIA_MARK = '\u0002';
+const STORED_MEDIA = new RegExp(`${MEDIA_MARK}([0-9a-f]{64})`, 'g');
 
 /** The columns of a creative file that tell where its bytes are. */
 export type MediaLocation = {
@@ -28,17 +28,17 @@ export type MediaLocation = {
 
 /** Returns the observed URL of a file, or else the placeholder of a stored file; `null` when neither is there. */
 export const mediaUrlOf = ({ creative_key, media_url, object_key }: MediaLocation): string | null =>
-  media_url ?? (object_key === mediaKeyOf(creative_key) ? `${STORED_MEDIA_MARK}${creative_key}` : null);
+  media_url ?? (object_key === mediaKeyOf(creative_key) ? `${MEDIA_MARK}${creative_key}` : null);
 
 /**
  * Unescapes placeholders in the values of `field` in a JSON text. Observed texts cannot contain `"field":"` unescaped,
  * so they cannot forge a placeholder.
  */
 export const unescapeStoredMedia = (json: string, field: string): string =>
-  json.replaceAll(`"${field}":"\\u0002`, `"${field}":"${STORED_MEDIA_MARK}`);
+  json.replaceAll(`"${field}":"\\u0002`, `"${field}":"${MEDIA_MARK}`);
 
 /** Replaces the placeholders in a JSON text by URLs. */
 export const replaceStoredMedia = (json: string, urlOf: (sha256: string) => string): string =>
-  json.includes(STORED_MEDIA_MARK)
+  json.includes(MEDIA_MARK)
     ? json.replaceAll(STORED_MEDIA, (_mark, sha256: string) => JSON.stringify(urlOf(sha256)).slice(1, -1))
     : json;
