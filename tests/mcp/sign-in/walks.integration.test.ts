@@ -41,24 +41,24 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     await walk.addMember(address);
     await walk.stack.projected(await walk.stack.eventStore.head());
     await using app = await openApp(`${walk.baseUrl}/mcp`, 'App');
-    const { page } = await walk.openBrowser();
+    let { page } = await walk.openBrowser();
     const authorize = (await app.begin()) ?? '';
     await processes.killDuring('request', () => page.goto(authorize));
-    await visitAgain(page, authorize);
+    page = await visitAgain(page, authorize);
     await heading(page, 'Sign in');
     const signIn = page.url();
     await page.getByLabel('E-mail address').fill(address);
     await processes.killDuring('code', () => press(page, 'Send a code'));
-    await visitAgain(page, signIn);
+    page = await visitAgain(page, signIn);
     await walk.requestCode(page, address);
     await page.getByLabel('Code').fill(await walk.codeFor(address));
     await processes.killDuring('browser', () => press(page, 'Sign in'));
-    await visitAgain(page, signIn);
+    page = await visitAgain(page, signIn);
     await walk.signInByCode(page, address);
     await heading(page, 'Allow this app?');
     const consent = page.url();
     await processes.killDuring('grant', () => press(page, 'Allow'));
-    await visitAgain(page, consent);
+    page = await visitAgain(page, consent);
     await allowIn(page);
     await app.returned();
     await processes.kill();
@@ -75,21 +75,21 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     await walk.addMember(address);
     await walk.stack.projected(await walk.stack.eventStore.head());
     await using app = await openApp(`${walk.baseUrl}/mcp`, 'Upstream');
-    const { page } = await walk.openBrowser();
-    const link = page.getByRole('link', { name: new URL(upstream.issuer).host });
+    let { page } = await walk.openBrowser();
+    const follow = () => page.getByRole('link', { name: new URL(upstream.issuer).host }).click();
     upstream.signIn({ email: newAddress(), email_verified: true });
     await page.goto((await app.begin()) ?? '');
     await heading(page, 'Sign in');
     const signIn = page.url();
-    await link.click();
+    await follow();
     await heading(page, 'You are not signed in');
     upstream.signIn({ email: address, email_verified: true });
     for (const write of ['upstream', 'browser'] as const) {
-      await visitAgain(page, signIn);
-      await processes.killDuring(write, () => link.click());
+      page = await visitAgain(page, signIn);
+      await processes.killDuring(write, follow);
     }
-    await visitAgain(page, signIn);
-    await link.click();
+    page = await visitAgain(page, signIn);
+    await follow();
     await allowIn(page);
     expect((await find(await app.finish())).isError).not.toBe(true);
   });
@@ -100,10 +100,10 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     await walk.stack.projected(await walk.stack.eventStore.head());
     const { link } = await invitePerson(walk.operator, walk.key.workspaceId, walk.key.memberId);
     await using app = await openApp(`${walk.baseUrl}/mcp`, 'Switched');
-    const { page } = await walk.openBrowser();
+    let { page } = await walk.openBrowser();
     await page.goto(link);
     await processes.killDuring('browser', () => press(page, 'Sign in'));
-    await visitAgain(page, link);
+    page = await visitAgain(page, link);
     await press(page, 'Sign in');
     await heading(page, 'Your account');
 
@@ -111,7 +111,7 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     await heading(page, 'Allow this app?');
     const consent = page.url();
     await processes.killDuring('signOut', () => press(page, 'Use another account'));
-    await visitAgain(page, consent);
+    page = await visitAgain(page, consent);
     // Postgres may have committed the statement without its client.
     const title = page.getByRole('heading', { level: 1 });
     if ((await title.innerText()) === 'Allow this app?') await press(page, 'Use another account');
