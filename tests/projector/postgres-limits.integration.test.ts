@@ -47,16 +47,20 @@ const DATES = ['2199-12-31', '2000-01-01', '2000-01-01T00:00:00.000Z', '2000-01'
 
 const isAccepted = (observation: unknown): boolean => Observation.safeParse(observation).success;
 
-/**
- * Returns the longest accepted text of a character, or an equally long URL; the largest and smallest numbers;
- * the first and last dates.
- */
-const extremesOf = (sample: object, path: Path, texts: readonly string[]): readonly unknown[] => {
+/** Returns the largest accepted number, or the longest accepted text of a character, or an equally long URL. */
+const largestOf = (sample: object, path: Path, texts: readonly string[]): unknown => {
   const accepts = (leaf: unknown): boolean => isAccepted(withLeaf(sample, path, leaf));
   const leaf = leafAt(sample, path);
-  if (typeof leaf === 'number') return [NUMBERS.find(accepts) ?? leaf, NUMBERS.findLast(accepts) ?? leaf];
-  if (typeof leaf !== 'string') return [leaf];
-  return [texts.find(accepts) ?? URLS.find(accepts) ?? leaf, ...DATES.filter(accepts)];
+  if (typeof leaf === 'number') return NUMBERS.find(accepts) ?? leaf;
+  return typeof leaf === 'string' ? (texts.find(accepts) ?? URLS.find(accepts) ?? leaf) : leaf;
+};
+
+/** Returns the accepted values of a field besides the largest: the smallest number, or the first and last dates. */
+const othersOf = (sample: object, path: Path): readonly unknown[] => {
+  const accepts = (leaf: unknown): boolean => isAccepted(withLeaf(sample, path, leaf));
+  const leaf = leafAt(sample, path);
+  if (typeof leaf === 'number') return [NUMBERS.findLast(accepts) ?? leaf];
+  return typeof leaf === 'string' ? DATES.filter(accepts) : [];
 };
 
 /** Fields that identify things keep their values, so that events refer to each other. */
@@ -73,14 +77,17 @@ const IDENTIFYING_FIELDS = new Set([
 
 const extreme = (sample: object): readonly object[] => {
   const paths = leavesOf(sample).filter((path) => !IDENTIFYING_FIELDS.has(String(path[0])));
-  const [longest = []] = TEXTS;
-  const single = paths.flatMap((path) =>
-    extremesOf(sample, path, longest).map((leaf) => withLeaf(sample, path, leaf) as object),
+  const largest = TEXTS.map((texts) => paths.map((path) => [path, largestOf(sample, path, texts)] as const));
+  const single = paths.flatMap((path, at) =>
+    [largest[0]?.[at]?.[1], ...othersOf(sample, path)].map((leaf) => withLeaf(sample, path, leaf) as object),
   );
-  const all = TEXTS.map((texts) =>
-    paths.reduce<object>((one, path) => {
-      const next = withLeaf(one, path, extremesOf(one, path, texts)[0]) as object;
-      return isAccepted(next) ? next : one;
+  // Fields can limit each other. Then the largest value is looked for again, which is too slow to do for each field.
+  const all = largest.map((leaves, at) =>
+    leaves.reduce<object>((one, [path, leaf]) => {
+      const next = withLeaf(one, path, leaf) as object;
+      if (isAccepted(next)) return next;
+      const limited = withLeaf(one, path, largestOf(one, path, TEXTS[at] ?? [])) as object;
+      return isAccepted(limited) ? limited : one;
     }, sample),
   );
   return [...single, ...all, sample];
