@@ -21,6 +21,7 @@ export const ERRORS = {
   ambiguous_prefix: { type: 'conflict', status: 409 },
   too_many_keys: { type: 'conflict', status: 409 },
   key_revoked: { type: 'conflict', status: 409 },
+  reply_gone: { type: 'conflict', status: 409 },
   rate_limited: { type: 'rate_limited', status: 429 },
   internal: { type: 'internal', status: 500 },
 } as const;

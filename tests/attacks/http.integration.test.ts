@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+import { on, type Reply } from '../dsl/api.ts';
 import { attack, tries } from './attack.ts';
 import { pairRequest, urlOf } from './pair-requests.ts';
 
@@ -48,4 +50,56 @@ attack('pairs of hostile parameters and properties meet no internal error', asyn
     .toSorted(([one], [other]) => one - other)
     .map(([status, count]) => `${count} × ${status}`)
     .join(', ');
+});
+
+/** Creates a key with an idempotency key. Returns its record, and a function that repeats the request. */
+const createKey = async (whose: Key) => {
+  const path = `/v1/workspaces/${whose.workspaceId}/api-keys`;
+  const headers = { 'idempotency-key': randomUUID() };
+  const send = (through = app): Promise<Reply> =>
+    on(through).post(path, { key: whose, headers, body: { name: 'ci', scopes: ['me:read'] } });
+  const created = (await send()).data as { key_id: string; api_key: string };
+  expect((await send()).data).toEqual(created);
+  return { created, path, repeat: send, idempotencyKey: headers['idempotency-key'] };
+};
+
+const storedAnswer = async (idempotencyKey: string): Promise<string | null | undefined> => {
+  const { rows } = await stack.pool.query<{ answer: string | null }>(
+    'select answer from access.idempotency where key = $1',
+    [idempotencyKey],
+  );
+  return rows[0]?.answer;
+};
+
+attack('a repeated key creation shows no text of a key that was revoked', async () => {
+  const key = await stack.key();
+  const other = await stack.api();
+  let repeats = 0;
+  for (let round = 0; round < tries(2); round += 1) {
+    const { created, path, repeat, idempotencyKey } = await createKey(key);
+    expect((await on(app).delete(`${path}/${created.key_id}`, { key, body: {} })).status).toBe(200);
+    for (const reply of await Promise.all([repeat(), repeat(other), repeat(), repeat(other)])) {
+      expect([reply.status, reply.error.message]).toEqual([409, expect.stringContaining('revoked')]);
+      expect(reply.body).not.toContain(created.api_key);
+      repeats += 1;
+    }
+    expect(await storedAnswer(idempotencyKey)).toBeNull();
+  }
+  return `${repeats} repeats, 0 key texts`;
+});
+
+attack('a text that is shown once is gone within the hour, also when no process ran', async () => {
+  const key = await stack.key();
+  const { repeat, idempotencyKey } = await createKey(key);
+  await stack.pool.query(
+    `update access.idempotency set created_at = now() - interval '56 minutes' where key = $1`,
+    [idempotencyKey],
+  );
+  const refused = await repeat();
+  expect([refused.status, refused.error.message]).toEqual([409, expect.stringContaining('shown once')]);
+  expect(await storedAnswer(idempotencyKey)).not.toBeNull();
+  await stack.api();
+  await expect.poll(() => storedAnswer(idempotencyKey), { timeout: 30_000 }).toBeNull();
+  expect((await repeat()).status).toBe(409);
+  return 'refused after 55 minutes, removed by the next start';
 });

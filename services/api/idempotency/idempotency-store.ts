@@ -1,12 +1,15 @@
-import { HOUR_MS } from '#contracts/values/time.ts';
+import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import type { ShownOnce } from '#operations/endpoint/reply.ts';
 import { decryptReply, encryptReply } from './reply-encryption.ts';
 
 /** Retention of a stored reply in hours. After that the key may be used for another request. */
 const RETENTION_HOURS = 24;
+/** Minutes for which a text that is shown once is stored. With the delay of its removal they stay below an hour. */
+export const SHOWN_ONCE_MINUTES = 55;
 /**
  * Maximum time in ms that a duplicate waits for the first request. After that it gets an error and must be
  * retried.
@@ -19,6 +22,7 @@ const WAIT_STEP_MS = 50;
  */
 const ABANDONED_AFTER_SECONDS = 30;
 const PRUNE_EVERY_MS = HOUR_MS;
+const REMOVE_SHOWN_ONCE_EVERY_MS = MINUTE_MS;
 
 export type StoredReply = {
   readonly status: number;
@@ -26,6 +30,8 @@ export type StoredReply = {
   readonly asOf: string | null;
   /** Log position of the write. `null` when nothing was appended. */
   readonly position: bigint | null;
+  /** Set when `data` holds a text that no other reply shows. */
+  readonly shownOnce?: ShownOnce | undefined;
 };
 
 /** Content of the encrypted column. */
@@ -52,6 +58,7 @@ export type Claim = {
 };
 
 export type IdempotentRequest = {
+  readonly workspaceId: string;
   /** Id of the caller's API key. Idempotency keys of different API keys are independent. */
   readonly scope: string;
   /** Text of that API key. Stored replies are encrypted with it. */
@@ -73,6 +80,8 @@ type Row = {
   readonly command_id: string;
   readonly status: number | null;
   readonly answer: string | null;
+  readonly is_gone: boolean;
+  readonly is_key_revoked: boolean;
 };
 
 /** Claims the key when it is new, expired, or abandoned by a request with the same body. */
@@ -80,7 +89,7 @@ const CLAIM = `
   insert into access.idempotency as held (scope, path, key, fingerprint, command_id, created_at, taken_at)
   values ($1, $2, $3, $4, $5, now(), now())
   on conflict (scope, path, key) do update set
-    fingerprint = excluded.fingerprint, taken_at = now(), status = null, answer = null,
+    fingerprint = excluded.fingerprint, taken_at = now(), status = null, answer = null, shown_once = false, key_id = null,
     command_id = case when held.created_at < now() - interval '${RETENTION_HOURS} hours' then excluded.command_id else held.command_id end,
     created_at = case when held.created_at < now() - interval '${RETENTION_HOURS} hours' then now() else held.created_at end
   where held.created_at < now() - interval '${RETENTION_HOURS} hours'
@@ -88,21 +97,46 @@ const CLAIM = `
          and held.taken_at < now() - interval '${ABANDONED_AFTER_SECONDS} seconds')
   returning command_id`;
 
-const FIND =
-  'select fingerprint, command_id, status, answer from access.idempotency where scope = $1 and path = $2 and key = $3';
-const STORE =
-  'update access.idempotency set status = $5, answer = $6 where scope = $1 and path = $2 and key = $3 and command_id = $4';
+/** A key that is missing from `access.api_key` counts as revoked, so that no failure shows the text of a revoked one. */
+const FIND = `
+  select fingerprint, command_id, status, answer,
+    shown_once and (answer is null or created_at < now() - interval '${SHOWN_ONCE_MINUTES} minutes') as is_gone,
+    key_id is not null and not exists (
+      select from access.api_key k where k.workspace_id = $4 and k.key_id = held.key_id and not k.revoked) as is_key_revoked
+  from access.idempotency held where scope = $1 and path = $2 and key = $3`;
+const STORE = `
+  update access.idempotency set status = $5, answer = $6, shown_once = $7, key_id = $8
+  where scope = $1 and path = $2 and key = $3 and command_id = $4`;
+const REMOVE_ANSWER =
+  'update access.idempotency set answer = null where scope = $1 and path = $2 and key = $3 and shown_once';
+const REMOVE_SHOWN_ONCE = `
+  update access.idempotency set answer = null
+  where shown_once and answer is not null and created_at < now() - interval '${SHOWN_ONCE_MINUTES} minutes'`;
 const RELEASE =
   'delete from access.idempotency where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null';
 const ABANDON = `update access.idempotency set taken_at = '-infinity' where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null`;
 const PRUNE = `delete from access.idempotency where created_at < now() - interval '${RETENTION_HOURS} hours'`;
 
+const KEY_REVOKED = new Refusal(
+  'key_revoked',
+  'The API key that was issued with this idempotency key is revoked. Send a new idempotency key to issue another.',
+);
+const REPLY_GONE = new Refusal(
+  'reply_gone',
+  `This request was done before, and its reply held a text that is shown once. It is kept for ${SHOWN_ONCE_MINUTES} minutes. Send a new idempotency key to issue another.`,
+);
+
 export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
-  const pruning = setInterval(() => void pool.query(PRUNE).catch(() => undefined), PRUNE_EVERY_MS);
+  const run = (sql: string): void => void pool.query(sql).catch(() => undefined);
+  const pruning = setInterval(() => run(PRUNE), PRUNE_EVERY_MS);
   pruning.unref();
+  const removing = setInterval(() => run(REMOVE_SHOWN_ONCE), REMOVE_SHOWN_ONCE_EVERY_MS);
+  removing.unref();
+  // Texts whose time passed while no process ran.
+  run(REMOVE_SHOWN_ONCE);
 
   return {
-    claim: async ({ scope, keyText, path, key, fingerprint }) => {
+    claim: async ({ workspaceId, scope, keyText, path, key, fingerprint }) => {
       const primaryKey = [scope, path, key];
       for (let waitedMs = 0; ; waitedMs += WAIT_STEP_MS) {
         const claimed = await pool.query<{ command_id: string }>(CLAIM, [
@@ -114,23 +148,35 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
         if (commandId !== undefined) {
           return {
             commandId,
-            store: async ({ status, data, asOf, position }) => {
+            store: async ({ status, data, asOf, position, shownOnce }) => {
               const content: StoredContent = { data, asOf, position: position?.toString() ?? null };
               const encrypted = encryptReply(JSON.stringify(content), keyText);
-              await pool.query(STORE, [...primaryKey, commandId, status, encrypted]);
+              await pool.query(STORE, [
+                ...primaryKey,
+                commandId,
+                status,
+                encrypted,
+                shownOnce !== undefined,
+                shownOnce?.keyId ?? null,
+              ]);
             },
             release: async (outcome) => {
               await pool.query(outcome === 'refused' ? RELEASE : ABANDON, [...primaryKey, commandId]);
             },
           };
         }
-        const row = (await pool.query<Row>(FIND, primaryKey)).rows[0];
+        const row = (await pool.query<Row>(FIND, [...primaryKey, workspaceId])).rows[0];
         if (row && row.fingerprint !== fingerprint) {
           throw new Refusal(
             'idempotency_key_reused',
             'This idempotency key was used with another body. Use a new key.',
           );
         }
+        if (row?.status && row.is_key_revoked) {
+          await pool.query(REMOVE_ANSWER, primaryKey);
+          throw KEY_REVOKED;
+        }
+        if (row?.status && row.is_gone) throw REPLY_GONE;
         if (row?.status && row.answer !== null) {
           const { data, asOf, position } = JSON.parse(decryptReply(row.answer, keyText)) as StoredContent;
           return { status: row.status, data, asOf, position: position ? BigInt(position) : null };
@@ -144,6 +190,9 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
         await pause(WAIT_STEP_MS);
       }
     },
-    [Symbol.dispose]: () => clearInterval(pruning),
+    [Symbol.dispose]: () => {
+      clearInterval(pruning);
+      clearInterval(removing);
+    },
   };
 };

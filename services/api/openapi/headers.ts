@@ -66,7 +66,7 @@ export const PARAMETERS: Json = {
     in: 'header',
     required: false,
     description:
-      'For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409.',
+      'For 24 hours, a request with the same key and body returns the first reply and does nothing; another body returns 409. A reply with an API key or a signing secret is repeated for 55 minutes and until that key is revoked; afterwards the request returns 409.',
     schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
   },
 };

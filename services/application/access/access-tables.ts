@@ -15,7 +15,7 @@ const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
 /** Creates the access tables. */
 export const createAccessTables = (pool: Database): Promise<void> =>
-  installSchema(pool, { lock: ADVISORY_LOCKS.accessSchema, sql: SCHEMA });
+  installSchema(pool, { lock: ADVISORY_LOCKS.accessSchema, sql: SCHEMA, fingerprintOn: 'access' });
 
 const apply = async (client: Transaction, event: AccessEvent): Promise<void> => {
   switch (event.type) {

@@ -74,3 +74,7 @@ create table if not exists access.idempotency (
   primary key (scope, path, key)
 );
 create index if not exists idempotency_age on access.idempotency (created_at);
+-- A reply with a text that is shown once, and the API key whose text it is; null when it is another secret.
+alter table access.idempotency add column if not exists shown_once boolean not null default false;
+alter table access.idempotency add column if not exists key_id text;
+create index if not exists idempotency_shown_once on access.idempotency (created_at) where shown_once and answer is not null;

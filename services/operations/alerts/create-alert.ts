@@ -64,6 +64,6 @@ export const createAlert = endpoint({
     });
     const rule = requireAlertRule(state);
     const data = await writtenAlertText(dependencies, { rule, isShown, webhook_secret });
-    return { data, asOf: null, position };
+    return { data, asOf: null, position, ...(webhook_secret === null ? {} : { shownOnce: { keyId: null } }) };
   },
 });

@@ -35,6 +35,6 @@ export const issueWebhookSecret = endpoint({
   handler: async (call, dependencies) => {
     const { text, issued_at, rotated, position } = await rotateSecret(call, dependencies);
     const issued = { workspace_id: call.params.ws, webhook_secret: text, rotated, created_at: issued_at };
-    return { data: JSON.stringify(issued), asOf: null, position };
+    return { data: JSON.stringify(issued), asOf: null, position, shownOnce: { keyId: null } };
   },
 });

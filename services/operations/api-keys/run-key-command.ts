@@ -54,5 +54,6 @@ export const issueKey = async (
   const key = state.keys.get(input.key_id);
   if (!key) throw new Error('issued API key is missing from the state');
   const record = await writtenKeyText(dependencies, { key, isShown });
-  return { data: appendFields(record, { api_key: JSON.stringify(text) }), asOf: null, position };
+  const data = appendFields(record, { api_key: JSON.stringify(text) });
+  return { data, asOf: null, position, shownOnce: { keyId: input.key_id } };
 };

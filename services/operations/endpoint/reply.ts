@@ -18,7 +18,12 @@ export type Reply = {
   readonly freshness?: string;
   /** Log position of a write. `null` when nothing was appended. */
   readonly position?: bigint | null;
+  /** Set when `data` holds a text that no other reply shows. It is stored for repeated requests only briefly. */
+  readonly shownOnce?: ShownOnce;
 };
+
+/** The issued API key whose text a reply shows. `null` when the reply shows another secret. */
+export type ShownOnce = { readonly keyId: string | null };
 
 /**
  * Returns the age of `asOf` in hours, rounded up to hundredths: only figures that hold now have the age 0. 0 when `asOf`

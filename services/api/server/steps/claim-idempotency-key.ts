@@ -24,8 +24,10 @@ export const claimIdempotencyKey = async (
   // Hashes the validated body, so that white space and property order do not matter.
   const fingerprint = hash('sha256', JSON.stringify(context.body) ?? '', 'base64url');
   const path = context.request.url.split('?', 1)[0] ?? '';
+  const { workspaceId, keyId } = callerOf(context);
   const outcome = await dependencies.idempotencyStore.claim({
-    scope: callerOf(context).keyId,
+    workspaceId,
+    scope: keyId,
     keyText: bearerOf(context.request.headers) ?? '',
     path,
     key,

@@ -6,6 +6,6 @@ import type { RequestContext } from '../request-context.ts';
 export const storeIdempotentReply = (context: RequestContext): void | Promise<void> => {
   const { claim, result, endpoint } = context;
   if (!claim || !result) return;
-  const { data, asOf, position = null } = result;
-  return claim.store({ status: endpoint.reply.status, data, asOf, position });
+  const { data, asOf, position = null, shownOnce } = result;
+  return claim.store({ status: endpoint.reply.status, data, asOf, position, shownOnce });
 };
