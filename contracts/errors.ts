@@ -36,10 +36,19 @@ export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[];
 
-  constructor(code: ErrorCode, message: string, details: readonly ErrorDetail[] = []) {
+  /** Seconds after which the caller may try again. `null`: the code or the allowance of the caller says it. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: readonly ErrorDetail[] = [],
+    retryAfterSeconds: number | null = null,
+  ) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }

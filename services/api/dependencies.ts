@@ -1,7 +1,11 @@
+import type { RefusedRequests } from '#application/access/refused-requests.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
+import type { Etags } from './server/etags.ts';
 
 /** Dependencies of pipeline steps and handlers. */
 export type ApiDependencies = OperationDependencies & {
   readonly idempotencyStore: IdempotencyStore;
+  readonly refusedRequests: RefusedRequests;
+  readonly etags: Etags;
 };

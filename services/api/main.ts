@@ -72,6 +72,8 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     nats,
     baseUrl,
     cursorSecret: settings.CURSOR_SECRET,
+    refusedPerMinute: settings.API_REFUSED_PER_MINUTE,
+    ...(settings.API_TRUSTED_PROXIES ? { trustedProxies: settings.API_TRUSTED_PROXIES } : {}),
     downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,
     secondSecrets: {
       cursor: settings.CURSOR_SECRET_SECOND,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { emailSettings } from '#platform/channels/email.ts';
-import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
+import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
+import { Addresses, Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
@@ -19,6 +20,17 @@ export const ApiSettings = z.object({
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
     .describe('Where clients reach the API, without a slash at its end; from host and port when not set.'),
+  API_TRUSTED_PROXIES: Addresses.optional().describe(
+    'Proxies in front of the API, addresses or ranges with commas between: their `x-forwarded-for` names the client. Without it, all clients behind a proxy share one limit of refused requests.',
+  ),
+  API_REFUSED_PER_MINUTE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(REFUSED_PER_MINUTE)
+    .describe(
+      'Requests without a valid key per minute and client address (IPv6: per /64), over all API processes; further ones get 429 before their key is hashed. Keys that were valid within the hour are not held up.',
+    ),
   CURSOR_SECRET: secret(
     z.string().min(SECRET_MIN_LENGTH),
     'Secret that signs cursors; the same in every API process, at least 16 characters.',

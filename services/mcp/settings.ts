@@ -6,7 +6,7 @@ import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { signInSettings } from './members/sign-in-settings.ts';
-import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
+import { Addresses, Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 
 const SECRET_MIN_LENGTH = 16;
 const MCP_SECRET_MIN_LENGTH = 32;
@@ -17,10 +17,6 @@ const McpBaseUrl = z
   .transform((url) => url.replace(/\/+$/, ''))
   .refine((url) => new URL(url).origin === url, 'an address without a path, such as https://mcp.ads.example');
 const BaseUrl = z.url().transform((url) => url.replace(/\/+$/, ''));
-const Addresses = z
-  .string()
-  .transform((text) => text.split(',').map((one) => one.trim()))
-  .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])));
 const Origins = z
   .string()
   .transform((text) => text.split(',').map((one) => one.trim()))

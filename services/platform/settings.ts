@@ -31,6 +31,12 @@ export const readSettings = <Shape extends z.ZodRawShape>(
   throw new SettingsError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 };
 
+/** Addresses or ranges of addresses, with commas between. */
+export const Addresses = z
+  .string()
+  .transform((text) => text.split(',').map((one) => one.trim()))
+  .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])));
+
 /**
  * Secret part of a setting's value, stored in the `meta` of its schema. `whole`: the value is never shown.
  * `credentials`: a URL is shown without its credentials. The log and the settings reference both use it.

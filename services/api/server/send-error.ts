@@ -30,6 +30,7 @@ export const sendError = (
     Object.assign(headers, rateHeaders(context.allowance));
     if (status === 429) headers['retry-after'] = context.allowance.resetIn;
   }
+  if (refusal.retryAfterSeconds !== null) headers['retry-after'] = refusal.retryAfterSeconds;
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   send(reply, status, headers, body);
 };

@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
 import { PLANS } from '#contracts/values/plans.ts';
 import { lagHours, type Reply } from '#operations/endpoint/reply.ts';
 import { signNextCursor } from '#operations/endpoint/page-cursor.ts';
 import { callerOf, type RequestContext } from './request-context.ts';
-import { rateHeaders } from '#application/access/rate-limiter.ts';
+import { type Allowance, rateHeaders } from '#application/access/rate-limiter.ts';
 import { type Headers, send } from '#platform/http/send-json.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { matchEtag } from './etags.ts';
 
 /** Returns the body of a successful reply. It is concatenated, because `data` is already JSON text. */
 export const envelope = (requestId: string, now: number, result: Reply, cursor: string | null): string => {
@@ -20,23 +20,20 @@ export const envelope = (requestId: string, now: number, result: Reply, cursor: 
   );
 };
 
-/** ETags of results in use. A result that is shared by several requests is hashed once. */
-const etags = new WeakMap<Reply, string>();
-
-/** Returns a weak ETag: equal results are sent with different request ids and lags. */
-const etagOf = (result: Reply): string => {
-  const cached = etags.get(result);
-  if (cached !== undefined) return cached;
-  const { asOf, next, freshness = '', data } = result;
-  const etag = `W/"${hash('sha1', `${asOf}${next ? 1 : 0}${freshness}${data}`, 'base64url')}"`;
-  etags.set(result, etag);
-  return etag;
+/**
+ * Returns the allowance after a 304. One for an ETag that the workspace got is free, as many times a minute as its plan
+ * allows requests; further ones, and those for a star, count as any request.
+ */
+const allowanceOfMatch = (
+  context: RequestContext,
+  match: 'etag' | 'any',
+  { rateLimiter }: ApiDependencies,
+): Allowance | undefined => {
+  const { workspaceId, plan } = callerOf(context);
+  const limit = PLANS[plan].requestsPerMinute;
+  const isFree = match === 'etag' && rateLimiter.take(`304 ${workspaceId}`, limit).allowed;
+  return isFree ? rateLimiter.giveBack(workspaceId, limit) : context.allowance;
 };
-
-/** Compares `if-none-match`, which may be a list, with an ETag. Weak comparison (RFC 9110, section 13.1.2). */
-const matchesEtag = (header: string | undefined, etag: string): boolean =>
-  header !== undefined &&
-  (header.trim() === '*' || header.split(',').some((one) => `W/${one.trim().replace(/^W\//, '')}` === etag));
 
 /** Sends the result: 304 when the ETag matches, otherwise the envelope with its headers. */
 export const sendReply = (context: RequestContext, dependencies: ApiDependencies): void => {
@@ -44,13 +41,13 @@ export const sendReply = (context: RequestContext, dependencies: ApiDependencies
   if (!result) throw new Error('no result to send: runHandler must run first');
   const headers: Headers = { 'x-request-id': context.requestId };
   if (endpoint.corpus) {
-    const etag = etagOf(result);
+    const etag = dependencies.etags.etagOf(result, callerOf(context).workspaceId);
     headers['etag'] = etag;
     headers['cache-control'] = 'private, no-cache';
-    if (matchesEtag(request.headers['if-none-match'], etag)) {
-      const { keyId, plan } = callerOf(context);
-      const allowance = dependencies.rateLimiter.giveBack(keyId, PLANS[plan].requestsPerMinute);
-      return send(context.reply, 304, Object.assign(headers, rateHeaders(allowance)), '');
+    const match = matchEtag(request.headers['if-none-match'], etag);
+    if (match !== 'none') {
+      const allowance = allowanceOfMatch(context, match, dependencies);
+      return send(context.reply, 304, Object.assign(headers, allowance && rateHeaders(allowance)), '');
     }
   }
   if (context.allowance) Object.assign(headers, rateHeaders(context.allowance));

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
+import { createRefusedRequests } from '#application/access/refused-requests.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import {
@@ -9,6 +10,7 @@ import {
 import { registerDocumentation } from './docs-page.ts';
 import { registerDownloads } from './download-route.ts';
 import { ENDPOINTS } from '#operations/index.ts';
+import { createEtags } from './etags.ts';
 import { createRequestContext, type RequestContext } from './request-context.ts';
 import { createIdempotencyStore } from '../idempotency/idempotency-store.ts';
 import {
@@ -35,7 +37,12 @@ const PATH_PARAMETER_MAX_LENGTH = 512;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Resources that the caller of `buildApi` opens and closes. `buildApi` creates the other dependencies. */
-export type ApiResources = OperationResources;
+export type ApiResources = OperationResources & {
+  /** Refused requests per minute and address; the default of `refused-requests.ts` when absent. */
+  readonly refusedPerMinute?: number;
+  /** Proxies whose `x-forwarded-for` names the address of a client. */
+  readonly trustedProxies?: readonly string[];
+};
 
 /** Counts requests that match no endpoint, with a duration of zero. */
 const meterUnmatched = requestMeter('none');
@@ -76,9 +83,17 @@ const toRefusal = (error: unknown): unknown => {
 
 /** Builds the API server. It does not listen yet. Closing it leaves `resources` open. */
 export const buildApi = (resources: ApiResources): FastifyInstance => {
+  const operations = createOperationDependencies(resources);
+  const { cursorSecret, clock, refusedPerMinute: perMinute, trustedProxies } = resources;
   const dependencies: ApiDependencies = {
-    ...createOperationDependencies(resources),
+    ...operations,
     idempotencyStore: createIdempotencyStore(resources.pool),
+    refusedRequests: createRefusedRequests(operations.rateLimiter, {
+      clock,
+      installation: cursorSecret,
+      perMinute,
+    }),
+    etags: createEtags(cursorSecret),
   };
   const { log } = dependencies;
   const sendRefusal = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
@@ -92,6 +107,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     bodyMaxBytes: BODY_MAX_BYTES,
     pathParameterMaxLength: PATH_PARAMETER_MAX_LENGTH,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    ...(trustedProxies ? { trustedProxies } : {}),
     onFrameworkError: (request, reply, error) => sendRefusal(request, reply, toRefusal(error)),
   });
 

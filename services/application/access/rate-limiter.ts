@@ -8,6 +8,11 @@ export const WINDOW_SECONDS = 60;
 const WINDOW_MS = WINDOW_SECONDS * 1_000;
 /** Interval at which a process publishes its request counts to the other processes. */
 const SHARE_EVERY_MS = 250;
+/**
+ * Part of the remaining requests after which a process publishes its count of a key at once. Near the limit it publishes
+ * each request, so that processes together exceed it only by what is on the way.
+ */
+const PUBLISHED_AT_ONCE_PART = 1 / 16;
 /** Core NATS without a stream: a lost message only allows a caller a few more requests in this minute. */
 const SUBJECT = 'api.requests_counted';
 /** Maximum keys per message. */
@@ -42,6 +47,8 @@ export const rateHeaders = ({
 export type RateLimiter = Disposable & {
   /** Counts one request of a key against its limit. A refused request is not counted. */
   take(keyId: string, limit: number): Allowance;
+  /** Returns the allowance without counting a request. */
+  look(keyId: string, limit: number): Allowance;
   /** Removes one counted request. */
   giveBack(keyId: string, limit: number): Allowance;
   /** Starts to exchange counts with the other processes. */
@@ -54,7 +61,7 @@ const Counted = z.object({
   counts: z.array(z.tuple([z.string(), z.int()])),
 });
 
-/** Fixed-window rate limiter per API key. Each process counts locally and exchanges its counts over NATS. */
+/** Fixed-window rate limiter by key, such as the id of a workspace. Each process counts locally and exchanges its counts over NATS. */
 export const createRateLimiter = (clock: Clock): RateLimiter => {
   const node = randomUUID();
   let window = 0;
@@ -84,6 +91,11 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
     };
   };
 
+  const publish = (counts: readonly (readonly [string, number])[]): void => {
+    if (!connection || connection.isClosed()) return;
+    connection.publish(SUBJECT, JSON.stringify({ node, window, counts }));
+  };
+
   const count = (keyId: string, limit: number, by: 1 | -1): Allowance => {
     const now = clock.now().getTime();
     enterWindow(now);
@@ -91,7 +103,14 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
     if (by > 0 && before >= limit) return toAllowance(now, false, limit, before);
     const after = Math.max(0, before + by);
     used.set(keyId, after);
-    if (connection) unpublished.set(keyId, (unpublished.get(keyId) ?? 0) + by);
+    if (connection) {
+      const delta = (unpublished.get(keyId) ?? 0) + by;
+      unpublished.set(keyId, delta);
+      if (delta !== 0 && Math.abs(delta) >= (limit - after) * PUBLISHED_AT_ONCE_PART) {
+        unpublished.delete(keyId);
+        publish([[keyId, delta]]);
+      }
+    }
     return toAllowance(now, true, limit, after);
   };
 
@@ -100,8 +119,7 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
     const counts = [...unpublished].filter(([, delta]) => delta !== 0);
     unpublished.clear();
     for (let from = 0; from < counts.length; from += KEYS_PER_MESSAGE) {
-      const message = { node, window, counts: counts.slice(from, from + KEYS_PER_MESSAGE) };
-      connection.publish(SUBJECT, JSON.stringify(message));
+      publish(counts.slice(from, from + KEYS_PER_MESSAGE));
     }
   };
 
@@ -118,6 +136,12 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
 
   return {
     take: (keyId, limit) => count(keyId, limit, 1),
+    look: (keyId, limit) => {
+      const now = clock.now().getTime();
+      enterWindow(now);
+      const counted = used.get(keyId) ?? 0;
+      return toAllowance(now, counted < limit, limit, counted);
+    },
     giveBack: (keyId, limit) => count(keyId, limit, -1),
     share: (opened) => {
       connection = opened;

@@ -20,6 +20,8 @@ export type HttpServerOptions = {
   readonly pathParameterMaxLength: number;
   /** Milliseconds to receive a whole request. */
   readonly requestTimeoutMs: number;
+  /** Proxies whose `x-forwarded-for` names the address of a client: addresses or ranges. None when absent. */
+  readonly trustedProxies?: readonly string[];
   /** Sends the reply to a request that the framework refuses, such as one with a malformed URL. */
   readonly onFrameworkError: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void;
 };
@@ -41,10 +43,12 @@ export const createHttpServer = ({
   bodyMaxBytes,
   pathParameterMaxLength,
   requestTimeoutMs,
+  trustedProxies = [],
   onFrameworkError,
 }: HttpServerOptions): FastifyInstance => {
   const app = fastify({
     bodyLimit: bodyMaxBytes,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     routerOptions: { maxParamLength: pathParameterMaxLength },
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

@@ -3,10 +3,13 @@ import { PLANS } from '#contracts/values/plans.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
-/** Counts the request against the limit per minute of the key (specification, part "Limits"). */
+/**
+ * Counts the request against the limit per minute of the plan (specification, part "Limits"). All keys of a workspace
+ * share it: a workspace with many keys may send no more than one with a single key.
+ */
 export const limitRate = (context: RequestContext, dependencies: ApiDependencies): void => {
-  const { keyId, plan } = callerOf(context);
-  context.allowance = dependencies.rateLimiter.take(keyId, PLANS[plan].requestsPerMinute);
+  const { workspaceId, plan } = callerOf(context);
+  context.allowance = dependencies.rateLimiter.take(workspaceId, PLANS[plan].requestsPerMinute);
   if (!context.allowance.allowed) {
     throw new Refusal(
       'rate_limited',
