@@ -3,12 +3,11 @@ import { planStorefronts, PROMISED_HOURS, type SourcePlan } from '#application/c
 import { DAY_MS } from '#contracts/values/time.ts';
 import { forecast } from '#domain/collecting/forecast.ts';
 import { callsOf, packBatches } from '#domain/collecting/pack-batches.ts';
+import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { isJson, printTable } from '#platform/command-line/output.ts';
 import { parseWhole } from './status.ts';
 import { withDatabase } from './with-database.ts';
 
-/** Calls an hour that one app of the library API makes, by default. */
-const ADS_ARCHIVE_CALLS_PER_HOUR = 150;
 const PROCESSES_MAX = 100;
 const PAGES_MAX = 200_000;
 const ADS_MAX = 1_000_000;
@@ -41,7 +40,7 @@ const supposePages = (
 ): SourcePlan => {
   const batches = packBatches(Array.from({ length: pages }, (_, index) => ({ pageId: String(index), ads })));
   const nowMs = now.getTime();
-  const callsPerHour = ADS_ARCHIVE_CALLS_PER_HOUR * apps;
+  const callsPerHour = ARCHIVE_CALLS_PER_HOUR * apps;
   const intervalMs = cadence === 'daily' ? DAY_MS : 7 * DAY_MS;
   const readings = batches.map((batch, index) => ({
     id: String(index),

@@ -1,0 +1,107 @@
+import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
+import type { Usage } from './usage.ts';
+
+/** Calls an hour to the library API, by default. The platform's formula allows 200. */
+export const ARCHIVE_CALLS_PER_HOUR = 150;
+/** Usage in percent from which calls are rarer, most first, and the factor of the time between them. */
+const SLOWER: readonly (readonly [percent: number, factor: number])[] = [
+  [75, 4],
+  [50, 2],
+];
+/** Usage in percent from which calls pause. No call may be expected to pass it. */
+const PAUSE_PERCENT = 90;
+const PAUSE_MIN_MS = 15 * MINUTE_MS;
+
+/** A call in the last hour. Times are milliseconds since 1970. */
+type PacedCall = {
+  readonly atMs: number;
+  /** Usage after the call; `null` when its answer did not report any. */
+  readonly percent: number | null;
+};
+
+/** Memory of one account's calls. The platform counts over the last hour. */
+export type Pace = {
+  /** Calls of the last hour, oldest first. */
+  readonly calls: readonly PacedCall[];
+  /** Usage before the first of `calls`; `null` when unknown. */
+  readonly percentBefore: number | null;
+  /** Time of the first call of all; `null` before it. */
+  readonly firstMs: number | null;
+  /** No call before this time. */
+  readonly pausedUntilMs: number;
+};
+
+/** Returns the pace of an account whose last known usage is given; `null` when it is unknown. */
+export const startPace = (percent: number | null): Pace => ({
+  calls: [],
+  percentBefore: percent,
+  firstMs: null,
+  pausedUntilMs: 0,
+});
+
+const lastPercentOf = ({ calls, percentBefore }: Pace): number | null =>
+  calls.findLast(({ percent }) => percent !== null)?.percent ?? percentBefore;
+
+/**
+ * Returns the usage in percent that one call is expected to take: the mean rise in the last hour. After an hour of calls,
+ * usage falls as fast as it rises; then it is at least the usage divided by the calls that made it.
+ */
+const percentPerCall = (pace: Pace): number => {
+  const { calls, percentBefore, firstMs } = pace;
+  let previous = percentBefore;
+  let risen = 0;
+  let measured = 0;
+  for (const { percent } of calls) {
+    if (percent !== null && previous !== null) {
+      risen += Math.max(0, percent - previous);
+      measured += 1;
+    }
+    previous = percent ?? previous;
+  }
+  const mean = measured === 0 ? 0 : risen / measured;
+  const lastMs = calls.at(-1)?.atMs;
+  const isFullHour = firstMs !== null && lastMs !== undefined && lastMs - firstMs >= HOUR_MS;
+  return isFullHour ? Math.max(mean, (lastPercentOf(pace) ?? 0) / calls.length) : mean;
+};
+
+/** Returns when enough own calls have left the hour, so that one call more stays under `PAUSE_PERCENT`. */
+const roomMs = ({ calls }: Pace, percent: number, perCall: number): number => {
+  const excess = percent + perCall - PAUSE_PERCENT;
+  if (excess <= 0 || perCall === 0) return 0;
+  const leaving = calls[Math.min(Math.ceil(excess / perCall), calls.length) - 1];
+  return leaving === undefined ? 0 : leaving.atMs + HOUR_MS;
+};
+
+/**
+ * Returns the earliest time of the next call, in milliseconds since 1970; 0 before the first call. Calls are even over the
+ * hour, at `callsPerHour` or at what the usage of a call allows, whichever is less.
+ */
+export const nextCallMs = (pace: Pace, callsPerHour: number): number => {
+  const { calls, pausedUntilMs } = pace;
+  const last = calls.at(-1);
+  if (last === undefined) return pausedUntilMs;
+  const perCall = percentPerCall(pace);
+  const percent = lastPercentOf(pace) ?? 0;
+  const evenMs = Math.max(HOUR_MS / callsPerHour, (HOUR_MS * perCall) / PAUSE_PERCENT);
+  const factor = SLOWER.find(([from]) => percent >= from)?.[1] ?? 1;
+  return Math.ceil(Math.max(pausedUntilMs, last.atMs + evenMs * factor, roomMs(pace, percent, perCall)));
+};
+
+/** Returns the pace after a call. From 90 % usage on, calls pause for what the platform says. */
+export const recordCall = (
+  pace: Pace,
+  { startMs: atMs, endMs }: { readonly startMs: number; readonly endMs: number },
+  usage: Usage | null,
+): Pace => {
+  const calls = [...pace.calls, { atMs, percent: usage?.percent ?? null }];
+  const kept = calls.filter((call) => call.atMs > atMs - HOUR_MS);
+  const before = calls.slice(0, calls.length - kept.length).findLast(({ percent }) => percent !== null);
+  const isPaused = usage !== null && usage.percent >= PAUSE_PERCENT;
+  const pauseMs = isPaused ? Math.max(usage.regainMinutes * MINUTE_MS, PAUSE_MIN_MS) : 0;
+  return {
+    calls: kept,
+    percentBefore: before?.percent ?? pace.percentBefore,
+    firstMs: pace.firstMs ?? atMs,
+    pausedUntilMs: isPaused ? endMs + pauseMs : pace.pausedUntilMs,
+  };
+};
