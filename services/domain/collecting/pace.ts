@@ -11,6 +11,8 @@ const SLOWER: readonly (readonly [percent: number, factor: number])[] = [
 /** Usage in percent from which calls pause. No call may be expected to pass it. */
 const PAUSE_PERCENT = 90;
 const PAUSE_MIN_MS = 15 * MINUTE_MS;
+/** Percent that a rise may be overstated by, because the platform reports whole percents. */
+const ROUNDING_PERCENT = 1;
 
 /** A call in the last hour. Times are milliseconds since 1970. */
 type PacedCall = {
@@ -58,7 +60,7 @@ const percentPerCall = (pace: Pace): number => {
     }
     previous = percent ?? previous;
   }
-  const mean = measured === 0 ? 0 : risen / measured;
+  const mean = measured === 0 ? 0 : Math.max(0, risen - ROUNDING_PERCENT) / measured;
   const lastMs = calls.at(-1)?.atMs;
   const isFullHour = firstMs !== null && lastMs !== undefined && lastMs - firstMs >= HOUR_MS;
   return isFullHour ? Math.max(mean, (lastPercentOf(pace) ?? 0) / calls.length) : mean;

@@ -1,0 +1,52 @@
+import type { ArchivePass } from './archive-cursor.ts';
+
+/** Social pages that the library takes in one call. */
+export const PAGES_PER_CALL_MAX = 10;
+
+/**
+ * Fields that are requested. The address of the snapshot holds the caller's token, and money and reach are not ours to know:
+ * none of them is in the list.
+ */
+const FIELDS = [
+  'id',
+  'page_id',
+  'page_name',
+  'ad_delivery_start_time',
+  'ad_delivery_stop_time',
+  'ad_creative_bodies',
+  'ad_creative_link_titles',
+  'ad_creative_link_captions',
+  'ad_creative_link_descriptions',
+  'languages',
+  'publisher_platforms',
+];
+
+/** One call for ads of a few pages. */
+export type ArchiveRequest = {
+  readonly pass: ArchivePass;
+  /** At most `PAGES_PER_CALL_MAX`. */
+  readonly pageIds: readonly string[];
+  readonly countries: readonly string[];
+  /** UTC date from which inactive ads are requested; `null` for all. */
+  readonly since: string | null;
+  readonly limit: number;
+  /** Cursor of the answer before; `null` for the first one. It is opaque. */
+  readonly after: string | null;
+};
+
+const listOf = (texts: readonly string[]): string => `[${texts.join(',')}]`;
+
+/** Returns the parameters of a call, without anything secret. */
+export const archiveParameters = (request: ArchiveRequest): URLSearchParams => {
+  const { pass, pageIds, countries, since, limit, after } = request;
+  return new URLSearchParams({
+    search_page_ids: listOf(pageIds),
+    ad_reached_countries: listOf(countries.map((country) => `'${country}'`)),
+    ad_active_status: pass === 'inactive' ? 'INACTIVE' : 'ACTIVE',
+    ad_type: 'ALL',
+    fields: FIELDS.join(','),
+    limit: String(limit),
+    ...(pass === 'inactive' && since !== null ? { ad_delivery_date_min: since } : {}),
+    ...(after === null ? {} : { after }),
+  });
+};

@@ -1,0 +1,205 @@
+import { hash } from 'node:crypto';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
+import { doubtedPages } from '#domain/collecting/archive-coverage.ts';
+import { afterGoodPage, halvedPage } from '#domain/collecting/page-size.ts';
+import { isObject } from '#domain/shapes/json-object.ts';
+import { libraryAdOf } from '#domain/shapes/library-ad.ts';
+import type { OpenBatch } from '../schedule/batch-store.ts';
+import { type ArchiveCursor, type ArchivePass, atList, firstCursor } from './archive-cursor.ts';
+import { adsByPage, type ArchiveScan, archiveScanOf, type PageAd, spooledAnswers } from './archive-scan.ts';
+import type { AccountAnswer, PacedAccount } from './paced-account.ts';
+
+/** Tries of a call that meets a fault, and the milliseconds before the second, which double. */
+const TRIES_MAX = 5;
+const TRY_FIRST_MS = 10 * SECOND_MS;
+const TRY_MAX_MS = 5 * MINUTE_MS;
+/** Milliseconds until a page whose empty answer is doubted is read again. */
+const DOUBT_MS = HOUR_MS;
+/** Days before the last complete scan from which ended ads are read: the library shows an end late. */
+const STOPS_BEFORE_MS = 2 * DAY_MS;
+
+export type ArchiveReading = {
+  readonly batch: Pick<OpenBatch<ArchiveCursor>, 'startedAt' | 'cursor' | 'commit' | 'pages'>;
+  readonly pageIds: readonly string[];
+  readonly countries: readonly string[];
+  /** Active ads of each page in its last complete scan. */
+  readonly adsBefore: ReadonlyMap<string, number>;
+  /** Start of the last complete scan; `null` before it. Then ended ads are not read. */
+  readonly lastCompleteAt: Date | null;
+  readonly account: Pick<PacedAccount, 'call'>;
+  /** Time at which what was read is returned, in milliseconds since 1970. */
+  readonly endsMs: number;
+  readonly now: () => Date;
+  /** Waits this many milliseconds. Ends at once when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+};
+
+export type ArchiveOutcome =
+  | { readonly kind: 'read'; readonly scan: ArchiveScan }
+  /** The batch goes on later: at `untilMs`, or after a growing delay when it is `null`. `off`: after an operator acted. */
+  | {
+      readonly kind: 'wait';
+      readonly cause: 'fault' | 'shut' | 'off' | 'doubted';
+      readonly untilMs: number | null;
+      readonly detail: string;
+    };
+
+type Waiting = Extract<ArchiveOutcome, { readonly kind: 'wait' }>;
+/** The committed cursor to go on with, or why the batch goes on later. */
+type Step = { readonly cursor: ArchiveCursor } | { readonly outcome: Waiting };
+type Page = Extract<AccountAnswer, { readonly kind: 'page' }>;
+/** A cursor of a pass that is not over. */
+type Reading = ArchiveCursor & { readonly pass: ArchivePass };
+
+const hashOf = (after: string): string => hash('sha256', after).slice(0, 16);
+
+const commit = async ({ batch }: ArchiveReading, cursor: ArchiveCursor): Promise<Step> => {
+  await batch.commit(cursor, null);
+  return { cursor };
+};
+
+/** Ends the reading of ended ads. The scan loses nothing: two absences will end them too. */
+const skipStops = (reading: ArchiveReading, cursor: ArchiveCursor, reason: string): Promise<Step> =>
+  commit(reading, atList(cursor, { groups: [], stopsSkipped: reason }));
+
+/** Begins the pass after the present one. */
+const nextPass = async (reading: ArchiveReading, cursor: Reading): Promise<Step> => {
+  const { batch, pageIds, adsBefore, lastCompleteAt, now } = reading;
+  const asked = pageIds.filter((id) => !cursor.refusedPages.some(({ page_id }) => page_id === id));
+  if (cursor.pass === 'doubted') return commit(reading, atList(cursor, { pass: 'done' }));
+  if (cursor.pass === 'inactive') {
+    return commit(reading, atList(cursor, { pass: 'doubted', groups: cursor.doubted.map((id) => [id]) }));
+  }
+  const doubted = doubtedPages(asked, adsBefore, adsByPage(await spooledAnswers(batch)));
+  const groups = lastCompleteAt === null || asked.length === 0 ? [] : [asked];
+  const doubtedAtMs = now().getTime() + DOUBT_MS;
+  return commit(reading, atList(cursor, { pass: 'inactive', groups, doubted, doubtedAtMs }));
+};
+
+/** Calls, and tries again after faults. `reduce` at the smallest page is a fault too. */
+const callWithTries = async (
+  reading: ArchiveReading,
+  cursor: Reading,
+  pageIds: readonly string[],
+): Promise<AccountAnswer> => {
+  const { account, countries, lastCompleteAt, wait, signal } = reading;
+  const { pass, size, after } = cursor;
+  const since = lastCompleteAt === null ? null : utcDateOfMs(lastCompleteAt.getTime() - STOPS_BEFORE_MS);
+  for (let tries = 1; ; tries += 1) {
+    const answer = await account.call({ pass, pageIds, countries, since, limit: size.limit, after }, signal);
+    const isFault = answer.kind === 'fault' || (answer.kind === 'reduce' && halvedPage(size) === null);
+    if (!isFault) return answer;
+    if (tries === TRIES_MAX) return { kind: 'fault', detail: answer.detail };
+    await wait(Math.min(TRY_FIRST_MS * 2 ** (tries - 1), TRY_MAX_MS), signal);
+    signal.throwIfAborted();
+  }
+};
+
+/** Commits an answer with the cursor. `seen` has the hashes of the cursors of this list. */
+const takePage = async (
+  reading: ArchiveReading,
+  cursor: Reading,
+  pageIds: readonly string[],
+  { ads: rows, after }: Page,
+  seen: Set<string>,
+): Promise<Step> => {
+  const { pass, list, page, groups } = cursor;
+  if (rows.length === 0) return commit(reading, atList(cursor, { groups: groups.slice(1) }));
+  const scannedOn = utcDate(reading.batch.startedAt.toISOString());
+  const scope = { isActive: pass !== 'inactive', scannedOn, pageIds };
+  const ads: PageAd[] = [];
+  const refused: string[] = [];
+  let { cutTexts, leftOut } = cursor;
+  for (const row of rows) {
+    const mapped = libraryAdOf(isObject(row) ? row : {}, scope);
+    if ('refused' in mapped) {
+      refused.push(mapped.refused);
+      continue;
+    }
+    ads.push(mapped.ad);
+    cutTexts += mapped.shortened.texts;
+    leftOut += mapped.shortened.entries;
+  }
+  const key = after === null ? null : hashOf(after);
+  const looped = key !== null && seen.has(key);
+  if (key !== null) seen.add(key);
+  const isStops = pass === 'inactive';
+  const fault = looped ? 'a cursor came twice' : (refused[0] ?? null);
+  const read: ArchiveCursor = {
+    ...cursor,
+    after,
+    page: page + 1,
+    size: afterGoodPage(cursor.size),
+    looped: cursor.looped || (looped && !isStops),
+    refusedAds: cursor.refusedAds + (isStops ? 0 : refused.length),
+    refusedReason: cursor.refusedReason ?? (isStops ? null : (refused[0] ?? null)),
+    cutTexts,
+    leftOut,
+    stopsSkipped: cursor.stopsSkipped ?? (isStops ? fault : null),
+  };
+  const next = after === null || looped ? atList(read, { groups: groups.slice(1) }) : read;
+  const text = JSON.stringify({ pass, list, after: key, ads });
+  await reading.batch.commit(next, { page, text, validators: { etag: null, lastModified: null } });
+  return { cursor: next };
+};
+
+/** Halves a group with a page id that the library refuses, until the id is alone. Then that page is left out. */
+const splitGroup = (
+  reading: ArchiveReading,
+  cursor: Reading,
+  group: readonly string[],
+  detail: string,
+): Promise<Step> => {
+  const rest = cursor.groups.slice(1);
+  const middle = Math.ceil(group.length / 2);
+  if (group.length > 1) {
+    const groups = [group.slice(0, middle), group.slice(middle), ...rest];
+    return commit(reading, atList(cursor, { groups }));
+  }
+  if (cursor.pass === 'inactive') {
+    return commit(reading, atList(cursor, { groups: rest, stopsSkipped: cursor.stopsSkipped ?? detail }));
+  }
+  const refusedPages = [...cursor.refusedPages, { page_id: group[0] as string, message: detail }];
+  return commit(reading, atList(cursor, { groups: rest, refusedPages }));
+};
+
+/** Makes the next call and commits what it means. */
+const readNext = async (reading: ArchiveReading, cursor: Reading, seen: Set<string>): Promise<Step> => {
+  const [group] = cursor.groups;
+  if (group === undefined) return nextPass(reading, cursor);
+  const isDoubt = cursor.pass === 'doubted';
+  if (isDoubt && reading.now().getTime() < cursor.doubtedAtMs) {
+    const detail = `pages ${cursor.doubted.join(', ')} have no ads any more, and are read again`;
+    return { outcome: { kind: 'wait', cause: 'doubted', untilMs: cursor.doubtedAtMs, detail } };
+  }
+  const answer = await callWithTries(reading, cursor, group);
+  const { kind } = answer;
+  const isStops = cursor.pass === 'inactive';
+  if (kind === 'page') return takePage(reading, cursor, group, answer, seen);
+  if (kind === 'reduce') return commit(reading, { ...cursor, size: halvedPage(cursor.size) ?? cursor.size });
+  if (kind === 'invalid') return splitGroup(reading, cursor, group, answer.detail);
+  if (kind === 'shut') {
+    const { untilMs, detail } = answer;
+    return { outcome: { kind: 'wait', cause: 'shut', untilMs, detail } };
+  }
+  if (isStops) return skipStops(reading, cursor, answer.detail);
+  // Before the first answer nothing depends on the token.
+  if (kind === 'off' && cursor.page > 0) await reading.batch.commit({ ...cursor, tokenLost: true }, null);
+  return { outcome: { kind: 'wait', cause: kind, untilMs: null, detail: answer.detail } };
+};
+
+/** Reads the ads of a batch of pages from where it goes on. Throws `LeaseLost`, and when aborted. */
+export const readArchive = async (reading: ArchiveReading): Promise<ArchiveOutcome> => {
+  const { batch, pageIds, endsMs, now } = reading;
+  let cursor = batch.cursor ?? firstCursor(pageIds);
+  const answers = batch.cursor === null ? [] : await spooledAnswers(batch);
+  const seen = new Set(answers.flatMap(({ list, after }) => (list === cursor.list && after ? [after] : [])));
+  while (cursor.pass !== 'done' && now().getTime() < endsMs) {
+    const step: Step = await readNext(reading, { ...cursor, pass: cursor.pass }, seen);
+    if ('outcome' in step) return step.outcome;
+    if (step.cursor.list !== cursor.list) seen.clear();
+    ({ cursor } = step);
+  }
+  return { kind: 'read', scan: await archiveScanOf(batch, cursor) };
+};
