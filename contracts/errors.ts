@@ -24,6 +24,7 @@ export const ERRORS = {
   reply_gone: { type: 'conflict', status: 409 },
   rate_limited: { type: 'rate_limited', status: 429 },
   internal: { type: 'internal', status: 500 },
+  overloaded: { type: 'unavailable', status: 503 },
 } as const;
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorType = (typeof ERRORS)[ErrorCode]['type'];

@@ -1,6 +1,7 @@
 import type { RefusedRequests } from '#application/access/refused-requests.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
+import type { Admission } from './server/admission.ts';
 import type { Etags } from './server/etags.ts';
 
 /** Dependencies of pipeline steps and handlers. */
@@ -8,4 +9,5 @@ export type ApiDependencies = OperationDependencies & {
   readonly idempotencyStore: IdempotencyStore;
   readonly refusedRequests: RefusedRequests;
   readonly etags: Etags;
+  readonly admission: Admission;
 };

@@ -32,6 +32,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   );
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
+  const accessDb = resources.use(openReadDatabase(DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Retries without limit. The API serves without NATS and sends scrape requests once it is connected.
@@ -66,6 +67,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   const baseUrl = settings.API_BASE_URL ?? `http://${API_HOST}:${API_PORT}`;
   const app = buildApi({
     db,
+    accessDb,
     pool,
     eventStore,
     projectionWait,

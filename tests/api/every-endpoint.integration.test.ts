@@ -22,6 +22,8 @@ import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/st
 let stack: ApiStack;
 let app: FastifyInstance;
 let broken: FastifyInstance;
+/** An API that admits no request, as one with the maximum in progress. */
+let crowded: FastifyInstance;
 /** An API with a fixed clock: its rate-limit window never ends, however long a test takes. */
 let fixedClockApi: FastifyInstance;
 let key: Key;
@@ -43,6 +45,7 @@ beforeAll(async () => {
   const scan = siteScan('alpha.com', '2026-05-01T08:00Z', { tools: [siteTool('arm-and-leg')] });
   await seedEvents(stack, [...siteEvents(scan), nameOperator(OPERATOR_ID)]);
   broken = await openBroken();
+  crowded = await stack.api({ inFlightMax: 0 });
   const noon = new Date('2026-11-20T12:00:30.000Z');
   fixedClockApi = await stack.api({ clock: { now: () => noon }, nats: new Promise(() => undefined) });
   exhausted = await stack.key({ plan: 'free' });
@@ -236,6 +239,14 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
           'x-ratelimit-reset': String(Date.parse('2026-11-20T12:01:00.000Z') / 1_000),
           'retry-after': '30',
         });
+      });
+    });
+
+    describe('503', () => {
+      test('asks to try again when too many requests are in progress', async () => {
+        const reply = await send(crowded, endpoint, { key });
+        expect(reply.status).toBe(503);
+        expect([reply.error.type, reply.headers['retry-after']]).toEqual(['unavailable', '1']);
       });
     });
 

@@ -173,6 +173,8 @@ const ERROR_MEANINGS: Readonly<Record<ErrorType, string>> = {
   conflict: 'It exists already, or changed meanwhile.',
   rate_limited: 'Wait until the time given by `x-ratelimit-reset`.',
   internal: 'Try again, and report the `request_id`.',
+  unavailable:
+    'Too busy, or the request took too long: narrow it, or try again after `retry-after`. At most two searches of a workspace run at the same time and eight wait.',
 };
 
 const errorResponseOf = (type: ErrorType, error: Json): Json => {
@@ -187,7 +189,9 @@ const errorResponseOf = (type: ErrorType, error: Json): Json => {
   const headers = type === 'unauthorized' ? ['x-request-id', 'www-authenticate'] : RATE_HEADERS;
   return {
     description: ERROR_MEANINGS[type],
-    headers: headerRefs(type === 'rate_limited' ? [...headers, 'retry-after'] : headers),
+    headers: headerRefs(
+      type === 'rate_limited' || type === 'unavailable' ? [...headers, 'retry-after'] : headers,
+    ),
     content: { 'application/json': { schema: error, example } },
   };
 };

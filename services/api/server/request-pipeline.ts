@@ -1,4 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
+import { admit } from './steps/admit.ts';
 import { awaitMinPosition } from './steps/await-min-position.ts';
 import { validateInput } from './steps/validate-input.ts';
 import { authenticate } from './steps/authenticate.ts';
@@ -23,6 +24,7 @@ export const READ_PIPELINE: readonly Step[] = [
   authorizeWorkspace,
   authorizeScope,
   validateInput,
+  admit,
   awaitMinPosition,
   runHandler,
   sendReply,
@@ -35,6 +37,7 @@ export const WRITE_PIPELINE: readonly Step[] = [
   authorizeWorkspace,
   authorizeScope,
   validateInput,
+  admit,
   claimIdempotencyKey,
   runHandler,
   storeIdempotentReply,
@@ -74,6 +77,8 @@ export const runPipeline = async (
   } catch (error) {
     await context.claim?.release(error instanceof Refusal ? 'refused' : 'failed').catch(() => undefined);
     sendError(context.reply, context.requestId, error, dependencies.log, context);
+  } finally {
+    context.place?.[Symbol.dispose]();
   }
   meter(context.reply.raw.statusCode, (performance.now() - since) / 1_000);
 };

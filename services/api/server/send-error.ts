@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
+import { toOverload } from '#operations/endpoint/overload.ts';
 import { rateHeaders } from '#application/access/rate-limiter.ts';
 import { errorBody } from '#platform/http/error-body.ts';
 import { type Headers, send } from '#platform/http/send-json.ts';
@@ -12,10 +13,11 @@ import type { RequestContext } from './request-context.ts';
 export const sendError = (
   reply: FastifyReply,
   requestId: string,
-  error: unknown,
+  thrown: unknown,
   log: Log,
   context?: RequestContext,
 ): void => {
+  const error = toOverload(thrown);
   const refusal =
     error instanceof Refusal
       ? error

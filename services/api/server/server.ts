@@ -10,6 +10,7 @@ import {
 import { registerDocumentation } from './docs-page.ts';
 import { registerDownloads } from './download-route.ts';
 import { ENDPOINTS } from '#operations/index.ts';
+import { createAdmission } from './admission.ts';
 import { createEtags } from './etags.ts';
 import { createRequestContext, type RequestContext } from './request-context.ts';
 import { createIdempotencyStore } from '../idempotency/idempotency-store.ts';
@@ -40,6 +41,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export type ApiResources = OperationResources & {
   /** Refused requests per minute and address; the default of `refused-requests.ts` when absent. */
   readonly refusedPerMinute?: number;
+  /** Maximum requests in progress; that of `admission.ts` when absent. */
+  readonly inFlightMax?: number;
   /** Proxies whose `x-forwarded-for` names the address of a client. */
   readonly trustedProxies?: readonly string[];
 };
@@ -94,6 +97,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
       perMinute,
     }),
     etags: createEtags(cursorSecret),
+    admission: createAdmission(resources.inFlightMax),
   };
   const { log } = dependencies;
   const sendRefusal = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {

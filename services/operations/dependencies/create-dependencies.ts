@@ -1,3 +1,4 @@
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
@@ -11,6 +12,7 @@ import { createDownloadLinks } from './download-links.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { createMediaLinks } from './media-links.ts';
 import { createRateLimiter } from '#application/access/rate-limiter.ts';
+import { createHeavyReads } from './heavy-reads.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
 import { createScrapeRequests } from './scrape-requests.ts';
@@ -35,6 +37,8 @@ export type OperationResources = Pick<
   readonly downloadSecret: string;
   /** Second secrets accepted for reading, during a rotation. */
   readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
+  /** Connections for API keys only, to the primary, so that no read delays them. `db` when absent. */
+  readonly accessDb?: ReadDatabase;
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
 };
@@ -47,6 +51,7 @@ export const createOperationDependencies = ({
   secondSecrets = {},
   memberVault = null,
   secretVault = null,
+  accessDb,
   ...resources
 }: OperationResources): OperationDependencies => {
   const rateLimiter = createRateLimiter(resources.clock);
@@ -62,13 +67,14 @@ export const createOperationDependencies = ({
     secretVault,
     signingSecrets: secretVault && openSigningSecrets(resources.eventStore, secretVault),
     rateLimiter,
-    callers: createKeyLeaseCache(resources.db),
+    callers: createKeyLeaseCache(accessDb ?? resources.db),
     keyUsage: createKeyUsage(resources.pool, resources.log),
     cursors: createCursors(cursorSecret, secondSecrets.cursor),
     downloadLinks: createDownloadLinks(linkSigner, resources.baseUrl),
     mediaLinks: createMediaLinks(linkSigner, resources.baseUrl),
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
+    heavyReads: createHeavyReads(),
     readModelLag: createReadModelLag(resources.db),
   };
 };

@@ -17,6 +17,7 @@ import type { DownloadLinks } from './download-links.ts';
 import type { MediaLinks } from './media-links.ts';
 import type { RateLimiter } from '#application/access/rate-limiter.ts';
 import type { ScrapeRequests } from './scrape-requests.ts';
+import type { HeavyReads } from './heavy-reads.ts';
 import type { ReadCoalescing } from './read-coalescing.ts';
 import type { ReadModelLag } from './read-model-lag.ts';
 
@@ -42,6 +43,7 @@ export type OperationDependencies = {
   readonly alertChannels: AlertChannels;
   readonly scrapeRequests: ScrapeRequests;
   readonly coalesceReads: ReadCoalescing;
+  readonly heavyReads: HeavyReads;
   readonly readModelLag: ReadModelLag;
   /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;

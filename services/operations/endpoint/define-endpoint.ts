@@ -59,6 +59,7 @@ export const SHARED_ERRORS = [
   'forbidden',
   'rate_limited',
   'internal',
+  'unavailable',
 ] as const;
 
 /** Contract of an endpoint, without the schemas of its input. */

@@ -5,6 +5,7 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import type { Call, Endpoint } from './define-endpoint.ts';
 import { createExecute } from './execute-command.ts';
+import { toOverload } from './overload.ts';
 import type { Reply } from './reply.ts';
 
 /** Input of a handler, without `execute`. The contract checks the types of its parameters, not the compiler. */
@@ -37,7 +38,11 @@ const callHandler = async (
   dependencies: OperationDependencies,
 ): Promise<Reply> => {
   const execute = createExecute(dependencies.workspaceCommands, call);
-  const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, dependencies);
+  const db = dependencies.heavyReads.of(dependencies.db, call.caller.workspaceId);
+  const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, {
+    ...dependencies,
+    db,
+  });
   const asOf = await asOfReply(endpoint, reply, dependencies);
   const { baseUrl, mediaLinks, clock } = dependencies;
   const located = withObservedLinks(reply.data).replaceAll(BASE_URL_MARK, baseUrl);
@@ -60,7 +65,13 @@ export const runEndpointHandler = (
   createCall: () => HandlerCall,
   dependencies: OperationDependencies,
 ): Promise<Reply> => {
-  const run = (): Promise<Reply> => callHandler(endpoint, createCall(), dependencies);
+  const run = async (): Promise<Reply> => {
+    try {
+      return await callHandler(endpoint, createCall(), dependencies);
+    } catch (error) {
+      throw toOverload(error);
+    }
+  };
   const scope = sharingScope(endpoint, caller);
   return scope === null ? run() : dependencies.coalesceReads(`${scope} ${readKey}`, run);
 };

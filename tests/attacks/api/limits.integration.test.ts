@@ -4,8 +4,8 @@ import { createKeyText } from '#application/access/api-key-format.ts';
 import { createRateLimiter } from '#application/access/rate-limiter.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { openNats } from '#platform/nats/connection.ts';
-import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
-import { attack, tries } from './attack.ts';
+import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
+import { attack, tries } from '../attack.ts';
 
 /** Attacks on the limits of requests. The minute stands still, so that no attack runs over its end. */
 const clock = { now: () => new Date('2026-11-20T12:00:30.000Z') };

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
-import { on, type Reply } from '../dsl/api.ts';
-import { attack, tries } from './attack.ts';
-import { pairRequest, urlOf } from './pair-requests.ts';
+import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
+import { on, type Reply } from '../../dsl/api.ts';
+import { attack, tries } from '../attack.ts';
+import { pairRequest, urlOf } from '../pair-requests.ts';
 
 /** Attacks on a whole API with its servers. They share one stack. */
 let stack: ApiStack;

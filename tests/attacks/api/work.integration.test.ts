@@ -1,0 +1,156 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { HEAVY_PER_WORKSPACE_MAX } from '#operations/dependencies/heavy-reads.ts';
+import { IN_FLIGHT_OF_WORKSPACE_MAX } from '#services/api/server/admission.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
+import { attack, isLong } from '../attack.ts';
+
+/** Attacks on the work that one caller can cause. */
+const SEARCHES = 50;
+/** Rows that a worst search computes; in `npm run attack` about a third of a second of a processor. */
+const SEARCHED_ROWS = isLong ? 1_500_000 : 100_000;
+/** Milliseconds after which the server cancels a statement in these tests. */
+const STATEMENT_TIMEOUT_MS = 100;
+/** Milliseconds to wait for a connection in these tests. */
+const CONNECT_TIMEOUT_MS = 1_000;
+/** Maximum number of reads in one measurement. */
+const READS = 200;
+
+let stack: ApiStack;
+let key: Key;
+let other: Key;
+beforeAll(async () => {
+  stack = await openApiStack();
+  [key, other] = await Promise.all([stack.key(), stack.key({ plan: 'business' })]);
+  await stack.seed(['alpha']);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const get = (app: FastifyInstance, url: string, whose: Key) =>
+  app.inject({ url, headers: { authorization: `Bearer ${whose.text}` } });
+
+const percentile = (times: readonly number[], share: number): number =>
+  times.toSorted((one, next) => one - next)[Math.ceil(times.length * share) - 1] ?? Number.NaN;
+
+/** Reads a brand `READS` times, or until `until` is over. Returns milliseconds; every reply must be 200. */
+const readBrand = async (app: FastifyInstance, until?: Promise<unknown>): Promise<number[]> => {
+  const times: number[] = [];
+  const measuring = { isOver: false };
+  const waitForEnd = async (): Promise<void> => {
+    await until;
+    measuring.isOver = until !== undefined;
+  };
+  const end = waitForEnd();
+  while (!measuring.isOver && times.length < READS) {
+    const since = performance.now();
+    const { statusCode } = await get(app, '/v1/brands/alpha-com', other);
+    times.push(performance.now() - since);
+    expect(statusCode).toBe(200);
+  }
+  await end;
+  return times;
+};
+
+attack(
+  'fifty worst searches of one key hold up no other workspace, and none is an internal error',
+  async () => {
+    await using real = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
+    let [running, most] = [0, 0];
+    const db: ReadDatabase = {
+      query: (statement) => real.query(statement),
+      slow: async (statement) => {
+        running += 1;
+        most = Math.max(most, running);
+        try {
+          await real.slow({ sql: `select count(*) from generate_series(1, ${SEARCHED_ROWS})`, values: [] });
+          return await real.slow(statement);
+        } finally {
+          running -= 1;
+        }
+      },
+    };
+    const app = await stack.api({ db });
+    await readBrand(app);
+    const undisturbed = percentile(await readBrand(app), 0.99);
+    const searches = Promise.all(
+      Array.from({ length: SEARCHES }, (_, place) => get(app, `/v1/ads?q=word${place}`, key)),
+    );
+    const beside = percentile(await readBrand(app, searches), 0.99);
+    const replies = await searches;
+    const done = replies.filter(({ statusCode }) => statusCode === 200).length;
+    const refused = replies.filter(({ statusCode }) => statusCode === 503);
+    expect(done + refused.length).toBe(SEARCHES);
+    expect(Math.min(done, refused.length)).toBeGreaterThanOrEqual(HEAVY_PER_WORKSPACE_MAX);
+    expect(most).toBeLessThanOrEqual(HEAVY_PER_WORKSPACE_MAX);
+    for (const { headers } of refused) expect(headers['retry-after']).toMatch(/^[13]$/);
+    const ratio = beside / undisturbed;
+    // Time is judged in `npm run attack` only, which has the machine to itself.
+    if (isLong) expect(ratio).toBeLessThanOrEqual(2);
+    return `${done} × 200, ${refused.length} × 503, at most ${most} at once; p99 of another workspace ${undisturbed.toFixed(1)} → ${beside.toFixed(1)} ms (${ratio.toFixed(2)} ×)`;
+  },
+);
+
+attack(
+  'a search that runs into its timeout is 503 with a hint, and so is a wait for a connection',
+  async () => {
+    const pool = openPool(stack.environment['DATABASE_URL'] ?? '', 1, {
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
+    await using real = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
+    try {
+      const sleeping: ReadDatabase = {
+        query: (statement) => real.query(statement),
+        slow: async () => (await pool.query('select pg_sleep(600)')).rows,
+      };
+      const app = await stack.api({ db: sleeping });
+      const isConnected = () =>
+        pool
+          .query('select 1')
+          .then(() => true)
+          .catch(() => false);
+      await expect.poll(isConnected, { timeout: 30_000 }).toBe(true);
+      const timedOut = await get(app, '/v1/ads?q=word', key);
+      const taken = await pool.connect();
+      const unconnected = await get(app, '/v1/ads?q=word', key);
+      taken.release();
+      for (const { statusCode, headers, body } of [timedOut, unconnected])
+        expect([statusCode, headers['retry-after'], body]).toEqual([
+          503,
+          '3',
+          expect.stringContaining('Narrow it'),
+        ]);
+    } finally {
+      await pool.end();
+    }
+    return '503 after 3 s, twice';
+  },
+);
+
+attack('a workspace cannot use up the requests in progress of a process', async () => {
+  await using real = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
+  const gate = Promise.withResolvers<void>();
+  const db: ReadDatabase = {
+    query: async (statement) => {
+      if (statement.sql.includes('notes.')) await gate.promise;
+      return real.query(statement);
+    },
+    slow: (statement) => real.slow(statement),
+  };
+  const app = await stack.api({ db, accessDb: real });
+  const sent = IN_FLIGHT_OF_WORKSPACE_MAX + 50;
+  const statuses: number[] = [];
+  const waiting = Array.from({ length: sent }, async (_, place) => {
+    const url = `/v1/workspaces/${key.workspaceId}/notes?limit=${(place % 100) + 1}`;
+    statuses.push((await get(app, url, key)).statusCode);
+  });
+  await expect.poll(() => statuses.length, { timeout: 30_000 }).toBe(50);
+  expect((await get(app, '/v1/brands/alpha-com', other)).statusCode).toBe(200);
+  gate.resolve();
+  await Promise.all(waiting);
+  const refused = statuses.filter((status) => status === 503).length;
+  expect([refused, statuses.filter((status) => status === 200).length]).toEqual([50, sent - 50]);
+  return `${refused} of ${sent} refused, another workspace answered`;
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { Refusal } from '#contracts/errors.ts';
+import {
+  createHeavyReads,
+  HEAVY_IN_FLIGHT_MAX,
+  HEAVY_PER_WORKSPACE_MAX,
+  WAITING_PER_WORKSPACE_MAX,
+} from '#operations/dependencies/heavy-reads.ts';
+
+const QUERY = { sql: 'select', values: [] };
+
+/** A database whose searches end when the test says so. */
+const openDatabase = () => {
+  const searches: PromiseWithResolvers<readonly never[]>[] = [];
+  const db = {
+    query: async () => [],
+    slow: () => {
+      const search = Promise.withResolvers<readonly never[]>();
+      searches.push(search);
+      return search.promise;
+    },
+  } as ReadDatabase;
+  return { db, searches };
+};
+
+/** Waits until all that is ready has run. */
+const settle = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+
+describe('heavy reads', () => {
+  test('of one workspace: two run, eight wait, further ones are refused with a time', async () => {
+    const { db, searches } = openDatabase();
+    const own = createHeavyReads().of(db, 'one');
+    const sent = HEAVY_PER_WORKSPACE_MAX + WAITING_PER_WORKSPACE_MAX;
+    const accepted = Array.from({ length: sent }, () => own.slow(QUERY));
+    const refused = await own.slow(QUERY).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
+    await settle();
+    expect(searches).toHaveLength(HEAVY_PER_WORKSPACE_MAX);
+    for (let done = 0; done < sent; done += 1) {
+      searches[done]?.resolve([]);
+      await settle();
+    }
+    expect(await Promise.all(accepted)).toHaveLength(sent);
+    const again = own.slow(QUERY);
+    await settle();
+    searches.at(-1)?.resolve([]);
+    expect(await again).toEqual([]);
+  });
+
+  test('of one workspace leave connections to others, also to those that come later', async () => {
+    const { db, searches } = openDatabase();
+    const heavy = createHeavyReads();
+    const crowd = Array.from({ length: 5 }, () => heavy.of(db, 'one').slow(QUERY));
+    const others = Array.from({ length: HEAVY_IN_FLIGHT_MAX - HEAVY_PER_WORKSPACE_MAX }, (_, place) =>
+      heavy.of(db, `other ${place}`).slow(QUERY),
+    );
+    await settle();
+    expect(searches).toHaveLength(HEAVY_IN_FLIGHT_MAX);
+    const late = heavy.of(db, 'late').slow(QUERY);
+    searches.at(-1)?.resolve([]);
+    await others.at(-1);
+    await settle();
+    // The free place goes to the workspace below its limit, although the others came first.
+    searches.at(-1)?.resolve([]);
+    expect(await late).toEqual([]);
+    for (let place = 0; place < searches.length; place += 1) {
+      searches[place]?.resolve([]);
+      await settle();
+    }
+    await Promise.all([...crowd, ...others]);
+  });
+
+  test('wait no longer than their limit', async () => {
+    const { db } = openDatabase();
+    const own = createHeavyReads(1).of(db, 'one');
+    for (let count = 0; count < HEAVY_PER_WORKSPACE_MAX; count += 1) void own.slow(QUERY);
+    await expect(own.slow(QUERY)).rejects.toBeInstanceOf(Refusal);
+  });
+
+  test('that fail free their place', async () => {
+    const { db, searches } = openDatabase();
+    const own = createHeavyReads().of(db, 'one');
+    for (let count = 0; count < 3 * HEAVY_PER_WORKSPACE_MAX; count += 1) {
+      const search = own.slow(QUERY);
+      await settle();
+      searches.at(-1)?.reject(new Error('lost'));
+      await expect(search).rejects.toThrow('lost');
+    }
+  });
+});
