@@ -68,3 +68,18 @@ create table if not exists collecting.attempt (
 );
 create index if not exists attempt_at on collecting.attempt (at);
 create index if not exists attempt_target on collecting.attempt (source, domain, at);
+
+-- Access to the library API. The token is in the vault; this table has only its fingerprint. One process at a time makes
+-- the calls of an account.
+create table if not exists collecting.account (
+  name text primary key,
+  token_fingerprint text not null,
+  set_at timestamptz not null,
+  -- At the latest, 60 days after it was set.
+  expires_at timestamptz not null,
+  -- `open`, `shut` until a time, or `off` with its reason.
+  access jsonb not null,
+  -- Usage in percent that the platform reported last.
+  percent double precision,
+  used_at timestamptz
+);

@@ -1,27 +1,17 @@
 import { z } from 'zod';
+import { vaultSettings } from '#application/vault/cipher.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
-import { CollectContact, serverSettings } from '#platform/settings.ts';
+import { CollectContact, secret, serverSettings } from '#platform/settings.ts';
 
 /** Sources that the collector reads. */
 export const SOURCES = ['storefront'] as const;
 
 const { DATABASE_URL, NATS_URL } = serverSettings;
 
-export const CollectorSettings = z.object({
-  DATABASE_URL,
-  NATS_URL,
-  ...serviceSettings,
+const sharedSettings = {
   ...egressSettings,
-  COLLECT_SOURCES: z
-    .string()
-    .transform((text) => text.split(',').map((source) => source.trim()))
-    .pipe(z.array(z.enum(SOURCES)).min(1))
-    .default([...SOURCES])
-    .describe('Sources that are read, separated by commas: `storefront`.'),
-  COLLECT_CONTACT: CollectContact.describe(
-    'URL or e-mail address at which sites reach you. It is part of the `User-Agent` of every request.',
-  ),
+  ...vaultSettings,
   COLLECT_VIA: z
     .string()
     .regex(
@@ -32,4 +22,41 @@ export const CollectorSettings = z.object({
     .describe(
       'Origin on loopback that receives all requests, each with the `Host` of its URL, without a pace; for tests and the local stack. Needs `EGRESS_ALLOW_LOOPBACK`.',
     ),
+  ADS_ARCHIVE_URL: z
+    .url({ protocol: /^https$/ })
+    .default('https://graph.facebook.com')
+    .describe('Origin of the official library API.'),
+  ADS_ARCHIVE_VERSION: z
+    .string()
+    .regex(/^v(1[3-9]|[2-9]\d|\d{3})\.\d$/, 'a version from v13.0 on; the fields had other names before')
+    .default('v24.0')
+    .describe('Version of the official library API.'),
+  ADS_ARCHIVE_APP_ID: z
+    .string()
+    .regex(/^\d{5,20}$/, 'the digits of an app id')
+    .optional()
+    .describe('Id of your app at the platform, to exchange a token for one that is valid longer.'),
+  ADS_ARCHIVE_APP_SECRET: secret(
+    z.string().min(16).optional(),
+    'Secret of your app. With it each call proves that it comes from the app.',
+  ),
+} as const;
+
+/** Settings of the commands about the token of the library API. */
+export const TokenSettings = z.object(sharedSettings);
+
+export const CollectorSettings = z.object({
+  DATABASE_URL,
+  NATS_URL,
+  ...serviceSettings,
+  ...sharedSettings,
+  COLLECT_SOURCES: z
+    .string()
+    .transform((text) => text.split(',').map((source) => source.trim()))
+    .pipe(z.array(z.enum(SOURCES)).min(1))
+    .default([...SOURCES])
+    .describe('Sources that are read, separated by commas: `storefront`.'),
+  COLLECT_CONTACT: CollectContact.describe(
+    'URL or e-mail address at which sites reach you. It is part of the `User-Agent` of every request.',
+  ),
 });

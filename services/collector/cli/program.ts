@@ -2,13 +2,19 @@ import { Command } from 'commander';
 import { registerChangeCommands } from './change.ts';
 import { registerPlanCommand } from './plan.ts';
 import { registerStatusCommand } from './status.ts';
+import { registerTokenCommands } from './token.ts';
 
 /** Creates the command line of the collector, `npm run collect -- …`. */
 export const createProgram = (): Command => {
   const program = new Command('collect')
     .description('show and steer what the collector reads')
     .option('--json', 'print JSON');
-  for (const register of [registerStatusCommand, registerPlanCommand, registerChangeCommands]) {
+  for (const register of [
+    registerStatusCommand,
+    registerPlanCommand,
+    registerChangeCommands,
+    registerTokenCommands,
+  ]) {
     register(program);
   }
   return program;
