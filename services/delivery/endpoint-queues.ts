@@ -12,6 +12,11 @@ const IN_FLIGHT_OF = { webhook: 16, chat: 1, email: 4 } as const;
 /** Maximum concurrent sends to a webhook whose last attempt failed. */
 const IN_FLIGHT_OF_FAILING = 2;
 /**
+ * Maximum concurrent sends of one workspace, so that one with many receivers that hang cannot use up all slots. E-mail
+ * does not count: all workspaces share its queue.
+ */
+export const IN_FLIGHT_OF_WORKSPACE_MAX = 128;
+/**
  * Maximum queued deliveries per endpoint, and per failing endpoint. Further ones stay in Postgres until there is
  * capacity.
  */
@@ -22,6 +27,8 @@ const WAITING_OF_FAILING = 16;
  * fetching for the others.
  */
 const COUNTED_PER_ENDPOINT = 64;
+/** The same limit for all endpoints of a workspace. */
+const COUNTED_PER_WORKSPACE = 512;
 /**
  * LOAD_MAX: load at which no more deliveries are fetched. HELD_MAX: the same limit for all deliveries held, counted
  * or not.
@@ -39,6 +46,8 @@ type EndpointQueue = {
   inFlight: number;
   /** True when more deliveries of this endpoint are due in Postgres. */
   overflowed: boolean;
+  /** The set of blocked queues that it is in. */
+  blockedIn: Set<EndpointQueue> | null;
 };
 
 export type EndpointQueueOptions = {
@@ -73,6 +82,10 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
   const queues = new Map<string, EndpointQueue>();
   /** Queues that only need a free slot, in the order in which they became blocked. */
   const blocked = new Set<EndpointQueue>();
+  /** Queues whose next delivery waits for its workspace, by workspace. */
+  const blockedByWorkspace = new Map<string, Set<EndpointQueue>>();
+  /** Concurrent sends by workspace. */
+  const ofWorkspaces = new Map<string, number>();
   const failing = new LRUCache<string, true>({ max: FAILING_REMEMBERED_MAX });
   let inFlight = 0;
   let retriesInFlight = 0;
@@ -87,13 +100,28 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
   const capacityOf = (endpoint: string): number =>
     failing.has(endpoint) ? WAITING_OF_FAILING : WAITING_PER_ENDPOINT;
 
-  /** Removes and returns the next delivery of a queue that may send now. First attempts go before retries. */
+  /** Returns the list that a queue sends from next. First attempts go before retries. */
+  const nextList = ({ first, retries }: EndpointQueue): ClaimedDelivery[] =>
+    first.length > 0 || retriesInFlight >= RETRIES_IN_FLIGHT_MAX ? first : retries;
+
+  const isWorkspaceFull = ({ target, workspaceId }: ClaimedDelivery): boolean =>
+    target.channel !== 'email' && (ofWorkspaces.get(workspaceId) ?? 0) >= IN_FLIGHT_OF_WORKSPACE_MAX;
+
+  const countOfWorkspace = ({ target, workspaceId }: ClaimedDelivery, by: 1 | -1): void => {
+    if (target.channel === 'email') return;
+    const count = (ofWorkspaces.get(workspaceId) ?? 0) + by;
+    if (count === 0) ofWorkspaces.delete(workspaceId);
+    else ofWorkspaces.set(workspaceId, count);
+  };
+
+  /** Removes and returns the next delivery of a queue that may send now. */
   const next = (queue: EndpointQueue): ClaimedDelivery | undefined => {
     if (closed || inFlight >= IN_FLIGHT_MAX) return undefined;
-    const canRetry = retriesInFlight < RETRIES_IN_FLIGHT_MAX;
-    const list = queue.first.length > 0 || !canRetry ? queue.first : queue.retries;
+    const list = nextList(queue);
     const head = list[0];
-    return head === undefined || queue.inFlight >= limitOf(queue, head) ? undefined : list.shift();
+    if (head === undefined || queue.inFlight >= limitOf(queue, head) || isWorkspaceFull(head))
+      return undefined;
+    return list.shift();
   };
 
   const send = async (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> => {
@@ -101,21 +129,40 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
     queue.inFlight += 1;
     inFlight += 1;
     retriesInFlight += retries;
+    countOfWorkspace(delivery, 1);
     const arrived = await attempt(delivery);
     if (arrived) failing.delete(queue.endpoint);
     else failing.set(queue.endpoint, true);
     queue.inFlight -= 1;
     inFlight -= 1;
     retriesInFlight -= retries;
+    countOfWorkspace(delivery, -1);
+    // Starts the workspace's other queues first, because this queue would take the free place again.
+    startBlocked(blockedByWorkspace.get(delivery.workspaceId));
     start(queue);
-    // A queue that still cannot send moves to the end of the set. Without the bound this loop would reach it again.
-    let tries = Math.min(BLOCKED_TRIED, blocked.size);
-    for (const other of blocked) {
+    startBlocked(blocked);
+    if (closed && inFlight === 0) idle.resolve();
+  };
+
+  /** Starts blocked queues. One that still cannot send moves to the end of the set: without a bound this would not end. */
+  const startBlocked = (queuesBlocked: Set<EndpointQueue> | undefined): void => {
+    let tries = Math.min(BLOCKED_TRIED, queuesBlocked?.size ?? 0);
+    for (const queue of queuesBlocked ?? []) {
       if (tries === 0 || inFlight >= IN_FLIGHT_MAX) break;
       tries -= 1;
-      start(other);
+      start(queue);
     }
-    if (closed && inFlight === 0) idle.resolve();
+  };
+
+  /** Returns the set in which a queue waits to be started; `null` when its own sends start it. */
+  const blockedSetOf = (queue: EndpointQueue): Set<EndpointQueue> | null => {
+    const head = nextList(queue)[0];
+    if (head !== undefined && isWorkspaceFull(head)) {
+      const set = blockedByWorkspace.get(head.workspaceId) ?? new Set();
+      blockedByWorkspace.set(head.workspaceId, set);
+      return set;
+    }
+    return queue.inFlight === 0 || inFlight >= IN_FLIGHT_MAX ? blocked : null;
   };
 
   const start = (queue: EndpointQueue): void => {
@@ -123,9 +170,9 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
       void send(queue, delivery);
     const waits = waitingCount(queue);
     // Moves to the end of the set, so that queues blocked earlier are served first.
-    blocked.delete(queue);
-    if (waits > 0 && queue.inFlight === 0) blocked.add(queue);
-    else if (waits > 0 && inFlight >= IN_FLIGHT_MAX) blocked.add(queue);
+    queue.blockedIn?.delete(queue);
+    queue.blockedIn = waits > 0 ? blockedSetOf(queue) : null;
+    queue.blockedIn?.add(queue);
     if (waits > 0) return;
     if (queue.overflowed) {
       queue.overflowed = false;
@@ -141,7 +188,7 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
         const { endpoint } = delivery;
         let queue = queues.get(endpoint);
         if (!queue) {
-          queue = { endpoint, first: [], retries: [], inFlight: 0, overflowed: false };
+          queue = { endpoint, first: [], retries: [], inFlight: 0, overflowed: false, blockedIn: null };
           queues.set(endpoint, queue);
         }
         if (waitingCount(queue) >= capacityOf(endpoint)) {
@@ -161,11 +208,15 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
       }
     },
     load: () => {
-      let load = 0;
+      const loads = new Map<string, number>();
       for (const queue of queues.values()) {
-        if (!failing.has(queue.endpoint)) load += Math.min(COUNTED_PER_ENDPOINT, waitingCount(queue));
+        const head = queue.first[0] ?? queue.retries[0];
+        if (!head || failing.has(queue.endpoint)) continue;
+        const owner = head.target.channel === 'email' ? '' : head.workspaceId;
+        const load = (loads.get(owner) ?? 0) + Math.min(COUNTED_PER_ENDPOINT, waitingCount(queue));
+        loads.set(owner, Math.min(COUNTED_PER_WORKSPACE, load));
       }
-      return load;
+      return [...loads.values()].reduce((sum, load) => sum + load, 0);
     },
     waiting: () => [...queues.values()].flatMap(({ first, retries }) => [...first, ...retries]),
     drop: (deliveryIds) => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
 import {
   IN_FLIGHT_MAX,
+  IN_FLIGHT_OF_WORKSPACE_MAX,
   LOAD_MAX,
   createEndpointQueues,
   RETRIES_IN_FLIGHT_MAX,
@@ -15,7 +16,7 @@ let made = 0;
 
 const to = (endpoint: string, isRetry = false): ClaimedDelivery => ({
   deliveryId: `${endpoint}-${++made}`,
-  workspaceId: 'ws_queues',
+  workspaceId: `ws_${endpoint.at(-1)}`,
   alertId: 'alert',
   kind: 'alert',
   endpoint,
@@ -93,6 +94,23 @@ test('counts an endpoint that hangs as little load and refuses its surplus', asy
   expect(refilled).toEqual(['hangs', 'gone']);
 });
 
+test('sends of one workspace to many endpoints leave slots to others, and all are sent in the end', async () => {
+  const { queues, started, end, inFlight } = openControlledQueues();
+  const endpoints = 4 * (IN_FLIGHT_OF_WORKSPACE_MAX / PER_ENDPOINT);
+  const own = (n: number) => ({ ...to(`e${n % endpoints}`), workspaceId: 'ws_crowd' });
+  const all = many(8 * IN_FLIGHT_OF_WORKSPACE_MAX, own);
+  expect(queues.offer(all)).toEqual([]);
+  expect(inFlight()).toHaveLength(IN_FLIGHT_OF_WORKSPACE_MAX);
+  const other = to('other');
+  queues.offer([other]);
+  expect(started.at(-1)).toBe(other);
+  for (let sending = inFlight(); sending.length > 0; sending = inFlight()) {
+    for (const delivery of sending.slice(0, 50)) await end(delivery);
+    expect(inFlight().length).toBeLessThanOrEqual(IN_FLIGHT_OF_WORKSPACE_MAX + 1);
+  }
+  expect(new Set(started)).toEqual(new Set([...all, other]));
+});
+
 test('does not send a delivery that was dropped while queued', async () => {
   const { queues, started, end } = openControlledQueues();
   const all = many(PER_ENDPOINT + 2, () => to('a'));
@@ -130,6 +148,8 @@ test('sends everything once within the limits, for any order of offers and outco
           ...[...Map.groupBy(inFlightNow, ({ endpoint }) => endpoint).values()].map((one) => one.length),
         );
         expect(most).toBeLessThanOrEqual(PER_ENDPOINT);
+        for (const one of Map.groupBy(inFlightNow, ({ workspaceId }) => workspaceId).values())
+          expect(one.length).toBeLessThanOrEqual(IN_FLIGHT_OF_WORKSPACE_MAX);
         await Promise.all(inFlightNow.map((delivery) => end(delivery, outcomes.next().value ?? true)));
       }
       expect(started.map(({ deliveryId }) => deliveryId).toSorted()).toEqual(

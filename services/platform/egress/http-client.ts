@@ -5,8 +5,11 @@ import { ownAddressCheck } from './own-addresses.ts';
 import { checkTargetUrl, type TargetRules } from './check-target-url.ts';
 import { type ConnectTiming, guardedConnector, type Resolve, resolveByNameServer } from './ssrf-guard.ts';
 
-/** Maximum connections per origin. Further requests wait for a free one. */
-const CONNECTIONS_PER_HOST = 64;
+/**
+ * Maximum connections per origin. Many endpoints share one origin, and a receiver that stalls holds its connections. So
+ * the limit is that of all sends at once (`services/delivery/endpoint-queues.ts`): no request waits for another endpoint.
+ */
+const CONNECTIONS_PER_HOST = 512;
 /** Milliseconds until an idle connection is closed. */
 const KEEP_IDLE_MS = 10_000;
 /** Upper limit in milliseconds of the idle time that a server can request. */
