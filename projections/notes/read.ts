@@ -71,3 +71,9 @@ export const findNote = async (
   const [row] = await db.query<Row>({ sql: ONE, values: [workspaceId, noteId] });
   return row ? JSON.stringify(row) : null;
 };
+
+const COUNT = 'select count(*)::int as notes from notes.note where workspace_id = $1';
+
+/** Counts the notes of a workspace, also those on collections that a member does not see. */
+export const countNotes = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
+  (await db.query<{ notes: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.notes ?? 0;

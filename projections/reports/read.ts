@@ -66,3 +66,21 @@ export const listClaimableReports = (
   now: string,
   limit: number,
 ): Promise<readonly ClaimableReport[]> => db.query({ sql: CLAIMABLE, values: [now, limit] });
+
+const COUNT = `
+  select count(*) filter (where status in ('queued', 'running'))::int as queued, count(*)::int as requested
+  from reports.report where workspace_id = $1 and requested_at >= $2`;
+
+/** Number of reports of a workspace that were requested of late, and how many of them are queued or running. */
+export type ReportCounts = { readonly queued: number; readonly requested: number };
+
+/** Counts the reports of a workspace that were requested since a time (ISO timestamp). */
+export const countReports = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  since: string,
+): Promise<ReportCounts> =>
+  (await db.query<ReportCounts>({ sql: COUNT, values: [workspaceId, since] }))[0] ?? {
+    queued: 0,
+    requested: 0,
+  };

@@ -13,6 +13,8 @@ import { nameText } from '#contracts/values/text.ts';
 
 /** Maximum rules per workspace. */
 export const ALERT_RULES_MAX = 200;
+/** Maximum test sends of a workspace per minute, of all its rules together. */
+export const TEST_SENDS_PER_MINUTE = 30;
 /** Maximum brands per rule. */
 export const ALERT_BRANDS_MAX = 500;
 export const ALERT_NAME_MAX_LENGTH = 100;

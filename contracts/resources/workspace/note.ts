@@ -6,6 +6,8 @@ import { proseText } from '#contracts/values/text.ts';
 /** Schemas of notes. */
 
 export const NOTE_BODY_MAX_LENGTH = 10_000;
+/** Maximum notes of a workspace, of all members together. */
+export const NOTES_MAX = 10_000;
 
 const body = proseText(NOTE_BODY_MAX_LENGTH);
 

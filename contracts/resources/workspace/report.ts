@@ -7,6 +7,9 @@ import { RadarItemType } from './radar.ts';
 
 /** Maximum days of a report, first and last day included. */
 export const REPORT_DAYS_MAX = 31;
+/** Maximum reports of a workspace that are queued or running, and that it requests in 24 hours. */
+export const REPORTS_QUEUED_MAX = 50;
+export const REPORTS_PER_DAY_MAX = 500;
 /** Earliest start date. The library holds nothing older. */
 export const REPORT_FROM_EARLIEST = '2000-01-01';
 /** Maximum brands that a request may name. A request without brands covers all tracked brands. */

@@ -1,5 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { NoteEvent } from '#contracts/events/workspace/note.ts';
+import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
 import type { Subject } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import type { Decider } from '../decider.ts';
@@ -49,11 +50,16 @@ export const writeNote =
     readonly body: string;
     readonly by: string;
     readonly at: string;
+    /** Number of notes of the workspace. */
+    readonly notes: number;
   }) =>
   (state: Note): readonly NoteEvent[] => {
-    const { workspace_id, subject, body, by, at } = input;
+    const { workspace_id, subject, body, by, at, notes } = input;
     const note_id = noteIdOf(workspace_id, by, subject);
     if (!state) {
+      if (notes >= NOTES_MAX) {
+        throw new Refusal('limit_reached', `A workspace can have at most ${NOTES_MAX} notes. Delete some.`);
+      }
       const written = { workspace_id, note_id, ...subject, body, written_by: by, written_at: at };
       return [{ type: 'NoteWritten', data: written }];
     }

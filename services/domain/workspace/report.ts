@@ -2,7 +2,12 @@ import { DAY_MS, utcDate } from '#contracts/values/time.ts';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { ReportEvent, ReportFinished, ReportRequested } from '#contracts/events/workspace/report.ts';
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
-import { REPORT_DAYS_MAX, type ReportStatus } from '#contracts/resources/workspace/report.ts';
+import {
+  REPORT_DAYS_MAX,
+  REPORTS_PER_DAY_MAX,
+  REPORTS_QUEUED_MAX,
+  type ReportStatus,
+} from '#contracts/resources/workspace/report.ts';
 import type { Decider } from '../decider.ts';
 
 /**
@@ -89,6 +94,22 @@ export const windowFaults = (from: string, to: string, today: string): readonly 
   return faults;
 };
 
+/** Throws when a workspace has too many reports. `counts`: its reports of the last 24 hours. */
+const requireFewReports = ({ queued, requested }: { queued: number; requested: number }): void => {
+  if (queued >= REPORTS_QUEUED_MAX) {
+    throw new Refusal(
+      'limit_reached',
+      `A workspace can have at most ${REPORTS_QUEUED_MAX} reports queued or running. Wait until some are ready.`,
+    );
+  }
+  if (requested >= REPORTS_PER_DAY_MAX) {
+    throw new Refusal(
+      'limit_reached',
+      `A workspace can request at most ${REPORTS_PER_DAY_MAX} reports in 24 hours. Try again later.`,
+    );
+  }
+};
+
 /**
  * Queues an export. The report's id follows from the workspace and the caller's idempotency key. An existing stream is
  * therefore the report that this key created, and nothing is recorded, even if the other parameters differ.
@@ -104,10 +125,12 @@ export const requestReport =
     readonly from: string;
     readonly to: string;
     readonly at: string;
+    /** Reports of the workspace in the last 24 hours. */
+    readonly counts: { readonly queued: number; readonly requested: number };
   }) =>
   (state: ReportState): readonly ReportEvent[] => {
     if (state) return [];
-    const { workspace_id, report_id, brand_ids, tracked, types, from, to, at } = input;
+    const { workspace_id, report_id, brand_ids, tracked, types, from, to, at, counts } = input;
     const faults = [
       ...windowFaults(from, to, utcDate(at)),
       ...(brand_ids ?? []).flatMap((brandId, index): ErrorDetail[] =>
@@ -119,6 +142,7 @@ export const requestReport =
     if (faults.length > 0) {
       throw new Refusal('invalid_input', 'The report request is invalid; see `details`.', faults);
     }
+    requireFewReports(counts);
     const data = {
       workspace_id,
       report_id,

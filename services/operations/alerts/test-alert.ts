@@ -1,7 +1,9 @@
 import type { AlertDeliveryEvent } from '#contracts/events/workspace/alert-delivery.ts';
-import { TestAlert, TestedAlert } from '#contracts/resources/workspace/alert.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { TEST_SENDS_PER_MINUTE, TestAlert, TestedAlert } from '#contracts/resources/workspace/alert.ts';
 import { channelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import { derivedId } from '#domain/ids.ts';
+import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery } from '../endpoint/parameters.ts';
@@ -24,6 +26,19 @@ const deliveriesOf = (events: readonly AlertDeliveryEvent[]): TestedAlert['deliv
     });
   });
 
+/** Counts a test send of a workspace. Throws at the limit: samples go to addresses of others. */
+const requireTestSend = (
+  { rateLimiter }: Pick<OperationDependencies, 'rateLimiter'>,
+  workspaceId: string,
+): void => {
+  const { allowed, resetIn } = rateLimiter.take(`test sends ${workspaceId}`, TEST_SENDS_PER_MINUTE);
+  if (allowed) return;
+  throw new Refusal(
+    'limit_reached',
+    `A workspace can send at most ${TEST_SENDS_PER_MINUTE} tests in a minute. Try again in ${resetIn} s.`,
+  );
+};
+
 export const testAlert = endpoint({
   method: 'POST',
   path: '/v1/workspaces/{ws}/alerts/{alertId}/test',
@@ -31,8 +46,7 @@ export const testAlert = endpoint({
   tag: 'Alerts',
   scope: 'alerts:write',
   summary: 'Send a sample of an alert now',
-  description:
-    'Takes an empty object as body. Sends one sample on each channel of the rule and returns the results. Includes suspended channels and works for a disabled rule. A failed sample is not retried. The samples are listed among the deliveries, with the kind `test`.',
+  description: `Takes an empty object as body. Sends one sample on each channel of the rule and returns the results. Includes suspended channels and works for a disabled rule. A failed sample is not retried. The samples are listed among the deliveries, with the kind \`test\`. 409 after ${TEST_SENDS_PER_MINUTE} tests of the workspace in a minute.`,
   params: alertParams,
   query: noQuery,
   body: { schema: TestAlert, example: {} },
@@ -64,6 +78,7 @@ export const testAlert = endpoint({
     const { ws: workspace_id, alertId: alert_id } = call.params;
     const rule = await requireRule(dependencies.eventStore, workspace_id, alert_id);
     const send = async () => {
+      requireTestSend(dependencies, workspace_id);
       const sending = channelsOf(rule).map(async (channel) => {
         const attempted_at = dependencies.clock.now().toISOString();
         const deliveryId = derivedId('test delivery', `${alert_id}|${channel}|${call.commandId}`);

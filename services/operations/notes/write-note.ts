@@ -1,8 +1,8 @@
 import { noteStream } from '#contracts/events/workspace/note.ts';
-import { Note, WriteNote } from '#contracts/resources/workspace/note.ts';
+import { Note, NOTES_MAX, WriteNote } from '#contracts/resources/workspace/note.ts';
 import { requireCollection } from '#domain/workspace/collection/decider.ts';
 import { note as noteDecider, noteIdOf, writeNote as decideToWrite } from '#domain/workspace/note.ts';
-import { findNote } from '#projections/notes/read.ts';
+import { countNotes, findNote } from '#projections/notes/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -17,8 +17,7 @@ export const writeNote = endpoint({
   tag: 'Notes',
   scope: 'notes:write',
   summary: "Write the caller's note on a subject",
-  description:
-    'Creates or replaces the one note of the caller on a subject; a replaced note keeps its id. The same text again changes nothing. 404 for a collection that the caller does not see. The service need not know any other subject.',
+  description: `Creates or replaces the one note of the caller on a subject; a replaced note keeps its id. The same text again changes nothing. 404 for a collection that the caller does not see. The service need not know any other subject. 409 for a new note when the workspace has ${NOTES_MAX}.`,
   params: workspaceParams,
   query: noQuery,
   body: {
@@ -37,6 +36,7 @@ export const writeNote = endpoint({
       const { tree } = await readTree(dependencies.workspaceCommands, workspace_id);
       requireCollection(tree, subject.subject_key, by);
     }
+    const notes = await countNotes(dependencies.db, workspace_id);
     const id = noteIdOf(workspace_id, by, subject);
     const { state, position, isShown } = await execute({
       stream: noteStream(workspace_id, id),
@@ -46,6 +46,7 @@ export const writeNote = endpoint({
         subject,
         body,
         by,
+        notes,
         at: dependencies.clock.now().toISOString(),
       }),
       shownIn: ['notes'],

@@ -1,8 +1,16 @@
 import { reportStream } from '#contracts/events/workspace/report.ts';
 import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
-import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/workspace/report.ts';
+import {
+  Report,
+  REPORT_DAYS_MAX,
+  REPORTS_PER_DAY_MAX,
+  REPORTS_QUEUED_MAX,
+  RequestReport,
+} from '#contracts/resources/workspace/report.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
 import { derivedId } from '#domain/ids.ts';
 import { report, requestReport as decideToRequest } from '#domain/workspace/report.ts';
+import { countReports } from '#projections/reports/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { queuedReport, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -16,7 +24,7 @@ export const requestReport = endpoint({
   tag: 'Reports',
   scope: 'reports:write',
   summary: 'Request a report',
-  description: `Queues a CSV export of the radar (ads started, ads stopped, link changes) for tracked brands over up to ${REPORT_DAYS_MAX} days. Read the report until it is ready; cells that a spreadsheet would take for a formula begin with an apostrophe.`,
+  description: `Queues a CSV export of the radar (ads started, ads stopped, link changes) for tracked brands over up to ${REPORT_DAYS_MAX} days. Read the report until it is ready; cells that a spreadsheet would take for a formula begin with an apostrophe. 409 when ${REPORTS_QUEUED_MAX} reports of the workspace are queued or running, or ${REPORTS_PER_DAY_MAX} were requested within 24 hours.`,
   params: workspaceParams,
   query: noQuery,
   body: {
@@ -34,6 +42,8 @@ export const requestReport = endpoint({
     const cause = idempotency_key === undefined ? `command|${commandId}` : `key|${idempotency_key}`;
     const report_id = derivedId('report', `${workspace_id}|${cause}`);
     const now = dependencies.clock.now();
+    const since = new Date(now.getTime() - DAY_MS).toISOString();
+    const counts = await countReports(dependencies.db, workspace_id, since);
     const { state, position } = await execute({
       stream: reportStream(workspace_id, report_id),
       decider: report,
@@ -46,6 +56,7 @@ export const requestReport = endpoint({
         from,
         to,
         at: now.toISOString(),
+        counts,
       }),
       shownIn: ['reports'],
     });

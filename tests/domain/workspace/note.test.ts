@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NoteEvent } from '#contracts/events/workspace/note.ts';
+import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { deleteNote, note, noteIdOf, writeNote } from '#domain/workspace/note.ts';
 import { given } from '#tests/dsl/deciders.ts';
@@ -17,7 +18,8 @@ const deleted = (deleted_by: string): NoteEvent => ({
   type: 'NoteDeleted',
   data: { workspace_id, note_id, deleted_by, deleted_at: LATER },
 });
-const write = (body: string) => writeNote({ workspace_id, subject, body, by: 'ada', at: LATER });
+const write = (body: string, notes = 0) =>
+  writeNote({ workspace_id, subject, body, by: 'ada', at: LATER, notes });
 const remove = (member_id: string, role: Role) =>
   deleteNote({ workspace_id, note_id, by: { member_id, role }, at: LATER });
 
@@ -31,6 +33,10 @@ describe('writeNote', () => {
         data: { workspace_id, note_id, body: 'two', replaced_at: LATER },
       }));
   test('records nothing for the same text', () => given(note, written('one')).when(write('one')).records());
+  test('refuses a new note at the limit of the workspace, and replaces one', () => {
+    given(note).when(write('one', NOTES_MAX)).refuses('limit_reached');
+    given(note, written('one')).when(write('one', NOTES_MAX)).records();
+  });
   test('writes the note again after it was deleted', () =>
     given(note, written('one'), deleted('ada')).when(write('one')).records(written('one', LATER)));
 });

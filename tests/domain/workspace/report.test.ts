@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportEvent } from '#contracts/events/workspace/report.ts';
+import { REPORTS_PER_DAY_MAX, REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
 import {
   extendReportLease,
   failReport,
@@ -21,6 +22,7 @@ const request = {
   from: '2026-11-01',
   to: '2026-11-20',
   at: AT,
+  counts: { queued: 0, requested: 0 },
 } as const;
 const requested: ReportEvent = {
   type: 'ReportRequested',
@@ -74,6 +76,17 @@ describe('requestReport', () => {
     given(report)
       .when(requestReport({ ...request, brand_ids: ['a', 'd'] }))
       .refuses('invalid_input'));
+  test.each([
+    { queued: REPORTS_QUEUED_MAX, requested: REPORTS_QUEUED_MAX },
+    { queued: 0, requested: REPORTS_PER_DAY_MAX },
+  ])('refuses a report beyond the limit of the workspace: %j', (counts) => {
+    given(report)
+      .when(requestReport({ ...request, counts }))
+      .refuses('limit_reached');
+    given(report, requested)
+      .when(requestReport({ ...request, counts }))
+      .records();
+  });
   test.each([
     ['2026-10-01', '2026-10-31', []],
     ['2026-10-01', '2026-11-01', ['window_too_long']],

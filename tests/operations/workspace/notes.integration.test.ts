@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noteStream } from '#contracts/events/workspace/note.ts';
+import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
 import { on } from '#tests/dsl/api.ts';
 import { boardsThrough, colleague, crowded, everyPage, notesOf } from '../fixtures/boards.ts';
 import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
@@ -147,6 +148,21 @@ describe('writeNote 409', () => {
     const send = (body: string) => on(app).post(notesOf(key), { key, headers, body: { ...AD, body } });
     expect((await send('One.')).status).toBe(201);
     expect((await send('Two.')).status).toBe(409);
+  });
+
+  test('rejects a new note at the limit of the workspace, and replaces a note that exists', async () => {
+    const key = await stack.key();
+    await idOf(key, AD);
+    await stack.pool.query(
+      `insert into notes.note select $1, gen_random_uuid(), 'ad', place::text, '', '', '', '' from generate_series(2, $2) place`,
+      [key.workspaceId, NOTES_MAX],
+    );
+    const refused = await write(key, OTHER_AD, 'One more.');
+    expect([refused.status, refused.error.message]).toEqual([
+      409,
+      expect.stringContaining(String(NOTES_MAX)),
+    ]);
+    expect((await write(key, AD, 'Replaced.')).status).toBe(201);
   });
 });
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import type { Report } from '#contracts/resources/workspace/report.ts';
+import { REPORTS_PER_DAY_MAX, REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
 import { finishReport, report, startReport } from '#domain/workspace/report.ts';
 import { executeCommand } from '#application/commands/command-handler.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
@@ -179,6 +180,29 @@ describe('requestReport 409', () => {
     const first = await request(key, {}, headers);
     expect((await request(key, {}, headers)).data).toEqual(first.data);
     expect((await request(key, { types: ['ad_started'] }, headers)).status).toBe(409);
+  });
+
+  test('rejects a report when too many of the workspace are queued, and when too many were requested in a day', async () => {
+    const key = await stack.key();
+    const fill = (status: string, count: number) =>
+      stack.pool.query(
+        `insert into reports.report (workspace_id, report_id, status, requested_at, claimable_at)
+         select $1, gen_random_uuid(), $2, $3, '9999' from generate_series(1, $4::int)`,
+        [key.workspaceId, status, new Date().toISOString(), count],
+      );
+    await fill('queued', REPORTS_QUEUED_MAX);
+    const crowded = await request(key);
+    expect([crowded.status, crowded.error.message]).toEqual([409, expect.stringContaining('queued')]);
+    await stack.pool.query(`update reports.report set status = 'ready' where workspace_id = $1`, [
+      key.workspaceId,
+    ]);
+    await fill('ready', REPORTS_PER_DAY_MAX - REPORTS_QUEUED_MAX);
+    const many = await request(key);
+    expect([many.status, many.error.message]).toEqual([409, expect.stringContaining('24 hours')]);
+    await stack.pool.query(`update reports.report set requested_at = '2020' where workspace_id = $1`, [
+      key.workspaceId,
+    ]);
+    expect((await request(key)).status).toBe(201);
   });
 });
 

@@ -310,7 +310,7 @@ const notes = (): readonly StreamEvent[] => {
   const subject = { subject_type: 'ad', subject_key: AD.item_key } as const;
   const note_id = noteIdOf(workspace_id, 'bea', subject);
   const write = (body: string, minute: number) =>
-    writeNote({ workspace_id, subject, body, by: 'bea', at: at(minute) });
+    writeNote({ workspace_id, subject, body, by: 'bea', at: at(minute), notes: 0 });
   return record(
     noteStream(workspace_id, note_id),
     note,
@@ -332,6 +332,7 @@ const reports = (): readonly StreamEvent[] => {
       from: '2026-05-01',
       to: '2026-05-10',
       at: at(0),
+      counts: { queued: 0, requested: 0 },
     });
   const start = (minute: number) => startReport({ worker_id: 'worker-1', at: at(minute), lease_seconds: 30 });
   const worker = (attempt: number, minute: number) => ({ worker_id: 'worker-1', attempt, at: at(minute) });

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { TEST_SENDS_PER_MINUTE } from '#contracts/resources/workspace/alert.ts';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -211,6 +212,25 @@ describe('testAlert 409', () => {
       headers['idempotency-key'],
     ]);
     expect((await alertsThrough(app).test(key, id, {}, headers)).status).toBe(409);
+  });
+
+  test('rejects a test beyond the limit of the workspace per minute, over all its rules', async () => {
+    const key = await tracking();
+    const clock = { now: () => new Date('2026-11-20T12:00:30.000Z') };
+    const fixed = await stack.api({ alertChannels: openLoopbackChannels(), clock });
+    const [one, two] = [
+      await created(key, { webhook_url: `${receiver.url}/limited/one` }),
+      await created(key, { webhook_url: `${receiver.url}/limited/two` }),
+    ];
+    for (let sent = 0; sent < TEST_SENDS_PER_MINUTE; sent += 1)
+      expect((await alertsThrough(fixed).test(key, (sent % 2 === 0 ? one : two).id)).status).toBe(200);
+    const refused = await alertsThrough(fixed).test(key, one.id);
+    expect([refused.status, refused.error.message]).toEqual([
+      409,
+      expect.stringContaining(String(TEST_SENDS_PER_MINUTE)),
+    ]);
+    const stored = [...receivedAt('/limited/one'), ...receivedAt('/limited/two')];
+    expect(stored).toHaveLength(TEST_SENDS_PER_MINUTE);
   });
 });
 
