@@ -152,3 +152,17 @@ const COPY_REUSE = itemsAsOfSql(
 /** Lists texts of the brand that pages not linked to it run too, most foreign ads first. */
 export const listReusedCopy = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, COPY_REUSE, [brandId]);
+
+/** Lists the ids of the social pages that are linked to brands and not quarantined, by the domain of the brand. */
+export const readLinkedPageIds = async (
+  db: ReadDatabase,
+  domains: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const rows = await db.query<{ domain: string; page_ids: readonly string[] }>({
+    sql: `select b.domain, array_agg(l.social_page_id order by l.social_page_id) as page_ids
+          from brands.brand b join social_pages.link l on l.brand_id = b.brand_id
+          where b.domain = any($1::text[]) group by b.domain`,
+    values: [domains],
+  });
+  return new Map(rows.map(({ domain, page_ids }) => [domain, page_ids]));
+};

@@ -1,4 +1,5 @@
-import { systemClock } from '#platform/clock.ts';
+import { openSecretVault } from '#application/vault/secret-vault.ts';
+import { pause, systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openNats } from '#platform/nats/connection.ts';
@@ -17,6 +18,11 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
   if (COLLECT_VIA !== undefined && !EGRESS_ALLOW_LOOPBACK) {
     throw new Error('COLLECT_VIA needs EGRESS_ALLOW_LOOPBACK=true, because it sends requests to loopback.');
   }
+  const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND, ADS_ARCHIVE_APP_SECRET } = settings;
+  const readsArchive = COLLECT_SOURCES.includes('ads_archive');
+  if (readsArchive && MEMBER_VAULT_KEY === undefined) {
+    throw new Error('The source ads_archive needs MEMBER_VAULT_KEY, because its token is stored encrypted.');
+  }
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
   const database = openPool(DATABASE_URL, POOL_CLIENTS);
@@ -26,6 +32,12 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
   const nats = resources.use(
     await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'collector')),
   );
+  const vault =
+    readsArchive && MEMBER_VAULT_KEY !== undefined
+      ? await untilServerAnswers(log, signal, 'Postgres', () =>
+          openSecretVault(database, MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND),
+        )
+      : null;
   const collecting = runCollector({
     database,
     db,
@@ -36,6 +48,19 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
     via: COLLECT_VIA ?? null,
     contact: settings.COLLECT_CONTACT,
     sources: COLLECT_SOURCES,
+    archive:
+      vault === null
+        ? null
+        : {
+            databaseUrl: DATABASE_URL,
+            vault,
+            origin: settings.ADS_ARCHIVE_URL,
+            version: settings.ADS_ARCHIVE_VERSION,
+            appSecret: ADS_ARCHIVE_APP_SECRET ?? null,
+            countries: settings.ADS_ARCHIVE_COUNTRIES,
+            callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,
+            wait: pause,
+          },
     clock: systemClock,
     log,
     signal,

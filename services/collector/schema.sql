@@ -83,3 +83,34 @@ create table if not exists collecting.account (
   percent double precision,
   used_at timestamptz
 );
+-- The list of countries that was asked for last. It may only grow.
+alter table collecting.account add column if not exists countries text[] not null default '{}';
+
+-- Start of the last complete scan at the library API.
+alter table collecting.target add column if not exists complete_at timestamptz;
+
+-- Batches of social pages that are being read at the library API. Their answers are in `collecting.spool`.
+create table if not exists collecting.archive_batch (
+  batch_id uuid primary key,
+  -- The process that reads it. A commit of an earlier one fails.
+  owner text not null,
+  -- Domain and page ids of each brand.
+  brands jsonb not null,
+  countries text[] not null,
+  -- Active ads of each page in its last complete scan.
+  ads_before jsonb not null,
+  -- Time from which ended ads are read; null before the first complete scan.
+  last_complete_at timestamptz,
+  started_at timestamptz not null,
+  retry_at timestamptz,
+  -- Failures in a row.
+  failures int not null default 0,
+  cursor jsonb not null default '{}'
+);
+
+-- Active ads of each social page in its last complete scan at the library API.
+create table if not exists collecting.archive_page (
+  social_page_id text primary key,
+  ads int not null,
+  scanned_at timestamptz not null
+);

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { vaultSettings } from '#application/vault/cipher.ts';
+import { Country } from '#contracts/values/primitives.ts';
+import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
+import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { CollectContact, secret, serverSettings } from '#platform/settings.ts';
 
 /** Sources that the collector reads. */
-export const SOURCES = ['storefront'] as const;
+export const SOURCES = ['storefront', 'ads_archive'] as const;
 
 const { DATABASE_URL, NATS_URL } = serverSettings;
 
@@ -54,8 +57,21 @@ export const CollectorSettings = z.object({
     .string()
     .transform((text) => text.split(',').map((source) => source.trim()))
     .pipe(z.array(z.enum(SOURCES)).min(1))
-    .default([...SOURCES])
-    .describe('Sources that are read, separated by commas: `storefront`.'),
+    .default(['storefront'])
+    .describe('Sources that are read, separated by commas: `storefront`, `ads_archive`.'),
+  ADS_ARCHIVE_COUNTRIES: z
+    .string()
+    .transform((text) => text.split(',').map((country) => country.trim()))
+    .pipe(z.array(Country).min(1))
+    .default([...ARCHIVE_COUNTRIES])
+    .describe('Countries that the library API is asked for, separated by commas. The list may only grow.'),
+  ADS_ARCHIVE_CALLS_PER_HOUR: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(ARCHIVE_CALLS_PER_HOUR)
+    .describe('Calls an hour to the library API, at most. The platform allows an app 200 by its formula.'),
   COLLECT_CONTACT: CollectContact.describe(
     'URL or e-mail address at which sites reach you. It is part of the `User-Agent` of every request.',
   ),

@@ -5,7 +5,7 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
-import { createCollectorTables, runCollector } from '#services/collector/collector.ts';
+import { type CollectorOptions, createCollectorTables, runCollector } from '#services/collector/collector.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
 import { openPlayedSites, type PlayedSites } from '#tests/platform/http-client/played-sites.ts';
 
@@ -39,11 +39,13 @@ export type CollectorStack = AsyncDisposable & {
   /** Milliseconds since 1970 that the collector takes for now. */
   nowMs: number;
   /** Starts a collector in this process. It stops with the result. */
-  start(): AsyncDisposable;
+  start(options?: { readonly archive?: CollectorOptions['archive'] }): AsyncDisposable;
   /** Sends an operator's wish. */
-  wish(domain: string, cadence?: 'daily' | 'weekly'): Promise<void>;
+  wish(domain: string, cadence?: 'daily' | 'weekly', source?: string): Promise<void>;
   /** Waits for the n-th attempt at a domain, from 1. */
   attempt(domain: string, n?: number): Promise<AttemptRow>;
+  /** Returns all observations that were published, oldest first. */
+  observations(): Promise<readonly Observation[]>;
   /** Returns the scans of a domain that were published, oldest first. */
   scans(domain: string): Promise<readonly Scan[]>;
   target(domain: string): Promise<{ readonly due_at: Date; readonly retry_at: Date | null }>;
@@ -81,7 +83,7 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
     natsUrl: server.url,
     played,
     nowMs: Date.parse('2026-05-01T08:00:00Z'),
-    start: () => {
+    start: (options = {}) => {
       const stopping = new AbortController();
       const running = runCollector({
         database,
@@ -90,7 +92,8 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         egress,
         via: played.origin,
         contact: CONTACT,
-        sources: ['storefront'],
+        sources: options.archive ? ['storefront', 'ads_archive'] : ['storefront'],
+        archive: options.archive ?? null,
         clock: { now: () => new Date(stack.nowMs) },
         log: silentLog(),
         signal: stopping.signal,
@@ -102,7 +105,7 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         },
       };
     },
-    wish: async (domain, cadence = 'daily') => {
+    wish: async (domain, cadence = 'daily', source = 'storefront') => {
       wishes += 1;
       const wish = {
         brand_domain: domain,
@@ -110,7 +113,7 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         requested_at: '2026-05-01T08:00:00.000Z',
         reason: 'operator',
       };
-      await nats.jetstream.publish(scrapeWanted('storefront'), JSON.stringify(wish), {
+      await nats.jetstream.publish(scrapeWanted(source), JSON.stringify(wish), {
         msgID: `wish-${wishes}`,
       });
     },
@@ -122,6 +125,7 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         );
         return rows[n - 1] ?? null;
       }),
+    observations,
     scans: async (domain) => {
       const all = await observations();
       return all.flatMap((end) => {

@@ -19,6 +19,8 @@ export type StoredAccount = {
   readonly fingerprint: string;
   readonly expiresAt: Date;
   readonly state: AccountState;
+  /** Countries that were asked for last. */
+  readonly countries: readonly string[];
 };
 
 type Row = {
@@ -27,12 +29,13 @@ type Row = {
   readonly access: ArchiveAccess;
   readonly percent: number | null;
   readonly used_at: Date | null;
+  readonly countries: readonly string[];
 };
 
 /** Returns the account; `null` before a token was set. */
 export const readAccount = async (database: Database, now: Date): Promise<StoredAccount | null> => {
   const { rows } = await database.query<Row>(
-    'select token_fingerprint, expires_at, access, percent, used_at from collecting.account where name = $1',
+    'select token_fingerprint, expires_at, access, percent, used_at, countries from collecting.account where name = $1',
     [ACCOUNT],
   );
   const [row] = rows;
@@ -42,6 +45,7 @@ export const readAccount = async (database: Database, now: Date): Promise<Stored
     fingerprint: row.token_fingerprint,
     expiresAt: row.expires_at,
     state: { access: row.access, percent: isFresh ? row.percent : null },
+    countries: row.countries,
   };
 };
 
@@ -79,6 +83,11 @@ export const saveAccountState = async (
     `update collecting.account set access = $3, percent = $4, used_at = $5 where name = $1 and token_fingerprint = $2`,
     [ACCOUNT, fingerprint, JSON.stringify(access), percent, now],
   );
+};
+
+/** Stores the countries that are asked for from now on. */
+export const saveCountries = async (database: Database, countries: readonly string[]): Promise<void> => {
+  await database.query('update collecting.account set countries = $2 where name = $1', [ACCOUNT, countries]);
 };
 
 /** Returns the days until the token ends; negative when it has ended. */

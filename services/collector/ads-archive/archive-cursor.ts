@@ -36,9 +36,18 @@ export type ArchiveCursor = {
   readonly stopsSkipped: string | null;
 };
 
+/** Social pages that the library takes in one call. */
+export const PAGES_PER_CALL_MAX = 10;
+
+/** Splits pages into groups of one call each. */
+export const groupsOf = (pageIds: readonly string[]): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(pageIds.length / PAGES_PER_CALL_MAX) }, (_, index) =>
+    pageIds.slice(index * PAGES_PER_CALL_MAX, (index + 1) * PAGES_PER_CALL_MAX),
+  );
+
 export const firstCursor = (pageIds: readonly string[]): ArchiveCursor => ({
   pass: 'active',
-  groups: [pageIds],
+  groups: groupsOf(pageIds),
   list: 0,
   after: null,
   size: FIRST_PAGE_SIZE,

@@ -1,8 +1,5 @@
 import type { ArchivePass } from './archive-cursor.ts';
 
-/** Social pages that the library takes in one call. */
-export const PAGES_PER_CALL_MAX = 10;
-
 /**
  * Fields that are requested. The address of the snapshot holds the caller's token, and money and reach are not ours to know:
  * none of them is in the list.

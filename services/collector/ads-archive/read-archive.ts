@@ -5,7 +5,7 @@ import { afterGoodPage, halvedPage } from '#domain/collecting/page-size.ts';
 import { isObject } from '#domain/shapes/json-object.ts';
 import { libraryAdOf } from '#domain/shapes/library-ad.ts';
 import type { OpenBatch } from '../schedule/batch-store.ts';
-import { type ArchiveCursor, type ArchivePass, atList, firstCursor } from './archive-cursor.ts';
+import { type ArchiveCursor, type ArchivePass, atList, firstCursor, groupsOf } from './archive-cursor.ts';
 import { adsByPage, type ArchiveScan, archiveScanOf, type PageAd, spooledAnswers } from './archive-scan.ts';
 import type { AccountAnswer, PacedAccount } from './paced-account.ts';
 
@@ -72,7 +72,7 @@ const nextPass = async (reading: ArchiveReading, cursor: Reading): Promise<Step>
     return commit(reading, atList(cursor, { pass: 'doubted', groups: cursor.doubted.map((id) => [id]) }));
   }
   const doubted = doubtedPages(asked, adsBefore, adsByPage(await spooledAnswers(batch)));
-  const groups = lastCompleteAt === null || asked.length === 0 ? [] : [asked];
+  const groups = lastCompleteAt === null ? [] : groupsOf(asked);
   const doubtedAtMs = now().getTime() + DOUBT_MS;
   return commit(reading, atList(cursor, { pass: 'inactive', groups, doubted, doubtedAtMs }));
 };

@@ -51,3 +51,25 @@ const CALLS_FOR_STOPS = 1.5;
 /** Returns the calls that a batch is expected to take. The end of a list takes one call more. */
 export const callsOf = ({ ads }: Pick<PageBatch, 'ads'>): number =>
   Math.ceil(ads / ADS_PER_CALL) + 1 + CALLS_FOR_STOPS;
+
+/** A brand that is due, with its social pages. */
+export type DueBrand = { readonly domain: string; readonly pages: readonly ExpectedPage[] };
+
+/**
+ * Returns the brands of the next batch: the first of any size, and those after it whose pages have room too. A page that
+ * brands share counts once. Brands without pages are left out.
+ */
+export const fillBatch = (due: readonly DueBrand[]): readonly DueBrand[] => {
+  const chosen: DueBrand[] = [];
+  const pages = new Map<string, number>();
+  for (const brand of due) {
+    if (brand.pages.length === 0) continue;
+    const added = new Map(brand.pages.map(({ pageId, ads }) => [pageId, ads]));
+    const all = new Map([...added, ...pages]);
+    const ads = [...all.values()].reduce((sum, count) => sum + count, 0);
+    if (chosen.length > 0 && (all.size > BATCH_PAGES_MAX || ads > BATCH_ADS_MAX)) continue;
+    chosen.push(brand);
+    for (const [pageId, count] of added) if (!pages.has(pageId)) pages.set(pageId, count);
+  }
+  return chosen;
+};

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BATCH_ADS_MAX, BATCH_PAGES_MAX, callsOf, packBatches } from '#domain/collecting/pack-batches.ts';
+import {
+  BATCH_ADS_MAX,
+  BATCH_PAGES_MAX,
+  callsOf,
+  fillBatch,
+  packBatches,
+} from '#domain/collecting/pack-batches.ts';
 
 const page = fc.record({
   pageId: fc.integer({ min: 1, max: 400 }).map(String),
@@ -52,5 +58,38 @@ describe('batches of social pages', () => {
     const batches = packBatches(list);
     expect(batches).toHaveLength(count);
     expect(batches.reduce((sum, batch) => sum + callsOf(batch), 0)).toBe(calls);
+  });
+});
+
+describe('the next batch of due brands', () => {
+  const brands = fc
+    .array(fc.array(page, { maxLength: 14 }), { maxLength: 30 })
+    .map((lists) => lists.map((list, index) => ({ domain: `brand-${index}.example`, pages: list })));
+
+  test('begins with the most urgent brand that has pages, and holds more only within the limits', () => {
+    fc.assert(
+      fc.property(brands, (due) => {
+        const chosen = fillBatch(due);
+        const withPages = due.filter((brand) => brand.pages.length > 0);
+        expect(chosen[0]).toEqual(withPages[0]);
+        expect(chosen).toEqual(due.filter((brand) => chosen.includes(brand)));
+        if (chosen.length < 2) return;
+        const ids = new Set(chosen.flatMap((brand) => brand.pages.map(({ pageId }) => pageId)));
+        expect(ids.size).toBeLessThanOrEqual(BATCH_PAGES_MAX);
+      }),
+    );
+  });
+
+  test('leaves out no brand that adds neither pages nor ads', () => {
+    fc.assert(
+      fc.property(brands, (due) => {
+        const [first] = fillBatch(due);
+        if (first === undefined) return;
+        const again = { domain: 'again.example', pages: first.pages };
+        const fits = new Set(first.pages.map(({ pageId }) => pageId)).size <= BATCH_PAGES_MAX;
+        const ads = first.pages.reduce((sum, one) => sum + one.ads, 0) <= BATCH_ADS_MAX;
+        if (fits && ads) expect(fillBatch([first, again])).toEqual([first, again]);
+      }),
+    );
   });
 });

@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
+import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import type { OpenBatch, SpoolPage } from '../schedule/batch-store.ts';
+import { LeaseLost } from '../schedule/target-store.ts';
+import type { ArchiveCursor } from './archive-cursor.ts';
+import type { ScannedBrand } from './archive-scan.ts';
+
+/** Name of the source in targets and attempts. */
+export const ARCHIVE_SOURCE = 'ads_archive';
+/** Milliseconds after which a batch is published as partial. */
+export const BATCH_MAX_MS = 6 * HOUR_MS;
+/** Milliseconds that the targets of a batch are leased. The end of a batch frees them. */
+const TARGET_LEASE_MS = DAY_MS;
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+/** A batch of pages that this owner reads. Every commit proves that, and throws `LeaseLost` otherwise. */
+export type ArchiveBatch = Pick<OpenBatch<ArchiveCursor>, 'startedAt' | 'cursor' | 'commit' | 'pages'> & {
+  readonly batchId: string;
+  readonly owner: string;
+  readonly brands: readonly ScannedBrand[];
+  readonly countries: readonly string[];
+  readonly adsBefore: ReadonlyMap<string, number>;
+  readonly lastCompleteAt: Date | null;
+  readonly failures: number;
+};
+
+type Row = {
+  readonly batch_id: string;
+  readonly brands: readonly ScannedBrand[];
+  readonly countries: readonly string[];
+  readonly ads_before: Readonly<Record<string, number>>;
+  readonly last_complete_at: Date | null;
+  readonly started_at: Date;
+  readonly failures: number;
+  readonly cursor: Partial<ArchiveCursor>;
+};
+
+const batchOf = (database: Database, owner: string, row: Row): ArchiveBatch => {
+  const { batch_id: batchId, cursor } = row;
+  return {
+    batchId,
+    owner,
+    brands: row.brands,
+    countries: row.countries,
+    adsBefore: new Map(Object.entries(row.ads_before)),
+    lastCompleteAt: row.last_complete_at,
+    startedAt: row.started_at,
+    failures: row.failures,
+    cursor: Object.keys(cursor).length === 0 ? null : (cursor as ArchiveCursor),
+    commit: async (next, page) => {
+      const body = page === null ? null : await compress(page.text);
+      await inTransaction(database, async (client) => {
+        const { rowCount } = await client.query(
+          'update collecting.archive_batch set cursor = $3, failures = 0 where batch_id = $1 and owner = $2',
+          [batchId, owner, JSON.stringify(next)],
+        );
+        if (rowCount !== 1) throw new LeaseLost(`batch ${batchId}`);
+        if (page === null) return;
+        await client.query('insert into collecting.spool (batch_id, page, body) values ($1, $2, $3)', [
+          batchId,
+          page.page,
+          body,
+        ]);
+      });
+    },
+    pages: async () => {
+      const { rows } = await database.query<{ page: number; body: Buffer }>(
+        'select page, body from collecting.spool where batch_id = $1 order by page',
+        [batchId],
+      );
+      const read = async ({ page, body }: { page: number; body: Buffer }): Promise<SpoolPage> => ({
+        page,
+        text: (await decompress(body)).toString('utf8'),
+        validators: { etag: null, lastModified: null },
+      });
+      return Promise.all(rows.map(read));
+    },
+  };
+};
+
+/**
+ * Takes over a batch that waits no longer; `null` when there is none. With `onlyEnded`, takes only one whose time is over:
+ * it needs no call any more.
+ */
+export const takeBatch = async (
+  database: Database,
+  owner: string,
+  now: Date,
+  onlyEnded: boolean,
+): Promise<ArchiveBatch | null> => {
+  const { rows } = await database.query<Row>(
+    `update collecting.archive_batch b set owner = $1, retry_at = null
+     from (
+       select batch_id from collecting.archive_batch
+       where coalesce(retry_at, $2) <= $2 and (not $3 or started_at <= $4) order by started_at limit 1 for update
+     ) next where b.batch_id = next.batch_id returning b.*`,
+    [owner, now, onlyEnded, new Date(now.getTime() - BATCH_MAX_MS)],
+  );
+  return rows[0] === undefined ? null : batchOf(database, owner, rows[0]);
+};
+
+/** Lists the domains that are due, most urgent first, as the scheduler of other sources orders them. */
+export const dueDomains = async (
+  database: Database,
+  now: Date,
+  options: { readonly weeklyFirst: boolean; readonly limit: number },
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ domain: string }>(
+    `select domain from collecting.target
+     where source = $1 and paused is null and due_at <= $2 and coalesce(retry_at, $2) <= $2
+       and coalesce(lease_until, $2) <= $2
+     order by $3 and cadence <> 'weekly', scanned_at is not null,
+       extract(epoch from $2::timestamptz - due_at)
+         / case cadence when 'daily' then ${SLO_HOURS.daily} else ${SLO_HOURS.weekly} end desc, domain
+     limit $4`,
+    [ARCHIVE_SOURCE, now, options.weeklyFirst, options.limit],
+  );
+  return rows.map(({ domain }) => domain);
+};
+
+/** Returns what decides when targets are due again. */
+export const readCadences = async (
+  database: Database,
+  domains: readonly string[],
+): Promise<readonly { domain: string; cadence: 'daily' | 'weekly'; wishedAt: Date }[]> => {
+  const { rows } = await database.query<{ domain: string; cadence: 'daily' | 'weekly'; wished_at: Date }>(
+    'select domain, cadence, wished_at from collecting.target where source = $1 and domain = any($2)',
+    [ARCHIVE_SOURCE, domains],
+  );
+  return rows.map(({ wished_at: wishedAt, ...target }) => ({ ...target, wishedAt }));
+};
+
+/** Returns the active ads of pages in their last complete scans. */
+export const readPageAds = async (
+  database: Database,
+  pageIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await database.query<{ social_page_id: string; ads: number }>(
+    'select social_page_id, ads from collecting.archive_page where social_page_id = any($1)',
+    [pageIds],
+  );
+  return new Map(rows.map(({ social_page_id, ads }) => [social_page_id, ads]));
+};
+
+/** Opens a batch and leases its targets. Brands that are leased meanwhile are left out; `null` when none is left. */
+export const openArchiveBatch = (
+  database: Database,
+  owner: string,
+  now: Date,
+  scope: {
+    readonly brands: readonly ScannedBrand[];
+    readonly countries: readonly string[];
+    readonly adsBefore: ReadonlyMap<string, number>;
+  },
+): Promise<ArchiveBatch | null> =>
+  inTransaction(database, async (client) => {
+    const batchId = randomUUID();
+    const leased = await client.query<{ domain: string; complete_at: Date | null }>(
+      `update collecting.target set lease_owner = $4, lease_until = $5
+       where source = $1 and domain = any($2) and paused is null and coalesce(lease_until, $3) <= $3
+       returning domain, complete_at`,
+      [
+        ARCHIVE_SOURCE,
+        scope.brands.map(({ domain }) => domain),
+        now,
+        batchId,
+        new Date(now.getTime() + TARGET_LEASE_MS),
+      ],
+    );
+    const brands = scope.brands.filter(({ domain }) => leased.rows.some((row) => row.domain === domain));
+    if (brands.length === 0) return null;
+    const completed = leased.rows.flatMap(({ complete_at: at }) => (at === null ? [] : [at.getTime()]));
+    const { rows } = await client.query<Row>(
+      `insert into collecting.archive_batch
+         (batch_id, owner, brands, countries, ads_before, last_complete_at, started_at)
+       values ($1, $2, $3, $4, $5, $6, $7) returning *`,
+      [
+        batchId,
+        owner,
+        JSON.stringify(brands),
+        scope.countries,
+        JSON.stringify(Object.fromEntries(scope.adsBefore)),
+        completed.length === 0 ? null : new Date(Math.min(...completed)),
+        now,
+      ],
+    );
+    return batchOf(database, owner, rows[0] as Row);
+  });
+
+/** Result of a batch for one of its brands. */
+export type BrandEnd = {
+  readonly domain: string;
+  readonly dueAt: Date;
+  readonly outcome: string;
+  readonly detail: string;
+  /** Whether a scan was published, and whether it was complete. */
+  readonly published: boolean;
+};
+
+/** Characters of a detail that are kept. */
+const DETAIL_MAX_LENGTH = 500;
+
+const END_TARGET = `
+  with ended as (
+    update collecting.target set lease_owner = null, lease_until = null, retry_at = null, due_at = $3, tried_at = $4,
+      outcome = $5, detail = $6, scanned_at = case when $7 then $8 else scanned_at end,
+      complete_at = case when $7 and $5 = 'complete' then $8 else complete_at end
+    where source = $1 and domain = $2
+  ) insert into collecting.attempt (at, source, domain, outcome, detail) values ($4, $1, $2, $5, $6)`;
+
+/** Records the ends of brands that were not read, such as brands without pages. */
+export const endBrands = async (database: Database, ends: readonly BrandEnd[], now: Date): Promise<void> => {
+  for (const { domain, dueAt, outcome, detail, published } of ends) {
+    const shown = detail.slice(0, DETAIL_MAX_LENGTH);
+    await database.query(END_TARGET, [ARCHIVE_SOURCE, domain, dueAt, now, outcome, shown, published, null]);
+  }
+};
+
+/** Ends a batch with its brands. `pageAds`: active ads of pages whose scan was complete. Throws `LeaseLost`. */
+export const finishArchiveBatch = (
+  database: Database,
+  { batchId, owner, startedAt }: ArchiveBatch,
+  ends: readonly BrandEnd[],
+  pageAds: ReadonlyMap<string, number>,
+  now: Date,
+): Promise<void> =>
+  inTransaction(database, async (client) => {
+    const { rowCount } = await client.query(
+      'delete from collecting.archive_batch where batch_id = $1 and owner = $2',
+      [batchId, owner],
+    );
+    if (rowCount !== 1) throw new LeaseLost(`batch ${batchId}`);
+    await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
+    for (const { domain, dueAt, outcome, detail, published } of ends) {
+      const shown = detail.slice(0, DETAIL_MAX_LENGTH);
+      await client.query(END_TARGET, [
+        ARCHIVE_SOURCE,
+        domain,
+        dueAt,
+        now,
+        outcome,
+        shown,
+        published,
+        startedAt,
+      ]);
+    }
+    await client.query(
+      `insert into collecting.archive_page (social_page_id, ads, scanned_at)
+       select p.social_page_id, p.ads, $3 from unnest($1::text[], $2::int[]) as p (social_page_id, ads)
+       on conflict (social_page_id) do update set ads = excluded.ads, scanned_at = excluded.scanned_at`,
+      [[...pageAds.keys()], [...pageAds.values()], startedAt],
+    );
+  });
+
+/** Gives a batch back until `retryAt`. Throws `LeaseLost`. */
+export const putBackBatch = async (
+  database: Database,
+  { batchId, owner, brands }: ArchiveBatch,
+  retryAt: Date,
+  attempt: { readonly at: Date; readonly outcome: string; readonly detail: string },
+): Promise<void> =>
+  inTransaction(database, async (client) => {
+    const { rowCount } = await client.query(
+      `update collecting.archive_batch set retry_at = $3, failures = failures + 1 where batch_id = $1 and owner = $2`,
+      [batchId, owner, retryAt],
+    );
+    if (rowCount !== 1) throw new LeaseLost(`batch ${batchId}`);
+    const { at, outcome, detail } = attempt;
+    await client.query(
+      `with tried as (
+         update collecting.target set tried_at = $1, outcome = $4, detail = $5 where source = $2 and domain = any($3)
+       ) insert into collecting.attempt (at, source, domain, outcome, detail)
+       select $1, $2, domain, $4, $5 from unnest($3::text[]) as domain`,
+      [at, ARCHIVE_SOURCE, brands.map(({ domain }) => domain), outcome, detail.slice(0, DETAIL_MAX_LENGTH)],
+    );
+  });
