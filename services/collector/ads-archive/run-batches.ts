@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HOUR_MS } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { BATCH_CANDIDATES_MAX } from '#application/collecting/plan-archive.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import { mayCall } from '#domain/collecting/archive-account.ts';
 import { requireCountriesKept } from '#domain/collecting/archive-coverage.ts';
@@ -37,8 +38,6 @@ import { readArchive } from './read-archive.ts';
 
 /** Milliseconds until an idle reader looks for due targets again. A new wish wakes it at once. */
 const POLL_INTERVAL_MS = 5_000;
-/** Due brands from which a batch is filled. */
-const CANDIDATES_MAX = 50;
 /** Number of batches among which one takes weekly targets first. Daily targets therefore never take all. */
 const BATCHES_PER_WEEKLY = 5;
 /** Milliseconds between two warnings about the account in the log. */
@@ -114,7 +113,7 @@ const openBatch = async (runner: ArchiveRunner, leading: Leading): Promise<Archi
   const { database, db, clock, countries } = runner;
   const weeklyFirst = leading.opened % BATCHES_PER_WEEKLY === BATCHES_PER_WEEKLY - 1;
   const now = clock.now();
-  const domains = await dueDomains(database, now, { weeklyFirst, limit: CANDIDATES_MAX });
+  const domains = await dueDomains(database, now, { weeklyFirst, limit: BATCH_CANDIDATES_MAX });
   if (domains.length === 0) return null;
   const linked = await readLinkedPageIds(db, domains);
   const adsBefore = await readPageAds(database, [...linked.values()].flat());

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { planStorefronts, PROMISED_HOURS, type SourcePlan } from '#application/collecting/plan-targets.ts';
+import { planArchive } from '#application/collecting/plan-archive.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { forecast } from '#domain/collecting/forecast.ts';
 import { callsOf, packBatches } from '#domain/collecting/pack-batches.ts';
@@ -84,8 +85,15 @@ export const registerPlanCommand = (program: Command): void => {
           plans.map((plan) => rowOf(plan, shown)),
         );
       }
-      const plan = await withDatabase((database) => planStorefronts(database, now, processes));
-      const rows = plan === null || plan.targets === 0 ? [] : [rowOf(plan, shown)];
+      const plans = await withDatabase((database) =>
+        Promise.all([
+          planStorefronts(database, now, processes),
+          planArchive(database, now, ARCHIVE_CALLS_PER_HOUR * apps),
+        ]),
+      );
+      const rows = plans
+        .filter((plan) => plan !== null && plan.targets > 0)
+        .map((plan) => rowOf(plan as SourcePlan, shown));
       printTable(command, COLUMNS, rows);
     });
 };

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { type ArchiveWorld, createArchiveWorld } from '#deploy/local/world/archive-world.ts';
+import { planArchive } from '#application/collecting/plan-archive.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -111,6 +112,31 @@ const idsOf = (...pageIds: readonly string[]): readonly string[] =>
     .map(({ id }) => id)
     .toSorted();
 
+test('the forecast counts the batches that the collector makes, and matches its calls', async () => {
+  for (const index of Array.from({ length: 12 }).keys()) {
+    const pageIds = [String(30_000_001 + 2 * index), String(30_000_002 + 2 * index)];
+    await link(`plan-${index}.example`, ...pageIds);
+    for (const pageId of pageIds) world.ads.push(...worldAds(pageId, 5, Number(pageId)));
+    await wish(`plan-${index}.example`);
+  }
+  await wish('unlinked.example');
+  const now = new Date(stack.nowMs);
+  // Two batches of five brands and one of two. Without a scan before, no call asks for ended ads.
+  expect(await planArchive(stack.database, now)).toMatchObject({
+    source: 'ads_archive',
+    targets: 12,
+    callsPerRound: 3 * 2.5,
+    late: [],
+  });
+  await using _ = start();
+  for (const index of Array.from({ length: 12 }).keys()) await stack.attempt(`plan-${index}.example`);
+  expect(world.calls).toHaveLength(3 * 2);
+  const after = await planArchive(stack.database, now);
+  expect(after).toMatchObject({ callsPerRound: 3 * 3.5 });
+  const slow = await planArchive(stack.database, new Date(stack.nowMs + 2 * DAY_MS), 0.01);
+  expect(slow?.late).toContain('plan-0.example');
+});
+
 describe('due brands', () => {
   test('are read in one batch, each page once, and a shared page is sent with each of its brands', async () => {
     await link('first.example', '10000001', SHARED);
@@ -164,7 +190,7 @@ describe('due brands', () => {
     ]);
   });
 
-  test('wait while the token is refused, go on with a new one, and are partial after six hours', async () => {
+  test('wait while the token is refused, and are partial after six hours', async () => {
     await link('refused.example', '10000001');
     world.ads.push(...worldAds('10000001', 600, 0));
     world.faults.next = [null, { kind: 'error', code: 190 }];
@@ -179,6 +205,25 @@ describe('due brands', () => {
     expect((await stack.attempt('refused.example', 2)).outcome).toBe('partial');
     expect(await scansOf('refused.example')).toMatchObject([{ complete: false, ads: { length: 250 } }]);
     expect(world.calls).toHaveLength(2);
+  });
+
+  test('go on with a new token where the refused one stopped, and are partial', async () => {
+    await link('renewed.example', '10000001');
+    world.ads.push(...worldAds('10000001', 600, 0));
+    world.faults.next = [null, { kind: 'error', code: 190 }];
+    await wish('renewed.example');
+    await using _ = start();
+    expect((await stack.attempt('renewed.example')).outcome).toBe('refused');
+    const token = `${TOKEN}new`;
+    world.tokens.clear();
+    world.tokens.add(token);
+    await storeToken(stack.database, access.vault, { token, expiresAt: null, now: new Date(stack.nowMs) });
+    stack.nowMs += HOUR_MS;
+    await stack.wish('renewed.example', 'daily', 'ads_archive');
+    expect((await stack.attempt('renewed.example', 2)).outcome).toBe('partial');
+    expect(await scansOf('renewed.example')).toMatchObject([{ complete: false, ads: { length: 600 } }]);
+    // The first answer is not asked for again: the new token goes on at its cursor.
+    expect(world.calls).toHaveLength(5);
   });
 
   test('are not read with fewer countries than before', async () => {
