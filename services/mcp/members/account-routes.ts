@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Membership } from '#application/sign-in/member-directory.ts';
-import { LISTED_MAX, type ListedConnection } from '../sign-in/connections.ts';
 import { accountPage, type ShownWorkspace } from '../pages/account-page.ts';
+import { createConnectionList, registerConnectionPages } from './connection-routes.ts';
 import { invitationPage } from '../pages/sign-in-pages.ts';
-import { type Form, formTokenOf, readForm } from './forms.ts';
+import { formTokenOf, readForm } from './forms.ts';
 import {
+  ACCOUNT,
   browserHashOf,
+  findMembership,
   findSignedIn,
   type MemberPages,
   sendFormRefused,
@@ -17,39 +19,14 @@ import {
 } from './pages-context.ts';
 import { ensureBrowserCookie, registerSignInSteps, sendSignInPage } from './sign-in-routes.ts';
 
-const ACCOUNT = '/account';
-
-/** Admins and owners see and end the apps of all members of their workspace. */
-const isAdmin = ({ role }: Membership): boolean => role === 'admin' || role === 'owner';
-
 /** Registers the page of a signed-in member. */
 export const registerAccountPages = (app: FastifyInstance, pages: MemberPages): void => {
-  const { baseUrl, connections, keys, directory, browsers, history, cookies } = pages;
-
-  const listVisible = (membership: Membership): Promise<readonly ListedConnection[]> =>
-    connections.list(membership.workspaceId, isAdmin(membership) ? undefined : membership.memberId);
+  const { baseUrl, keys, browsers, history, cookies } = pages;
+  const listConnections = createConnectionList(pages);
 
   const show = async (membership: Membership): Promise<ShownWorkspace> => {
-    const [rows, ownKeys] = await Promise.all([listVisible(membership), keys.list(membership)]);
-    const others = new Set(rows.map(({ member_id }) => member_id));
-    others.delete(membership.memberId);
-    const names = new Map(
-      await Promise.all([...others].map(async (id) => [id, (await directory.find(id))?.name ?? id] as const)),
-    );
-    return {
-      membership,
-      keys: ownKeys,
-      isCut: rows.length === LISTED_MAX,
-      connections: rows.map((row) => ({
-        connectionId: row.connection_id,
-        app: row.app,
-        scopes: row.scopes,
-        allowedAt: row.allowed_at,
-        lastUsedAt: row.last_used_at,
-        isConnected: row.connected,
-        owner: names.get(row.member_id) ?? null,
-      })),
-    };
+    const [connections, ownKeys] = await Promise.all([listConnections(membership), keys.list(membership)]);
+    return { membership, connections, keys: ownKeys };
   };
 
   app.get(ACCOUNT, async (request, reply) => {
@@ -69,33 +46,13 @@ export const registerAccountPages = (app: FastifyInstance, pages: MemberPages): 
 
   registerSignInSteps(app, pages, ACCOUNT, () => ACCOUNT);
 
-  /** Finds the membership of the signed-in person that a form names. */
-  const membershipOf = async (request: FastifyRequest, form: Form): Promise<Membership | undefined> => {
-    const signedIn = await findSignedIn(pages, request);
-    return signedIn?.account.memberships.find((one) => one.workspaceId === form.get('workspace'));
-  };
+  registerConnectionPages(app, pages, listConnections);
 
   app.post(`${ACCOUNT}/revoke`, async (request, reply) => {
     const form = readForm(request, baseUrl, cookies.read(request, 'signed-in'));
     if (!form) return sendFormRefused(reply);
-    const membership = await membershipOf(request, form);
+    const membership = await findMembership(pages, request, form.get('workspace'));
     if (membership) await keys.revoke(membership, form.get('key') ?? '');
-    return sendOn(reply, ACCOUNT);
-  });
-
-  app.post(`${ACCOUNT}/end`, async (request, reply) => {
-    const form = readForm(request, baseUrl, cookies.read(request, 'signed-in'));
-    if (!form) return sendFormRefused(reply);
-    const membership = await membershipOf(request, form);
-    if (!membership) return sendOn(reply, ACCOUNT);
-    const rows = await listVisible(membership);
-    const row = rows.find(({ connection_id }) => connection_id === form.get('connection'));
-    const { memberId } = membership;
-    // An app that has ended meanwhile is not in the list; the page then shows so.
-    if (row) {
-      const reason = row.member_id === memberId ? 'member' : 'admin';
-      await connections.endAs(row, reason, { kind: 'member', id: memberId });
-    }
     return sendOn(reply, ACCOUNT);
   });
 

@@ -4,7 +4,7 @@ import type { Browsers, BrowserSignIn } from '#application/sign-in/browsers.ts';
 import type { Codes } from '#application/sign-in/codes.ts';
 import type { SignInHistory } from '#application/sign-in/history.ts';
 import type { Invitations } from '#application/sign-in/invitations.ts';
-import type { Account, MemberDirectory } from '#application/sign-in/member-directory.ts';
+import type { Account, MemberDirectory, Membership } from '#application/sign-in/member-directory.ts';
 import type { SignInMail } from '#application/sign-in/sign-in-mail.ts';
 import type { SignInMethod } from '#contracts/events/workspace/sign-in.ts';
 import { SIGN_IN_DAYS_MAX } from '#domain/workspace/sign-in.ts';
@@ -45,6 +45,8 @@ export type SignedIn = {
 };
 
 const DAY_SECONDS = 86_400;
+/** Path of the page of a signed-in member. */
+export const ACCOUNT = '/account';
 
 /** Sends a page. `formTargets`: where its forms may lead, apart from this service. */
 export const sendPage = (
@@ -86,6 +88,14 @@ export const findSignedIn = async (pages: MemberPages, request: FastifyRequest):
   await pages.browsers.end(browser.accountId, browser.signInId);
   return null;
 };
+
+/** Finds the membership of the signed-in person in a workspace. */
+export const findMembership = async (
+  pages: MemberPages,
+  request: FastifyRequest,
+  workspaceId: unknown,
+): Promise<Membership | undefined> =>
+  (await findSignedIn(pages, request))?.account.memberships.find((one) => one.workspaceId === workspaceId);
 
 /** Signs a member in to the browser, with a new cookie. An earlier sign-in of this browser ends. */
 export const signInBrowser = async (

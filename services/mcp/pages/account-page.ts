@@ -1,68 +1,23 @@
-import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
 import { BROWSERS_LISTED_MAX, type BrowserSignIn } from '#application/sign-in/browsers.ts';
 import type { Account, Membership } from '#application/sign-in/member-directory.ts';
 import type { OwnKey } from '../members/own-keys.ts';
+import { connectionsOf, type ShownConnections } from './connections-page.ts';
 import { formOf, pageOf } from './layout.ts';
 import { html, type Html } from './html.ts';
-import { permissionsOf } from './permissions.ts';
-
-/** A connected app as the account page shows it. */
-export type ShownConnection = {
-  readonly connectionId: string;
-  readonly app: ConnectedApp;
-  readonly scopes: readonly Scope[];
-  /** ISO time in UTC. */
-  readonly allowedAt: string;
-  /** ISO time in UTC of the last call; `null` when there was none. */
-  readonly lastUsedAt: string | null;
-  /** False until the app has received its first token. */
-  readonly isConnected: boolean;
-  /** Name of the other member whose app it is; `null` for the member's own. */
-  readonly owner: string | null;
-};
+import { timeOf } from './times.ts';
 
 /** A workspace of the member with the apps and the member's own API keys in it. */
 export type ShownWorkspace = {
   readonly membership: Membership;
-  readonly connections: readonly ShownConnection[];
-  /** True when there may be older connections that are not listed. */
-  readonly isCut: boolean;
+  readonly connections: ShownConnections;
   readonly keys: readonly OwnKey[];
 };
-
-/** Formats a day or a time in UTC, in English. */
-const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-export const dayOf = (time: Date): string => DAY.format(time);
-const timeOf = (time: Date): string => `${TIME.format(time)} UTC`;
 
 const METHOD_WORDS = {
   code: 'with a code by e-mail',
   invitation: 'with an invitation link',
   upstream: 'with your organisation',
 } as const;
-
-const connectionOf = (formToken: string, workspaceId: string, shown: ShownConnection): Html => {
-  const { connectionId, app, scopes, allowedAt, lastUsedAt, isConnected, owner } = shown;
-  const use = lastUsedAt === null ? 'not used yet' : `last used ${timeOf(new Date(lastUsedAt))}`;
-  const nameId = `name-${connectionId}`;
-  return html`<li><p><strong id="${nameId}"><bdi>${app.name}</bdi></strong>${
-    owner === null ? null : html` of <bdi>${owner}</bdi>`
-  }</p>
-<p class="muted">May: ${permissionsOf(scopes)
-    .map(({ title }) => title.toLowerCase())
-    .join(
-      ', ',
-    )}. Allowed on ${dayOf(new Date(allowedAt))}; ${isConnected ? use : 'the app has not come back for it yet'}.</p>
-${formOf(
-  '/account/end',
-  formToken,
-  html`<input type="hidden" name="workspace" value="${workspaceId}">
-<input type="hidden" name="connection" value="${connectionId}">
-<button aria-describedby="${nameId}">End this connection</button>`,
-)}</li>`;
-};
 
 const keyOf = (formToken: string, workspaceId: string, key: OwnKey): Html => {
   const { keyId, name, lastFour, lastUsedAt } = key;
@@ -85,16 +40,8 @@ const keysOf = (formToken: string, { membership, keys }: ShownWorkspace): Html |
 <ul class="list">${keys.map((one) => keyOf(formToken, membership.workspaceId, one))}</ul>`;
 
 const workspaceOf = (formToken: string, workspace: ShownWorkspace): Html => {
-  const { membership, connections, isCut } = workspace;
-  return html`<h2>Apps in <bdi>${membership.workspaceName}</bdi></h2>${
-    connections.length === 0
-      ? html`<p>No app is connected.</p>`
-      : html`<ul class="list">${connections.map((one) => connectionOf(formToken, membership.workspaceId, one))}</ul>`
-  }${
-    isCut
-      ? html`<p class="muted">The newest ${connections.length} connections are shown. End some to see older ones.</p>`
-      : null
-  }${keysOf(formToken, workspace)}`;
+  const { membership, connections } = workspace;
+  return html`<h2>Apps in <bdi>${membership.workspaceName}</bdi></h2>${connectionsOf(formToken, membership.workspaceId, connections)}${keysOf(formToken, workspace)}`;
 };
 
 /** Page of a signed-in member: apps and own API keys per workspace, and the browsers in which the member is signed in. */

@@ -40,6 +40,12 @@ export type ListedConnection = ConnectionRow & {
   readonly last_used_at: string | null;
 };
 
+/** Place in the list of connections: the last one that was listed. */
+export type ConnectionPosition = Pick<ConnectionRow, 'allowed_at' | 'connection_id'>;
+
+/** Selects connections of a workspace: those of one member, or of all members where `memberId` is missing. */
+export type ConnectionsOf = { readonly workspaceId: string; readonly memberId?: string | undefined };
+
 /** A member's answer on the consent page. */
 export type Consent = {
   readonly connectionId: string;
@@ -54,15 +60,26 @@ export type Connections = TokenRights & {
   allow(consent: Consent & { readonly scopes: readonly Scope[]; readonly role: Role }): Promise<void>;
   deny(consent: Consent): Promise<void>;
   endAs(row: ConnectionRow, reason: DisconnectReason, actor: Actor): Promise<void>;
-  /** Lists live connections of a workspace, newest first, at most `LISTED_MAX`; with `memberId`, those of one member. */
-  list(workspaceId: string, memberId?: string): Promise<readonly ListedConnection[]>;
+  /** Ends a connection by its member, or by an admin of its workspace. */
+  endByMember(row: ConnectionRow, memberId: string): Promise<void>;
+  /** Lists live connections, newest first, at most `PAGE_SIZE`. `after`: continues behind this one. */
+  list(of: ConnectionsOf, after?: ConnectionPosition | null): Promise<readonly ListedConnection[]>;
+  /** Finds a live connection; `null` where none of these members' connections has the id. */
+  find(of: ConnectionsOf, connectionId: string): Promise<ConnectionRow | null>;
+  /** Ends connections by a member, newest first, at most `ENDED_BY_MEMBER_MAX`. Returns how many. */
+  endAll(of: ConnectionsOf, byMemberId: string): Promise<number>;
   /** Ends connections that have expired or whose member was erased. Their tokens were refused before. */
   endDead(): Promise<number>;
 };
 
 const COLUMNS = 'connection_id, workspace_id, member_id, app, scopes, allowed_at, connected';
-/** Maximum connections listed. */
-export const LISTED_MAX = 1_000;
+/** Condition of live connections: $1 is the workspace, $2 the member or null for all. */
+const IS_LISTED =
+  'workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()';
+/** Maximum connections of one page of the list. */
+export const PAGE_SIZE = 50;
+/** Maximum connections that one `endAll` ends, so that a request takes seconds. The member repeats it for more. */
+export const ENDED_BY_MEMBER_MAX = 1_000;
 /** Maximum dead connections ended per run. */
 const ENDED_TOGETHER_MAX = 100;
 
@@ -104,6 +121,19 @@ export const createConnections = (dependencies: {
   const endAs: Connections['endAs'] = ({ workspace_id, connection_id }, reason, actor) => {
     const ending = disconnectApp({ workspace_id, connection_id, reason, at: at() });
     return execute({ workspaceId: workspace_id, connectionId: connection_id }, actor, ending);
+  };
+
+  const endByMember: Connections['endByMember'] = (row, memberId) =>
+    endAs(row, row.member_id === memberId ? 'member' : 'admin', { kind: 'member', id: memberId });
+
+  const list: Connections['list'] = async ({ workspaceId, memberId }, after) => {
+    const sql = `select ${COLUMNS}, (select last_used_at from access.key_use used
+          where used.workspace_id = connection.workspace_id and used.key_id = connection_id) as last_used_at
+      from access.connection
+      where ${IS_LISTED} and ($3::text is null or allowed_at < $3 or (allowed_at = $3 and connection_id > $4))
+      order by allowed_at desc, connection_id limit ${PAGE_SIZE}`;
+    const position = [after?.allowed_at ?? null, after?.connection_id ?? null];
+    return (await pool.query<ListedConnection>(sql, [workspaceId, memberId ?? null, ...position])).rows;
   };
 
   return {
@@ -150,14 +180,25 @@ export const createConnections = (dependencies: {
       if (row) await endAs(row, reason, { kind: 'connection', id: connectionId });
     },
     endAs,
-    list: async (workspaceId, memberId) => {
-      const sql = `select ${COLUMNS}, (select last_used_at from access.key_use used
-            where used.workspace_id = connection.workspace_id and used.key_id = connection_id) as last_used_at
-        from access.connection
-        where workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()
-        order by allowed_at desc, connection_id limit ${LISTED_MAX}`;
-      return (await pool.query<ListedConnection>(sql, [workspaceId, memberId ?? null])).rows;
+    list,
+    find: async ({ workspaceId, memberId }, connectionId) => {
+      const sql = `select ${COLUMNS} from access.connection where connection_id = $3 and ${IS_LISTED}`;
+      const { rows } = await pool.query<ConnectionRow>(sql, [workspaceId, memberId ?? null, connectionId]);
+      return rows[0] ?? null;
     },
+    endAll: async (of, byMemberId) => {
+      let ended = 0;
+      let last: ConnectionRow | null = null;
+      do {
+        // Goes on behind the last one, so that it ends even where a connection stays in the list.
+        const rows: readonly ListedConnection[] = await list(of, last);
+        await Promise.all(rows.map((row) => endByMember(row, byMemberId)));
+        ended += rows.length;
+        last = rows.length < PAGE_SIZE ? null : (rows.at(-1) ?? null);
+      } while (last !== null && ended < ENDED_BY_MEMBER_MAX);
+      return ended;
+    },
+    endByMember,
     endDead: async () => {
       const sql = `select ${COLUMNS}, expires_at <= now() as expired from access.connection
         where not ended and (expires_at <= now() or not exists (

@@ -6,6 +6,7 @@ import type { Account } from '#application/sign-in/member-directory.ts';
 import { APP_NAME_MAX_LENGTH, GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
 import { describeApp, formTargetOf } from '#services/mcp/members/app-requests.ts';
 import { accountPage } from '#services/mcp/pages/account-page.ts';
+import { endAllPage, olderConnectionsPage } from '#services/mcp/pages/connections-page.ts';
 import { consentPage, workspacePage } from '#services/mcp/pages/consent-page.ts';
 import { escapeHtml, html } from '#services/mcp/pages/html.ts';
 import { headersOf, messagePage } from '#services/mcp/pages/layout.ts';
@@ -59,6 +60,7 @@ const connection = {
   owner: HOSTILE,
 };
 const key = { keyId: HOSTILE, name: HOSTILE, lastFour: HOSTILE, lastUsedAt: new Date(0).toISOString() };
+const shownConnections = { rows: [connection], after: HOSTILE, olderPath: HOSTILE, endAllPath: HOSTILE };
 const pages: Readonly<Record<string, string>> = {
   signIn: signInPage(step, { hasCodes: true, upstreamName: HOSTILE }, HOSTILE),
   code: codePage(step),
@@ -68,10 +70,17 @@ const pages: Readonly<Record<string, string>> = {
   account: accountPage({
     account,
     formToken: HOSTILE,
-    workspaces: [{ membership, connections: [connection], isCut: true, keys: [key] }],
+    workspaces: [{ membership, connections: shownConnections, keys: [key] }],
     browsers: [browser],
     currentSignInId: HOSTILE,
   }),
+  older: olderConnectionsPage({
+    membership,
+    formToken: HOSTILE,
+    connections: shownConnections,
+    accountPath: HOSTILE,
+  }),
+  endAll: endAllPage({ membership, formToken: HOSTILE, isAdmin: true, endedMax: 1, accountPath: HOSTILE }),
   message: messagePage(HOSTILE, HOSTILE),
 };
 

@@ -137,7 +137,9 @@ describe('a member who allows an app', () => {
 });
 
 const rowOf = async (clientId: string) => {
-  const found = (await connections.list(key.workspaceId)).find(({ app }) => app.id === clientId);
+  const found = (await connections.list({ workspaceId: key.workspaceId })).find(
+    ({ app }) => app.id === clientId,
+  );
   if (!found) throw new Error('no connection of this app');
   return found;
 };

@@ -6,6 +6,7 @@ import { eventMetadata } from '#application/commands/event-metadata.ts';
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import { silentLog } from '#platform/logger.ts';
 import { deleteDeadRecords, keepUsedClients } from '#services/mcp/sign-in/adapter.ts';
+import { PAGE_SIZE } from '#services/mcp/sign-in/connections.ts';
 import { startHousekeeping } from '#services/mcp/sign-in/housekeeping.ts';
 import {
   endConnection,
@@ -147,6 +148,33 @@ describe('ending a connection', () => {
     await adapterOf('RefreshToken').revokeByGrantId(grantId);
     expect(await processes[0](token)).toBeNull();
     expect((await historyOf(connectionId)).at(-1)?.data).toMatchObject({ reason: 'token_reused' });
+  });
+});
+
+describe('the list of connections', () => {
+  const ACTOR = 'mem_admin';
+  test('has each connection once on its pages, and all can be ended', async () => {
+    const workspaceId = `ws_${randomUUID()}`;
+    const own = await opened.allowMany(workspaceId, ACTOR, PAGE_SIZE + 5);
+    const others = await opened.allowMany(workspaceId, 'mem_other', 3);
+    const all = await opened.readPages({ workspaceId });
+    expect(all.map(({ length }) => length)).toEqual([PAGE_SIZE, 8]);
+    expect(all.flat().toSorted()).toEqual([...own, ...others].toSorted());
+    const ofOther = { workspaceId, memberId: 'mem_other' };
+    expect((await opened.readPages(ofOther)).flat().toSorted()).toEqual(others.toSorted());
+    expect(await connections.find(ofOther, own[0] ?? '')).toBeNull();
+    expect(await connections.find({ workspaceId: key.workspaceId }, own[0] ?? '')).toBeNull();
+
+    expect(await connections.endAll({ workspaceId, memberId: ACTOR }, ACTOR)).toBe(PAGE_SIZE + 5);
+    expect(
+      (await connections.list({ workspaceId })).map(({ connection_id }) => connection_id).toSorted(),
+    ).toEqual(others.toSorted());
+    expect(await connections.endAll({ workspaceId }, ACTOR)).toBe(3);
+    expect(await connections.list({ workspaceId })).toEqual([]);
+    const reasonOf = async (connectionId: string) =>
+      (await historyOf(connectionId, workspaceId)).at(-1)?.data;
+    expect(await reasonOf(own.at(-1) ?? '')).toMatchObject({ reason: 'member' });
+    expect(await reasonOf(others[0] ?? '')).toMatchObject({ reason: 'admin' });
   });
 });
 

@@ -1,4 +1,5 @@
 import axe from 'axe-core';
+import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
 import { type SignInEvent, signInStream } from '#contracts/events/workspace/sign-in.ts';
+import { connectionIdOf } from '#domain/workspace/connection.ts';
+import { systemClock } from '#platform/clock.ts';
+import { createConnections, PAGE_SIZE } from '#services/mcp/sign-in/connections.ts';
 import { invitePerson } from '#services/ops/workspaces/members.ts';
 import { openApp, press } from './fixtures/app-with-browser.ts';
 import { CHROMIUM, DESKTOP, heading, newAddress, openWalk, type Walk } from './fixtures/walk.ts';
@@ -162,6 +166,59 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
     await page.getByText(second).waitFor();
     await press(page, 'Allow');
     await (await app.finish()).close();
+  });
+
+  test('sees older connections on further pages, and ends all', async () => {
+    const { workspaceId } = await stack.key();
+    const [admin, editor] = [newAddress(), newAddress()];
+    const adminId = await addMember(admin, workspaceId, 'admin');
+    await addMember(editor, workspaceId, 'editor');
+    const connections = createConnections({ ...stack, clock: systemClock, connectionDays: 1 });
+    const allow = async (number: number): Promise<void> => {
+      const connectionId = connectionIdOf(randomUUID());
+      const client = {
+        id: 'app',
+        name: `App ${number}`,
+        identified_by: 'operator',
+        redirect_host: 'a',
+      } as const;
+      const consent = { connectionId, workspaceId, memberId: adminId, app: client };
+      await connections.allow({ ...consent, scopes: ['brands:read'], role: 'admin' });
+    };
+    await allow(0);
+    await Promise.all(Array.from({ length: PAGE_SIZE }, (_, index) => allow(index + 1)));
+    await stack.projected(await stack.eventStore.head());
+
+    const { page: editorPage } = await openBrowser();
+    await editorPage.goto(`${baseUrl}/account`);
+    await signInByCode(editorPage, editor);
+    await editorPage.getByText('No app is connected.').waitFor();
+    await editorPage.goto(`${baseUrl}/account/end-all?workspace=${workspaceId}`);
+    await heading(editorPage, 'End connections?');
+    expect(await editorPage.getByRole('button').allInnerTexts()).toEqual(['End all my connections']);
+    const form_token = await editorPage.locator('input[name="form_token"]').first().inputValue();
+    const forged = { form_token, workspace: workspaceId, of: 'all', connection: '\0' };
+    for (const path of ['/account/end-all', '/account/end']) {
+      const options = { form: forged, headers: { origin: baseUrl }, maxRedirects: 0 };
+      expect((await editorPage.request.post(`${baseUrl}${path}`, options)).status()).toBe(303);
+    }
+    expect(await connections.list({ workspaceId })).toHaveLength(PAGE_SIZE);
+
+    const { page } = await openBrowser();
+    await page.goto(`${baseUrl}/account`);
+    await signInByCode(page, admin);
+    await page.getByRole('link', { name: 'Show older connections' }).click();
+    await heading(page, 'Older connections');
+    await inspect(page, 'older');
+    expect(await page.getByRole('listitem').allInnerTexts()).toEqual([expect.stringContaining('App 0')]);
+    await press(page, 'End this connection');
+    await page.getByText('No older app is connected.').waitFor();
+    await page.getByRole('link', { name: 'End several connections at once' }).click();
+    await heading(page, 'End connections?');
+    await inspect(page, 'end-all');
+    await press(page, 'End the connections of all members');
+    await heading(page, 'Your account');
+    await page.getByText('No app is connected.').waitFor();
   });
 
   test('is protected from forms of other sites and of other browsers', async () => {

@@ -94,7 +94,7 @@ test('a process killed while it issues tokens costs no refresh, and a code only 
   expect((await callMcp(baseUrl, renewed.access_token)).status).toBe(200);
   // A code counts once, and its second use looks like theft: the connection ends.
   expect((await second.client.exchange(baseUrl, second.code)).status).toBe(400);
-  const live = await connections.list(key.workspaceId);
+  const live = await connections.list({ workspaceId: key.workspaceId });
   expect(live).toHaveLength(2);
   expect(live.filter(({ connected }) => connected)).toHaveLength(1);
   const tokens = (await (await third.client.exchange(baseUrl, third.code)).json()) as Tokens;
