@@ -1,6 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
+import { ALERT_RULES_MAX, TEST_SENDS_PER_MINUTE } from '#contracts/resources/workspace/alert.ts';
+import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
+import {
+  COLLECTION_DEPTH_MAX,
+  COLLECTION_ITEMS_MAX,
+  COLLECTIONS_MAX,
+} from '#contracts/resources/workspace/collection.ts';
+import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
+import { REPORTS_PER_DAY_MAX, REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
+import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import { secrecyOf } from '#platform/settings.ts';
 import { AlertsSettings } from '#services/alerts/settings.ts';
 import { ApiSettings } from '#services/api/settings.ts';
@@ -86,6 +97,37 @@ const tableOf = (processes: Readonly<Record<string, z.ZodObject>>): string => {
   ].join('\n');
 };
 
+/** Caps of what one workspace can grow. Beyond each the reply is 409, or 402 for tracked brands. */
+const WORKSPACE_CAPS: readonly (readonly [string, number | string])[] = [
+  [
+    'requests per minute: free plan, paid plans',
+    `${PLANS.free.requestsPerMinute}, ${PLANS.pro.requestsPerMinute}`,
+  ],
+  [
+    'tracked brands: free, pro, business, enterprise',
+    Object.values(PLANS)
+      .map(({ slots }) => slots)
+      .join(', '),
+  ],
+  ['active API keys', ACTIVE_KEYS_MAX],
+  ['alert rules', ALERT_RULES_MAX],
+  ['test sends of alerts per minute', TEST_SENDS_PER_MINUTE],
+  ['notes', NOTES_MAX],
+  ['saved items', SAVED_ITEMS_MAX],
+  ['collections', COLLECTIONS_MAX],
+  ['levels of collections inside each other', COLLECTION_DEPTH_MAX],
+  ['items of a collection', COLLECTION_ITEMS_MAX],
+  ['reports queued or running', REPORTS_QUEUED_MAX],
+  ['reports requested within 24 hours', REPORTS_PER_DAY_MAX],
+];
+
+const capsTable = (): string =>
+  [
+    '| limit of a workspace | value |',
+    '|---|---|',
+    ...WORKSPACE_CAPS.map(([name, value]) => `| ${name} | ${value} |`),
+  ].join('\n');
+
 export const settingsReference = (): string => `# Settings
 
 Environment variables. \`npm run settings\` writes this file from the schemas with which the processes read them, so
@@ -100,6 +142,14 @@ logged without user, password and any parameter that is not known to be harmless
 ${tableOf(PROCESSES)}
 
 The OpenTelemetry packages also read the other variables of their specification, such as \`OTEL_RESOURCE_ATTRIBUTES\`.
+
+## Limits without a setting
+
+${capsTable()}
+
+Beyond the requests per minute the reply is 429, beyond the tracked brands 402, beyond any other limit 409 with the limit in
+its message. [services/api](../services/api/README.md#bounded-work) has the limits of one API process, and
+[SECURITY.md](SECURITY.md) those of deliveries.
 
 ## The local stack, \`npm start\`
 
