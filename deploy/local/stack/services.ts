@@ -116,6 +116,8 @@ export const startServices = async (
             environment: {
               ...environmentOf(settings, servers),
               COLLECT_CONTACT: settings.COLLECT_CONTACT,
+              COLLECT_SOURCES: settings.COLLECT_SOURCES,
+              MEMBER_VAULT_KEY: secrets.member_vault_key,
             },
           },
         ];
