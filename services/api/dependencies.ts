@@ -1,3 +1,4 @@
+import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import type { RefusedRequests } from '#application/access/refused-requests.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
@@ -10,4 +11,6 @@ export type ApiDependencies = OperationDependencies & {
   readonly refusedRequests: RefusedRequests;
   readonly etags: Etags;
   readonly admission: Admission;
+  /** Returns the requests per minute of a workspace with this plan. */
+  readonly requestsPerMinute: (plan: Plan) => number;
 };

@@ -23,6 +23,12 @@ export const ApiSettings = z.object({
   API_TRUSTED_PROXIES: Addresses.optional().describe(
     'Proxies in front of the API, addresses or ranges with commas between: their `x-forwarded-for` names the client. Without it, all clients behind a proxy share one limit of refused requests.',
   ),
+  API_REQUESTS_PER_MINUTE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe('Requests per minute of every workspace, instead of those of its plan; for load tests.'),
   API_REFUSED_PER_MINUTE: z.coerce
     .number()
     .int()

@@ -1,4 +1,3 @@
-import { PLANS } from '#contracts/values/plans.ts';
 import { lagHours, type Reply } from '#operations/endpoint/reply.ts';
 import { signNextCursor } from '#operations/endpoint/page-cursor.ts';
 import { callerOf, type RequestContext } from './request-context.ts';
@@ -27,10 +26,10 @@ export const envelope = (requestId: string, now: number, result: Reply, cursor: 
 const allowanceOfMatch = (
   context: RequestContext,
   match: 'etag' | 'any',
-  { rateLimiter }: ApiDependencies,
+  { rateLimiter, requestsPerMinute }: ApiDependencies,
 ): Allowance | undefined => {
   const { workspaceId, plan } = callerOf(context);
-  const limit = PLANS[plan].requestsPerMinute;
+  const limit = requestsPerMinute(plan);
   const isFree = match === 'etag' && rateLimiter.take(`304 ${workspaceId}`, limit).allowed;
   return isFree ? rateLimiter.giveBack(workspaceId, limit) : context.allowance;
 };

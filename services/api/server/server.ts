@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
@@ -41,6 +42,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export type ApiResources = OperationResources & {
   /** Refused requests per minute and address; the default of `refused-requests.ts` when absent. */
   readonly refusedPerMinute?: number;
+  /** Requests per minute of every workspace; those of its plan when absent. */
+  readonly requestsPerMinute?: number;
   /** Maximum requests in progress; that of `admission.ts` when absent. */
   readonly inFlightMax?: number;
   /** Proxies whose `x-forwarded-for` names the address of a client. */
@@ -97,6 +100,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
       perMinute,
     }),
     etags: createEtags(cursorSecret),
+    requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
     admission: createAdmission(resources.inFlightMax),
   };
   const { log } = dependencies;

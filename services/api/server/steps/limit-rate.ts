@@ -1,5 +1,4 @@
 import { Refusal } from '#contracts/errors.ts';
-import { PLANS } from '#contracts/values/plans.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
@@ -9,7 +8,7 @@ import type { ApiDependencies } from '../../dependencies.ts';
  */
 export const limitRate = (context: RequestContext, dependencies: ApiDependencies): void => {
   const { workspaceId, plan } = callerOf(context);
-  context.allowance = dependencies.rateLimiter.take(workspaceId, PLANS[plan].requestsPerMinute);
+  context.allowance = dependencies.rateLimiter.take(workspaceId, dependencies.requestsPerMinute(plan));
   if (!context.allowance.allowed) {
     throw new Refusal(
       'rate_limited',
