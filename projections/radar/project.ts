@@ -28,6 +28,8 @@ type Item = {
   readonly observed_at: string;
   readonly ad: AdCounted;
   readonly excerpt: AdExcerpt;
+  /** The brand to which the ad belonged then; absent: the brand of the stream. */
+  readonly brand_id?: string;
   /** True if a correction adds the item. */
   readonly is_added?: boolean;
   readonly destination_url?: string | null | undefined;
@@ -61,8 +63,8 @@ const putItem = (event: LibraryEvent, item: Item): Change => {
   });
   const url = `"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"`;
   const doc = appendFields(rest, { ad: appendFields(about, { url }) });
-  const { brand_id } = event.data;
   const { position } = event;
+  const brand_id = item.brand_id ?? event.data.brand_id;
   const is_added = item.is_added ?? false;
   return {
     kind: 'run',
@@ -77,7 +79,14 @@ const TYPES: Readonly<Record<Occurrence['kind'], ItemType>> = {
   destination_changed: 'destination_changed',
 };
 
-/** Returns the change that marks an item as withdrawn, or removes the mark. */
+/**
+ * Returns the brand of an occurrence that a correction states. `null` for an ad that never moved: its items have the brand
+ * of their own event.
+ */
+const statedBrand = ({ data }: RecordedEvent<AdObservationCorrected>, of: Occurrence): string | null =>
+  of.brand_id ?? (data.after.placings === undefined ? null : data.brand_id);
+
+/** Returns the change that marks an item as withdrawn, or removes the mark and files the item under its brand. */
 const mark = (
   event: RecordedEvent<AdObservationCorrected>,
   of: Occurrence,
@@ -89,10 +98,14 @@ const mark = (
     ad_id: event.data.ad_id,
     type: TYPES[of.kind],
     scan_id: of.scan_id,
+    brand_id: statedBrand(event, of),
     position: event.position,
     is_withdrawn,
   },
 });
+
+const isSameItem = (one: Occurrence, other: Occurrence): boolean =>
+  one.kind === other.kind && one.scan_id === other.scan_id;
 
 const excerptOf = ({ page_id, page_name, content }: Pick<AdRecord, 'page_id' | 'page_name' | 'content'>) => ({
   page_id,
@@ -101,11 +114,16 @@ const excerptOf = ({ page_id, page_name, content }: Pick<AdRecord, 'page_id' | '
   body: excerptOfBody(content.body),
 });
 
-/** Returns the changes of a correction: withdrawn items stay and are marked, added ones are inserted with a mark. */
+/**
+ * Returns the changes of a correction: withdrawn items stay and are marked, added ones are inserted with a mark. An item that
+ * is withdrawn for one brand and added for another is filed under the other.
+ */
 const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
   const { ad_id, after, withdrawn, added } = event.data;
   return [
-    ...withdrawn.map((of) => mark(event, of, true)),
+    ...withdrawn
+      .filter((of) => !added.some((other) => isSameItem(of, other)))
+      .map((of) => mark(event, of, true)),
     ...added.flatMap((of) => {
       const type = TYPES[of.kind];
       const item = putItem(event, {
@@ -129,7 +147,7 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
  */
 export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
-  version: 4,
+  version: 5,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { applied_scan: recordAppliedScan, put_item: putItemStatement, mark: markItem },

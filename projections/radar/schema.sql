@@ -15,12 +15,13 @@ create table item (
   unique (ad_id, type, scan_id)
 );
 
--- Items that corrections withdrew or added. A mark may come before its item, because the brand of an ad, and with it
+-- Items that corrections withdrew or added, and the brand that they state for the items of an ad that moved. A mark may come before its item, because the brand of an ad, and with it
 -- the stream of its events, may change.
 create table mark (
   ad_id text not null,
   type text not null,
   scan_id text not null,
+  brand_id uuid,
   position bigint not null,
   is_withdrawn boolean not null,
   primary key (ad_id, type, scan_id)

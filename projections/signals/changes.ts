@@ -1,6 +1,6 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
-import type { Occurrence } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdObservationCorrected, Occurrence } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
@@ -44,7 +44,7 @@ type Cause = Occurrence['kind'];
 export const putOccurrence = (
   event: LibraryEvent,
   ad_id: string,
-  of: { readonly kind: Cause; readonly scan_id: string; readonly observed_at: string },
+  of: Pick<Occurrence, 'kind' | 'scan_id' | 'observed_at' | 'brand_id'>,
 ): Change => ({
   kind: 'run',
   statement: 'put_occurrence',
@@ -52,22 +52,27 @@ export const putOccurrence = (
     ad_id,
     cause: of.kind,
     scan_id: of.scan_id,
-    brand_id: event.data.brand_id,
+    brand_id: of.brand_id ?? event.data.brand_id,
     observed_at: of.observed_at,
     position: event.position,
   },
 });
 
-/** Marks an occurrence as withdrawn, or removes the mark. */
+/**
+ * Marks an occurrence as withdrawn, or removes the mark. For an ad that moved, the mark states the brand to which the ad
+ * belonged then.
+ */
 export const markOccurrence = (
-  event: LibraryEvent,
+  event: RecordedEvent<AdObservationCorrected>,
   ad_id: string,
   of: Occurrence,
   is_withdrawn: boolean,
 ): readonly Change[] => {
+  const { position, data } = event;
   const key = { ad_id, cause: of.kind, scan_id: of.scan_id };
+  const brand_id = of.brand_id ?? (data.after.placings === undefined ? null : data.brand_id);
   return [
-    { kind: 'run', statement: 'mark_occurrence', row: { ...key, position: event.position, is_withdrawn } },
+    { kind: 'run', statement: 'mark_occurrence', row: { ...key, brand_id, position, is_withdrawn } },
     // The brand of the ad may have changed since.
     { kind: 'refresh', statement: 'sum_up_marked', row: key },
   ];

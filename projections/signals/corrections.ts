@@ -50,7 +50,8 @@ const earliest = (times: readonly string[]): string =>
   times.reduce((one, other) => (other < one ? other : one));
 
 const addOccurrence = (event: RecordedEvent<AdObservationCorrected>, of: Occurrence): readonly Change[] => {
-  const { ad_id, brand_id, after } = event.data;
+  const { ad_id, after } = event.data;
+  const brand_id = of.brand_id ?? event.data.brand_id;
   const when = { brand_id, observed_at: of.observed_at };
   const naming = { ad_id, scan_id: of.scan_id, cause: of.kind };
   const page = { social_page_id: after.page_id, page_name: after.page_name };
@@ -92,7 +93,9 @@ export const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonl
   return [
     ...(before === null ? [] : countAd(brand_id, before, -1)),
     ...countAd(brand_id, after, 1),
-    ...withdrawn.flatMap((of) => markOccurrence(event, ad_id, of, true)),
+    ...withdrawn
+      .filter((of) => !added.some(({ kind, scan_id }) => kind === of.kind && scan_id === of.scan_id))
+      .flatMap((of) => markOccurrence(event, ad_id, of, true)),
     ...added.flatMap((of) => addOccurrence(event, of)),
     ...(isFirst ? meetFirst(first, after, firstContent(after, added), after.novelty === 'news') : []),
     sumUpFrom({

@@ -40,7 +40,7 @@ const NAMES_AN_AD = `null::text as social_page_id, null::text as page_name, null
 const namedAds = (kind: SignalKind): string =>
   named(`select max(n.observed_at) as observed_at, n.ad_id, ${NAMES_AN_AD} from named_ad n
     where n.brand_id = k.brand_id and n.date = k.date and n.kind = '${kind}' and not exists (
-      select from occurrence o where o.ad_id = n.ad_id and o.cause = n.cause and o.scan_id = n.scan_id and o.is_withdrawn)
+      select from occurrence o where o.ad_id = n.ad_id and o.cause = n.cause and o.scan_id = n.scan_id and (o.is_withdrawn or o.brand_id <> n.brand_id))
     group by n.ad_id`);
 
 const met = (kind: 'landing_page' | 'page', where: string, role = 'null::text', join = ''): string =>

@@ -33,8 +33,8 @@ create table scan (
   primary key (brand_id, date, scan_id)
 );
 
--- Radar items: what a scan showed of an ad. The event with the lowest log position decides the brand; it is null while
--- only a mark is known.
+-- Radar items: what a scan showed of an ad. The event with the lowest log position decides the brand, unless a mark states
+-- another; it is null while only a mark is known.
 create table occurrence (
   ad_id text not null,
   cause text not null,
@@ -43,6 +43,7 @@ create table occurrence (
   date date,
   observed_at timestamptz,
   position bigint,
+  stated_brand_id uuid,
   -- The mark of the correction with the highest log position. Withdrawn items do not count.
   marked_at bigint,
   is_withdrawn boolean not null default false,

@@ -27,20 +27,33 @@ export const putOccurrence: Statement = {
     )
     insert into occurrence as o (ad_id, cause, scan_id, brand_id, date, observed_at, position)
     select ad_id, cause, scan_id, brand_id, date, observed_at, position from put
-    on conflict (ad_id, cause, scan_id) do update set brand_id = excluded.brand_id, date = excluded.date,
+    on conflict (ad_id, cause, scan_id) do update set brand_id = coalesce(o.stated_brand_id, excluded.brand_id), date = excluded.date,
       observed_at = excluded.observed_at, position = excluded.position
     where o.position is null or excluded.position < o.position`,
 };
 
-/** Marks occurrences as withdrawn, or removes the mark. The event with the highest log position decides. */
+/**
+ * Marks occurrences as withdrawn, or removes the mark. A brand that the mark states is that of the occurrence; the day of the
+ * brand before is outdated then. The event with the highest log position decides.
+ */
 export const markOccurrence: Statement = {
-  columns: { ...OCCURRENCE, position: 'bigint', is_withdrawn: 'boolean' },
-  touches: ['occurrence'],
+  columns: { ...OCCURRENCE, brand_id: 'uuid', position: 'bigint', is_withdrawn: 'boolean' },
+  touches: ['occurrence', 'outdated_day'],
   sql: `
-    insert into occurrence as o (ad_id, cause, scan_id, marked_at, is_withdrawn)
-    select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, position, is_withdrawn
-    from :input i order by ad_id, cause, scan_id, position desc
-    on conflict (ad_id, cause, scan_id) do update set marked_at = excluded.marked_at, is_withdrawn = excluded.is_withdrawn
+    with mark as materialized (
+      select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, brand_id, position, is_withdrawn
+      from :input i order by ad_id, cause, scan_id, position desc
+    ), outdated as (
+      insert into outdated_day (brand_id, date)
+      select distinct o.brand_id, o.date from mark m join occurrence o using (ad_id, cause, scan_id)
+      where o.brand_id <> m.brand_id and (o.marked_at is null or m.position > o.marked_at)
+      on conflict do nothing
+    )
+    insert into occurrence as o (ad_id, cause, scan_id, stated_brand_id, marked_at, is_withdrawn)
+    select ad_id, cause, scan_id, brand_id, position, is_withdrawn from mark
+    on conflict (ad_id, cause, scan_id) do update set stated_brand_id = coalesce(excluded.stated_brand_id, o.stated_brand_id),
+      brand_id = case when o.brand_id is null then null else coalesce(excluded.stated_brand_id, o.brand_id) end,
+      marked_at = excluded.marked_at, is_withdrawn = excluded.is_withdrawn
     where o.marked_at is null or excluded.marked_at > o.marked_at`,
 };
 

@@ -16,7 +16,8 @@ import {
   repeatedDifferences,
   tallyDifferences,
 } from '#domain/corpus/ad-library/collector-differences.ts';
-import { closeLateScan, correctAds, emptyLateTotals } from '#domain/corpus/ad-library/late-scan.ts';
+import { closeLateScan, correctAds } from '#domain/corpus/ad-library/late-scan.ts';
+import { emptyLateTotals } from '#domain/corpus/ad-library/late/replay-both.ts';
 import type { PageLook } from '#domain/corpus/ad-library/looks.ts';
 import { reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { historyOf, insertScan, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';

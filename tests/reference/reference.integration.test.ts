@@ -28,7 +28,8 @@ const without = (...names: readonly Feature[]): readonly Feature[] =>
 
 /**
  * Traits that the service treats as the model does. Worlds of `npm test` have all traits of a row at once. Left out are ads
- * that move between brands together with observations that arrive late.
+ * that move between brands together with observations that arrive late: of 1,000 worlds whose links and domains are known
+ * before the first scan 7 differ.
  */
 const HOLDING: readonly (readonly Feature[])[] = [
   [],

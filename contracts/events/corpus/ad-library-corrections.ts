@@ -58,6 +58,19 @@ export type AdRecord = AdStanding & {
   readonly branded_content?: BrandedContent;
   /** In the order of observation. */
   readonly looks: readonly AdLook[];
+  /** Ids of all brands that the ad ever belonged to; absent when it has not moved. Older releases record none. */
+  readonly brands?: readonly string[];
+  /** The brands in the order of time, each since the scan or other cause of the move; absent when it has not moved. */
+  readonly placings?: readonly BrandSince[];
+  /** Time of the last move. Scans before it imply no look: each one is stored. */
+  readonly moved_at?: string;
+};
+
+/** The brand of an ad since a scan or another cause, up to the next one of the list. */
+export type BrandSince = {
+  readonly scan_id: string;
+  readonly observed_at: string;
+  readonly brand_id: string;
 };
 
 /** Something that a scan showed of an ad and that radar, signals and alerts report. */
@@ -66,6 +79,8 @@ export type Occurrence = {
   /** The scan that showed it, and its time. */
   readonly scan_id: string;
   readonly observed_at: string;
+  /** The brand to which the ad belonged then. Absent: the brand of the stream. */
+  readonly brand_id?: string;
   readonly basis?: 'library' | 'absence';
   readonly stopped_on?: string | null;
   readonly from_url?: string;

@@ -186,7 +186,7 @@ export const hasLiveAds = async (
   return rows.length > 0;
 };
 
-/** Returns the pages that concern the brand: pages with its ads, recorded or staged, and pages ever linked to it. */
+/** Returns the pages that concern the brand: pages with ads of it, now or before, recorded or staged, and pages ever linked to it. */
 export const pagesConcerning = async (
   database: Database,
   scanId: string,
@@ -196,6 +196,7 @@ export const pagesConcerning = async (
   const { rows } = await database.query<{ social_page_id: string }>(
     `select social_page_id from ingest.ad where brand_id = $1 and social_page_id = any($2::text[])
      union select social_page_id from ingest.page_link where brand_id = $1 and social_page_id = any($2::text[]) and linked
+     union select social_page_id from ingest.ad where social_page_id = any($2::text[]) and known->'brands' @> to_jsonb($1::text)
      union select social_page_id from ingest.staged_ad where scan_id = $3 and brand_id = $1 and social_page_id = any($2::text[])`,
     [brandId, pageIds, scanId],
   );

@@ -9,22 +9,19 @@ import {
   repeatedDifferences,
   tallyDifferences,
 } from '#domain/corpus/ad-library/collector-differences.ts';
-import {
-  closeLateScan,
-  correctAds,
-  emptyLateTotals,
-  type LateScan,
-} from '#domain/corpus/ad-library/late-scan.ts';
+import { closeLateScan, correctAds } from '#domain/corpus/ad-library/late-scan.ts';
+import { emptyLateTotals, type LateScan } from '#domain/corpus/ad-library/late/replay-both.ts';
 import { type LinkPeriod, pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
-import { pagesOfStagedAds, stagedAds } from './staged-ads.ts';
+import { adsOfChunk, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
 import { latenessOf, pagesMetSooner, searchesBeside } from './lateness.ts';
+import { adsMovedBefore, extentOfSharedAds, shareAds, sharedAdIds } from './shared-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import { adsToDecideAgain, looksWithLateScan } from './recorded-looks.ts';
-import { movedAds, movesOfBrand } from '../attribution/move-log.ts';
+import { movesOfBrand } from '../attribution/move-log.ts';
 import {
   completeScansOfDay,
   firstMeetings,
@@ -47,6 +44,8 @@ export type BrandPart = {
   readonly seen: number;
   /** True when ads of this brand moved to another one by this scan. */
   readonly isLeft: boolean;
+  /** Ids of the scan's ads that belong to this brand and to others in the course of time. */
+  readonly shared: ReadonlySet<string>;
 };
 
 /** Totals of the brand's part of a scan; set when the part is decided. */
@@ -146,10 +145,12 @@ const decideLate = async function* (
   links: readonly LinkPeriod[],
   totals: PartTotals,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
-  const { database, library, header, chunks, seen } = part;
+  const { database, library, header, chunks, shared } = part;
   const { brandId } = library;
+  const extent = await extentOfSharedAds(database, brandId, [...shared]);
   const pageIds = [
     ...new Set([
+      ...extent.pageIds,
       ...(await pagesOfBrand(database, brandId)),
       ...(await pagesOfStagedAds(database, header.scan_id, brandId)),
       ...header.pageIds,
@@ -157,7 +158,10 @@ const decideLate = async function* (
     ]),
   ];
   const searches = await searchesBeside(database, brandId, header.scanned_for);
-  const scans = await scansOfBrand(database, brandId, header.scan_id, pageIds, searches);
+  const scans = await scansOfBrand(database, brandId, header.scan_id, pageIds, [
+    ...extent.scanIds,
+    ...searches,
+  ]);
   const { scan_id, scanned_at: observed_at, complete, partialPages } = header;
   const own = { scan_id, observed_at, complete, pageIds: header.pageIds, partialPages, recorded: true };
   const differences = await findDifferences(part);
@@ -166,35 +170,54 @@ const decideLate = async function* (
     scans,
     metAt: await firstMeetings(database, [...scannedForOf(scans), header.scanned_for], pageIds, header),
     shownPages: await pagesOfStagedAds(database, header.scan_id, null),
-    moves: await movesOfBrand(database, brandId),
+    moves: [],
   } satisfies LateScan;
   const sums = emptyLateTotals();
-  const decide = async (ads: readonly ObservedAd[], adIds: readonly string[]) => {
+  let seen = 0;
+  const unsettled = new Set<string>();
+  let isOfBrand = (_adId: string): boolean => false;
+  const decide = async (ads: readonly ObservedAd[], adIds: readonly string[], isPlain = false) => {
     await loadAds(database, library, adIds);
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
-    return correctAds(late, adIds, shown, sums)(library.state);
+    const ofSeveral = await shareAds(database, late, isPlain ? [] : adIds, shown, isOfBrand);
+    for (const adId of ofSeveral.unsettled) unsettled.add(adId);
+    const decided = adIds.filter((adId) => !ofSeveral.unsettled.has(adId));
+    seen += decided.filter((adId) => shown.has(adId) && !ofSeveral.ads.has(adId)).length;
+    return correctAds(late, decided, shown, sums, ofSeveral)(library.state);
   };
-  for (const chunk of seen > 0 ? chunks : []) {
-    const shown = await stagedAds(database, header.scan_id, chunk, brandId);
-    const moved = await movedAds(
+  for (const chunk of chunks) {
+    const owned = await stagedAds(database, header.scan_id, chunk, brandId);
+    const ownIds = new Set(owned.map(({ ad_id }) => ad_id));
+    isOfBrand = (adId) => ownIds.has(adId);
+    const others =
+      shared.size === 0
+        ? []
+        : (await adsOfChunk(database, header.scan_id, chunk)).filter(
+            ({ ad_id }) => shared.has(ad_id) && !ownIds.has(ad_id),
+          );
+    const all = [...owned, ...others];
+    const moved = await adsMovedBefore(
       database,
-      shown.map(({ ad_id }) => ad_id),
+      all.map(({ ad_id }) => ad_id),
     );
-    const ads = shown.filter(({ ad_id }) => !moved.has(ad_id));
+    const ads = all.filter(({ ad_id }) => !moved.has(ad_id));
     yield await decide(
       ads,
       ads.map(({ ad_id }) => ad_id),
     );
   }
+  for await (const adIds of sharedAdIds(database, brandId, header.scan_id)) yield await decide([], adIds);
   const metSooner = pagesMetSooner(late.shownPages, late.metAt, header);
   for await (const adIds of adsToDecideAgain(database, brandId, header, metSooner)) {
-    yield await decide([], adIds);
+    yield await decide([], adIds, true);
   }
   const reliable = await reliableScansOfDay(part, links);
   const recorded = new Map(scans.map((scan) => [scan.scan_id, scan]));
-  const looks = await looksWithLateScan(database, library, late, sums, { links, isOwn: isOwn(part, links) });
+  const isLook = isOwn({ ...part, seen }, links);
+  const ended = { ...late, moves: await movesOfBrand(database, brandId, [...unsettled]) };
+  const looks = await looksWithLateScan(database, library, ended, sums, { links, isOwn: isLook });
   const end = { seen, looks, reliable, recorded };
-  const closing = closeLateScan(late, end, sums)(library.state);
+  const closing = closeLateScan(ended, end, sums)(library.state);
   const last = closing.at(-1);
   totals.totals = last?.type === 'ScanRecorded' ? last.data.totals : null;
   yield closing;
@@ -229,8 +252,10 @@ export const decideForBrand = async function* (
     [header.scan_id, library.brandId],
   );
   if (recorded.rows.length > 0) return;
-  const staged = part.seen > 0 ? await pagesOfStagedAds(database, header.scan_id, library.brandId) : [];
-  const lateness = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
+  const isShown = part.seen > 0 || part.shared.size > 0;
+  const staged = isShown ? await pagesOfStagedAds(database, header.scan_id, library.brandId) : [];
+  const order = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
+  const lateness = order === 'in_order' && part.shared.size > 0 ? 'late' : order;
   const links = await linksOf(database, library.brandId);
   const isConcerned =
     lateness === 'late' ||

@@ -5,6 +5,7 @@ import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { brandsOfPages } from './chunk-staging.ts';
 import { firstMeetings, type ScanTime } from './scan-log.ts';
+import { formerBrandsOfPages } from './shared-ads.ts';
 
 /** Tells whether a scan arrives after later ones, and which brands it then concerns (rule 11). */
 
@@ -95,7 +96,11 @@ export const brandsOfLateScan = async (
      where scanned_for = $1 and $2::boolean`,
     [scannedFor, coverage.complete || sooner.includes(NO_PAGE)],
   );
-  return [...rows.map(({ brand_id }) => brand_id), ...(await brandsOfPages(database, sooner))];
+  return [
+    ...rows.map(({ brand_id }) => brand_id),
+    ...(await brandsOfPages(database, sooner)),
+    ...(await formerBrandsOfPages(database, coverage.complete ? pageIds : sooner)),
+  ];
 };
 
 /** Returns the complete scans that were made for the other brands whose scans the brand's stream holds (rule 3). */

@@ -16,6 +16,7 @@ import {
   stagedScan,
 } from './chunk-staging.ts';
 import { pagesOfStagedAds, stagedBrands } from './staged-ads.ts';
+import { brandsOfStagedAds } from './shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { brandsOfLateScan, isLateForAny } from './lateness.ts';
 import { decideForBrand, type PartTotals } from './decide-scan.ts';
@@ -63,7 +64,8 @@ export const recordStagedScan = async (
       `The scan end states ${end.chunks} chunks, but ${chunks.length} were submitted. Use a new \`scan_id\` for each scan.`,
     );
   }
-  let events = await attributeScan(database, eventStore, end, chunks);
+  const attribution = await attributeScan(database, eventStore, end, chunks);
+  let { events } = attribution;
   let left: ReadonlySet<string> = new Set();
   let seenBy: ReadonlyMap<string, number> = new Map();
   if (chunks.length > 0) {
@@ -84,8 +86,16 @@ export const recordStagedScan = async (
   ]);
   const shownPages = chunks.length > 0 ? await pagesOfStagedAds(database, end.scan_id, null) : [];
   const allPages = [...pageIds, ...shownPages];
-  if (await isLateForAny(database, [...others, scannedFor], end, allPages)) {
-    for (const brandId of await brandsOfLateScan(database, end, scannedFor, allPages)) others.add(brandId);
+  const isLate =
+    attribution.isBlocked || (await isLateForAny(database, [...others, scannedFor], end, allPages));
+  const brandsOfAd = isLate
+    ? await brandsOfStagedAds(database, end.scan_id, scannedFor, chunks)
+    : new Map<string, ReadonlySet<string>>();
+  if (isLate) {
+    const more = await brandsOfLateScan(database, end, scannedFor, allPages);
+    for (const brandId of [...more, ...[...brandsOfAd.values()].flatMap((brands) => [...brands])]) {
+      others.add(brandId);
+    }
   }
   others.delete(scannedFor);
 
@@ -111,6 +121,7 @@ export const recordStagedScan = async (
       pageIds: new Set(ownPages.map(({ page_id }) => page_id).filter((pageId) => pageId !== NO_PAGE)),
     };
     const seen = seenBy.get(brandId) ?? 0;
+    const shared = new Set([...brandsOfAd].flatMap(([adId, brands]) => (brands.has(brandId) ? [adId] : [])));
     const part: PartTotals = { totals: null };
     const store = createLibraryStateStore(database, eventStore, brandId, end.scan_id);
     await locks.run(brandId, () =>
@@ -118,7 +129,7 @@ export const recordStagedScan = async (
         store,
         decide: (library) =>
           decideForBrand(
-            { database, library, header: brandHeader, chunks, seen, isLeft: left.has(brandId) },
+            { database, library, header: brandHeader, chunks, seen, isLeft: left.has(brandId), shared },
             part,
           ),
         conflicts: SCAN_CONFLICTS,

@@ -1,5 +1,5 @@
 import type { BrandMoves } from '#domain/corpus/ad-library/contributions.ts';
-import type { LateScan, LateTotals } from '#domain/corpus/ad-library/late-scan.ts';
+import type { LateScan, LateTotals } from '#domain/corpus/ad-library/late/replay-both.ts';
 import { type LinkPeriod, pagesLinkedAt } from '#domain/corpus/ad-library/reliability.ts';
 import { insertScan, replayAds, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
@@ -32,7 +32,7 @@ export const adsToDecideAgain = async function* (
        where brand_id = $1 and ad_id > $4 and (social_page_id = any($2::text[]) or $5::boolean
            or ($6::boolean and exists (select from ingest.scan first
              where first.scan_id = (a.known->'looks'->0->>'scan_id')::uuid and first.scanned_for = $7)))
-         and not exists (select from ingest.ad_move m where m.ad_id = a.ad_id)
+         and not a.known ? 'placings' and not exists (select from ingest.ad_move m where m.ad_id = a.ad_id)
          and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
        order by ad_id limit ${SLICE_ADS}`,
       [
@@ -52,9 +52,14 @@ export const adsToDecideAgain = async function* (
 };
 
 /** True when the scan was made for the brand, showed an ad of it, or is complete and named a page linked to it then. */
-const hasOwnReason = (brandId: string, links: readonly LinkPeriod[], scan: BrandScan): boolean =>
+const hasOwnReason = (
+  brandId: string,
+  links: readonly LinkPeriod[],
+  scan: BrandScan,
+  moreSeen = 0,
+): boolean =>
   scan.header.scanned_for === brandId ||
-  (scan.totals?.seen ?? 0) > 0 ||
+  (scan.totals?.seen ?? 0) + moreSeen > 0 ||
   (scan.complete && pagesLinkedAt(links, scan.observed_at).some((pageId) => scan.pageIds.has(pageId)));
 
 /**
@@ -92,7 +97,7 @@ export const looksWithLateScan = async (
   database: Database,
   library: OpenLibrary,
   { scan, scans, moves }: LateScan & { readonly scans: readonly BrandScan[] },
-  { concerned, wasConcerned }: LateTotals,
+  { concerned, wasConcerned, seenBefore, seenAfter }: LateTotals,
   { links, isOwn }: { readonly links: readonly LinkPeriod[]; readonly isOwn: boolean },
 ): Promise<ReadonlySet<string>> => {
   const looks = new Set(concerned);
@@ -101,7 +106,8 @@ export const looksWithLateScan = async (
   const doubtful: BrandScan[] = [];
   for (const one of scans) {
     if (looks.has(one.scan_id) || one.totals === null) continue;
-    if (hasOwnReason(library.brandId, links, one)) looks.add(one.scan_id);
+    const more = (seenAfter.get(one.scan_id) ?? 0) - (seenBefore.get(one.scan_id) ?? 0);
+    if (hasOwnReason(library.brandId, links, one, more)) looks.add(one.scan_id);
     else if (one.noLook) continue;
     else if (wasConcerned.has(one.scan_id) && one.observed_at > lastMove) doubtful.push(one);
     else looks.add(one.scan_id);

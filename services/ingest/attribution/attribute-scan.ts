@@ -31,14 +31,15 @@ const movesByRegistration = async (
 
 /**
  * Attributes the staged ads (rule 10). New ones get the brand that they belong to. Recorded ones move at the time of the
- * scan, before it is decided, if it is in order for both brands. Returns the number of events.
+ * scan, before it is decided, if it is in order for both brands. Returns the number of events. `isBlocked`: an ad
+ * stays for now because the scan is late.
  */
 export const attributeScan = async (
   database: Database,
   eventStore: EventStore,
   { scan_id, scanned_at, coverage, brand_domain }: AdLibraryScanEnd,
   chunks: readonly number[],
-): Promise<number> => {
+): Promise<{ readonly events: number; readonly isBlocked: boolean }> => {
   const scannedFor = brandIdOf(brand_domain);
   let pageIds: readonly string[] | null = null;
   const inOrder = new Map<string, boolean>();
@@ -54,6 +55,7 @@ export const attributeScan = async (
     return is;
   };
   let events = 0;
+  let isBlocked = false;
   for (const chunk of chunks) {
     const ads = await adsOfChunk(database, scan_id, chunk);
     const owners = await ownersOf(
@@ -72,6 +74,7 @@ export const attributeScan = async (
     for (const move of await misplacedAds(database, [...owners.keys()], shown)) {
       const isNext = movedAtOf(move) <= scanned_at;
       if (isNext && (await isInOrder(move.from)) && (await isInOrder(move.to))) moves.push(move);
+      else isBlocked = true;
     }
     // The scan may register its brand's domain. It does not count for a brand that an ad leaves only because of that.
     const isLeft = await movesByRegistration(database, moves);
@@ -80,7 +83,7 @@ export const attributeScan = async (
     const byScan = moves.filter((move) => !isLeft(move));
     events += await moveAdsBy(database, eventStore, byScan, { id: scan_id, at: scanned_at });
   }
-  return events;
+  return { events, isBlocked };
 };
 
 /** Moves the shown ads that belong to another brand after the scan was decided, such as those of a late scan. */
@@ -93,7 +96,11 @@ export const moveShownAds = async (
   let events = 0;
   for (const chunk of chunks) {
     const adIds = await adIdsOfChunk(database, scan_id, chunk);
-    events += await moveMisplacedAds(database, eventStore, adIds, { id: scan_id, at: scanned_at });
+    events += await moveMisplacedAds(database, eventStore, adIds, {
+      id: scan_id,
+      at: scanned_at,
+      byScans: true,
+    });
   }
   return events;
 };

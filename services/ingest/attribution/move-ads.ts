@@ -1,6 +1,6 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { type AdState, lastSeenAt, NO_PAGE, recordOf } from '#domain/corpus/ad-library/state.ts';
-import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
+import { compactLooks, compareScans, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -9,6 +9,7 @@ import { destinationOf, type Misplaced, misplacedAds, movedAtOf } from './brand-
 import { completeMoves } from './complete-moves.ts';
 import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
 import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
+import { scansOfBrand } from '../ad-library/scan-log.ts';
 import { lastDecisionOf, newestCoverOf, OPEN_MOVES } from './move-log.ts';
 
 /** Moves ads between brands (rule 10): out of the stream of the former brand, then into that of the present one. */
@@ -19,7 +20,15 @@ const MOVES_AT_ONCE = 100;
 const PASSES_MAX = 5;
 
 /** Time and cause of moves. */
-export type MoveCause = { readonly id: string; readonly at: string };
+export type MoveCause = {
+  readonly id: string;
+  readonly at: string;
+  /** True when a late scan caused the moves: an ad that it corrected moves at the scan since which it belongs to the other brand. */
+  readonly byScans?: boolean;
+};
+
+type ScanKey = { readonly scan_id: string; readonly observed_at: string };
+const keyOf = ({ scan_id, observed_at }: ScanKey): ScanKey => ({ scan_id, observed_at });
 
 /**
  * Returns the ad as the move records it. It states its own last sighting, because the scans of the former brand do not
@@ -28,7 +37,13 @@ export type MoveCause = { readonly id: string; readonly at: string };
 const movedAd = (
   library: OpenLibrary,
   ad: AdState,
-  cover: { readonly scan_id: string; readonly observed_at: string } | undefined,
+  cover: ScanKey | undefined,
+  {
+    from,
+    to,
+    at,
+    cause,
+  }: { readonly from: string; readonly to: string; readonly at: string; readonly cause: ScanKey },
 ) => {
   const seen_at = lastSeenAt(ad, library.state.pages.get(ad.page_id ?? NO_PAGE));
   const isCoveredSince =
@@ -39,7 +54,26 @@ const movedAd = (
   const looks = isCoveredSince
     ? [...ad.looks, { ...cover, kind: 'absent' as const }].toSorted(compareScans)
     : ad.looks;
-  return recordOf({ ...ad, seen_at, looks });
+  const brands = [...new Set([...(ad.brands ?? []), from, to])].toSorted();
+  const [first] = ad.looks;
+  const before = ad.placings ?? (first ? [{ ...keyOf(first), brand_id: from }] : []);
+  const placings = before.at(-1)?.brand_id === to ? before : [...before, { ...cause, brand_id: to }];
+  return recordOf({ ...ad, seen_at, looks, brands, placings, moved_at: at });
+};
+
+/** Returns the ads with every look of theirs, also those that follow from the scans of their present brand. */
+const withAllLooks = async (
+  database: Database,
+  brandId: string,
+  ads: readonly AdState[],
+): Promise<readonly AdState[]> => {
+  const pageIds = [...new Set(ads.flatMap(({ page_id }) => page_id ?? []))];
+  const scanIds = [...new Set(ads.flatMap(({ looks }) => looks.map(({ scan_id }) => scan_id)))];
+  const scans = await scansOfBrand(database, brandId, null, pageIds, scanIds);
+  return ads.map((ad) => ({
+    ...ad,
+    looks: compactLooks(expandLooks(ad.looks, scans, ad.moved_at), scans, END_OF_TIME),
+  }));
 };
 
 /** Takes the ads out of the stream of a brand, for one other brand each time. */
@@ -47,39 +81,46 @@ const takeAds = async (
   database: Database,
   eventStore: EventStore,
   moves: readonly Misplaced[],
-  { id, at }: MoveCause,
+  { id, at, byScans = false }: MoveCause,
 ): Promise<number> => {
   const [first] = moves;
   if (!first) return 0;
   const { from, to } = first;
-  const sameTime = new Map(
-    moves.flatMap((move) => (movedAtOf(move) === at ? [[move.ad_id, { after: move.since }] as const] : [])),
-  );
+  const moveOf = new Map(moves.map((move) => [move.ad_id, move]));
+  /** A move that is not later than the one before states its order. */
+  const orderAfter = (adId: string, movedAt: string) => {
+    const before = moveOf.get(adId);
+    return before && movedAtOf(before) >= movedAt ? { after: before.since } : {};
+  };
   const store = createLibraryStateStore(database, eventStore, from, id);
   const decide = async function* (library: OpenLibrary): AsyncGenerator<readonly AdLibraryEvent[]> {
     for (let start = 0; start < moves.length; start += MOVES_AT_ONCE) {
       const adIds = moves.slice(start, start + MOVES_AT_ONCE).map(({ ad_id }) => ad_id);
       await loadAds(database, library, adIds);
       // An ad that another process has moved meanwhile is not loaded.
-      const ads = adIds.flatMap((adId) => library.state.ads.get(adId) ?? []);
+      const known = adIds.flatMap((adId) => library.state.ads.get(adId) ?? []);
+      const ads = await withAllLooks(database, from, known);
       const covers = await newestCoverOf(database, to, [
-        ...new Set(ads.flatMap(({ page_id }) => page_id ?? [])),
+        ...new Set(known.flatMap(({ page_id }) => page_id ?? [])),
       ]);
-      yield ads.map(
-        (ad): AdLibraryEvent => ({
+      yield ads.map((ad): AdLibraryEvent => {
+        const placed = ad.placings?.at(-1);
+        const cause = byScans && placed?.brand_id === to ? keyOf(placed) : { scan_id: id, observed_at: at };
+        const { observed_at } = cause;
+        return {
           type: 'AdAttributed',
           data: {
             brand_id: from,
             scan_id: id,
-            observed_at: at,
+            observed_at,
             ad_id: ad.ad_id,
             from_brand_id: from,
             to_brand_id: to,
-            ad: movedAd(library, ad, covers.get(ad.page_id ?? NO_PAGE)),
-            ...sameTime.get(ad.ad_id),
+            ad: movedAd(library, ad, covers.get(ad.page_id ?? NO_PAGE), { from, to, at, cause }),
+            ...orderAfter(ad.ad_id, observed_at),
           },
-        }),
-      );
+        };
+      });
     }
   };
   await handleCommand({ store, decide, conflicts: SCAN_CONFLICTS });
@@ -113,7 +154,7 @@ const causeAfter = async (
   const last = await lastDecisionOf(database, [from, to]);
   const isLast = last === null || last <= cause.at;
   const at = isLast ? cause.at : new Date(Date.parse(last) + 1).toISOString();
-  return { id: derivedId('attribution', `${cause.id}|${at}|${from}|${to}`), at };
+  return { ...cause, id: derivedId('attribution', `${cause.id}|${at}|${from}|${to}`), at };
 };
 
 /**

@@ -98,16 +98,25 @@ export const brandsLeftBy = async (database: Database, causeId: string): Promise
   return rows.map(({ brand_id }) => brand_id);
 };
 
-/** Returns the moves to and from a brand, in the order of time. `active` includes missing ads, as in totals of scans. */
-export const movesOfBrand = async (database: Database, brandId: string): Promise<readonly BrandMoves[]> => {
+/**
+ * Returns the moves to and from a brand, in the order of time. `active` includes missing ads, as in totals of scans.
+ * `unsettled` limits them to ads that a late scan does not decide again: these, and those that moved under an older release.
+ */
+export const movesOfBrand = async (
+  database: Database,
+  brandId: string,
+  unsettled: readonly string[] | null = null,
+): Promise<readonly BrandMoves[]> => {
+  const condition = `and ($2::text[] is null or ad_id = any($2)
+    or not exists (select from ingest.ad a where a.ad_id = ad_move.ad_id and a.known ? 'placings'))`;
   const { rows } = await database.query<BrandMoves>(
     `select observed_at, sum(by)::int as total, coalesce(sum(by) filter (where status <> 'inactive'), 0)::int as active,
        coalesce(sum(by) filter (where status = 'missing'), 0)::int as missing
      from (
-       select observed_at, status, 1 as by from ingest.ad_move where to_brand_id = $1
-       union all select observed_at, status, -1 from ingest.ad_move where from_brand_id = $1
+       select observed_at, status, 1 as by from ingest.ad_move where to_brand_id = $1 ${condition}
+       union all select observed_at, status, -1 from ingest.ad_move where from_brand_id = $1 ${condition}
      ) m group by observed_at order by observed_at`,
-    [brandId],
+    [brandId, unsettled],
   );
   return rows;
 };

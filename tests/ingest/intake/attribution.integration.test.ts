@@ -189,8 +189,18 @@ describe('an ad moves without news', () => {
     await scan(from, 2, page, [one, two]);
     await scan(from, 9, page, [two]);
     await scan(from, 5, page, [{ ...one, link_url: `https://${to}/` }, two]);
-    expect(await figuresOf(to)).toMatchObject({ totals: '1 of 1', ads: [idOf(41)], radar: [] });
-    expect(await figuresOf(from)).toMatchObject({ totals: '1 of 1', ads: [idOf(42)] });
+    expect(await figuresOf(to), 'as in the order of observation').toEqual({
+      totals: '1 of 1',
+      ads: [idOf(41)],
+      days: { '05': '1 +0 -0', '09': '1 +0 -0' },
+      radar: [`destination_changed ${idOf(41)}`],
+    });
+    expect(await figuresOf(from)).toEqual({
+      totals: '1 of 1',
+      ads: [idOf(42)],
+      days: { '02': '2 +0 -0', '05': '1 +0 -0', '09': '1 +0 -0' },
+      radar: [],
+    });
     await scan(from, 4, page, [two]);
     await link(to, page, 3);
     await scan(to, 8, page, [one]);

@@ -138,6 +138,44 @@ describe('tables whose write fails after the append', () => {
     expect(await started('first.example')).toEqual([shown.ad_id]);
   });
 
+  it.each([
+    ['ad', 1],
+    ['recorded_scan', 2],
+    ['ad_move', 3],
+    ['scan', 4],
+  ])('record a late scan that moves an ad once, also when table %s is not written', async (table, number) => {
+    const day = (ofMonth: number): string => `2026-05-0${ofMonth}T10:00:00.000Z`;
+    const record = async (name: string, page: string, submitLate: (end: object) => Promise<unknown>) => {
+      const [from, to] = [`from-${name}.example`, `to-${name}.example`];
+      const fields = { page_id: page, link_url: `https://${from}/` };
+      const [one, two] = [ad(`${page}1`, fields), ad(`${page}2`, fields)];
+      for (const domain of [from, to]) await stack.intake.submit(profile(domain));
+      await submitScan(from, day(2), [one, two], { pages: [page] });
+      await submitScan(from, day(9), [two], { pages: [page] });
+      const late = scanOf(from, day(5), [{ ...one, link_url: `https://${to}/` }, two], { pages: [page] });
+      for (const chunk of late.chunks) await stack.intake.submit(chunk);
+      await submitLate(late.end);
+      const recorded = [...(await eventsOf(from)), ...(await eventsOf(to))];
+      const told = recorded.map(({ type, data }) => [
+        type,
+        data.brand_id === brandIdOf(from) ? 'from' : 'to',
+        data.observed_at,
+        'ad_id' in data ? data.ad_id.replace(page, '') : null,
+        'totals' in data ? data.totals : null,
+      ]);
+      return told;
+    };
+    const uninterrupted = await record(`whole-${number}`, `5500000${number}`, (end) =>
+      stack.intake.submit(end),
+    );
+    const interrupted = await record(`cut-${number}`, `5600000${number}`, async (end) => {
+      await failingWrites(table, () => stack.intake.submit(end));
+      await stack.intake.submit(end);
+    });
+    expect(interrupted.map(([type]) => type)).toContain('AdAttributed');
+    expect(interrupted).toEqual(uninterrupted);
+  });
+
   it('are the same as those that are folded from the log', async () => {
     const contents = async () => {
       const tables: Record<string, unknown> = {};

@@ -2,28 +2,27 @@ import { isEqual } from 'es-toolkit/predicate/isEqual';
 import { omit } from 'es-toolkit/object/omit';
 import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
-import type { AdLook, Occurrence, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type {
+  AdLook,
+  BrandSince,
+  Occurrence,
+  ScanCorrected,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { closeScan } from './decider.ts';
+import { combine, movedBetween, NONE, totalsAfter } from './contributions.ts';
+import { brandAfter, brandsOf, changesOf } from './late/brand-timeline.ts';
 import {
-  addContributions,
-  type BrandMoves,
-  combine,
-  movedBetween,
-  NONE,
-  totalsAfter,
-} from './contributions.ts';
-import {
-  type Contribution,
-  countriesOfLook,
-  type ExpandedLooks,
-  historyOf,
-  insertScan,
-  lookOf,
-  replayAds,
-  type ReplayScan,
-} from './replay.ts';
-import { correctScan, endedInLibrary, saidCountries, sightingOf } from './scan.ts';
+  type LateScan,
+  type LateTotals,
+  looksOfAd,
+  metWith,
+  NO_SHARED_ADS,
+  replayBoth,
+  type SharedAds,
+} from './late/replay-both.ts';
+import { type ExpandedLooks, historyOf, insertScan, type ReplayScan } from './replay.ts';
+import { correctScan, sightingOf } from './scan.ts';
 import { type AdState, lastSeenAt, type LibraryState, NO_PAGE, recordOf, standingOf } from './state.ts';
 import { compactLooks, compareScans, expandLooks, withLook } from './timeline.ts';
 
@@ -34,77 +33,6 @@ import { compactLooks, compareScans, expandLooks, withLook } from './timeline.ts
 
 /** Oldest scan that is decided again, in days before the newest. An older one is history only (rule 11). */
 export const LATE_DAYS_MAX = 60;
-
-export type LateScan = {
-  /** The late scan, as one of the brand's scans. */
-  readonly scan: ReplayScan;
-  /** The other scans that are recorded for the brand or named a page of its ads, in the order of observation. */
-  readonly scans: readonly ReplayScan[];
-  /** Time of the first ad of each page, in any brand, without the late scan. A brand's id stands for `NO_PAGE`. */
-  readonly metAt: ReadonlyMap<string, string>;
-  /** Pages whose ads the late scan showed; `NO_PAGE` for ads without a page. */
-  readonly shownPages: Iterable<string>;
-  /** Moves of ads to and from the brand. */
-  readonly moves: readonly BrandMoves[];
-};
-
-/** Returns the time of the first ad of each page, with the late scan. */
-const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<string, string> => {
-  const times = new Map(metAt);
-  for (const shown of shownPages) {
-    const pageId = shown === NO_PAGE ? scan.header.scanned_for : shown;
-    const before = times.get(pageId);
-    if (before === undefined || scan.observed_at < before) times.set(pageId, scan.observed_at);
-  }
-  return times;
-};
-
-/** Sums over the ads decided so far, by scan id. */
-export type LateTotals = {
-  readonly before: Map<string, Contribution>;
-  readonly after: Map<string, Contribution>;
-  /** Complete scans that named a page on which an ad was live: without the late scan, and with it. */
-  readonly wasConcerned: Set<string>;
-  readonly concerned: Set<string>;
-};
-
-export const emptyLateTotals = (): LateTotals => ({
-  before: new Map(),
-  after: new Map(),
-  wasConcerned: new Set(),
-  concerned: new Set(),
-});
-
-/**
- * Returns the looks of an ad with what the late scan showed. A complete scan of the ad's page that did not show the
- * ad is an absence. If the late scan is the first to show the ad, the scans between it and the former first one are
- * absences too.
- */
-const withLateLook = (
-  { scan, scans }: LateScan,
-  looks: ExpandedLooks,
-  pageId: string | null,
-  shown: ObservedAd | undefined,
-): ExpandedLooks => {
-  const updated = new Map(looks);
-  const first = scans.find(({ scan_id }) => looks.has(scan_id));
-  const absent = ({ scan_id, observed_at }: ReplayScan): void => {
-    updated.set(scan_id, { scan_id, observed_at, kind: 'absent' });
-  };
-  const isCovered = (one: ReplayScan): boolean => one.complete && one.pageIds.has(pageId ?? NO_PAGE);
-  if (!shown) {
-    if (first && compareScans(first, scan) < 0 && isCovered(scan)) absent(scan);
-    return updated;
-  }
-  const look = lookOf(scan.header, shown, endedInLibrary(shown, scan.observed_at));
-  const countries = countriesOfLook(saidCountries(scan.header, shown), looks, scan);
-  updated.set(scan.scan_id, { ...look, shown: { ...look.shown, countries } });
-  for (const one of scans) {
-    const isBetween = compareScans(scan, one) < 0 && (first === undefined || compareScans(one, first) < 0);
-    if (isBetween && isCovered(one)) absent(one);
-  }
-  return updated;
-};
 
 const patch = <Value extends object>(recorded: Value, before: Value | undefined, after: Value): Value => {
   const removed = Object.keys(before ?? {}).filter((field) => !(field in after));
@@ -123,6 +51,17 @@ const correctAd = (recorded: AdState, before: AdState | undefined, after: AdStat
   content: patch<AdContent>(recorded.content, before?.content, after.content),
 });
 
+/** Returns the occurrences with the brand of the ad at that time, where it is not this one. */
+const withBrands = (
+  occurrences: readonly Occurrence[],
+  brands: readonly BrandSince[] | undefined,
+  own: string,
+): readonly Occurrence[] =>
+  occurrences.map((one) => {
+    const brand_id = brands === undefined ? null : brandAfter(brands, one);
+    return brand_id === null || brand_id === own ? one : { ...one, brand_id };
+  });
+
 const differenceOf = (a: readonly Occurrence[], b: readonly Occurrence[]): readonly Occurrence[] =>
   a.filter((one) => !b.some((other) => isEqual(one, other)));
 
@@ -131,9 +70,15 @@ const differenceOf = (a: readonly Occurrence[], b: readonly Occurrence[]): reado
  * named. Adds to `totals`. A part that is decided again after its own events records nothing.
  */
 export const correctAds =
-  (late: LateScan, adIds: readonly string[], shown: ReadonlyMap<string, ObservedAd>, totals: LateTotals) =>
+  (
+    late: LateScan,
+    adIds: readonly string[],
+    shown: ReadonlyMap<string, ObservedAd>,
+    totals: LateTotals,
+    shared: SharedAds = NO_SHARED_ADS,
+  ) =>
   (state: LibraryState): AdLibraryEvent[] => {
-    const { scan, scans, metAt } = late;
+    const { scan, scans } = late;
     const all = insertScan(scans, scan);
     const sighting = sightingOf(scan.header);
     const before = new Map<string, ExpandedLooks>();
@@ -143,36 +88,37 @@ export const correctAds =
       return ad && { ...ad, seen_at: lastSeenAt(ad, state.pages.get(ad.page_id ?? NO_PAGE)) };
     };
     for (const adId of adIds) {
-      const ad = state.ads.get(adId);
-      // An ad that was corrected before an interruption has the look already.
-      const looks = new Map(expandLooks(ad?.looks ?? [], all));
-      looks.delete(scan.scan_id);
-      if (looks.size > 0) before.set(adId, looks);
-      const pageId = ad?.page_id ?? shown.get(adId)?.page_id ?? null;
-      after.set(adId, withLateLook(late, looks, pageId, shown.get(adId)));
+      const looks = looksOfAd(late, state.ads.get(adId) ?? shared.foreign.get(adId), shown.get(adId));
+      if (looks.before.size > 0) before.set(adId, looks.before);
+      after.set(adId, looks.after);
     }
-    const [old, now] = [replayAds(scans, before, metAt), replayAds(all, after, metWith(late))];
-    addContributions(totals.before, old.contributions);
-    addContributions(totals.after, now.contributions);
-    for (const scanId of old.concerned) totals.wasConcerned.add(scanId);
-    for (const scanId of now.concerned) totals.concerned.add(scanId);
+    const { old, now } = replayBoth(late, { before, after }, totals, shared);
     const events: AdLibraryEvent[] = [];
     const seen: string[] = [];
     for (const adId of adIds) {
+      if (shared.foreign.has(adId)) continue;
       const recorded = recordedOf(adId);
       const decided = now.ads.get(adId);
       if (!decided) continue;
-      const [reported, true_] = [old.occurrences.get(adId) ?? [], now.occurrences.get(adId) ?? []];
-      const compact = compactLooks(after.get(adId) ?? new Map<string, AdLook>(), all);
-      const isReportSame = isEqual(reported, true_);
+      const timeline = shared.ads.get(adId);
+      const reported = withBrands(old.occurrences.get(adId) ?? [], timeline?.before, scan.header.brand_id);
+      const actual = withBrands(now.occurrences.get(adId) ?? [], timeline?.after, scan.header.brand_id);
+      const compact = compactLooks(after.get(adId) ?? new Map<string, AdLook>(), all, recorded?.moved_at);
+      const isReportSame = isEqual(reported, actual);
       const looks = isReportSame ? compact : keepLook(compact, after.get(adId)?.get(scan.scan_id));
-      const expanded = expandLooks(looks, all);
-      const corrected = recorded ? correctAd(recorded, old.ads.get(adId), decided) : decided;
+      const expanded = expandLooks(looks, all, recorded?.moved_at);
+      const corrected = {
+        ...(recorded ? correctAd(recorded, old.ads.get(adId), decided) : decided),
+        ...(timeline
+          ? { brands: brandsOf(timeline, recorded?.brands), placings: changesOf(timeline.after) }
+          : {}),
+      };
       const isSame =
         recorded !== undefined && isEqual({ ...corrected, looks: [] }, { ...recorded, looks: [] });
       const isOwn = ({ scan_id }: AdLook): boolean => scan_id === scan.scan_id;
       const isReported = isReportSame || !looks.some(isOwn) || recorded?.looks.some(isOwn) === true;
-      if (isSame && isReported && isEqual(expandLooks(recorded.looks, all), expanded)) continue;
+      if (isSame && isReported && isEqual(expandLooks(recorded.looks, all, recorded.moved_at), expanded))
+        continue;
       const isOnlySeen = isSame && isReportSame && corrected.status === 'active';
       if (isOnlySeen && isUnchangedSighting(recorded, scan, all, expanded)) {
         seen.push(adId);
@@ -185,8 +131,8 @@ export const correctAds =
           ad_id: adId,
           before: recorded ? standingOf(recorded) : null,
           after: recordOf({ ...corrected, looks }),
-          withdrawn: differenceOf(reported, true_),
-          added: differenceOf(true_, reported),
+          withdrawn: differenceOf(reported, actual),
+          added: differenceOf(actual, reported),
         },
       });
     }
@@ -212,11 +158,11 @@ const isUnchangedSighting = (
   expanded: ExpandedLooks,
 ): boolean => {
   const look: AdLook = { scan_id, observed_at, kind: 'running', shown: {} };
-  return isEqual(expandLooks(withLook(recorded.looks, look), scans), expanded);
+  return isEqual(expandLooks(withLook(recorded.looks, look), scans, recorded.moved_at), expanded);
 };
 
 export type LateEnd = {
-  /** Distinct ads of this brand that the late scan showed. */
+  /** Distinct ads that the late scan showed and that belong to this brand all the time. */
   readonly seen: number;
   /** Ids of the scans that looked at the brand. Has the late scan if it looked at the brand too. */
   readonly looks: ReadonlySet<string>;
@@ -234,7 +180,7 @@ export type LateEnd = {
  * observation, looked at this brand. Records the late scan itself last, if it looked at the brand.
  */
 export const closeLateScan =
-  (late: LateScan, end: LateEnd, { before, after }: LateTotals) =>
+  (late: LateScan, end: LateEnd, { before, after, seenBefore, seenAfter }: LateTotals) =>
   (state: LibraryState): (ScanCorrected | ScanRecorded)[] => {
     const { scan, scans } = late;
     if (state.recordedScans.has(scan.scan_id)) return [];
@@ -250,14 +196,15 @@ export const closeLateScan =
         const moved = movedBetween(late.moves, previous.observed_at, observed_at);
         const totals = totalsAfter(previous, contribution, moved);
         if (!end.looks.has(scan_id)) continue;
-        const { seen } = scan_id === scan.scan_id ? end : { seen: 0 };
+        const seen = (scan_id === scan.scan_id ? end.seen : 0) + (seenAfter.get(scan_id) ?? 0);
         const close = { seen, reliable: reliable ?? false, late: true };
         const history = historyOf(all, header.scanned_for, metWith(late));
         records.push(closeScan(header, close, history, { seen, ...totals }));
         previous = { totals, contribution, observed_at };
         continue;
       }
-      const { seen, ...recordedTotals } = one.totals;
+      const { seen: seenOnce, ...recordedTotals } = one.totals;
+      const seen = seenOnce + (seenAfter.get(scan_id) ?? 0) - (seenBefore.get(scan_id) ?? 0);
       const recorded = end.recorded.get(scan_id);
       const isDone = recorded?.corrected_by === scan.scan_id;
       const change = combine(contribution, before.get(scan_id) ?? NONE, -1);

@@ -1,5 +1,10 @@
 import { omit } from 'es-toolkit/object/omit';
-import type { AdLook, AdRecord, AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type {
+  AdLook,
+  AdRecord,
+  AdStanding,
+  BrandSince,
+} from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdContent, Novelty, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
@@ -39,6 +44,12 @@ export type AdState = {
   readonly stopped_on: string | null;
   /** Looks that do not follow from the one before (`timeline.ts`), in the order of observation. */
   readonly looks: readonly AdLook[];
+  /** Ids of all brands that the ad ever belonged to; absent when it has not moved. */
+  readonly brands?: readonly string[];
+  /** Its brands in the order of time; absent when it has not moved. */
+  readonly placings?: readonly BrandSince[];
+  /** Time of the last move. Scans before it imply no look. */
+  readonly moved_at?: string;
   /** The collector that worded `content`. */
   readonly collector: string;
   readonly content: AdContent;
@@ -150,7 +161,16 @@ export const recordOf = (ad: AdState): AdRecord => ({
 
 /** Returns the ad without its content, as counters need it. */
 export const standingOf = (ad: AdState): AdStanding =>
-  omit(recordOf(ad), ['collector', 'content', 'branded_content', 'looks', 'requested_countries']);
+  omit(recordOf(ad), [
+    'collector',
+    'content',
+    'branded_content',
+    'looks',
+    'requested_countries',
+    'brands',
+    'placings',
+    'moved_at',
+  ]);
 
 /** Returns the countries of the ad's pairs (rule 1). */
 export const pairCountries = (ad: AdState): readonly string[] => ad.requested_countries ?? ad.countries;

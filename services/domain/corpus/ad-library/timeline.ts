@@ -123,7 +123,12 @@ export type LoggedScan = {
   readonly recorded: boolean;
 };
 
-const carriesOn = (scan: LoggedScan, pageId: string | null): boolean =>
+/** A time after all others. An ad with this time of its last move has every look stored. */
+export const END_OF_TIME = '9999';
+
+/** `movedAt`: time of the ad's last move, since which scans imply looks. */
+const carriesOn = (scan: LoggedScan, pageId: string | null, movedAt: string): boolean =>
+  scan.observed_at >= movedAt &&
   scan.recorded &&
   scan.complete &&
   pageId !== null &&
@@ -137,6 +142,7 @@ const carriesOn = (scan: LoggedScan, pageId: string | null): boolean =>
 export const expandLooks = (
   looks: readonly AdLook[],
   scans: readonly LoggedScan[],
+  movedAt = '',
 ): ReadonlyMap<string, AdLook> => {
   const stored = new Map(looks.map((look) => [look.scan_id, look]));
   const expanded = new Map<string, AdLook>();
@@ -153,7 +159,7 @@ export const expandLooks = (
       // An absence has fields only if it stands for older looks too; see `bounded`.
       shown = { ...shown, ...omitBy(omit(look.shown ?? {}, OF_ONE_SCAN), (value) => value === null) };
       if (kind !== 'absent' || look.blank) blank = look.blank ?? [];
-    } else if (kind === null || !carriesOn(scan, shown.page_id ?? null)) continue;
+    } else if (kind === null || !carriesOn(scan, shown.page_id ?? null, movedAt)) continue;
     expanded.set(scan_id, {
       scan_id,
       observed_at,
@@ -175,6 +181,7 @@ const differingFields = (before: ShownFields, after: ShownFields): ShownFields =
 export const compactLooks = (
   expanded: ReadonlyMap<string, AdLook>,
   scans: readonly LoggedScan[],
+  movedAt = '',
 ): readonly AdLook[] => {
   const looks: AdLook[] = [];
   let shown: ShownFields = {};
@@ -182,7 +189,7 @@ export const compactLooks = (
   let kind: AdLook['kind'] | null = null;
   for (const scan of scans) {
     const look = expanded.get(scan.scan_id);
-    const follows = kind !== null && carriesOn(scan, shown.page_id ?? null);
+    const follows = kind !== null && carriesOn(scan, shown.page_id ?? null, movedAt);
     if (!look) {
       // A scan without a stored look shows the same as the look before, so this absence must be stored.
       if (follows && kind !== 'absent') {

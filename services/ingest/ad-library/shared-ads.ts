@@ -1,0 +1,246 @@
+import type { BrandSince } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { isBlank } from '#domain/corpus/ad-library/ad-content.ts';
+import {
+  areAsShown,
+  isOfOneBrand,
+  type Placing,
+  placingsOf,
+  type SharedAd,
+} from '#domain/corpus/ad-library/late/brand-timeline.ts';
+import { type LateScan, looksOfAd, type SharedAds } from '#domain/corpus/ad-library/late/replay-both.ts';
+import { insertScan } from '#domain/corpus/ad-library/replay.ts';
+import { compactLooks, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
+import type { AdState } from '#domain/corpus/ad-library/state.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { brandsOfAds } from '../attribution/brand-of-ad.ts';
+import { adsOfChunk } from './staged-ads.ts';
+import { scansOfBrand } from './scan-log.ts';
+
+/** Ads that belong to several brands in the course of time, as a late scan decides them again (rules 10, 11). */
+
+/** Returns the recorded states of ads, of any brand, by ad id. */
+const statesOf = async (
+  database: Database,
+  adIds: readonly string[],
+): Promise<ReadonlyMap<string, { readonly brandId: string; readonly ad: AdState }>> => {
+  const { rows } = await database.query<{ brand_id: string; known: AdState }>({
+    name: 'ingest_states_of_ads',
+    text: `select brand_id, known from ingest.ad join ingest.ad_owner using (ad_id, brand_id)
+           where ad_id = any($1::text[])`,
+    values: [adIds],
+  });
+  return new Map(rows.map(({ brand_id, known }) => [known.ad_id, { brandId: brand_id, ad: known }]));
+};
+
+/** Returns the ids of those ads that moved under an older release, which recorded too little to decide them again. */
+export const adsMovedBefore = async (
+  database: Database,
+  adIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const { rows } = await database.query<{ ad_id: string }>(
+    `select distinct ad_id from ingest.ad_move m where ad_id = any($1::text[])
+       and not exists (select from ingest.ad a where a.ad_id = m.ad_id and a.known ? 'placings')`,
+    [adIds],
+  );
+  return new Set(rows.map(({ ad_id }) => ad_id));
+};
+
+/**
+ * Returns the brands to which each staged ad may ever have belonged, by what its scans showed and this one shows. Ads that
+ * can only belong to the brand that owns them are left out.
+ */
+export const brandsOfStagedAds = async (
+  database: Database,
+  scanId: string,
+  scannedFor: string,
+  chunks: readonly number[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+  const found = new Map<string, ReadonlySet<string>>();
+  for (const chunk of chunks) {
+    const shown = await adsOfChunk(database, scanId, chunk);
+    const adIds = shown.map(({ ad_id }) => ad_id);
+    const [states, moved] = [await statesOf(database, adIds), await adsMovedBefore(database, adIds)];
+    const firstScans = await scannedForOf(
+      database,
+      [...states.values()].flatMap(({ ad }) => ad.looks[0]?.scan_id ?? []),
+    );
+    const possible = shown.flatMap((ad) => {
+      const state = states.get(ad.ad_id);
+      if (moved.has(ad.ad_id)) return [];
+      const looks = (state?.ad.looks ?? []).filter(({ kind }) => kind !== 'absent');
+      const links = new Set([
+        isBlank(ad.link_url) ? null : ad.link_url,
+        looks[0]?.shown?.link_url ?? null,
+        ...looks.flatMap((look) => look.shown?.link_url ?? []),
+      ]);
+      const pages = new Set([
+        ad.page_id,
+        looks[0]?.shown?.page_id ?? ad.page_id,
+        ...looks.flatMap((look) => look.shown?.page_id ?? []),
+      ]);
+      const first = firstScans.get(state?.ad.looks[0]?.scan_id ?? '') ?? scannedFor;
+      return [...links].flatMap((link_url) =>
+        [...pages].flatMap((page_id) =>
+          [...new Set([first, scannedFor])].map((one) => ({
+            ad_id: ad.ad_id,
+            link_url,
+            page_id,
+            scannedFor: one,
+          })),
+        ),
+      );
+    });
+    const brands = await brandsOfAds(database, possible);
+    for (const ad_id of adIds) {
+      const state = states.get(ad_id);
+      const own = possible.flatMap((one, index) => (one.ad_id === ad_id ? (brands[index] ?? []) : []));
+      const all = new Set([...own, ...(state?.ad.brands ?? []), ...(state ? [state.brandId] : [])]);
+      if (all.size > 1) found.set(ad_id, all);
+    }
+  }
+  return found;
+};
+
+const scannedForOf = async (
+  database: Database,
+  scanIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const { rows } = await database.query<{ scan_id: string; scanned_for: string }>(
+    'select scan_id, scanned_for from ingest.scan where scan_id = any($1::uuid[])',
+    [scanIds],
+  );
+  return new Map(rows.map(({ scan_id, scanned_for }) => [scan_id, scanned_for]));
+};
+
+const IS_SHARED = `a.known->'brands' @> to_jsonb($1::text)
+  and exists (select from ingest.ad_owner o where o.ad_id = a.ad_id and o.brand_id = a.brand_id)`;
+
+/** Returns the brands that ads of these pages ever belonged to, apart from their present ones. */
+export const formerBrandsOfPages = async (
+  database: Database,
+  pageIds: readonly string[],
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ brand_id: string }>(
+    `select distinct jsonb_array_elements_text(known->'brands') as brand_id from ingest.ad
+     where social_page_id = any($1::text[]) and known ? 'brands'`,
+    [pageIds],
+  );
+  return rows.map(({ brand_id }) => brand_id);
+};
+
+/** Returns the pages and scans of the ads that the brand shares with others, staged ones included. */
+export const extentOfSharedAds = async (
+  database: Database,
+  brandId: string,
+  stagedIds: readonly string[],
+): Promise<{ readonly pageIds: readonly string[]; readonly scanIds: readonly string[] }> => {
+  const { rows } = await database.query<{ page_ids: readonly string[]; scan_ids: readonly string[] }>(
+    `with shared as (
+       select social_page_id, known from ingest.ad a where ${IS_SHARED}
+       union all select social_page_id, known from ingest.ad where ad_id = any($2::text[])
+     )
+     select array(select distinct social_page_id from shared where social_page_id is not null) as page_ids,
+       array(select distinct look->>'scan_id' from shared, jsonb_array_elements(known->'looks') look) as scan_ids`,
+    [brandId, stagedIds],
+  );
+  return { pageIds: rows[0]?.page_ids ?? [], scanIds: rows[0]?.scan_ids ?? [] };
+};
+
+/** Yields the ads that the brand shares with others, without those of the staged scan, in slices of ids. */
+export const sharedAdIds = async function* (
+  database: Database,
+  brandId: string,
+  scanId: string,
+): AsyncGenerator<readonly string[]> {
+  const SLICE_ADS = 500;
+  for (let after = ''; ; ) {
+    const { rows } = await database.query<{ ad_id: string }>(
+      `select ad_id from ingest.ad a where ${IS_SHARED} and ad_id > $2
+         and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
+       order by ad_id limit ${SLICE_ADS}`,
+      [brandId, after, scanId],
+    );
+    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
+    if (rows.length < SLICE_ADS) return;
+    after = rows.at(-1)?.ad_id ?? after;
+  }
+};
+
+/**
+ * Returns ads of other brands with every look of theirs, also those that follow from the scans of their own brands: the
+ * same scan may cover a page in full for one brand, and in part for another.
+ */
+const withAllLooks = async (
+  database: Database,
+  states: ReadonlyMap<string, { readonly brandId: string; readonly ad: AdState }>,
+  { scan }: LateScan,
+): Promise<ReadonlyMap<string, AdState>> => {
+  const complete = new Map<string, AdState>();
+  const foreign = [...states.values()].filter((state) => state.brandId !== scan.header.brand_id);
+  for (const [owner, owned] of Map.groupBy(foreign, (state) => state.brandId)) {
+    const pageIds = new Set(owned.flatMap(({ ad }) => ad.page_id ?? []));
+    const scanIds = new Set(owned.flatMap(({ ad }) => ad.looks.map(({ scan_id }) => scan_id)));
+    const others = await scansOfBrand(database, owner, scan.scan_id, [...pageIds], [...scanIds]);
+    // The owner may have recorded what the late scan shows.
+    const scans = insertScan(others, { ...scan, recorded: false });
+    for (const { ad } of owned) {
+      const looks = compactLooks(expandLooks(ad.looks, scans, ad.moved_at), scans, END_OF_TIME);
+      complete.set(ad.ad_id, { ...ad, looks, moved_at: END_OF_TIME });
+    }
+  }
+  return complete;
+};
+
+/**
+ * Returns those of the ads that belong to several brands in the course of time, with their brands. `isOwn` is true for new
+ * ads that are attributed to the brand.
+ */
+export const shareAds = async (
+  database: Database,
+  late: LateScan,
+  adIds: readonly string[],
+  shown: ReadonlyMap<string, ObservedAd>,
+  isOwn: (adId: string) => boolean,
+): Promise<SharedAds> => {
+  const brandId = late.scan.header.brand_id;
+  const states = await statesOf(database, adIds);
+  const others = await withAllLooks(database, states, late);
+  const all = insertScan(late.scans, late.scan);
+  const placings = adIds.map((adId) => {
+    const looks = looksOfAd(late, others.get(adId) ?? states.get(adId)?.ad, shown.get(adId));
+    return { before: placingsOf(looks.before, all), after: placingsOf(looks.after, all) };
+  });
+  const flat = placings.flatMap(({ before, after }) => [...before, ...after]);
+  const brands = await brandsOfAds(database, flat);
+  const brandOf = new Map(flat.map((placing, index) => [placing, brands[index] ?? placing.scannedFor]));
+  const since = (list: readonly Placing[]): readonly BrandSince[] =>
+    list.map((one) => ({
+      scan_id: one.scan_id,
+      observed_at: one.observed_at,
+      brand_id: brandOf.get(one) ?? one.scannedFor,
+    }));
+  const ads = new Map<string, SharedAd>();
+  const foreign = new Map<string, AdState | undefined>();
+  const unsettled = new Set<string>();
+  adIds.forEach((adId, index) => {
+    const state = states.get(adId);
+    const own = {
+      before: since(placings[index]?.before ?? []),
+      after: since(placings[index]?.after ?? []),
+    };
+    const isForeign = state === undefined ? !isOwn(adId) : state.brandId !== brandId;
+    // The part of another brand may have corrected the ad already.
+    const isAsShown =
+      state === undefined ||
+      areAsShown(state.ad.placings, state.brandId, own.before) ||
+      areAsShown(state.ad.placings, state.brandId, own.after);
+    if (!isAsShown) {
+      if (isForeign || state?.ad.placings !== undefined) unsettled.add(adId);
+      return;
+    }
+    if (isForeign) foreign.set(adId, others.get(adId));
+    if (isForeign || state?.ad.brands !== undefined || !isOfOneBrand(own, brandId)) ads.set(adId, own);
+  });
+  return { ads, foreign, unsettled };
+};
