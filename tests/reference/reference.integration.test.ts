@@ -28,8 +28,7 @@ const without = (...names: readonly Feature[]): readonly Feature[] =>
 
 /**
  * Traits that the service treats as the model does. Worlds of `npm test` have all traits of a row at once. Left out are ads
- * that move between brands together with observations that arrive late: of 1,000 worlds whose links and domains are known
- * before the first scan 7 differ.
+ * that move between brands together with links and domains that become known after the first scan, if scans are late too.
  */
 const HOLDING: readonly (readonly Feature[])[] = [
   [],
@@ -46,6 +45,7 @@ const HOLDING: readonly (readonly Feature[])[] = [
     'late-links',
   ),
   without('late-scans', 'late-links'),
+  without('changing-links', 'links-within-days', 'late-registration', 'late-links'),
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {

@@ -18,7 +18,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
 import { adsOfChunk, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
 import { latenessOf, pagesMetSooner, searchesBeside } from './lateness.ts';
-import { adsMovedBefore, extentOfSharedAds, shareAds, sharedAdIds } from './shared-ads.ts';
+import { adsMovedBefore, extentOfSharedAds, type OwnedAd, shareAds, sharedAdIds } from './shared-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import { adsToDecideAgain, looksWithLateScan } from './recorded-looks.ts';
 import { movesOfBrand } from '../attribution/move-log.ts';
@@ -45,7 +45,7 @@ export type BrandPart = {
   /** True when ads of this brand moved to another one by this scan. */
   readonly isLeft: boolean;
   /** Ids of the scan's ads that belong to this brand and to others in the course of time. */
-  readonly shared: ReadonlySet<string>;
+  readonly shared: ReadonlyMap<string, OwnedAd | null>;
 };
 
 /** Totals of the brand's part of a scan; set when the part is decided. */
@@ -147,7 +147,7 @@ const decideLate = async function* (
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header, chunks, shared } = part;
   const { brandId } = library;
-  const extent = await extentOfSharedAds(database, brandId, [...shared]);
+  const extent = await extentOfSharedAds(database, brandId, [...shared.keys()]);
   const pageIds = [
     ...new Set([
       ...extent.pageIds,
@@ -179,7 +179,7 @@ const decideLate = async function* (
   const decide = async (ads: readonly ObservedAd[], adIds: readonly string[], isPlain = false) => {
     await loadAds(database, library, adIds);
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
-    const ofSeveral = await shareAds(database, late, isPlain ? [] : adIds, shown, isOfBrand);
+    const ofSeveral = await shareAds(database, late, isPlain ? [] : adIds, shown, isOfBrand, shared);
     for (const adId of ofSeveral.unsettled) unsettled.add(adId);
     const decided = adIds.filter((adId) => !ofSeveral.unsettled.has(adId));
     seen += decided.filter((adId) => shown.has(adId) && !ofSeveral.ads.has(adId)).length;

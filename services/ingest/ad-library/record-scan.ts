@@ -16,7 +16,7 @@ import {
   stagedScan,
 } from './chunk-staging.ts';
 import { pagesOfStagedAds, stagedBrands } from './staged-ads.ts';
-import { brandsOfStagedAds } from './shared-ads.ts';
+import { brandsOfStagedAds, type StagedSharedAd } from './shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { brandsOfLateScan, isLateForAny } from './lateness.ts';
 import { decideForBrand, type PartTotals } from './decide-scan.ts';
@@ -90,10 +90,10 @@ export const recordStagedScan = async (
     attribution.isBlocked || (await isLateForAny(database, [...others, scannedFor], end, allPages));
   const brandsOfAd = isLate
     ? await brandsOfStagedAds(database, end.scan_id, scannedFor, chunks)
-    : new Map<string, ReadonlySet<string>>();
+    : new Map<string, StagedSharedAd>();
   if (isLate) {
     const more = await brandsOfLateScan(database, end, scannedFor, allPages);
-    for (const brandId of [...more, ...[...brandsOfAd.values()].flatMap((brands) => [...brands])]) {
+    for (const brandId of [...more, ...[...brandsOfAd.values()].flatMap(({ brands }) => [...brands])]) {
       others.add(brandId);
     }
   }
@@ -121,7 +121,11 @@ export const recordStagedScan = async (
       pageIds: new Set(ownPages.map(({ page_id }) => page_id).filter((pageId) => pageId !== NO_PAGE)),
     };
     const seen = seenBy.get(brandId) ?? 0;
-    const shared = new Set([...brandsOfAd].flatMap(([adId, brands]) => (brands.has(brandId) ? [adId] : [])));
+    const shared = new Map(
+      [...brandsOfAd].flatMap(([adId, { brands, before }]) =>
+        brands.has(brandId) ? [[adId, before] as const] : [],
+      ),
+    );
     const part: PartTotals = { totals: null };
     const store = createLibraryStateStore(database, eventStore, brandId, end.scan_id);
     await locks.run(brandId, () =>

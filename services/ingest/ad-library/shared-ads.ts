@@ -19,11 +19,14 @@ import { scansOfBrand } from './scan-log.ts';
 
 /** Ads that belong to several brands in the course of time, as a late scan decides them again (rules 10, 11). */
 
+/** An ad as recorded in the stream of its brand. */
+export type OwnedAd = { readonly brandId: string; readonly ad: AdState };
+
 /** Returns the recorded states of ads, of any brand, by ad id. */
 const statesOf = async (
   database: Database,
   adIds: readonly string[],
-): Promise<ReadonlyMap<string, { readonly brandId: string; readonly ad: AdState }>> => {
+): Promise<ReadonlyMap<string, OwnedAd>> => {
   const { rows } = await database.query<{ brand_id: string; known: AdState }>({
     name: 'ingest_states_of_ads',
     text: `select brand_id, known from ingest.ad join ingest.ad_owner using (ad_id, brand_id)
@@ -46,6 +49,13 @@ export const adsMovedBefore = async (
   return new Set(rows.map(({ ad_id }) => ad_id));
 };
 
+/** A staged ad that may belong to several brands in the course of time. */
+export type StagedSharedAd = {
+  readonly brands: ReadonlySet<string>;
+  /** The ad before the scan; `null` for one that no scan has shown. */
+  readonly before: OwnedAd | null;
+};
+
 /**
  * Returns the brands to which each staged ad may ever have belonged, by what its scans showed and this one shows. Ads that
  * can only belong to the brand that owns them are left out.
@@ -55,8 +65,8 @@ export const brandsOfStagedAds = async (
   scanId: string,
   scannedFor: string,
   chunks: readonly number[],
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
-  const found = new Map<string, ReadonlySet<string>>();
+): Promise<ReadonlyMap<string, StagedSharedAd>> => {
+  const found = new Map<string, StagedSharedAd>();
   for (const chunk of chunks) {
     const shown = await adsOfChunk(database, scanId, chunk);
     const adIds = shown.map(({ ad_id }) => ad_id);
@@ -91,12 +101,14 @@ export const brandsOfStagedAds = async (
         ),
       );
     });
-    const brands = await brandsOfAds(database, possible);
+    const brandIds = await brandsOfAds(database, possible);
+    const placed = possible.map(({ ad_id }, index) => ({ ad_id, brandId: brandIds[index] ?? scannedFor }));
+    const ofAd = Map.groupBy(placed, ({ ad_id }) => ad_id);
     for (const ad_id of adIds) {
-      const state = states.get(ad_id);
-      const own = possible.flatMap((one, index) => (one.ad_id === ad_id ? (brands[index] ?? []) : []));
-      const all = new Set([...own, ...(state?.ad.brands ?? []), ...(state ? [state.brandId] : [])]);
-      if (all.size > 1) found.set(ad_id, all);
+      const before = states.get(ad_id) ?? null;
+      const own = (ofAd.get(ad_id) ?? []).map(({ brandId }) => brandId);
+      const brands = new Set([...own, ...(before?.ad.brands ?? []), ...(before ? [before.brandId] : [])]);
+      if (brands.size > 1) found.set(ad_id, { brands, before });
     }
   }
   return found;
@@ -113,7 +125,8 @@ const scannedForOf = async (
   return new Map(rows.map(({ scan_id, scanned_for }) => [scan_id, scanned_for]));
 };
 
-const IS_SHARED = `a.known->'brands' @> to_jsonb($1::text)
+/** The first two conditions are those of the index `ad_of_several_brands`. */
+const IS_SHARED = `a.known ? 'brands' and a.known->'brands' @> to_jsonb($1::text)
   and exists (select from ingest.ad_owner o where o.ad_id = a.ad_id and o.brand_id = a.brand_id)`;
 
 /** Returns the brands that ads of these pages ever belonged to, apart from their present ones. */
@@ -156,8 +169,9 @@ export const sharedAdIds = async function* (
   const SLICE_ADS = 500;
   for (let after = ''; ; ) {
     const { rows } = await database.query<{ ad_id: string }>(
-      `select ad_id from ingest.ad a where ${IS_SHARED} and ad_id > $2
-         and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
+      `select ad_id from (select ad_id from ingest.ad a where ${IS_SHARED} offset 0) shared
+       where ad_id > $2 and not exists (
+         select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = shared.ad_id)
        order by ad_id limit ${SLICE_ADS}`,
       [brandId, after, scanId],
     );
@@ -173,7 +187,7 @@ export const sharedAdIds = async function* (
  */
 const withAllLooks = async (
   database: Database,
-  states: ReadonlyMap<string, { readonly brandId: string; readonly ad: AdState }>,
+  states: ReadonlyMap<string, OwnedAd>,
   { scan }: LateScan,
 ): Promise<ReadonlyMap<string, AdState>> => {
   const complete = new Map<string, AdState>();
@@ -194,7 +208,8 @@ const withAllLooks = async (
 
 /**
  * Returns those of the ads that belong to several brands in the course of time, with their brands. `isOwn` is true for new
- * ads that are attributed to the brand.
+ * ads that are attributed to the brand. `unchanged` has the staged ones as they were before the scan: the part of another brand
+ * may have corrected them since, and a blank page of theirs then counts as the page that the scan showed.
  */
 export const shareAds = async (
   database: Database,
@@ -202,9 +217,15 @@ export const shareAds = async (
   adIds: readonly string[],
   shown: ReadonlyMap<string, ObservedAd>,
   isOwn: (adId: string) => boolean,
+  unchanged: ReadonlyMap<string, OwnedAd | null>,
 ): Promise<SharedAds> => {
   const brandId = late.scan.header.brand_id;
-  const states = await statesOf(database, adIds);
+  const states = new Map(await statesOf(database, adIds));
+  for (const adId of adIds) {
+    const ad = unchanged.get(adId);
+    if (ad) states.set(adId, ad);
+    else if (ad === null) states.delete(adId);
+  }
   const others = await withAllLooks(database, states, late);
   const all = insertScan(late.scans, late.scan);
   const placings = adIds.map((adId) => {

@@ -105,14 +105,15 @@ export const correctAds =
       const actual = withBrands(now.occurrences.get(adId) ?? [], timeline?.after, scan.header.brand_id);
       const compact = compactLooks(after.get(adId) ?? new Map<string, AdLook>(), all, recorded?.moved_at);
       const isReportSame = isEqual(reported, actual);
-      const looks = isReportSame ? compact : keepLook(compact, after.get(adId)?.get(scan.scan_id));
-      const expanded = expandLooks(looks, all, recorded?.moved_at);
+      const kept = isReportSame ? compact : keepLook(compact, after.get(adId)?.get(scan.scan_id));
       const corrected = {
         ...(recorded ? correctAd(recorded, old.ads.get(adId), decided) : decided),
         ...(timeline
           ? { brands: brandsOf(timeline, recorded?.brands), placings: changesOf(timeline.after) }
           : {}),
       };
+      const looks = withAbsenceSince(kept, corrected, all);
+      const expanded = expandLooks(looks, all, recorded?.moved_at);
       const isSame =
         recorded !== undefined && isEqual({ ...corrected, looks: [] }, { ...recorded, looks: [] });
       const isOwn = ({ scan_id }: AdLook): boolean => scan_id === scan.scan_id;
@@ -139,6 +140,26 @@ export const correctAds =
     if (seen.length > 0) events.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: seen } });
     return events;
   };
+
+/**
+ * Returns the looks with the last scan of the brand that covered the page of a moved ad and did not show it. Without that
+ * look the ad would count as seen by that scan, because scans before a move imply no look.
+ */
+const withAbsenceSince = (
+  looks: readonly AdLook[],
+  { status, page_id, seen_at, moved_at }: AdState,
+  scans: readonly ReplayScan[],
+): readonly AdLook[] => {
+  if (moved_at === undefined || status !== 'active' || page_id === null) return looks;
+  const cover = scans.findLast(
+    ({ recorded, complete, pageIds }) => recorded && complete && pageIds.has(page_id),
+  );
+  const isStored = looks.some(({ scan_id }) => scan_id === cover?.scan_id);
+  if (cover === undefined || cover.observed_at <= seen_at || cover.observed_at >= moved_at || isStored)
+    return looks;
+  const { scan_id, observed_at } = cover;
+  return [...looks, { scan_id, observed_at, kind: 'absent' as const }].toSorted(compareScans);
+};
 
 /**
  * Returns the looks with the late scan's own look, even if it follows from the look before. Every corrected ad stores
