@@ -92,7 +92,7 @@ export const categoryTools = projection<SiteEvent | BrandEvent>({
           {
             kind: 'run',
             statement: 'applied_scan',
-            row: { brand_id, scanned_at: event.data.observed_at },
+            row: { brand_id, scanned_at: event.data.observed_at, position: event.position, resets: false },
           },
         ];
       default:

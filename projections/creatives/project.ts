@@ -5,7 +5,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { CreativeEvent, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { searchedParts } from './searched-parts.ts';
@@ -98,7 +98,7 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
       return [...replaceAd(event, ad), recount(from_brand_id), recount(to_brand_id)];
     }
     case 'ScanCorrected':
-      return [];
+      return resetAppliedScan(event);
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, format, wording }) =>
         moveAd(event, { ad_id, format, cta_type: wording.cta_type }),
@@ -173,7 +173,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 7,
+  version: 8,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -16,7 +16,7 @@ const recordLastMove: Statement = {
 /** Active, new and retired ads of a brand by day. */
 export const dailyActivity = projection<AdLibraryEvent>({
   name: 'daily-activity',
-  version: 4,
+  version: 5,
   prefixes: ['adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { day: refreshDay, applied_scan: recordAppliedScan, move: recordLastMove },

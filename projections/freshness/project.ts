@@ -5,7 +5,12 @@ import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
-import { appliedScan } from '../shared-tables/applied-scan.ts';
+import {
+  appliedScan,
+  newestAppliedSql,
+  recordAppliedScan,
+  resetAppliedScan,
+} from '../shared-tables/applied-scan.ts';
 import { isNoLook, scanKey } from '../shared-tables/observed-day.ts';
 import { quoted } from '../sql/json-text.ts';
 import { type Change, projection } from '../define-projection.ts';
@@ -76,7 +81,7 @@ const newestScanSql = (condition: string): string =>
  */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
-  version: 7,
+  version: 8,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -90,12 +95,14 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
     },
     // As `recordAppliedScan`, in the table of brands: the most frequent read then needs no further lookup.
     applied_scan: {
-      columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
+      columns: recordAppliedScan.columns,
       touches: ['brand'],
       sql: `
-        insert into brand as b (brand_id, applied_at) select brand_id, max(scanned_at) from :input i group by brand_id
+        with applied as materialized (${newestAppliedSql})
+        insert into brand as b (brand_id, applied_at) select brand_id, scanned_at from applied
         on conflict (brand_id) do update set applied_at = excluded.applied_at
-        where b.applied_at is null or excluded.applied_at > b.applied_at`,
+        where b.applied_at is null or excluded.applied_at > b.applied_at
+          or exists (select from applied a where a.brand_id = excluded.brand_id and a.resets)`,
     },
     compose: {
       columns: { brand_id: 'uuid', workspace_id: 'text' },
@@ -125,7 +132,11 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
       }
       case 'ScanCorrected': {
         const set = { reliable: event.data.reliable && !isNoLook(event) };
-        return [{ kind: 'update', table: 'scan', key: scanKey(event), set }, ...compose(null)];
+        return [
+          { kind: 'update', table: 'scan', key: scanKey(event), set },
+          ...resetAppliedScan(event),
+          ...compose(null),
+        ];
       }
       case 'BrandTracked': {
         const { workspace_id, cadence, tracked_at } = event.data;

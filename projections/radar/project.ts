@@ -11,7 +11,7 @@ import type { AdCounted } from '#contracts/events/corpus/ad-library-values.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection } from '../define-projection.ts';
 import { markItem, putItem as putItemStatement } from './statements.ts';
@@ -184,8 +184,9 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
       case 'AdsStillInactive':
       case 'AdsReworded':
       case 'AdAttributed':
-      case 'ScanCorrected':
         return [];
+      case 'ScanCorrected':
+        return resetAppliedScan(event);
       default:
         event satisfies never;
         return [];

@@ -1,8 +1,26 @@
 import type { ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { Change, Statement } from '../define-projection.ts';
+
+/**
+ * SQL of the time that a batch gives each brand: that of its newest look. `resets`: a scan of the batch turned out to be no
+ * look, so that the time replaces the one before; it is null when no look is left. Looks before that event do not count, because
+ * the event names the newest of them.
+ */
+export const newestAppliedSql = `
+  select b.brand_id, r.brand_id is not null as resets, greatest(r.scanned_at, n.scanned_at) as scanned_at
+  from (select distinct brand_id from :input i) b
+  left join (
+    select distinct on (brand_id) brand_id, scanned_at, position from :input i
+    where resets order by brand_id, position desc
+  ) r using (brand_id)
+  left join lateral (
+    select max(i.scanned_at) as scanned_at from :input i
+    where i.brand_id = b.brand_id and not i.resets and (r.position is null or i.position > r.position)
+  ) n on true`;
 
 /**
  * The last scan of each brand that a read model has applied: a table `applied_scan (brand_id, scanned_at)` with an
@@ -12,20 +30,38 @@ import type { Change, Statement } from '../define-projection.ts';
  * paused, therefore never names a scan that its figures lack.
  */
 export const recordAppliedScan: Statement = {
-  columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
+  columns: { brand_id: 'uuid', scanned_at: 'timestamptz', position: 'bigint', resets: 'boolean' },
   touches: ['applied_scan'],
   sql: `
+    with applied as materialized (${newestAppliedSql}), gone as (
+      delete from applied_scan s using applied a where s.brand_id = a.brand_id and a.resets and a.scanned_at is null
+    )
     insert into applied_scan as s (brand_id, scanned_at)
-    select brand_id, max(scanned_at) from :input i group by brand_id
-    on conflict (brand_id) do update set scanned_at = excluded.scanned_at where excluded.scanned_at > s.scanned_at`,
+    select brand_id, scanned_at from applied where scanned_at is not null
+    on conflict (brand_id) do update set scanned_at = excluded.scanned_at
+    where excluded.scanned_at > s.scanned_at
+      or exists (select from applied a where a.brand_id = excluded.brand_id and a.resets)`,
 };
 
-/** Returns the change for one recorded or corrected scan, run by a statement named `applied_scan`. */
-export const appliedScan = ({ data }: ScanRecorded | ScanCorrected): Change => ({
-  kind: 'run',
-  statement: 'applied_scan',
-  row: { brand_id: data.brand_id, scanned_at: data.observed_at },
-});
+/**
+ * Returns the change for one recorded or corrected scan, run by a statement named `applied_scan`. A scan that turns out to
+ * be no look resets the time to that of the newest look.
+ */
+export const appliedScan = (event: RecordedEvent<ScanRecorded | ScanCorrected>): Change => {
+  const { brand_id, observed_at } = event.data;
+  const last = event.type === 'ScanCorrected' ? event.data.last_look : undefined;
+  const resets = last !== undefined;
+  const scanned_at = last === undefined ? observed_at : (last?.observed_at ?? null);
+  return {
+    kind: 'run',
+    statement: 'applied_scan',
+    row: { brand_id, scanned_at, position: event.position, resets },
+  };
+};
+
+/** Returns the change for a corrected scan: none, unless the scan turns out to be no look. */
+export const resetAppliedScan = (event: RecordedEvent<ScanCorrected>): readonly Change[] =>
+  event.data.last_look === undefined ? [] : [appliedScan(event)];
 
 /** SQL of the last applied scan of a brand as ISO text; null before its first. `schema` is that of the read model. */
 export const scannedAtSql = (schema: string, brandId: string): string =>

@@ -18,6 +18,7 @@ const COLUMNS = {
   scan_id: 'text',
   active_ads: 'bigint',
   total_ads: 'bigint',
+  resets: 'boolean',
 } as const;
 
 /** Returns +1 in the stream of the brand that gets the ad, -1 in that of the brand that loses it. */
@@ -29,11 +30,21 @@ const rowOf = (event: RecordedEvent<ScanRecorded | ScanCorrected | AdAttributed>
     const by = attributedBy(event);
     const { brand_id, observed_at: scanned_at } = data;
     const active_ads = event.data.ad.status === 'inactive' ? 0 : by;
-    return { brand_id, revision, scanned_at, scan_id: null, active_ads, total_ads: by };
+    return { brand_id, revision, scanned_at, scan_id: null, active_ads, total_ads: by, resets: false };
   }
-  const { brand_id, observed_at, scan_id, totals } = event.data;
-  const { active: active_ads, total: total_ads } = totals;
-  return { brand_id, revision, scanned_at: observed_at, scan_id, active_ads, total_ads };
+  const last = event.type === 'ScanCorrected' ? event.data.last_look : undefined;
+  const resets = last !== undefined;
+  const { observed_at = null, scan_id = null, totals } = last === undefined ? event.data : (last ?? {});
+  const { active: active_ads = 0, total: total_ads = 0 } = totals ?? {};
+  return {
+    brand_id: data.brand_id,
+    revision,
+    scanned_at: observed_at,
+    scan_id,
+    active_ads,
+    total_ads,
+    resets,
+  };
 };
 
 /**
@@ -47,28 +58,35 @@ export const brandTotals = (
     ? []
     : [{ kind: 'run', statement: 'totals', row: rowOf(event) }];
 
-/** Statement `totals`. A row without a scan is a move. */
+/**
+ * Statement `totals`. A row without a scan is a move, unless it resets the totals: then a scan turned out to be no look, and the
+ * row states the newest look, if any is left.
+ */
 export const recordTotals: Statement = {
   columns: COLUMNS,
   touches: ['brand_totals', 'brand_move'],
   sql: `
     with said as materialized (select * from :input i), moves as materialized (
       select brand_id, scanned_at as at, sum(active_ads)::bigint as active_ads, sum(total_ads)::bigint as total_ads
-      from said where scan_id is null group by 1, 2
+      from said where scan_id is null and not resets group by 1, 2
     ), stored as (
       insert into brand_move as m (brand_id, at, active_ads, total_ads) select * from moves
       on conflict (brand_id, at) do update set active_ads = m.active_ads + excluded.active_ads,
         total_ads = m.total_ads + excluded.total_ads
+    ), reset as (
+      select brand_id, max(revision) as revision from said where resets group by 1
     ), newest as (
-      select distinct on (brand_id) * from said where scan_id is not null
-      order by brand_id, scanned_at desc, scan_id collate "C" desc, revision desc
+      select distinct on (s.brand_id) s.* from said s left join reset r using (brand_id)
+      where s.scan_id is not null and (r.revision is null or s.revision >= r.revision)
+      order by s.brand_id, s.scanned_at desc, s.scan_id collate "C" desc, s.revision desc
     ), stated as (
       select b.brand_id,
         case when n.revision is null then o.scanned_at else n.scanned_at end as scanned_at,
         case when n.revision is null then o.scan_id else n.scan_id end as scan_id,
         case when n.revision is null then coalesce(o.stated_active_ads, 0) else n.active_ads end as active_ads,
         case when n.revision is null then coalesce(o.stated_total_ads, 0) else n.total_ads end as total_ads
-      from (select distinct brand_id from said) b left join brand_totals o using (brand_id)
+      from (select distinct brand_id from said) b
+      left join brand_totals o on o.brand_id = b.brand_id and b.brand_id not in (select brand_id from reset)
       left join newest n on n.brand_id = b.brand_id and (o.scanned_at is null or n.scanned_at > o.scanned_at
         or (n.scanned_at = o.scanned_at and n.scan_id collate "C" >= o.scan_id))
     )

@@ -14,7 +14,7 @@ const weekStartOf = (timestamp: string): string => {
 /** Active, new and retired ads of a brand by ISO week. Counts cover reliable days only. */
 export const velocity = projection<AdLibraryEvent>({
   name: 'velocity',
-  version: 4,
+  version: 5,
   prefixes: ['adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

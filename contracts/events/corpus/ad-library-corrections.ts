@@ -122,6 +122,13 @@ export type AdAttributed = Event<
   }
 >;
 
+/** A scan that looked at the brand, with its totals as corrected. */
+export type LastLook = {
+  readonly scan_id: string;
+  readonly observed_at: string;
+  readonly totals: ScanTotals;
+};
+
 /**
  * Corrects a recorded scan of the brand after a late scan, a late link or a change of attribution (rules 9 to 11).
  * `scan_id` and `observed_at` are those of the recorded scan; the values replace those of its `ScanRecorded`. They
@@ -139,5 +146,10 @@ export type ScanCorrected = Event<
      * that was linked to it or had a live ad of it. It counts for no day. Absent: the scan looked at the brand.
      */
     readonly no_look?: true;
+    /**
+     * The newest scan that looked at the brand, if this one did not; `null` if no other did. It decides the totals and
+     * times of replies. Older releases do not record it.
+     */
+    readonly last_look?: LastLook | null;
   }
 >;

@@ -52,6 +52,12 @@ const decideCorrections = async (
   const moves = await movesOfBrand(database, brandId);
   const judged = { pageId, since, causeId: corrected_by, moves };
   const looks = await looksWithLink(database, library, scans, links, judged);
+  const lastScan = scans.findLast(
+    (scan) => scan.totals !== null && scan.chronological && looks.has(scan.scan_id),
+  );
+  const lastLook = lastScan?.totals
+    ? { scan_id: lastScan.scan_id, observed_at: lastScan.observed_at, totals: lastScan.totals }
+    : null;
   const events: AdLibraryEvent[] = [];
   let totals = NO_TOTALS;
   let totalsAt = '';
@@ -64,7 +70,8 @@ const decideCorrections = async (
       totalsAt = observed_at;
       const noLook = !looks.has(scan_id);
       if (observed_at < since || (isReliable === scan.reliable && noLook === scan.noLook)) continue;
-      events.push(correctScan(header, corrected_by, { reliable: isReliable, noLook, totals: scan.totals }));
+      const change = { reliable: isReliable, noLook, totals: scan.totals };
+      events.push(correctScan(header, corrected_by, change, lastLook));
       continue;
     }
     const namesLinkedPage = pagesLinkedAt(links, observed_at).some((id) => scan.pageIds.has(id));

@@ -6,6 +6,7 @@ import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { listBrandAds } from '#projections/ads/read.ts';
 import { findBrand } from '#projections/brands/read.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
+import { readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { listRadar } from '#projections/radar/read.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import type { Intake } from '#services/ingest/intake-types.ts';
@@ -240,6 +241,37 @@ describe('an ad moves without news', () => {
     await scan('search-a.example', 3, '820000008', [pageless(53, 'search-a.example')]);
     await scan('search-a.example', 5, '820000008', [pageless(54, 'search-b.example')]);
     expect((await figuresOf('search-b.example')).days).toEqual({ '05': '1 +1 -0' });
+  });
+
+  it('and no reply is as of a scan that turns out to be no look', async () => {
+    const [own, other, page] = ['look-a.example', 'look-b.example', '820000009'];
+    await link(own, page, 1);
+    await scan(own, 2, page, [ad(55, { page_id: page, link_url: `https://${own}/` })]);
+    await scan(own, 3, page, []);
+    await scan(own, 5, page, []);
+    await scan(other, 7, page, []);
+    const seenAt = async (): Promise<Readonly<Record<string, string | null>>> => {
+      await untilPassed(stack.pool, await stack.eventStore.head());
+      const brandId = brandIdOf(own);
+      const schemas = [
+        'ads',
+        'radar',
+        'signals',
+        'pages',
+        'creatives',
+        'velocity',
+        'daily_activity',
+        'social_pages',
+      ];
+      const named = await Promise.all(
+        schemas.map(async (schema) => [schema, await readScannedAt(db, schema, brandId)] as const),
+      );
+      const found = await findBrand(db, { id: brandId });
+      return { ...Object.fromEntries(named), brands: found?.as_of ?? null };
+    };
+    expect(new Set(Object.values(await seenAt()))).toEqual(new Set([at(7)]));
+    await link(own, page, 6, 0.9, false);
+    expect(new Set(Object.values(await seenAt()))).toEqual(new Set([at(5)]));
   });
 
   it('with figures that agree, and tables that a rebuild yields again', async () => {

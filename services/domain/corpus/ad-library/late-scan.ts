@@ -5,6 +5,7 @@ import type { AdContent, ScanTotals } from '#contracts/events/corpus/ad-library-
 import type {
   AdLook,
   BrandSince,
+  LastLook,
   Occurrence,
   ScanCorrected,
 } from '#contracts/events/corpus/ad-library-corrections.ts';
@@ -22,7 +23,7 @@ import {
   type SharedAds,
 } from './late/replay-both.ts';
 import { type ExpandedLooks, historyOf, insertScan, type ReplayScan } from './replay.ts';
-import { correctScan, sightingOf } from './scan.ts';
+import { correctScan, type ScanHeader, sightingOf } from './scan.ts';
 import { type AdState, lastSeenAt, type LibraryState, NO_PAGE, recordOf, standingOf } from './state.ts';
 import { compactLooks, compareScans, expandLooks, withLook } from './timeline.ts';
 
@@ -205,7 +206,10 @@ export const closeLateScan =
   (state: LibraryState): (ScanCorrected | ScanRecorded)[] => {
     const { scan, scans } = late;
     if (state.recordedScans.has(scan.scan_id)) return [];
-    const corrections: ScanCorrected[] = [];
+    const corrected: { readonly header: ScanHeader; readonly change: Parameters<typeof correctScan>[2] }[] =
+      [];
+    /** The recorded scans with their totals as corrected, in the order of observation. */
+    const stated: LastLook[] = [];
     const records: ScanRecorded[] = [];
     let previous = { totals: NONE, contribution: NONE, observed_at: '' };
     const all = insertScan(scans, scan);
@@ -231,12 +235,17 @@ export const closeLateScan =
       const change = combine(contribution, before.get(scan_id) ?? NONE, -1);
       const totals: ScanTotals = isDone ? one.totals : { seen, ...combine(recordedTotals, change, 1) };
       previous = { totals, contribution, observed_at };
+      stated.push({ scan_id, observed_at, totals });
       const isReliable = reliable ?? recorded?.reliable ?? false;
       const noLook = !end.looks.has(scan_id);
       const isSame = isReliable === recorded?.reliable && noLook === recorded.noLook;
       if (isDone || (isEqual(totals, one.totals) && isSame)) continue;
-      corrections.push(correctScan(header, scan.scan_id, { reliable: isReliable, noLook, totals }));
+      corrected.push({ header, change: { reliable: isReliable, noLook, totals } });
     }
+    const lastLook = stated.findLast(({ scan_id }) => end.looks.has(scan_id)) ?? null;
+    const corrections = corrected.map(({ header, change }) =>
+      correctScan(header, scan.scan_id, change, lastLook),
+    );
     const last = records.filter(({ data }) => data.scan_id === scan.scan_id);
     return [...corrections, ...records.filter((record) => !last.includes(record)), ...last];
   };

@@ -1,5 +1,5 @@
 import { chunk } from 'es-toolkit/array/chunk';
-import type { ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { LastLook, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type {
   AdContent,
   AdCounted,
@@ -42,6 +42,7 @@ export const correctScan = (
   scan: ScanHeader,
   correctedBy: string,
   { reliable, noLook, totals }: { reliable: boolean; noLook: boolean; totals: ScanTotals },
+  lastLook: LastLook | null,
 ): ScanCorrected => ({
   type: 'ScanCorrected',
   data: {
@@ -49,7 +50,7 @@ export const correctScan = (
     corrected_by: correctedBy,
     reliable,
     totals,
-    ...(noLook ? { no_look: true } : {}),
+    ...(noLook ? { no_look: true, last_look: lastLook } : {}),
   },
 });
 
