@@ -35,7 +35,7 @@ import { checksums, untilPassed } from '../stack/read-models.ts';
  */
 const ROOT = join(import.meta.dirname, '../..');
 const VAULT_KEY = Buffer.alloc(32, 6).toString('base64');
-const PERSON = { name: 'Ada', email: 'ada@shop.example' };
+const PERSON = { name: 'Ada Example', email: 'ada@shop.example' };
 const CAUGHT_UP_MS = 60_000;
 
 const resources = new AsyncDisposableStack();
@@ -147,7 +147,7 @@ test('restores everything from a backup of the log and the vaults', async () => 
   const file = join(folder, 'vault.ndjson');
   expect(await ops(before.url, 'vault', 'backup', file)).toMatchObject({ entries: 7 });
   const text = await readFile(file, 'utf8');
-  for (const secret of ['Ada', 'hush', 'the token itself', cookie]) expect(text).not.toContain(secret);
+  for (const secret of [PERSON.name, 'hush', 'the token itself', cookie]) expect(text).not.toContain(secret);
   await expect(ops(before.url, 'vault', 'backup', file)).rejects.toThrow('EEXIST');
 
   // Restore into an empty database: the vaults first.

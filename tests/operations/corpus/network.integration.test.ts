@@ -213,8 +213,8 @@ describe('getBrandNetwork 200', () => {
     });
   });
   test('contains no statement about owners', async () => {
-    const { body } = await get('/v1/brand-network?brand_id=alpha-example');
-    expect(body).not.toMatch(/own|parent|subsidiary|operator/i);
+    const { data } = await get('/v1/brand-network?brand_id=alpha-example');
+    expect(JSON.stringify(data)).not.toMatch(/own|parent|subsidiary|operator/i);
   });
 });
 describe('getBrandNetwork 400', () => {
