@@ -66,7 +66,7 @@ const nameCategories = (path: readonly CategoryOnPath[], { data }: BrandEvent): 
 /** Brands with their counters, for the directory, the single-brand read, the breakdown and the sitemap. */
 export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
   name: 'brands',
-  version: 9,
+  version: 10,
   prefixes: ['brand-', 'category-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -67,7 +67,9 @@ create table brand_totals (
   stated_active_ads bigint not null,
   stated_total_ads bigint not null,
   active_ads bigint not null,
-  total_ads bigint not null
+  total_ads bigint not null,
+  -- Time of the newest scan that looked at the brand.
+  looked_at timestamptz
 );
 
 -- Ended ads with the days that they ran, and the first day seen of ads without a start date. Other ads have no row.

@@ -39,7 +39,9 @@ create table brand_totals (
   stated_active_ads bigint not null,
   stated_total_ads bigint not null,
   active_ads bigint not null,
-  total_ads bigint not null
+  total_ads bigint not null,
+  -- Time of the newest scan that looked at the brand.
+  looked_at timestamptz
 );
 
 -- The categories and figures of each brand. The `counted_` columns are what it contributes to the totals

@@ -7,7 +7,7 @@ import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
 import {
   appliedScan,
-  newestAppliedSql,
+  newestLookSql,
   recordAppliedScan,
   resetAppliedScan,
 } from '../shared-tables/applied-scan.ts';
@@ -98,8 +98,8 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
       columns: recordAppliedScan.columns,
       touches: ['brand'],
       sql: `
-        with applied as materialized (${newestAppliedSql})
-        insert into brand as b (brand_id, applied_at) select brand_id, scanned_at from applied
+        with applied as materialized (${newestLookSql('scanned_at', 'position')})
+        insert into brand as b (brand_id, applied_at) select brand_id, at from applied
         on conflict (brand_id) do update set applied_at = excluded.applied_at
         where b.applied_at is null or excluded.applied_at > b.applied_at
           or exists (select from applied a where a.brand_id = excluded.brand_id and a.resets)`,

@@ -27,7 +27,7 @@ const refresh = (brand_id: string): readonly Change[] => [
 /** When each brand began to advertise. A nightly job writes the list from this. */
 export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   name: 'new-advertisers',
-  version: 4,
+  version: 5,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

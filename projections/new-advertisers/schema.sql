@@ -15,7 +15,9 @@ create table brand_totals (
   stated_active_ads bigint not null,
   stated_total_ads bigint not null,
   active_ads bigint not null,
-  total_ads bigint not null
+  total_ads bigint not null,
+  -- Time of the newest scan that looked at the brand.
+  looked_at timestamptz
 );
 
 -- When each ad began: by the library, else the day on which it was first seen.

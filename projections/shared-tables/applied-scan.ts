@@ -8,18 +8,18 @@ import type { Change, Statement } from '../define-projection.ts';
 /**
  * SQL of the time that a batch gives each brand: that of its newest look. `resets`: a scan of the batch turned out to be no
  * look, so that the time replaces the one before; it is null when no look is left. Looks before that event do not count, because
- * the event names the newest of them.
+ * the event names the newest of them. `time` and `order` are columns of the input.
  */
-export const newestAppliedSql = `
-  select b.brand_id, r.brand_id is not null as resets, greatest(r.scanned_at, n.scanned_at) as scanned_at
+export const newestLookSql = (time: string, order: string): string => `
+  select b.brand_id, r.brand_id is not null as resets, greatest(r.at, n.at) as at
   from (select distinct brand_id from :input i) b
   left join (
-    select distinct on (brand_id) brand_id, scanned_at, position from :input i
-    where resets order by brand_id, position desc
+    select distinct on (brand_id) brand_id, ${time} as at, ${order} as nth from :input i
+    where resets order by brand_id, ${order} desc
   ) r using (brand_id)
   left join lateral (
-    select max(i.scanned_at) as scanned_at from :input i
-    where i.brand_id = b.brand_id and not i.resets and (r.position is null or i.position > r.position)
+    select max(i.${time}) as at from :input i
+    where i.brand_id = b.brand_id and not i.resets and (r.nth is null or i.${order} > r.nth)
   ) n on true`;
 
 /**
@@ -33,11 +33,11 @@ export const recordAppliedScan: Statement = {
   columns: { brand_id: 'uuid', scanned_at: 'timestamptz', position: 'bigint', resets: 'boolean' },
   touches: ['applied_scan'],
   sql: `
-    with applied as materialized (${newestAppliedSql}), gone as (
-      delete from applied_scan s using applied a where s.brand_id = a.brand_id and a.resets and a.scanned_at is null
+    with applied as materialized (${newestLookSql('scanned_at', 'position')}), gone as (
+      delete from applied_scan s using applied a where s.brand_id = a.brand_id and a.resets and a.at is null
     )
     insert into applied_scan as s (brand_id, scanned_at)
-    select brand_id, scanned_at from applied where scanned_at is not null
+    select brand_id, at from applied where at is not null
     on conflict (brand_id) do update set scanned_at = excluded.scanned_at
     where excluded.scanned_at > s.scanned_at
       or exists (select from applied a where a.brand_id = excluded.brand_id and a.resets)`,

@@ -2,13 +2,15 @@ import type { AdAttributed, ScanCorrected } from '#contracts/events/corpus/ad-li
 import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Change, Row, Statement } from '../define-projection.ts';
+import { newestLookSql } from './applied-scan.ts';
 import { isOutOfOrder } from './observed-day.ts';
 
 /**
  * A brand's totals: a table `brand_totals` and a table `brand_move` of the ads that changed their brand. Several
  * projections have them, each its own.
  *
- * The newest scan, by time and id, decides the totals. Ads that came to the brand or left it after the time of that scan
+ * The newest scan, by time and id, decides the totals, also if it turned out to be no look at the brand. The newest look is what
+ * replies are as of. Ads that came to the brand or left it after the time of that scan
  * are added or subtracted; a scan states its totals with all moves up to its own time.
  */
 const COLUMNS = {
@@ -18,6 +20,8 @@ const COLUMNS = {
   scan_id: 'text',
   active_ads: 'bigint',
   total_ads: 'bigint',
+  /** Time of a scan that looked at the brand; if `resets`, of the newest look that is left. */
+  looked_at: 'timestamptz',
   resets: 'boolean',
 } as const;
 
@@ -30,21 +34,15 @@ const rowOf = (event: RecordedEvent<ScanRecorded | ScanCorrected | AdAttributed>
     const by = attributedBy(event);
     const { brand_id, observed_at: scanned_at } = data;
     const active_ads = event.data.ad.status === 'inactive' ? 0 : by;
-    return { brand_id, revision, scanned_at, scan_id: null, active_ads, total_ads: by, resets: false };
+    const none = { scan_id: null, looked_at: null, resets: false };
+    return { brand_id, revision, scanned_at, active_ads, total_ads: by, ...none };
   }
+  const { brand_id, observed_at, scan_id, totals } = event.data;
+  const { active: active_ads, total: total_ads } = totals;
   const last = event.type === 'ScanCorrected' ? event.data.last_look : undefined;
   const resets = last !== undefined;
-  const { observed_at = null, scan_id = null, totals } = last === undefined ? event.data : (last ?? {});
-  const { active: active_ads = 0, total: total_ads = 0 } = totals ?? {};
-  return {
-    brand_id: data.brand_id,
-    revision,
-    scanned_at: observed_at,
-    scan_id,
-    active_ads,
-    total_ads,
-    resets,
-  };
+  const looked_at = last === undefined ? observed_at : (last?.observed_at ?? null);
+  return { brand_id, revision, scanned_at: observed_at, scan_id, active_ads, total_ads, looked_at, resets };
 };
 
 /**
@@ -58,50 +56,43 @@ export const brandTotals = (
     ? []
     : [{ kind: 'run', statement: 'totals', row: rowOf(event) }];
 
-/**
- * Statement `totals`. A row without a scan is a move, unless it resets the totals: then a scan turned out to be no look, and the
- * row states the newest look, if any is left.
- */
+/** Statement `totals`. A row without a scan is a move. */
 export const recordTotals: Statement = {
   columns: COLUMNS,
   touches: ['brand_totals', 'brand_move'],
   sql: `
     with said as materialized (select * from :input i), moves as materialized (
       select brand_id, scanned_at as at, sum(active_ads)::bigint as active_ads, sum(total_ads)::bigint as total_ads
-      from said where scan_id is null and not resets group by 1, 2
+      from said where scan_id is null group by 1, 2
     ), stored as (
       insert into brand_move as m (brand_id, at, active_ads, total_ads) select * from moves
       on conflict (brand_id, at) do update set active_ads = m.active_ads + excluded.active_ads,
         total_ads = m.total_ads + excluded.total_ads
-    ), reset as (
-      select brand_id, max(revision) as revision from said where resets group by 1
     ), newest as (
-      select distinct on (s.brand_id) s.* from said s left join reset r using (brand_id)
-      where s.scan_id is not null and (r.revision is null or s.revision >= r.revision)
-      order by s.brand_id, s.scanned_at desc, s.scan_id collate "C" desc, s.revision desc
+      select distinct on (brand_id) * from said where scan_id is not null
+      order by brand_id, scanned_at desc, scan_id collate "C" desc, revision desc
     ), stated as (
       select b.brand_id,
         case when n.revision is null then o.scanned_at else n.scanned_at end as scanned_at,
         case when n.revision is null then o.scan_id else n.scan_id end as scan_id,
         case when n.revision is null then coalesce(o.stated_active_ads, 0) else n.active_ads end as active_ads,
         case when n.revision is null then coalesce(o.stated_total_ads, 0) else n.total_ads end as total_ads
-      from (select distinct brand_id from said) b
-      left join brand_totals o on o.brand_id = b.brand_id and b.brand_id not in (select brand_id from reset)
+      from (select distinct brand_id from said) b left join brand_totals o using (brand_id)
       left join newest n on n.brand_id = b.brand_id and (o.scanned_at is null or n.scanned_at > o.scanned_at
         or (n.scanned_at = o.scanned_at and n.scan_id collate "C" >= o.scan_id))
-    )
+    ), look as materialized (${newestLookSql('looked_at', 'revision')})
     insert into brand_totals
-      (brand_id, scanned_at, scan_id, stated_active_ads, stated_total_ads, active_ads, total_ads)
+      (brand_id, scanned_at, scan_id, stated_active_ads, stated_total_ads, active_ads, total_ads, looked_at)
     select t.brand_id, t.scanned_at, t.scan_id, t.active_ads, t.total_ads, t.active_ads + m.active_ads,
-      t.total_ads + m.total_ads
-    from stated t cross join lateral (
+      t.total_ads + m.total_ads, case when l.resets then l.at else greatest(o.looked_at, l.at) end
+    from stated t join look l using (brand_id) left join brand_totals o using (brand_id) cross join lateral (
       select coalesce(sum(active_ads), 0)::bigint as active_ads, coalesce(sum(total_ads), 0)::bigint as total_ads
       from (select * from brand_move union all select * from moves) m
       where m.brand_id = t.brand_id and m.at > coalesce(t.scanned_at, '-infinity')
     ) m
     on conflict (brand_id) do update set scanned_at = excluded.scanned_at, scan_id = excluded.scan_id,
       stated_active_ads = excluded.stated_active_ads, stated_total_ads = excluded.stated_total_ads,
-      active_ads = excluded.active_ads, total_ads = excluded.total_ads`,
+      active_ads = excluded.active_ads, total_ads = excluded.total_ads, looked_at = excluded.looked_at`,
 };
 
 /** Statement `take_totals`: copies the totals into the row of the brand in a table `brand`. */
@@ -110,7 +101,7 @@ export const takeTotals: Statement = {
   touches: ['brand_totals', 'brand'],
   sql: `
     insert into brand (brand_id, scanned_at, active_ads, total_ads)
-    select brand_id, scanned_at, active_ads, total_ads from brand_totals join :input i using (brand_id)
+    select brand_id, looked_at, active_ads, total_ads from brand_totals join :input i using (brand_id)
     on conflict (brand_id) do update set scanned_at = excluded.scanned_at, active_ads = excluded.active_ads,
       total_ads = excluded.total_ads`,
 };
