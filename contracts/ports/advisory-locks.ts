@@ -39,3 +39,6 @@ export const LEADER_LOCK_CLASS = 7_201;
 
 /** First key of the two-key locks on brands whose scans are recorded. The second is the hash of the brand's id. */
 export const BRAND_LOCK_CLASS = 7_202;
+
+/** First key of the two-key locks on social pages whose scans are recorded. The second is a number from the page's id. */
+export const PAGE_LOCK_CLASS = 7_203;

@@ -44,9 +44,19 @@ export type BrandPart = {
   readonly seen: number;
   /** True when ads of this brand moved to another one by this scan. */
   readonly isLeft: boolean;
+  /** True when the scan was late for one of its brands before their locks were taken. */
+  readonly isLate: boolean;
   /** Ids of the scan's ads that belong to this brand and to others in the course of time. */
   readonly shared: ReadonlyMap<string, OwnedAd | null>;
 };
+
+/** Thrown when a later scan or move was recorded since the scan was judged to be in order. The scan must be judged again. */
+export class BecameLate extends Error {
+  constructor(scanId: string) {
+    super(`later scans were recorded while scan ${scanId} was; it is decided again`);
+    this.name = 'BecameLate';
+  }
+}
 
 /** Totals of the brand's part of a scan; set when the part is decided. */
 export type PartTotals = { totals: ScanTotals | null };
@@ -255,6 +265,7 @@ export const decideForBrand = async function* (
   const isShown = part.seen > 0 || part.shared.size > 0;
   const staged = isShown ? await pagesOfStagedAds(database, header.scan_id, library.brandId) : [];
   const order = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
+  if (order === 'late' && !part.isLate) throw new BecameLate(header.scan_id);
   const lateness = order === 'in_order' && part.shared.size > 0 ? 'late' : order;
   const links = await linksOf(database, library.brandId);
   const isConcerned =

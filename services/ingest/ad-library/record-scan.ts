@@ -19,7 +19,7 @@ import { pagesOfStagedAds, stagedBrands } from './staged-ads.ts';
 import { brandsOfStagedAds, type StagedSharedAd } from './shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { brandsOfLateScan, isLateForAny } from './lateness.ts';
-import { decideForBrand, type PartTotals } from './decide-scan.ts';
+import { BecameLate, decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';
 import { brandsLeftBy } from '../attribution/move-log.ts';
@@ -39,6 +39,12 @@ const addTotals = (sum: ScanTotals | null, more: ScanTotals): ScanTotals =>
         Object.entries(sum).map(([name, count]) => [name, count + more[name as keyof ScanTotals]]),
       ) as ScanTotals);
 
+/** Maximum times that a scan is judged, when other processes record later scans of its brands meanwhile. */
+const JUDGED_MAX = 5;
+
+/** Sums over the parts of a scan that are recorded. */
+type Recorded = { events: number; totals: ScanTotals | null };
+
 /**
  * Decides and records a scan whose chunks are all staged, one brand after the other. The brand that the scan was made
  * for comes last: its `ScanRecorded` marks the whole scan as recorded. Safe to call again after any interruption.
@@ -50,12 +56,37 @@ export const recordStagedScan = async (
   end: AdLibraryScanEnd,
   locks: BrandLocks = NO_LOCKS,
 ): Promise<IntakeOutcome> => {
+  const pageIds = [
+    ...end.coverage.pages.map(({ page_id }) => page_id),
+    ...(await pagesOfStagedAds(database, end.scan_id, null)),
+  ].map((pageId) => (pageId === NO_PAGE ? brandIdOf(end.brand_domain) : pageId));
+  const recorded: Recorded = { events: 0, totals: null };
+  return await locks.runOnPages(pageIds, async () => {
+    for (let judged = 1; ; judged += 1) {
+      try {
+        await recordParts(database, eventStore, end, locks, recorded);
+        return recorded;
+      } catch (error) {
+        if (!(error instanceof BecameLate) || judged >= JUDGED_MAX) throw error;
+      }
+    }
+  });
+};
+
+/** Records the parts that are not recorded yet, and adds to `sums`. Throws `BecameLate` when a later scan was recorded meanwhile. */
+const recordParts = async (
+  database: Database,
+  eventStore: EventStore,
+  end: AdLibraryScanEnd,
+  locks: BrandLocks,
+  sums: Recorded,
+): Promise<void> => {
   const scannedFor = brandIdOf(end.brand_domain);
   const { chunks, unnamed, recordedFor } = await stagedScan(database, end.scan_id);
   if (recordedFor.includes(scannedFor)) {
-    const events = await moveShownAds(database, eventStore, end, chunks);
+    sums.events += await moveShownAds(database, eventStore, end, chunks);
     if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
-    return { events, totals: null };
+    return;
   }
   if (chunks.length < end.chunks) throw new ChunksMissing(end.chunks, chunks.length);
   if (chunks.length > end.chunks) {
@@ -65,12 +96,12 @@ export const recordStagedScan = async (
     );
   }
   const attribution = await attributeScan(database, eventStore, end, chunks);
-  let { events } = attribution;
+  sums.events += attribution.events;
   let left: ReadonlySet<string> = new Set();
   let seenBy: ReadonlyMap<string, number> = new Map();
   if (chunks.length > 0) {
     await claimStagedAds(database, end.scan_id);
-    events += await completeMoves(database, eventStore, { scanId: end.scan_id });
+    sums.events += await completeMoves(database, eventStore, { scanId: end.scan_id });
     left = new Set(await brandsLeftBy(database, end.scan_id));
     seenBy = await stagedBrands(database, end.scan_id);
   }
@@ -109,7 +140,6 @@ export const recordStagedScan = async (
     partialPages: new Set<string>(),
     isHistory: false,
   };
-  let totals: ScanTotals | null = null;
   for (const brandId of [...others, scannedFor]) {
     const own =
       brandId === scannedFor ? null : await pagesConcerning(database, end.scan_id, brandId, pageIds);
@@ -133,16 +163,24 @@ export const recordStagedScan = async (
         store,
         decide: (library) =>
           decideForBrand(
-            { database, library, header: brandHeader, chunks, seen, isLeft: left.has(brandId), shared },
+            {
+              database,
+              library,
+              header: brandHeader,
+              chunks,
+              seen,
+              isLeft: left.has(brandId),
+              isLate,
+              shared,
+            },
             part,
           ),
         conflicts: SCAN_CONFLICTS,
       }),
     );
-    events += store.appended();
-    if (part.totals) totals = addTotals(totals, part.totals);
+    sums.events += store.appended();
+    if (part.totals) sums.totals = addTotals(sums.totals, part.totals);
   }
-  events += await moveShownAds(database, eventStore, end, chunks);
+  sums.events += await moveShownAds(database, eventStore, end, chunks);
   if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
-  return { events, totals };
 };

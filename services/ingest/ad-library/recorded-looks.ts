@@ -17,7 +17,7 @@ import type { BrandScan } from './scan-log.ts';
 /**
  * Yields the brand's ads that a late scan may concern, in slices of ids: those on its pages and on pages that it meets
  * sooner, and, if it is a look at unnamed pages, those that scans for the same brand showed first (rule 3). Staged ads of the
- * scan are left out, and so are ads that ever moved between brands.
+ * scan are left out, and so are ads that ever moved between brands: `sharedAdIds` yields those.
  */
 export const adsToDecideAgain = async function* (
   database: Database,

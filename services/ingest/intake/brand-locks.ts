@@ -1,45 +1,54 @@
-import type { PoolClient } from 'pg';
-import { BRAND_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
+import { createHash } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import { BRAND_LOCK_CLASS, PAGE_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 
-/** Maximum locks of a process at once. `INGEST_LANES` is 6 by default; scans beyond this number go without a lock. */
+/**
+ * Maximum locks of a process at once, of brands and of pages each. `INGEST_LANES` is 6 by default; scans beyond this number
+ * wait for those before them.
+ */
 const LOCKS_MAX = 8;
 /** Milliseconds to wait for the lock of another process. */
 const LOCK_WAIT_MS = 60_000;
 
 /**
- * Locks on brands, for processes that record scans of one brand. Without them a scan of many appends loses each append to
- * the small scans of another process, until its retries are used up. A lock only prevents conflicts: the expected revision
- * of each append keeps the log correct. Work that cannot get a lock is therefore done without it.
+ * Locks on brands and on social pages, for the processes that record scans, several at once. Without the first, a scan of many
+ * appends loses each append to the small scans of another process, until its retries are used up. Without the second, a scan
+ * that shows an ad on a page and a scan of that page for another brand do not see each other. Work that cannot get
+ * a lock is done without it: the expected revision of each append keeps the log correct.
  */
 export type BrandLocks = {
   /** Runs `work` with the lock of this name, which one process has at a time. Waits at most `LOCK_WAIT_MS` for it. */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Runs `work` while no other work runs on one of these pages. `work` may take the lock of a brand, but not of pages. */
+  runOnPages<T>(pageIds: readonly string[], work: () => Promise<T>): Promise<T>;
 };
 
 /** Runs work without locks. */
-export const NO_LOCKS: BrandLocks = { run: (_name, work) => work() };
+export const NO_LOCKS: BrandLocks = { run: (_name, work) => work(), runOnPages: (_pageIds, work) => work() };
+
+/** Returns the number of a page's lock: one of 256, so that a scan of thousands of pages takes few locks. */
+const pageLockOf = (pageId: string): number => createHash('sha256').update(pageId).digest().readUInt8();
 
 /** Opens locks with a few connections of their own, since a lock holds its connection. */
 export const openBrandLocks = (
   databaseUrl: string,
   waitMs: number = LOCK_WAIT_MS,
 ): BrandLocks & AsyncDisposable => {
-  const pool = openPool(databaseUrl, LOCKS_MAX, {
-    application_name: 'ingest-locks',
-    options: `-c lock_timeout=${waitMs}`,
-  });
+  const open = (): Pool =>
+    openPool(databaseUrl, LOCKS_MAX, {
+      application_name: 'ingest-locks',
+      options: `-c lock_timeout=${waitMs}`,
+    });
+  // Work on pages takes the lock of a brand while it holds its own: from one pool, all of it could wait for a connection.
+  const [ofBrands, ofPages] = [open(), open()];
 
-  /** Returns the connection that holds the lock; `null` when the wait took too long or the server is down. */
-  const lock = async (name: string): Promise<PoolClient | null> => {
+  /** Returns the connection that holds the locks; `null` when the wait took too long or the server is down. */
+  const lock = async (pool: Pool, query: { name: string; text: string; values: unknown[] }) => {
     const client = await pool.connect().catch(() => null);
     if (client === null) return null;
     try {
-      await client.query({
-        name: 'ingest_lock_brand',
-        text: 'select pg_advisory_lock($1, hashtext($2))',
-        values: [BRAND_LOCK_CLASS, name],
-      });
+      await client.query(query);
       return client;
     } catch {
       // Closed, not returned: whether the lock was taken is unknown when the connection broke.
@@ -48,28 +57,46 @@ export const openBrandLocks = (
     }
   };
 
-  const unlock = async (client: PoolClient, name: string): Promise<void> => {
+  const unlock = async (client: PoolClient): Promise<void> => {
     try {
-      await client.query({
-        name: 'ingest_unlock_brand',
-        text: 'select pg_advisory_unlock($1, hashtext($2))',
-        values: [BRAND_LOCK_CLASS, name],
-      });
+      await client.query({ name: 'ingest_unlock', text: 'select pg_advisory_unlock_all()' });
       client.release();
     } catch {
       client.release(true);
     }
   };
 
+  const holding = async <T>(locked: Promise<PoolClient | null>, work: () => Promise<T>): Promise<T> => {
+    const client = await locked;
+    try {
+      return await work();
+    } finally {
+      if (client) await unlock(client);
+    }
+  };
+
   return {
-    run: async (name, work) => {
-      const client = await lock(name);
-      try {
-        return await work();
-      } finally {
-        if (client) await unlock(client, name);
-      }
+    run: (name, work) =>
+      holding(
+        lock(ofBrands, {
+          name: 'ingest_lock_brand',
+          text: 'select pg_advisory_lock($1, hashtext($2))',
+          values: [BRAND_LOCK_CLASS, name],
+        }),
+        work,
+      ),
+    runOnPages: (pageIds, work) =>
+      holding(
+        lock(ofPages, {
+          name: 'ingest_lock_pages',
+          // In the order of the numbers, so that two scans cannot wait for each other.
+          text: 'select pg_advisory_lock($1, page) from unnest($2::int[]) page',
+          values: [PAGE_LOCK_CLASS, [...new Set(pageIds.map(pageLockOf))].toSorted((a, b) => a - b)],
+        }),
+        work,
+      ),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([ofBrands.end(), ofPages.end()]);
     },
-    [Symbol.asyncDispose]: () => pool.end(),
   };
 };

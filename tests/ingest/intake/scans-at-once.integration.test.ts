@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { BRAND_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { recordStagedScan } from '#services/ingest/ad-library/record-scan.ts';
+import { openBrandLocks } from '#services/ingest/intake/brand-locks.ts';
+import { ad } from '#tests/dsl/scans.ts';
+import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
+import { scanOf } from '../fixtures/scan-messages.ts';
+
+/** Scans that are recorded at the same time, in one process or in several, give what they give one after the other. */
+
+let stack: IntakeStack;
+let database: Database;
+beforeAll(async () => {
+  stack = await openIntakeStack();
+  database = openPool(stack.databaseUrl, 4);
+});
+afterAll(async () => {
+  await database.end();
+  await stack[Symbol.asyncDispose]();
+});
+
+/** Returns the number of advisory locks that are awaited in the database. */
+const awaitedLocks = async (): Promise<number> => {
+  const { rows } = await database.query(
+    `select from pg_locks where locktype = 'advisory' and classid >= $1 and not granted
+       and database = (select oid from pg_database where datname = current_database())`,
+    [BRAND_LOCK_CLASS],
+  );
+  return rows.length;
+};
+
+/** Lets the scans of a brand wait, until the returned function is called. */
+const holdScansOf = async (domain: string) => {
+  const locks = openBrandLocks(stack.databaseUrl);
+  const [taken, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const running = locks.run(brandIdOf(domain), async () => {
+    taken.resolve();
+    await held.promise;
+  });
+  await taken.promise;
+  return async (): Promise<void> => {
+    held.resolve();
+    await running;
+    await locks[Symbol.asyncDispose]();
+  };
+};
+
+type Scan = ReturnType<typeof scanOf>;
+
+const stage = async ({ chunks }: Scan): Promise<void> => {
+  for (const chunk of chunks) await stack.intake.submit(chunk);
+};
+
+const submit = async (scan: Scan): Promise<void> => {
+  await stage(scan);
+  await stack.intake.submit(scan.end);
+};
+
+/** Returns what the brand's stream says of the scan. */
+const eventsOf = async (domain: string, { end }: Scan): Promise<AdLibraryEvent[]> => {
+  const events: AdLibraryEvent[] = [];
+  for await (const event of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain)))) {
+    if ('scan_id' in event.data && event.data.scan_id === end.scan_id) events.push(event);
+  }
+  return events;
+};
+
+const leadingTo = (id: number, domain: string, page: string): ObservedAd =>
+  ad(id, { page_id: page, link_url: `https://${domain}/` });
+
+describe('scans that are recorded at once', () => {
+  it('count an ad as missing that one shows on a page which the other covers for another brand', async () => {
+    const [page, otherPage] = ['820000001', '820000002'];
+    const shows = scanOf('shows.example', '2026-05-01T10:00:00Z', [leadingTo(821, 'shows.example', page)], {
+      pages: [otherPage],
+    });
+    const covers = scanOf('covers.example', '2026-05-02T10:00:00Z', [], { pages: [page] });
+    const release = await holdScansOf('covers.example');
+    const first = submit(covers);
+    await expect.poll(awaitedLocks, { timeout: 20_000 }).toBe(1);
+    let isSecondDone = false;
+    const second = submit(shows).finally(() => (isSecondDone = true));
+    await expect
+      .poll(async () => isSecondDone || (await awaitedLocks()) === 2, { timeout: 20_000 })
+      .toBe(true);
+    await release();
+    await Promise.all([first, second]);
+    expect((await eventsOf('shows.example', covers)).at(-1)).toMatchObject({
+      type: 'ScanRecorded',
+      data: { totals: { seen: 0, active: 1, missing: 1 } },
+    });
+  });
+
+  it('decide a scan again as late when another process records a later one meanwhile', async () => {
+    const [page, otherPage] = ['830000001', '830000002'];
+    const scan = (at: string, ads: readonly ObservedAd[], pages: readonly string[]) =>
+      scanOf('from.example', at, ads, { pages });
+    await submit(scanOf('to.example', '2026-04-30T10:00:00Z', [], { pages: [] }));
+    await submit(scan('2026-05-01T10:00:00Z', [leadingTo(831, 'from.example', page)], [page]));
+    const early = scan(
+      '2026-05-02T10:00:00Z',
+      [leadingTo(831, 'from.example', page), leadingTo(832, 'from.example', page)],
+      [page],
+    );
+    const later = scan('2026-05-04T10:00:00Z', [leadingTo(831, 'to.example', otherPage)], [otherPage]);
+    const release = await holdScansOf('from.example');
+    const first = submit(early);
+    await expect.poll(awaitedLocks, { timeout: 20_000 }).toBe(1);
+    // As a process does that waited too long for the locks.
+    await stage(later);
+    await recordStagedScan(database, stack.eventStore, later.end);
+    await release();
+    await first;
+    const recorded = (await eventsOf('from.example', early)).at(-1);
+    expect(recorded).toMatchObject({
+      type: 'ScanRecorded',
+      data: { totals: { seen: 2, active: 2, missing: 0, total: 2 } },
+    });
+  });
+});
