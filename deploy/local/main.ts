@@ -9,8 +9,10 @@ import {
   isKeyValid,
   trackBrands,
 } from './demo/workspace.ts';
+import type { DemoState } from './demo/demo-state.ts';
 import { loadDemo } from './demo/load-demo.ts';
-import { buildWorld, busiestBrands } from './demo/world/world.ts';
+import { livingWorldOf } from './demo/living/living-world.ts';
+import { startPulse } from './demo/living/start-pulse.ts';
 import { FolderInUse, lockFolder } from './os/folder-lock.ts';
 import { Interrupted, watchInterrupts } from './os/interrupt-signal.ts';
 import { readJsonFile, writeJsonFile } from './os/json-file.ts';
@@ -27,8 +29,6 @@ import {
 } from './stack/settings.ts';
 import { summaryOf } from './stack/summary.ts';
 
-/** Number of brands that the demo workspace tracks. */
-const TRACKED_BRANDS = 8;
 const ORPHAN_STOP_MS = 3_000;
 /** Deadline of the whole stop. Each part has its own, shorter limit; this one covers a stop that hangs anyway. */
 const STOP_LIMIT_MS = 9_500;
@@ -53,6 +53,7 @@ const start = async (
   const { apiUrl, opsUrl, mcpUrl, intakeUrl } = services;
 
   let tracked: readonly string[] = [];
+  let demoState: DemoState | null = null;
   if (settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0) {
     const requested = {
       seed: settings.DEMO_SEED,
@@ -60,8 +61,9 @@ const start = async (
       ads: settings.DEMO_ADS,
       days: settings.DEMO_DAYS,
     };
-    const size = await loadDemo(servers, requested, folders.demoFile, progress, signal);
-    tracked = busiestBrands(buildWorld(size), TRACKED_BRANDS).map(({ domain }) => domain);
+    const pulseSeconds = settings.DEMO_PULSE_SECONDS;
+    demoState = await loadDemo(servers, requested, pulseSeconds, folders.demoFile, progress, signal);
+    tracked = livingWorldOf(demoState, pulseSeconds).tracked.map(({ domain }) => domain);
   }
   await services.startWorker();
 
@@ -90,7 +92,19 @@ const start = async (
     settings.COLLECT_CONTACT === undefined
       ? 'off: set COLLECT_CONTACT to a URL or e-mail address of yours, and it reads the shops of tracked brands'
       : `reads the shops of tracked brands in the internet, as ${settings.COLLECT_CONTACT}`;
-  return summaryOf({ ...stack, invitation }, folders.secretsFile, mail, collector, tracked[0] ?? null);
+  const demo =
+    demoState === null
+      ? []
+      : await startPulse(
+          servers,
+          demoState,
+          settings.DEMO_PULSE_SECONDS,
+          folders,
+          resources,
+          progress,
+          signal,
+        );
+  return summaryOf({ ...stack, invitation }, folders.secretsFile, mail, collector, demo, tracked[0] ?? null);
 };
 
 /** Returns the workspace of an earlier start if its key is still valid. Otherwise creates one. */

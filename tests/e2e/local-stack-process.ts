@@ -32,7 +32,7 @@ export class StackProcess {
       NATS_PORT: '0',
       EVENT_STORE_PORT: '0',
     };
-    const demo = { DEMO_BRANDS: '12', DEMO_ADS: '120', DEMO_DAYS: '20' };
+    const demo = { DEMO_BRANDS: '12', DEMO_ADS: '120', DEMO_DAYS: '20', DEMO_PULSE_SECONDS: '0' };
     this.child = spawn(process.execPath, [join(PROJECT, 'deploy', 'local', 'main.ts')], {
       cwd: PROJECT,
       env: { ...inheritedEnvironment(), ...ports, ...demo, DATA_DIR: folder, ...environment },

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
 import { until } from '../stack/wait-until.ts';
@@ -22,6 +22,7 @@ const LEAVE_LIMIT_MS = 15_000;
 describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
   let folder: string;
   let first: LocalStack;
+  let resumed: LocalStack;
   const started: StackProcess[] = [];
 
   const start = (environment: Readonly<Record<string, string>> = {}): StackProcess => {
@@ -129,8 +130,13 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     const port = await freePort();
     const occupier = createServer().listen(port, '127.0.0.1');
     try {
-      const stack = start({ API_PORT: String(port), NATS_PORT: String(port), POSTGRES_PORT: String(port) });
-      const resumed = await stack.waitUntilReady();
+      const stack = start({
+        API_PORT: String(port),
+        NATS_PORT: String(port),
+        POSTGRES_PORT: String(port),
+        DEMO_PULSE_SECONDS: '3',
+      });
+      resumed = await stack.waitUntilReady();
       expect(new URL(resumed.api_url).port).not.toBe(String(port));
       expect(resumed).toMatchObject({ workspace_id: first.workspace_id, api_key: first.api_key });
       expect((await stack.runCurlLines()).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -138,6 +144,29 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     } finally {
       occupier.close();
     }
+  });
+
+  test('shows a demo that goes on: new ads in the radar, a launch, and an e-mail about it', async () => {
+    expect(started.at(-1)?.output).toMatch(/The next scan is at [\d:]{8} UTC, in .+, and shows a launch/);
+    const path = `/v1/workspaces/${first.workspace_id}/radar`;
+    const launch = await vi.waitFor(async () => {
+      const { data } = await ask(resumed, `${path}/signals?days=2&limit=100`);
+      return (data as Signal[]).find(({ kind }) => kind === 'launch_burst') ?? fail('no launch');
+    }, POLLED);
+    const { data } = await ask(
+      resumed,
+      `${path}?days=2&limit=100&types=ad_started&brand_id=${launch.brand.id}`,
+    );
+    expect((data as object[]).length).toBeGreaterThanOrEqual(12);
+    const mail = await vi.waitFor(async () => {
+      const files = await readdir(join(folder, 'mail'));
+      const texts = await Promise.all(files.map((file) => readFile(join(folder, 'mail', file), 'utf8')));
+      return (
+        texts.find((text) => text.includes('Subject: Launches: ') && text.includes(launch.brand.name)) ??
+        fail('no e-mail')
+      );
+    }, POLLED);
+    expect(mail).toContain('To: owner@demo.example');
   });
 
   test('keeps every acknowledged write when all processes are killed', async () => {
@@ -179,6 +208,15 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(await readdir(folder).catch(() => [])).toEqual([]);
   });
 });
+
+type Signal = { readonly kind: string; readonly brand: { readonly id: string; readonly name: string } };
+
+/** The interval keeps within the request limit of the API key. */
+const POLLED = { timeout: WAIT_LIMIT_MS, interval: 500 } as const;
+
+const fail = (what: string): never => {
+  throw new Error(what);
+};
 
 /** Returns the recorded process ids of a service. */
 const servicesOf = async (folder: string, name: string): Promise<number[]> => {

@@ -1,31 +1,15 @@
 import { DAY_MS, utcDate } from '#contracts/values/time.ts';
-import { z } from 'zod';
-import { openNats } from '#platform/nats/connection.ts';
-import { readJsonFile, writeJsonFile } from '../os/json-file.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
 import type { Progress } from '../stack/progress.ts';
-import { waitUntilProjected } from './wait-until-projected.ts';
+import { type DemoState, fedToMs, readDemoState, sizeOf, writeDemoState } from './demo-state.ts';
 import { demoObservations } from './generators/scans.ts';
+import { feedWorld } from './living/feed-world.ts';
+import { dueScanMs, livingWorldOf, withOpening } from './living/living-world.ts';
 import { publishObservations } from './publish-observations.ts';
+import { waitUntilProjected } from './wait-until-projected.ts';
 import type { CorpusSize } from './world/world.ts';
 
 const SAVE_EVERY_MS = 1_000;
-
-/**
- * Progress of loading the demo corpus, stored in the data folder. Size and first day keep the values of the first
- * load.
- */
-const DemoState = z.object({
-  seed: z.int(),
-  brands: z.int(),
-  ads: z.int(),
-  days: z.int(),
-  until: z.iso.date(),
-  /** The day after the last one loaded completely; `null` during the first load. */
-  fed_until: z.iso.date().nullable(),
-  /** Number of observations recorded so far, counted from the start of the corpus. */
-  taken: z.int(),
-});
-type DemoState = z.infer<typeof DemoState>;
 
 export type DemoServers = {
   readonly databaseUrl: string;
@@ -35,60 +19,53 @@ export type DemoServers = {
 
 /**
  * Loads the demo corpus through NATS and ingest, like any collector, and waits until every read model has caught
- * up. An interrupted load resumes; one from an earlier day is extended to yesterday. Returns the size of the loaded
- * corpus.
+ * up. An interrupted load resumes. One from an earlier time is continued: to the present with a pulse, otherwise to the
+ * last midnight (UTC). Returns what was loaded.
  */
 export const loadDemo = async (
   servers: DemoServers,
   size: CorpusSize,
+  /** Time between two starts of ads in seconds; 0 without them. */
+  pulseSeconds: number,
   stateFile: string,
   progress: Progress,
   signal: AbortSignal,
-): Promise<CorpusSize> => {
+): Promise<DemoState> => {
   const today = utcDate(new Date().toISOString());
-  const stored = await readJsonFile(stateFile, DemoState);
-  const state: DemoState = stored ?? { ...size, until: today, fed_until: null, taken: 0 };
-  const loaded: CorpusSize = { seed: state.seed, brands: state.brands, ads: state.ads, days: state.days };
-  if (
-    stored !== null &&
-    JSON.stringify(loaded) !==
-      JSON.stringify({ seed: size.seed, brands: size.brands, ads: size.ads, days: size.days })
-  ) {
+  const stored = await readDemoState(stateFile);
+  const state: DemoState = stored ?? { ...sizeOf(size), until: today, fed_until: null, taken: 0 };
+  if (JSON.stringify(sizeOf(state)) !== JSON.stringify(sizeOf(size))) {
     progress.step(
-      `demo corpus: keeping the loaded one (${loaded.brands} brands, ${loaded.ads} ads, ${loaded.days} days, ` +
-        `seed ${loaded.seed}); run "npm run reset" first to load another`,
+      `demo corpus: keeping the loaded one (${state.brands} brands, ${state.ads} ads, ${state.days} days, ` +
+        `seed ${state.seed}); run "npm run reset" first to load another`,
     );
   }
-  if (state.fed_until !== null && state.fed_until >= today) {
-    progress.step('demo corpus: already loaded');
-  } else {
-    await publish(servers, state, today, stateFile, progress, signal);
-  }
+  await using nats = await openNats(servers.natsUrl, 'demo');
+  if (state.fed_until !== null) progress.step('demo corpus: already loaded');
+  const loaded = state.fed_until === null ? await publish(nats, state, stateFile, progress, signal) : state;
+  const fed = await fillMissed(nats, loaded, pulseSeconds, stateFile, progress, signal);
   await waitUntilProjected(servers.databaseUrl, servers.eventStoreUrl, signal, (share) =>
     progress.update(`read models: ${Math.floor(100 * share)} %`),
   );
   progress.step('read models: caught up with the log');
-  return loaded;
+  return fed;
 };
 
 const publish = async (
-  { natsUrl }: DemoServers,
+  nats: Nats,
   state: DemoState,
-  today: string,
   stateFile: string,
   progress: Progress,
   signal: AbortSignal,
-): Promise<void> => {
-  const extraDays = Math.round((Date.parse(today) - Date.parse(state.until)) / DAY_MS);
-  const days = state.days + extraDays;
+): Promise<DemoState> => {
+  const { days, until } = state;
   progress.step(
     `demo corpus: ${state.brands} synthetic brands, about ${state.ads} ads, ${days} days of scans` +
       (state.taken > 0 ? ', resuming where it stopped' : ''),
   );
-  await using nats = await openNats(natsUrl, 'demo');
-  const firstDayMs = Date.parse(state.until) - state.days * DAY_MS;
+  const firstDayMs = Date.parse(until) - days * DAY_MS;
   let savedMs = Date.now();
-  const observations = demoObservations({ ...state, extraDays });
+  const observations = demoObservations(state);
   const { taken } = await publishObservations(nats, observations, state.taken, signal, async (fed) => {
     const day = Math.min(days, Math.floor((Date.parse(fed.at) - firstDayMs) / DAY_MS) + 1);
     progress.update(
@@ -96,8 +73,35 @@ const publish = async (
     );
     if (Date.now() - savedMs < SAVE_EVERY_MS) return;
     savedMs = Date.now();
-    await writeJsonFile(stateFile, { ...state, taken: fed.taken } satisfies DemoState);
+    await writeDemoState(stateFile, { ...state, taken: fed.taken });
   });
-  await writeJsonFile(stateFile, { ...state, taken, fed_until: today } satisfies DemoState);
+  const loaded = { ...state, taken, fed_until: until };
+  await writeDemoState(stateFile, loaded);
   progress.step(`demo corpus: ${taken} observations recorded`);
+  return loaded;
+};
+
+/** Publishes what happened between the last stored time and now. */
+const fillMissed = async (
+  nats: Nats,
+  loaded: DemoState,
+  pulseSeconds: number,
+  stateFile: string,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<DemoState> => {
+  const nowMs = Date.now();
+  const state = withOpening(loaded, pulseSeconds, nowMs);
+  // Stored first: a repeated scan must have the ads of the same pulse.
+  await writeDemoState(stateFile, state);
+  const living = livingWorldOf(state, pulseSeconds);
+  const isLiving = pulseSeconds > 0;
+  const toMs = isLiving ? dueScanMs(living, nowMs) : Math.floor(nowMs / DAY_MS) * DAY_MS;
+  const fromMs = fedToMs(state, isLiving);
+  if (fromMs >= toMs) return state;
+  const fed = await feedWorld(nats, living, state, stateFile, toMs, signal, (fedMs) =>
+    progress.update(`demo: filling missed time, up to ${new Date(fedMs).toISOString()}`),
+  );
+  progress.step(`demo: filled from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`);
+  return fed;
 };

@@ -42,6 +42,7 @@ const program = new Command('demo')
         natsUrl: settings.NATS_URL,
       },
       { brands, ads, days, seed },
+      0,
       resolve(options.state),
       openProgress(process.stdout, Date.now()),
       interrupted.signal,

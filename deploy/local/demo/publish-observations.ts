@@ -9,8 +9,8 @@ import { headersFrom, type Nats } from '#platform/nats/connection.ts';
 const WINDOW_MESSAGES = 128;
 const WINDOW_MAX_BYTES = 8 * 1024 * 1024;
 /**
- * Maximum unprocessed messages in the stream. The stream drops its oldest message at its size limit, so a larger
- * corpus must not run ahead of ingest.
+ * Maximum unprocessed messages in the stream. At its size limit the stream refuses messages, so a larger corpus must
+ * not run ahead of ingest.
  */
 const BACKLOG_MAX = 1_000;
 const POLL_MS = 100;

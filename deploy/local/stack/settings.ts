@@ -10,6 +10,7 @@ const DEMO_BRANDS_DEFAULT = 40;
 const DEMO_ADS_DEFAULT = 3_000;
 const DEMO_BRANDS_MAX = 200_000;
 const DEMO_ADS_MAX = 20_000_000;
+const DEMO_PULSE_SECONDS_MAX = 3_600;
 
 const Whole = (max: number) => z.coerce.number().int().min(0).max(max);
 
@@ -63,6 +64,9 @@ export const LocalSettings = z.object({
   DEMO_SEED: Whole(2 ** 31 - 1)
     .default(1)
     .describe('Seed of the demo corpus; another seed gives another corpus.'),
+  DEMO_PULSE_SECONDS: Whole(DEMO_PULSE_SECONDS_MAX)
+    .default(180)
+    .describe('Seconds between two starts of ads in the running demo, at brands it tracks; 0 stands still.'),
   LOG_LEVEL: LogLevel.describe('Log level of every process. Logs are in DATA_DIR/logs.'),
 });
 export type LocalSettings = z.infer<typeof LocalSettings>;

@@ -23,6 +23,8 @@ export const summaryOf = (
   mail: string,
   /** Sentence that says what the collector does. */
   collector: string,
+  /** Sentences that say what changes in the demo, and when; none without a demo. */
+  demo: readonly string[],
   brandDomain: string | null,
 ): string =>
   [
@@ -48,9 +50,9 @@ export const summaryOf = (
           '               once, within a day, before an assistant connects',
         ]),
     '',
-    ...(brandDomain === null
-      ? []
-      : ['  The demo corpus is synthetic: no brand, page or ad in it exists.', '']),
+    ...(brandDomain === null ? [] : ['  The demo corpus is synthetic: no brand, page or ad in it exists.']),
+    ...demo.map((sentence) => `  ${sentence}`),
+    ...(demo.length === 0 ? [] : ['']),
     ...curlLines(stack, brandDomain),
     '',
     'Ctrl-C stops everything in order; "npm start" goes on from here; "npm run reset" clears.',

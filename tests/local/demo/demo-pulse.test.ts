@@ -24,7 +24,15 @@ const FIRST_DAY_MS = Date.parse('2026-01-01T00:00:00.000Z');
 const SIZE = { seed: 7, brands: 12, ads: 240, days: 60 };
 const WORLD = buildWorld(SIZE);
 const BRANDS = busiestBrands(WORLD, 4);
-const PULSE: Pulse = { seed: SIZE.seed, brands: BRANDS.map(({ index }) => index), everyMs: 3 * MINUTE_MS };
+const [STEADY, LAUNCHING] = [BRANDS.slice(0, 2), BRANDS.slice(2)];
+const PULSE: Pulse = {
+  seed: SIZE.seed,
+  brands: STEADY.map(({ index }) => index),
+  launching: LAUNCHING.map(({ index }) => index),
+  everyMs: 3 * MINUTE_MS,
+  fromMs: 0,
+  openings: [],
+};
 
 /** Any time from the second corpus day to a year later, and pulses from a second to the default. */
 const times = fc.integer({ min: FIRST_DAY_MS + DAY_MS, max: FIRST_DAY_MS + 365 * DAY_MS });
@@ -96,8 +104,41 @@ describe('the pulse of the demo', () => {
       expect(ads).toHaveLength(LAUNCH_ADS);
       expect(new Set(ads.map(({ brand }) => brand)).size).toBe(1);
     }
-    expect(new Set(started.map(({ brand }) => brand))).toEqual(new Set(PULSE.brands));
+    const single = started.filter(({ isLaunch }) => !isLaunch);
+    expect(new Set(single.map(({ brand }) => brand))).toEqual(new Set(PULSE.brands));
     expect(new Set(started.map(({ ad }) => ad)).size).toBe(started.length);
+  });
+
+  test('launches at another brand each day, and never at one whose ads start one by one', () => {
+    const launchersOn = (day: number): Set<number> => {
+      const endMs = FIRST_DAY_MS + (day + 1) * DAY_MS - 1;
+      const launched = [...pulseAdsAt(PULSE, endMs)].filter(
+        ({ isLaunch, startsMs }) => isLaunch && startsMs > endMs - DAY_MS,
+      );
+      return new Set(launched.map(({ brand }) => brand));
+    };
+    const days = [70, 71, 72, 73].map(launchersOn);
+    for (const brands of days) expect(brands.size).toBe(1);
+    expect(days[1]).not.toEqual(days[0]);
+    expect(new Set(days.flatMap((brands) => [...brands]))).toEqual(new Set(PULSE.launching));
+  });
+
+  test('starts nothing before its first scan, and a launch at each opening', () => {
+    const fromMs = FIRST_DAY_MS + 70 * DAY_MS + 6 * MINUTE_MS;
+    const openingMs = fromMs + 7 * SECOND_MS;
+    const pulse = { ...PULSE, fromMs, openings: [openingMs] };
+    expect([...pulseAdsAt(pulse, fromMs)]).toEqual([]);
+    expect([...pulseAdsAt(pulse, openingMs - 1)]).toEqual([]);
+    const launched = [...pulseAdsAt(pulse, openingMs)];
+    expect(launched).toHaveLength(LAUNCH_ADS);
+    expect(new Set(launched.map(({ startsMs }) => startsMs))).toEqual(new Set([openingMs]));
+    expect(new Set(launched.map(({ ad }) => ad)).size).toBe(LAUNCH_ADS);
+    const later = [...pulseAdsAt(pulse, fromMs + 3 * MINUTE_MS)];
+    expect(later.map(({ isLaunch }) => isLaunch).filter((isLaunch) => !isLaunch)).toHaveLength(1);
+    // The opening falls into the second of a launch of the pulse.
+    const together = { ...PULSE, openings: [FIRST_DAY_MS + 70 * DAY_MS] };
+    const ids = [...pulseAdsAt(together, FIRST_DAY_MS + 70 * DAY_MS)].map(({ ad }) => ad);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test('ends an ad after 20 to 180 minutes, and lists it as inactive for a day', () => {

@@ -30,7 +30,8 @@ export function* liveScanOf(
   const collector = collectorOn(brand, day);
   const scanned_at = new Date(timeMs).toISOString();
   const key = {
-    scan_id: scanIdOf(brand.domain, scanned_at, `demo live ${world.seed}`),
+    // Named after the pulse too: with another pulse, a scan of the same time has other ads.
+    scan_id: scanIdOf(brand.domain, scanned_at, `demo live ${world.seed} ${pulse.everyMs} ${pulse.fromMs}`),
     brand_domain: brand.domain,
     scanned_at,
   };

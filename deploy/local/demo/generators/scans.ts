@@ -28,8 +28,6 @@ const SCANS_SPREAD_MS = 4 * HOUR_MS;
 export type CorpusOptions = CorpusSize & {
   /** The day after the last one, `YYYY-MM-DD`. */
   readonly until: string;
-  /** Days added after `until`. They do not change the earlier days. */
-  readonly extraDays?: number;
 };
 
 /**
@@ -40,10 +38,9 @@ export type CorpusOptions = CorpusSize & {
 export function* demoObservations(options: CorpusOptions): Generator<Observation> {
   const world = buildWorld(options);
   const firstDayMs = Date.parse(`${options.until}T00:00:00.000Z`) - options.days * DAY_MS;
-  const lastDay = options.days - 1 + (options.extraDays ?? 0);
   for (const brand of world.brandList) yield profileOf(brand, firstDayMs);
   for (const generate of SIDE_OBSERVATIONS) yield* generate(world, firstDayMs);
-  for (let day = 0; day <= lastDay; day += 1) {
+  for (let day = 0; day < options.days; day += 1) {
     const dayMs = firstDayMs + day * DAY_MS;
     for (const page of world.pageList) yield* linksOf(world, page, day, dayMs);
     for (const brand of world.brandList) {
@@ -52,7 +49,8 @@ export function* demoObservations(options: CorpusOptions): Generator<Observation
   }
 }
 
-const isScanDay = (world: World, brand: DemoBrand, day: number): boolean => {
+/** Returns whether the brand is scanned on that day. */
+export const isScanDay = (world: World, brand: DemoBrand, day: number): boolean => {
   if (day < brand.offset) return false;
   if (day === brand.offset) return true;
   if (!brand.tracksDaily && (day - brand.offset) % 7 !== 0) return false;
@@ -73,7 +71,8 @@ const profileOf = (brand: DemoBrand, dayMs: number): Observation => ({
   indexable: true,
 });
 
-function* linksOf(world: World, page: DemoPage, day: number, dayMs: number): Generator<Observation> {
+/** Yields the links of a page that begin or end on that day. */
+export function* linksOf(world: World, page: DemoPage, day: number, dayMs: number): Generator<Observation> {
   if (day !== page.linkedFrom && day !== page.linkedUntil) return;
   for (const index of page.brands) {
     const brand = world.brandList[index];
@@ -91,11 +90,20 @@ function* linksOf(world: World, page: DemoPage, day: number, dayMs: number): Gen
   }
 }
 
-function* scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Generator<Observation> {
+/** Returns the time of day of the brand's scans in milliseconds. */
+export const scanTimeMs = (world: World, brand: DemoBrand): number =>
+  SCANS_FROM_MS + Math.floor((brand.index * SCANS_SPREAD_MS) / world.brands);
+
+/** Yields the scan of a brand on one of its scan days. */
+export function* scanOf(
+  world: World,
+  brand: DemoBrand,
+  day: number,
+  dayMs: number,
+): Generator<AdLibraryScanChunk | AdLibraryScanEnd> {
   const { pages, complete, cut, blank } = coverageOf(world, brand, day);
   const collector = collectorOn(brand, day);
-  const offsetMs = SCANS_FROM_MS + Math.floor((brand.index * SCANS_SPREAD_MS) / world.brands);
-  const scannedAt = new Date(dayMs + offsetMs).toISOString();
+  const scannedAt = new Date(dayMs + scanTimeMs(world, brand)).toISOString();
   const key = {
     scan_id: scanIdOf(brand.domain, scannedAt, `demo ${world.seed}`),
     brand_domain: brand.domain,

@@ -1,14 +1,23 @@
-import { SECOND_MS } from '#contracts/values/time.ts';
+import { DAY_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { FOR, Random } from './seeded-random.ts';
 
 /**
- * The ads that start and end while the demo runs, as a pure function of seed and time. One ad starts per pulse, at
+ * The ads that start and end while the demo runs, as a pure function of this and the time. One ad starts per pulse, at
  * one of the brands. Every duration is counted in pulses, so that a test with a short pulse has the same sequence.
  */
 export type Pulse = {
   readonly seed: number;
-  /** Brands whose ads start; their order is part of the seed. */
+  /** Brands whose ads start one by one; their order is part of the seed. */
   readonly brands: readonly number[];
+  /**
+   * Brands that launch, each for a UTC day in turn. They are others than `brands`: a launch burst is a multiple of the
+   * usual number of new ads, which a steady pulse raises within days.
+   */
+  readonly launching: readonly number[];
+  /** Time of the first scan of the pulse. Nothing starts before it, so that the first scan shows no sudden crowd. */
+  readonly fromMs: number;
+  /** Times of additional launches, in whole seconds: one soon after each start, for the person who watches it. */
+  readonly openings: readonly number[];
   /** Time between two starts, a whole number of seconds in milliseconds; 0 when nothing starts. */
   readonly everyMs: number;
 };
@@ -38,44 +47,65 @@ export const LISTED_INACTIVE_PULSES = 480;
 const LINK_CHANGE_SHARE = 0.2;
 /** First ad number of the pulse: above the corpus, which has at most 20 million ads a wave. */
 const FIRST_PULSE_AD = 10_000_000_000;
-/** Ad numbers per second: one start of its own, and a launch. */
-const ADS_A_SECOND = 1 + LAUNCH_ADS;
+/** Ad numbers per second: one start of its own, a launch, and an additional launch. */
+const ADS_A_SECOND = 1 + 2 * LAUNCH_ADS;
 
-/** Yields the ads that the library lists at the time, running or ended, in the order of their starts. */
+/** Returns how long an ad can be listed after its start, in milliseconds. */
+export const listedMaxMs = ({ everyMs }: Pick<Pulse, 'everyMs'>): number =>
+  Math.ceil(RUNS_MAX_PULSES + LISTED_INACTIVE_PULSES) * everyMs;
+
+/**
+ * Yields the ads that the library lists at the time, running or ended: those of the pulse in the order of their starts,
+ * then those of additional launches.
+ */
 export function* pulseAdsAt(pulse: Pulse, timeMs: number): Generator<PulseAd> {
-  const { brands, everyMs } = pulse;
+  const { brands, everyMs, fromMs, openings } = pulse;
   if (everyMs === 0 || brands.length === 0) return;
+  const isListed = ({ endsMs }: PulseAd): boolean => timeMs < endsMs + LISTED_INACTIVE_PULSES * everyMs;
   const last = Math.floor(timeMs / everyMs);
-  const first = last - Math.ceil(RUNS_MAX_PULSES + LISTED_INACTIVE_PULSES);
+  const first = Math.max(Math.floor(fromMs / everyMs) + 1, last - listedMaxMs(pulse) / everyMs);
   for (let slot = first; slot <= last; slot += 1) {
-    for (const ad of adsOfSlot(pulse, slot)) {
-      if (timeMs < ad.endsMs + LISTED_INACTIVE_PULSES * everyMs) yield ad;
-    }
+    for (const ad of adsOfSlot(pulse, slot)) if (isListed(ad)) yield ad;
+  }
+  for (const startsMs of openings) {
+    if (startsMs > timeMs) continue;
+    for (const ad of launchAt(pulse, startsMs, 1 + LAUNCH_ADS)) if (isListed(ad)) yield ad;
   }
 }
+
+const firstAdOf = (startsMs: number): number => FIRST_PULSE_AD + (startsMs / SECOND_MS) * ADS_A_SECOND;
 
 /** Yields the ads that start in slot number `slot`, counted in pulses since 1970. */
-function* adsOfSlot({ seed, brands, everyMs }: Pulse, slot: number): Generator<PulseAd> {
-  const startsMs = slot * everyMs;
-  const firstAd = FIRST_PULSE_AD + (startsMs / SECOND_MS) * ADS_A_SECOND;
-  const count = slot % LAUNCH_EVERY_PULSES === 0 ? ADS_A_SECOND : 1;
-  const launching = new Random(seed, FOR.pulse, slot).pick(brands);
-  for (let nth = 0; nth < count; nth += 1) {
-    const random = new Random(seed, FOR.pulse, slot, nth);
-    const isLaunch = nth > 0;
-    const brand = random.pick(brands);
-    const runMs = Math.round(
-      everyMs * (RUNS_MIN_PULSES + (RUNS_MAX_PULSES - RUNS_MIN_PULSES) * random.next()),
-    );
-    const changes = random.chance(LINK_CHANGE_SHARE);
-    const changeMs = startsMs + Math.round(runMs * (0.2 + 0.6 * random.next()));
-    yield {
-      ad: firstAd + nth,
-      brand: isLaunch ? launching : brand,
-      startsMs,
-      endsMs: startsMs + runMs,
-      linkChangesMs: changes ? changeMs : null,
-      isLaunch,
-    };
+function* adsOfSlot(pulse: Pulse, slot: number): Generator<PulseAd> {
+  const startsMs = slot * pulse.everyMs;
+  const random = new Random(pulse.seed, FOR.pulse, slot, 0);
+  yield adAt(pulse, random, {
+    ad: firstAdOf(startsMs),
+    brand: random.pick(pulse.brands),
+    startsMs,
+    isLaunch: false,
+  });
+  if (slot % LAUNCH_EVERY_PULSES === 0) yield* launchAt(pulse, startsMs, 1);
+}
+
+/** Yields the ads of a launch. `firstNth` is the number of its first ad within the second. */
+function* launchAt(pulse: Pulse, startsMs: number, firstNth: number): Generator<PulseAd> {
+  const { launching, seed } = pulse;
+  const brand = launching[Math.floor(startsMs / DAY_MS) % launching.length];
+  if (brand === undefined) return;
+  for (let nth = firstNth; nth < firstNth + LAUNCH_ADS; nth += 1) {
+    const random = new Random(seed, FOR.pulse, startsMs / SECOND_MS, nth);
+    yield adAt(pulse, random, { ad: firstAdOf(startsMs) + nth, brand, startsMs, isLaunch: true });
   }
 }
+
+const adAt = (
+  { everyMs }: Pulse,
+  random: Random,
+  start: Omit<PulseAd, 'endsMs' | 'linkChangesMs'>,
+): PulseAd => {
+  const runMs = Math.round(everyMs * (RUNS_MIN_PULSES + (RUNS_MAX_PULSES - RUNS_MIN_PULSES) * random.next()));
+  const changes = random.chance(LINK_CHANGE_SHARE);
+  const changeMs = start.startsMs + Math.round(runMs * (0.2 + 0.6 * random.next()));
+  return { ...start, endsMs: start.startsMs + runMs, linkChangesMs: changes ? changeMs : null };
+};

@@ -1,0 +1,57 @@
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
+import { observedAtOf, type Observation } from '#contracts/observations/index.ts';
+import { liveScanOf } from '../generators/live-scan.ts';
+import { isScanDay, linksOf, scanOf, scanTimeMs } from '../generators/scans.ts';
+import type { DemoBrand } from '../world/world.ts';
+import type { LivingWorld } from './living-world.ts';
+
+/** Time of day of the second scan of a tracked brand in milliseconds. */
+const EVENING_MS = 20 * HOUR_MS;
+
+/**
+ * Yields what the collectors of the demo observe after `fromMs`, up to and including `toMs`: the scans of each day at
+ * their usual times. A longer time gives the same observations as its parts in order, so missed time is filled by one
+ * call. Scans of tracked brands show the pulse too.
+ */
+export function* observationsBetween(
+  living: LivingWorld,
+  fromMs: number,
+  toMs: number,
+): Generator<Observation> {
+  const dayOf = (ms: number): number => Math.floor((ms - living.firstDayMs) / DAY_MS);
+  for (let day = dayOf(fromMs); day <= dayOf(toMs); day += 1) {
+    for (const observation of observationsOn(living, day, fromMs, toMs)) {
+      const atMs = Date.parse(observedAtOf(observation));
+      if (atMs > fromMs && atMs <= toMs) yield observation;
+    }
+  }
+}
+
+function* observationsOn(
+  living: LivingWorld,
+  day: number,
+  fromMs: number,
+  toMs: number,
+): Generator<Observation> {
+  const { world, tracked, firstDayMs, pulse } = living;
+  const dayMs = firstDayMs + day * DAY_MS;
+  /** Generating a scan takes far longer than comparing its time. */
+  const isWithin = (ms: number): boolean => ms > fromMs && ms <= toMs;
+  for (const page of world.pageList) yield* linksOf(world, page, day, dayMs);
+  for (const brand of world.brandList) {
+    const scanMs = dayMs + scanTimeMs(world, brand);
+    const isLive = pulse.everyMs > 0 && tracked.includes(brand);
+    if (isWithin(scanMs) && isScanDay(world, brand, day)) {
+      yield* isLive ? scanAt(living, brand, scanMs) : scanOf(world, brand, day, dayMs);
+    }
+    if (isLive && isWithin(dayMs + EVENING_MS)) yield* scanAt(living, brand, dayMs + EVENING_MS);
+  }
+}
+
+/** Yields a scan of every tracked brand at this time. */
+export function* scansOfTracked(living: LivingWorld, timeMs: number): Generator<Observation> {
+  for (const brand of living.tracked) yield* scanAt(living, brand, timeMs);
+}
+
+const scanAt = ({ world, pulse, firstDayMs }: LivingWorld, brand: DemoBrand, timeMs: number) =>
+  liveScanOf(world, pulse, brand, firstDayMs, timeMs);

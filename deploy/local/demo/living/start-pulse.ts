@@ -1,0 +1,65 @@
+import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
+import { systemClock } from '#platform/clock.ts';
+import { openNats } from '#platform/nats/connection.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import type { Progress } from '../../stack/progress.ts';
+import type { Folders } from '../../stack/settings.ts';
+import type { DemoState } from '../demo-state.ts';
+import type { DemoServers } from '../load-demo.ts';
+import { dueScanMs, livingWorldOf } from './living-world.ts';
+import { RESTS_AFTER_MS, runPulse } from './run-pulse.ts';
+
+/**
+ * Starts the pulse of the demo in this process, which owns the data folder, and defers its stop. Returns sentences
+ * that say what happens next, and when.
+ */
+export const startPulse = async (
+  { natsUrl, databaseUrl }: Pick<DemoServers, 'natsUrl' | 'databaseUrl'>,
+  state: DemoState,
+  pulseSeconds: number,
+  { demoFile }: Pick<Folders, 'demoFile'>,
+  resources: AsyncDisposableStack,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
+  if (pulseSeconds === 0) return ['The demo stands still, because DEMO_PULSE_SECONDS is 0.'];
+  const stopping = new AbortController();
+  const nats = await openNats(natsUrl, 'demo');
+  resources.use(nats);
+  const database = openPool(databaseUrl, 1);
+  resources.defer(() => database.end());
+  const running = runPulse(
+    {
+      nats,
+      database,
+      clock: systemClock,
+      state,
+      stateFile: demoFile,
+      pulseSeconds,
+      report: progress.step,
+    },
+    AbortSignal.any([signal, stopping.signal]),
+  );
+  resources.defer(async () => {
+    stopping.abort();
+    await running;
+  });
+  const living = livingWorldOf(state, pulseSeconds);
+  const nowMs = Date.now();
+  const nextMs = dueScanMs(living, nowMs) + living.scanEveryMs;
+  const time = new Date(nextMs).toISOString().slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDThh:mm:ss'.length);
+  return [
+    'The demo goes on: ads start, change and end at the tracked brands.',
+    `The next scan is at ${time} UTC, in ${durationText(nextMs - nowMs)}, and shows a launch. Scans come every ${durationText(living.scanEveryMs)}.`,
+    `Without a request for ${RESTS_AFTER_MS / HOUR_MS} hours it rests.`,
+  ];
+};
+
+const durationText = (ms: number): string => {
+  const seconds = Math.ceil(ms / SECOND_MS);
+  const minutes = Math.floor(seconds / 60);
+  return [
+    ...(minutes > 0 ? [`${minutes} min`] : []),
+    ...(seconds % 60 > 0 || minutes === 0 ? [`${seconds % 60} s`] : []),
+  ].join(' ');
+};
