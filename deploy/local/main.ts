@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
+import { systemClock } from '#platform/clock.ts';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
 import { stopOrphans } from './stack/supervisor.ts';
 import {
-  addAlertRule,
   createDemoWorkspace,
   type DemoWorkspace,
   inviteDemoOwner,
@@ -13,9 +13,12 @@ import type { DemoState } from './demo/demo-state.ts';
 import { loadDemo } from './demo/load-demo.ts';
 import { livingWorldOf } from './demo/living/living-world.ts';
 import { startPulse } from './demo/living/start-pulse.ts';
+import { connectReceiver } from './demo/receiver/connect-receiver.ts';
+import { startReceiver, WEBHOOK_PATH } from './demo/receiver/receiver.ts';
 import { FolderInUse, lockFolder } from './os/folder-lock.ts';
 import { Interrupted, watchInterrupts } from './os/interrupt-signal.ts';
 import { readJsonFile, writeJsonFile } from './os/json-file.ts';
+import { choosePort } from './os/ports.ts';
 import { openProgress, type Progress } from './stack/progress.ts';
 import { readOrCreateSecrets } from './stack/secrets.ts';
 import { startServers } from './stack/servers.ts';
@@ -83,6 +86,10 @@ const start = async (
     ...(workspace.member_id === undefined ? {} : { member_id: workspace.member_id }),
   };
   await writeJsonFile(folders.localFile, stack);
+  const receiverUrl =
+    tracked.length === 0
+      ? null
+      : await openReceiver(apiUrl, workspace, tracked, settings, folders, resources);
   // A link works once, so each start prints a new one.
   const invitation = await inviteDemoOwner({ ...environment, MCP_BASE_URL: mcpUrl }, workspace);
   signal.throwIfAborted();
@@ -104,7 +111,31 @@ const start = async (
           progress,
           signal,
         );
-  return summaryOf({ ...stack, invitation }, folders.secretsFile, mail, collector, demo, tracked[0] ?? null);
+  return summaryOf(
+    { ...stack, invitation, receiverUrl },
+    folders.secretsFile,
+    mail,
+    collector,
+    demo,
+    tracked[0] ?? null,
+  );
+};
+
+/** Starts the receiver of the demo's webhooks and makes the alert rules post to it. Returns its address. */
+const openReceiver = async (
+  apiUrl: string,
+  workspace: DemoWorkspace,
+  tracked: readonly string[],
+  { RECEIVER_PORT }: LocalSettings,
+  { receiverFile }: Folders,
+  resources: AsyncDisposableStack,
+): Promise<string> => {
+  const receiver = resources.use(await startReceiver(await choosePort(RECEIVER_PORT), systemClock));
+  const address = `${receiver.url}${WEBHOOK_PATH}`;
+  await connectReceiver(apiUrl, workspace, tracked, address, receiverFile, (secret) =>
+    receiver.expectSecret(secret),
+  );
+  return receiver.url;
 };
 
 /** Returns the workspace of an earlier start if its key is still valid. Otherwise creates one. */
@@ -122,7 +153,6 @@ const openWorkspace = async (
   }
   const created = await createDemoWorkspace(environment);
   await trackBrands(apiUrl, created, tracked);
-  await addAlertRule(apiUrl, created, tracked);
   progress.step(`demo workspace: created, tracking ${tracked.length} brands`);
   return created;
 };

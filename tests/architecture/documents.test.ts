@@ -82,7 +82,10 @@ const PATH =
 /** Paths that no file of the repository has, each with its reason. */
 const PATHS_ELSEWHERE: readonly { readonly path: RegExp; readonly reason: string }[] = [
   { path: /^\.(data|cache)\//, reason: 'written by `npm start`' },
-  { path: /^(local|secrets|demo)\.json$|^(logs|objects|mail|run)\/$/, reason: 'in the folder `.data`' },
+  {
+    path: /^(local|secrets|demo|receiver)\.json$|^(logs|objects|mail|run)\/$/,
+    reason: 'in the folder `.data`',
+  },
   { path: /^(people|manifest)\.json$/, reason: 'part of an audit export' },
   { path: /^projections\/(lag|diff)$/, reason: 'path of the operator HTTP interface' },
   { path: /^\.integration\.test\.ts$/, reason: 'the end of a file name' },

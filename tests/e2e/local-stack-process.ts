@@ -28,6 +28,7 @@ export class StackProcess {
       OPS_PORT: '0',
       MCP_PORT: '0',
       INTAKE_PORT: '0',
+      RECEIVER_PORT: '0',
       POSTGRES_PORT: '0',
       NATS_PORT: '0',
       EVENT_STORE_PORT: '0',

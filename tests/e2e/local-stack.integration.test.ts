@@ -75,6 +75,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     const [link = ''] = /http\S+\/signin\/invitation\/\S+/.exec(stack.output) ?? [];
     const readInvitation = async () => (await fetch(link).catch(() => null))?.text();
     await expect.poll(readInvitation, { timeout: WAIT_LIMIT_MS }).toContain('<bdi>Demo</bdi>');
+    expect(await webhooksOf(stack)).toMatchObject([{ fault: null, payload: { kind: 'test' } }]);
   });
 
   test('serves operators the history of the demo workspace with the generated token', async () => {
@@ -146,7 +147,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     }
   });
 
-  test('shows a demo that goes on: new ads in the radar, a launch, and an e-mail about it', async () => {
+  test('shows a demo that goes on: new ads in the radar, a launch, an e-mail and a signed webhook', async () => {
     expect(started.at(-1)?.output).toMatch(/The next scan is at [\d:]{8} UTC, in .+, and shows a launch/);
     const path = `/v1/workspaces/${first.workspace_id}/radar`;
     const launch = await vi.waitFor(async () => {
@@ -167,6 +168,13 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
       );
     }, POLLED);
     expect(mail).toContain('To: owner@demo.example');
+    // The receiver has another port than at the first start, and the rules post to that.
+    await vi.waitFor(async () => {
+      const received = await webhooksOf(started.at(-1) as StackProcess);
+      expect(received.filter(({ fault }) => fault !== null)).toEqual([]);
+      const signals = received.flatMap(({ payload }) => payload?.items ?? []).map(({ signal }) => signal);
+      expect(signals).toContain('launch_burst');
+    }, POLLED);
   });
 
   test('keeps every acknowledged write when all processes are killed', async () => {
@@ -210,6 +218,18 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
 });
 
 type Signal = { readonly kind: string; readonly brand: { readonly id: string; readonly name: string } };
+
+type Webhook = {
+  readonly fault: string | null;
+  readonly payload: { readonly items: readonly { readonly signal: string | null }[] } | null;
+};
+
+/** Returns what the printed receiver got, newest first. */
+const webhooksOf = async ({ output }: StackProcess): Promise<readonly Webhook[]> => {
+  const [, url] = /Webhooks +(http\S+)/.exec(output) ?? [];
+  const { deliveries } = (await (await fetch(`${url}/deliveries`)).json()) as { deliveries: Webhook[] };
+  return deliveries;
+};
 
 /** The interval keeps within the request limit of the API key. */
 const POLLED = { timeout: WAIT_LIMIT_MS, interval: 500 } as const;

@@ -97,23 +97,27 @@ export const createDemoWorkspace = async (environment: Environment): Promise<Dem
   return { workspace_id, api_key, member_id };
 };
 
-const post = async (
+/** Calls an endpoint of the workspace with its key, and returns the body. Throws when the status is not 2xx. */
+export const callApi = async (
   apiUrl: string,
   { workspace_id, api_key }: DemoWorkspace,
+  method: 'GET' | 'POST' | 'PATCH',
   path: string,
-  body: object,
+  body?: object,
 ): Promise<unknown> => {
   const response = await fetch(`${apiUrl}/v1/workspaces/${workspace_id}/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    method,
+    headers: {
+      authorization: `Bearer ${api_key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
   });
   const answer = await response.text();
   if (!response.ok) {
-    throw new Error(
-      `POST ${path} with ${JSON.stringify(body)} failed with status ${response.status}: ${answer}`,
-    );
+    const sent = body === undefined ? '' : ` with ${JSON.stringify(body)}`;
+    throw new Error(`${method} ${path}${sent} failed with status ${response.status}: ${answer}`);
   }
   return JSON.parse(answer);
 };
@@ -126,20 +130,6 @@ export const trackBrands = async (
 ): Promise<void> => {
   for (const [index, domain] of domains.entries()) {
     const cadence = index % 4 === 3 ? 'weekly' : 'daily';
-    await post(apiUrl, workspace, 'tracked-brands', { brand_id: brandIdOf(domain), cadence });
+    await callApi(apiUrl, workspace, 'POST', 'tracked-brands', { brand_id: brandIdOf(domain), cadence });
   }
-};
-
-/** Creates an alert rule on the tracked brands and sends a test alert. */
-export const addAlertRule = async (
-  apiUrl: string,
-  workspace: DemoWorkspace,
-  domains: readonly string[],
-): Promise<void> => {
-  if (domains.length === 0) return;
-  const rule = { name: 'Launches', trigger: 'new_ads', email: true, brand_ids: domains.map(brandIdOf) };
-  const { data } = z
-    .object({ data: z.object({ id: z.string() }) })
-    .parse(await post(apiUrl, workspace, 'alerts', rule));
-  await post(apiUrl, workspace, `alerts/${data.id}/test`, {});
 };

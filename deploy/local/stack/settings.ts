@@ -21,6 +21,7 @@ export const LocalSettings = z.object({
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),
   INTAKE_PORT: Port.default(8083).describe('Port of the intake of third-party collectors.'),
+  RECEIVER_PORT: Port.default(8084).describe('Port of the page that receives the webhooks of the demo.'),
   COLLECT_CONTACT: CollectContact.optional().describe(
     'URL or e-mail address at which sites reach you. With it the collector runs, and reads sites in the internet.',
   ),
@@ -97,6 +98,7 @@ export const foldersOf = (dataDir: string) => {
     localFile: join(root, 'local.json'),
     secretsFile: join(root, 'secrets.json'),
     demoFile: join(root, 'demo.json'),
+    receiverFile: join(root, 'receiver.json'),
   };
 };
 export type Folders = ReturnType<typeof foldersOf>;

@@ -17,6 +17,8 @@ export const summaryOf = (
   stack: LocalStack & {
     /** Link with which the demo owner signs in; `null` when there is none. */
     readonly invitation: string | null;
+    /** Page that shows the webhooks of the demo; `null` without a demo. */
+    readonly receiverUrl: string | null;
   },
   secretsFile: string,
   /** Phrase that says how e-mails are sent. */
@@ -37,6 +39,11 @@ export const summaryOf = (
     `  Intake       ${stack.intake_url}   key for a collector: npm run ops -- collector issue NAME`,
     `  Collector    ${collector}`,
     `  E-mail       ${mail}`,
+    ...(stack.receiverUrl === null
+      ? []
+      : [
+          `  Webhooks     ${stack.receiverUrl}   shows the alerts of the demo, with their signatures checked`,
+        ]),
     `  Event store  ${stack.event_store_url}`,
     `  PostgreSQL   ${stack.database_url}`,
     `  NATS         ${stack.nats_url}`,

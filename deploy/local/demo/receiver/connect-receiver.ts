@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { brandIdOf } from '#domain/ids.ts';
+import { readJsonFile, writeJsonFile } from '../../os/json-file.ts';
+import { callApi, type DemoWorkspace } from '../workspace.ts';
+
+/** Connection of the demo's alert rules with the receiver, stored in the data folder. */
+const Connection = z.object({
+  workspace_id: z.string(),
+  webhook_secret: z.string(),
+  /** Address that the rules post to; `null` until they do. */
+  webhook_url: z.string().nullable(),
+  alert_ids: z.array(z.string()),
+});
+type Connection = z.infer<typeof Connection>;
+
+/** Rules of the demo workspace. Rules of these names from older releases get the webhook too. */
+const RULES = [
+  { name: 'Launches', trigger: 'new_ads' },
+  { name: 'Activity', trigger: 'activity' },
+] as const;
+
+const Secret = z.object({ data: z.object({ webhook_secret: z.string() }) });
+const Rule = z.object({ data: z.object({ id: z.string() }) });
+const Rules = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) });
+
+/**
+ * Makes the demo's alert rules post to `webhookUrl`, and returns the secret that they sign with. The first call creates
+ * the rules on the tracked brands, by e-mail and webhook, and sends a test of one. Later calls change the address only,
+ * so a rule that a person deleted stays deleted. A killed call is repeated by the next start.
+ */
+export const connectReceiver = async (
+  apiUrl: string,
+  workspace: DemoWorkspace,
+  domains: readonly string[],
+  webhookUrl: string,
+  file: string,
+  expectSecret: (secret: string) => void,
+): Promise<void> => {
+  const stored = await readJsonFile(file, Connection);
+  let connection = stored?.workspace_id === workspace.workspace_id ? stored : null;
+  if (connection === null) {
+    // Only this reply shows the secret. It is stored before a rule signs with it.
+    const { data } = Secret.parse(await callApi(apiUrl, workspace, 'POST', 'alerts/webhook-secret', {}));
+    const { workspace_id } = workspace;
+    connection = { workspace_id, webhook_secret: data.webhook_secret, webhook_url: null, alert_ids: [] };
+    await writeJsonFile(file, connection satisfies Connection);
+  }
+  expectSecret(connection.webhook_secret);
+  if (connection.webhook_url === webhookUrl) return;
+  const isFirst = connection.webhook_url === null;
+  const alert_ids = isFirst
+    ? await createRules(apiUrl, workspace, domains, webhookUrl)
+    : await changeRules(apiUrl, workspace, connection.alert_ids, webhookUrl);
+  await writeJsonFile(file, { ...connection, webhook_url: webhookUrl, alert_ids } satisfies Connection);
+  const [first] = alert_ids;
+  if (isFirst && first !== undefined) await callApi(apiUrl, workspace, 'POST', `alerts/${first}/test`, {});
+};
+
+/** Creates each rule, or changes the one of that name. Returns their ids. */
+const createRules = async (
+  apiUrl: string,
+  workspace: DemoWorkspace,
+  domains: readonly string[],
+  webhook_url: string,
+): Promise<string[]> => {
+  const existing = Rules.parse(await callApi(apiUrl, workspace, 'GET', 'alerts?limit=100'));
+  const ids: string[] = [];
+  for (const { name, trigger } of RULES) {
+    const found = existing.data.find((rule) => rule.name === name);
+    const body = { name, trigger, email: true, webhook_url, brand_ids: domains.map(brandIdOf) };
+    const { data } = Rule.parse(
+      found === undefined
+        ? await callApi(apiUrl, workspace, 'POST', 'alerts', body)
+        : await callApi(apiUrl, workspace, 'PATCH', `alerts/${found.id}`, { webhook_url }),
+    );
+    ids.push(data.id);
+  }
+  return ids;
+};
+
+/** Changes the address of the rules that still exist. Returns their ids. */
+const changeRules = async (
+  apiUrl: string,
+  workspace: DemoWorkspace,
+  alertIds: readonly string[],
+  webhook_url: string,
+): Promise<string[]> => {
+  const existing = Rules.parse(await callApi(apiUrl, workspace, 'GET', 'alerts?limit=100'));
+  const ids = existing.data.map(({ id }) => id).filter((id) => alertIds.includes(id));
+  for (const id of ids) await callApi(apiUrl, workspace, 'PATCH', `alerts/${id}`, { webhook_url });
+  return ids;
+};
