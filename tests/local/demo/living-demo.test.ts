@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Observation, observedAtOf } from '#contracts/observations/index.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
+import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
+import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { DemoState, fedToMs } from '#deploy/local/demo/demo-state.ts';
 import { feedWorld } from '#deploy/local/demo/living/feed-world.ts';
 import { dueScanMs, livingWorldOf, withOpening } from '#deploy/local/demo/living/living-world.ts';
@@ -75,6 +77,61 @@ describe('the world after the corpus', () => {
     expect([...later].some((id) => !before.has(id))).toBe(true);
   });
 });
+
+describe('shops and traffic after the corpus', () => {
+  const fromMs = Date.parse(`${LOADED.until}T00:00:00Z`);
+  const observations = [...observationsBetween(livingWorldOf(LOADED, 0), fromMs, fromMs + 65 * DAY_MS)];
+
+  test('has an estimate of every site for each month, and none twice', () => {
+    const estimates = observations.filter(({ type }) => type === 'traffic.estimate') as TrafficEstimate[];
+    const corpus = [...demoObservations(LOADED)].filter(
+      ({ type }) => type === 'traffic.estimate',
+    ) as TrafficEstimate[];
+    const keys = [...corpus, ...estimates].map(({ domain, period }) => `${domain} ${period}`);
+    expect(new Set(keys).size).toBe(keys.length);
+    const periods = Map.groupBy(estimates, ({ period }) => period);
+    expect([...periods.keys()]).toEqual(['2026-03', '2026-04']);
+    for (const [period, ofMonth] of periods) {
+      expect(ofMonth).toHaveLength(LOADED.brands);
+      for (const { observed_at, countries } of ofMonth) {
+        expect(observed_at.slice(0, 7) > period).toBe(true);
+        expect(countries?.length).toBeGreaterThan(0);
+      }
+    }
+    const visits = estimates.map(({ domain, monthly_visits }) => {
+      const [last] = corpus.filter((other) => other.domain === domain).slice(-1);
+      return (monthly_visits ?? 0) / (last?.monthly_visits ?? 1);
+    });
+    for (const change of visits) expect(change).toBeGreaterThan(0.6);
+    for (const change of visits) expect(change).toBeLessThan(1.7);
+  });
+
+  test('scans every shop each day, with products that become cheaper and dearer again', () => {
+    const ends = observations.filter((observation) => observation.type === 'storefront.scan_end');
+    const byShop = Map.groupBy(ends, ({ domain }) => domain);
+    expect(byShop.size).toBe(LOADED.brands / 3);
+    for (const scans of byShop.values()) expect(scans).toHaveLength(65);
+    const catalogues = observations.filter((observation) => observation.type === 'storefront.scan');
+    for (const { products } of catalogues) expect(products.length).toBeGreaterThanOrEqual(12);
+    const reduced = new Set(
+      catalogues
+        .filter(({ products }) => products.some(({ variants }) => variants.some(isReduced)))
+        .map(({ scanned_at }) => scanned_at),
+    );
+    expect(reduced.size).toBeGreaterThan(0);
+    expect(reduced.size).toBeLessThan(65);
+  });
+
+  test('scans every site once in 24 days', () => {
+    const sites = observations.filter((observation) => observation.type === 'site.scan');
+    const counts = Map.groupBy(sites, ({ domain }) => domain);
+    expect(counts.size).toBe(LOADED.brands);
+    for (const scans of counts.values()) expect([2, 3]).toContain(scans.length);
+  });
+});
+
+const isReduced = ({ compare_at_price }: { readonly compare_at_price: string | null }): boolean =>
+  compare_at_price !== null && compare_at_price !== 'none';
 
 describe('a start of the demo', () => {
   test('shows no pulse in its first scan and a launch in the next one', () => {

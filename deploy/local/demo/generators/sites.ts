@@ -74,6 +74,13 @@ export function* sites(world: World, firstDayMs: number): Generator<Observation>
   }
 }
 
+/** Yields the scans of sites on a day after the corpus. */
+export function* sitesOn(world: World, day: number, dayMs: number): Generator<Observation> {
+  for (const brand of world.brandList) {
+    if ((day - brand.offset) % DAYS_BETWEEN_SCANS === 0) yield scanOf(world, brand, day, dayMs);
+  }
+}
+
 const slug = (name: string): string => name.toLowerCase().replace(/[^a-z]+/g, '-');
 
 const toolNamed = (name: string, category: string): DetectedTool => ({

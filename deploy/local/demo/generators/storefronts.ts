@@ -20,13 +20,18 @@ const SIZES = ['Small', 'Medium', 'Large'] as const;
 
 /** Generates scans of public shop catalogues: sales, new products, and products that sell out or are removed. */
 export function* storefronts(world: World, firstDayMs: number): Generator<Observation> {
-  const shops = world.brandList
-    .filter(({ index }) => index % STOREFRONT_EVERY === 0)
-    .slice(0, STOREFRONTS_MAX);
-  for (const brand of shops) {
+  for (const brand of shopsOf(world)) {
     for (const day of scanDays(world, brand)) yield* scanOf(world, brand, day, firstDayMs + day * DAY_MS);
   }
 }
+
+/** Generates the scans of every shop on a day after the corpus. From then on they are daily, and sales recur. */
+export function* storefrontsOn(world: World, day: number, dayMs: number): Generator<Observation> {
+  for (const brand of shopsOf(world)) yield* scanOf(world, brand, day, dayMs);
+}
+
+const shopsOf = ({ brandList }: World): readonly DemoBrand[] =>
+  brandList.filter(({ index }) => index % STOREFRONT_EVERY === 0).slice(0, STOREFRONTS_MAX);
 
 /** Returns the days of scans: weekly, and when a sale begins and ends. */
 const scanDays = (world: World, brand: DemoBrand): readonly number[] => {
@@ -58,7 +63,8 @@ function* scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Ge
 
 const catalogueOn = (world: World, brand: DemoBrand, day: number): ObservedProduct[] => {
   const count = new Random(world.seed, FOR.storefront, brand.index).between(12, 30);
-  const onSale = brand.sales.some(({ from, to }) => day >= from && day <= to);
+  const dayOfCorpus = day % world.days;
+  const onSale = brand.sales.some(({ from, to }) => dayOfCorpus >= from && dayOfCorpus <= to);
   return Array.from({ length: count }, (_, number) => productOn(world, brand, number, day, onSale)).filter(
     (product) => product !== null,
   );
@@ -80,7 +86,7 @@ const productOn = (
   const random = new Random(world.seed, FOR.storefront, brand.index, 2, number);
   const lasts = number < 12;
   const listedFrom = lasts || random.chance(0.6) ? 0 : random.below(world.days);
-  const listedUntil = lasts || random.chance(0.7) ? world.days : random.below(world.days);
+  const listedUntil = lasts || random.chance(0.7) ? Number.POSITIVE_INFINITY : random.below(world.days);
   if (day < listedFrom || day >= listedUntil) return null;
   const leaf = brand.categoryPath[2];
   const handle = `${leaf.toLowerCase().replaceAll(' ', '-')}-${number + 1}`;

@@ -7,6 +7,8 @@ import type { DemoBrand, World } from '../world/world.ts';
 
 /** Complete months of estimates before the end of the corpus. */
 const MONTHS = 6;
+/** Months after the corpus for which visits grow or shrink, so that figures stay plausible in a demo that runs for years. */
+const GROWING_MONTHS_MAX = 24;
 /** Delay after a month until the provider estimates it. */
 const ESTIMATED_AFTER_MS = 2 * DAY_MS;
 const SIMILAR_BRANDS_MAX = 10;
@@ -67,17 +69,11 @@ const neighboursOf = (world: World): ReadonlyMap<string, readonly DemoBrand[]> =
   return byTrunk;
 };
 
-function* estimatesOf(
-  world: World,
-  brand: DemoBrand,
-  neighbours: ReadonlyMap<string, readonly DemoBrand[]>,
-  firstDayMs: number,
-): Generator<Observation> {
+/** Draws what all estimates of a brand share. `random` continues with the months of the corpus. */
+const siteOf = (world: World, brand: DemoBrand, neighbours: ReadonlyMap<string, readonly DemoBrand[]>) => {
   const random = new Random(world.seed, FOR.traffic, brand.index);
   const base = VISITS_MIN * VISITS_SPREAD ** (random.next() ** 1.5);
   const growth = 0.94 + 0.14 * random.next();
-  const untilMs = firstDayMs + world.days * DAY_MS;
-  const delayMs = Math.floor((ARRIVAL_MS * brand.index) / world.brands);
   const about = {
     provider_category: `Shopping/${brand.categoryPath[1]}`,
     countries: countriesOf(random, brand),
@@ -87,24 +83,81 @@ function* estimatesOf(
       ...strangersTo(world, brand),
     ]),
   };
+  const delayMs = Math.floor((ARRIVAL_MS * brand.index) / world.brands);
+  return { brand, random, base, growth, about, delayMs };
+};
+
+/** Returns the estimate of one month. Older months have figures only. */
+const estimateOf = (
+  { brand, about }: ReturnType<typeof siteOf>,
+  month: {
+    readonly startMs: number;
+    readonly visits: number;
+    readonly atMs: number;
+    readonly isNewest: boolean;
+  },
+): Observation => ({
+  type: 'traffic.estimate',
+  domain: brand.domain,
+  observed_at: new Date(month.atMs).toISOString(),
+  period: new Date(month.startMs).toISOString().slice(0, 'YYYY-MM'.length),
+  provider: PROVIDER,
+  monthly_visits: month.visits,
+  global_rank: 1 + Math.floor(40_000_000_000 / (month.visits + 1)),
+  category_rank: 1 + Math.floor(60_000_000 / (month.visits + 1)),
+  provider_category: null,
+  countries: null,
+  demographics: null,
+  similar_sites: null,
+  ...(month.isNewest ? about : {}),
+});
+
+function* estimatesOf(
+  world: World,
+  brand: DemoBrand,
+  neighbours: ReadonlyMap<string, readonly DemoBrand[]>,
+  firstDayMs: number,
+): Generator<Observation> {
+  const site = siteOf(world, brand, neighbours);
+  const untilMs = firstDayMs + world.days * DAY_MS;
   for (let back = MONTHS; back >= 1; back -= 1) {
-    const visits = Math.round(base * growth ** -back * (0.92 + 0.16 * random.next()));
-    yield {
-      type: 'traffic.estimate',
-      domain: brand.domain,
-      observed_at: new Date(arrivalOf(firstDayMs, untilMs, back) + delayMs).toISOString(),
-      period: new Date(monthMs(untilMs, -back)).toISOString().slice(0, 'YYYY-MM'.length),
-      provider: PROVIDER,
-      monthly_visits: visits,
-      global_rank: 1 + Math.floor(40_000_000_000 / (visits + 1)),
-      category_rank: 1 + Math.floor(60_000_000 / (visits + 1)),
-      // Older months have figures only.
-      provider_category: null,
-      countries: null,
-      demographics: null,
-      similar_sites: null,
-      ...(back === 1 ? about : {}),
-    };
+    yield estimateOf(site, {
+      startMs: monthMs(untilMs, -back),
+      visits: Math.round(site.base * site.growth ** -back * (0.92 + 0.16 * site.random.next())),
+      atMs: arrivalOf(firstDayMs, untilMs, back) + site.delayMs,
+      isNewest: back === 1,
+    });
+  }
+}
+
+/**
+ * Generates the estimates that arrive after `fromMs`, up to and including `toMs`: of each month from the one in which the
+ * corpus ended, some days after it.
+ */
+export function* trafficBetween(
+  world: World,
+  firstDayMs: number,
+  fromMs: number,
+  toMs: number,
+): Generator<Observation> {
+  const untilMs = firstDayMs + world.days * DAY_MS;
+  for (let month = 0; monthMs(untilMs, month + 1) + ESTIMATED_AFTER_MS <= toMs; month += 1) {
+    const arrivalMs = monthMs(untilMs, month + 1) + ESTIMATED_AFTER_MS;
+    if (arrivalMs + ARRIVAL_MS <= fromMs) continue;
+    const neighbours = neighboursOf(world);
+    for (const brand of world.brandList) {
+      const site = siteOf(world, brand, neighbours);
+      const atMs = arrivalMs + site.delayMs;
+      if (atMs <= fromMs || atMs > toMs) continue;
+      const random = new Random(world.seed, FOR.traffic, brand.index, 1, month);
+      const grown = site.growth ** Math.min(month, GROWING_MONTHS_MAX);
+      yield estimateOf(site, {
+        startMs: monthMs(untilMs, month),
+        visits: Math.round(site.base * grown * (0.92 + 0.16 * random.next())),
+        atMs,
+        isNewest: true,
+      });
+    }
   }
 }
 

@@ -1,16 +1,21 @@
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { observedAtOf, type Observation } from '#contracts/observations/index.ts';
 import { liveScanOf } from '../generators/live-scan.ts';
+import { sitesOn } from '../generators/sites.ts';
+import { storefrontsOn } from '../generators/storefronts.ts';
+import { trafficBetween } from '../generators/traffic.ts';
 import { isScanDay, linksOf, scanOf, scanTimeMs } from '../generators/scans.ts';
 import type { DemoBrand } from '../world/world.ts';
 import type { LivingWorld } from './living-world.ts';
 
 /** Time of day of the second scan of a tracked brand in milliseconds. */
 const EVENING_MS = 20 * HOUR_MS;
+/** Time of day by which shops and sites are scanned, in milliseconds. */
+const SIDE_SCANS_UNTIL_MS = 6 * HOUR_MS;
 
 /**
  * Yields what the collectors of the demo observe after `fromMs`, up to and including `toMs`: the scans of each day at
- * their usual times. A longer time gives the same observations as its parts in order, so missed time is filled by one
+ * their usual times, and monthly traffic. A longer time gives the same observations as its parts in order, so missed time is filled by one
  * call. Scans of tracked brands show the pulse too.
  */
 export function* observationsBetween(
@@ -18,6 +23,7 @@ export function* observationsBetween(
   fromMs: number,
   toMs: number,
 ): Generator<Observation> {
+  yield* trafficBetween(living.world, living.firstDayMs, fromMs, toMs);
   const dayOf = (ms: number): number => Math.floor((ms - living.firstDayMs) / DAY_MS);
   for (let day = dayOf(fromMs); day <= dayOf(toMs); day += 1) {
     for (const observation of observationsOn(living, day, fromMs, toMs)) {
@@ -38,6 +44,11 @@ function* observationsOn(
   /** Generating a scan takes far longer than comparing its time. */
   const isWithin = (ms: number): boolean => ms > fromMs && ms <= toMs;
   for (const page of world.pageList) yield* linksOf(world, page, day, dayMs);
+  // The scans of earlier days are part of the corpus.
+  if (day >= world.days && fromMs < dayMs + SIDE_SCANS_UNTIL_MS) {
+    yield* storefrontsOn(world, day, dayMs);
+    yield* sitesOn(world, day, dayMs);
+  }
   for (const brand of world.brandList) {
     const scanMs = dayMs + scanTimeMs(world, brand);
     const isLive = pulse.everyMs > 0 && tracked.includes(brand);
