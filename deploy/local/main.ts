@@ -2,14 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { systemClock } from '#platform/clock.ts';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
 import { stopOrphans } from './stack/supervisor.ts';
-import {
-  createDemoWorkspace,
-  type DemoWorkspace,
-  inviteDemoOwner,
-  isKeyValid,
-  trackBrands,
-} from './demo/workspace.ts';
+import { createDemoWorkspace, type DemoWorkspace, inviteDemoOwner, isKeyValid } from './demo/workspace.ts';
 import type { DemoState } from './demo/demo-state.ts';
+import { trackBrandsSince } from './demo/track-brands.ts';
 import { loadDemo } from './demo/load-demo.ts';
 import { livingWorldOf } from './demo/living/living-world.ts';
 import { startPulse } from './demo/living/start-pulse.ts';
@@ -56,6 +51,7 @@ const start = async (
   const { apiUrl, opsUrl, mcpUrl, intakeUrl } = services;
 
   let tracked: readonly string[] = [];
+  let firstDayMs = Date.now();
   let demoState: DemoState | null = null;
   if (settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0) {
     const requested = {
@@ -66,12 +62,24 @@ const start = async (
     };
     const pulseSeconds = settings.DEMO_PULSE_SECONDS;
     demoState = await loadDemo(servers, requested, pulseSeconds, folders.demoFile, progress, signal);
-    tracked = livingWorldOf(demoState, pulseSeconds).tracked.map(({ domain }) => domain);
+    const living = livingWorldOf(demoState, pulseSeconds);
+    tracked = living.tracked.map(({ domain }) => domain);
+    firstDayMs = living.firstDayMs;
   }
-  await services.startWorker();
 
   const environment = { ...environmentOf(settings, servers), ...operatorEnvironment(secrets) };
-  const workspace = await openWorkspace(apiUrl, folders, environment, tracked, progress);
+  const track = (created: DemoWorkspace): Promise<void> =>
+    trackBrandsSince(
+      servers.eventStoreUrl,
+      apiUrl,
+      created,
+      tracked,
+      new Date(firstDayMs).toISOString(),
+      signal,
+    );
+  const workspace = await openWorkspace(apiUrl, folders, environment, track, progress);
+  // It writes the nightly lists and the briefs of the last weeks when it starts.
+  await services.startWorker();
   signal.throwIfAborted();
   const stack: LocalStack = {
     api_url: apiUrl,
@@ -143,7 +151,7 @@ const openWorkspace = async (
   apiUrl: string,
   folders: Folders,
   environment: Readonly<Record<string, string>>,
-  tracked: readonly string[],
+  track: (created: DemoWorkspace) => Promise<void>,
   progress: Progress,
 ): Promise<DemoWorkspace> => {
   const existing = await readJsonFile(folders.localFile, LocalStack);
@@ -152,8 +160,8 @@ const openWorkspace = async (
     return existing;
   }
   const created = await createDemoWorkspace(environment);
-  await trackBrands(apiUrl, created, tracked);
-  progress.step(`demo workspace: created, tracking ${tracked.length} brands`);
+  await track(created);
+  progress.step('demo workspace: created');
   return created;
 };
 

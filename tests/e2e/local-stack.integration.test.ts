@@ -78,6 +78,18 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(await webhooksOf(stack)).toMatchObject([{ fault: null, payload: { kind: 'test' } }]);
   });
 
+  test('has briefs with content for the weeks behind', async () => {
+    const briefs = await vi.waitFor(async () => {
+      const { data } = await ask(first, `/v1/workspaces/${first.workspace_id}/briefs`);
+      // Twenty days contain the ends of at least two weeks whose briefs are due.
+      return (data as Brief[]).length >= 2 ? (data as Brief[]) : fail('no briefs yet');
+    }, POLLED);
+    for (const { changes, brands } of briefs.slice(0, 2)) {
+      expect(brands).toBe(8);
+      expect(changes.ads_started).toBeGreaterThan(0);
+    }
+  });
+
   test('serves operators the history of the demo workspace with the generated token', async () => {
     const { ops_token } = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as {
       ops_token: string;
@@ -217,6 +229,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
   });
 });
 
+type Brief = { readonly brands: number; readonly changes: { readonly ads_started: number } };
 type Signal = { readonly kind: string; readonly brand: { readonly id: string; readonly name: string } };
 
 type Webhook = {

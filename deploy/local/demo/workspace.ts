@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { inheritedEnvironment } from '#platform/settings.ts';
-import { brandIdOf } from '#domain/ids.ts';
 import { answersOk } from '../stack/wait-until-ready.ts';
 import { PROJECT } from '../stack/settings.ts';
 
@@ -12,7 +11,7 @@ const run = promisify(execFile);
 const COMMAND_LIMIT_MS = 30_000;
 const REQUEST_LIMIT_MS = 10_000;
 /** A plan with enough slots for the demo's brands and for tracking more by hand. */
-const PLAN = 'pro';
+export const PLAN = 'pro';
 /**
  * Recipient of the demo's e-mails. Without a mail server they are files; a real mail server finds no such
  * recipient.
@@ -120,16 +119,4 @@ export const callApi = async (
     throw new Error(`${method} ${path}${sent} failed with status ${response.status}: ${answer}`);
   }
   return JSON.parse(answer);
-};
-
-/** Tracks brands through the API with the workspace's key. Tracking a brand again changes nothing. */
-export const trackBrands = async (
-  apiUrl: string,
-  workspace: DemoWorkspace,
-  domains: readonly string[],
-): Promise<void> => {
-  for (const [index, domain] of domains.entries()) {
-    const cadence = index % 4 === 3 ? 'weekly' : 'daily';
-    await callApi(apiUrl, workspace, 'POST', 'tracked-brands', { brand_id: brandIdOf(domain), cadence });
-  }
 };

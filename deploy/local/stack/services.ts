@@ -16,7 +16,10 @@ export type RunningServices = {
   /** Address of the MCP server, without `/mcp`. */
   readonly mcpUrl: string;
   readonly intakeUrl: string;
-  /** Starts the worker. It runs after the demo is loaded, because it rewrites the nightly lists when it starts. */
+  /**
+   * Starts the worker. It runs after the demo is loaded and tracked, because it writes the nightly lists and the briefs
+   * of the last weeks when it starts.
+   */
   startWorker(): Promise<void>;
 };
 
