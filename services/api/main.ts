@@ -6,7 +6,7 @@ import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
@@ -25,7 +25,7 @@ const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, API_HOST, API_PORT } = settings;
-  const pool = openPool(DATABASE_URL, POOL_CLIENTS);
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
   const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
   const operatorPort = resources.use(
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),

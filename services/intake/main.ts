@@ -3,7 +3,7 @@ import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openPool } from '#platform/postgres/pool.ts';
+import { openPool, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
@@ -16,7 +16,7 @@ const POOL_CLIENTS = 4;
 await runProcess('intake', IntakeSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, NATS_URL, INTAKE_HOST, INTAKE_PORT } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
-  const database = openPool(DATABASE_URL, POOL_CLIENTS);
+  const database = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
   resources.defer(() => database.end());
   await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
   await createCollectorTables(database);

@@ -13,7 +13,7 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { runProcess } from '#platform/process/run-process.ts';
@@ -38,7 +38,7 @@ const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MCP_HOST, MCP_PORT } = settings;
-  const pool = openPool(DATABASE_URL, POOL_CLIENTS);
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
   const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
   const operatorPort = resources.use(
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),

@@ -9,6 +9,8 @@ import type { Projection } from '#projections/define-projection.ts';
 /** Shared dependencies of the projector, valid while its leader locks are held. */
 export type ProjectorDependencies = {
   readonly database: Database;
+  /** For statements that take as long as the tables are large. */
+  readonly building: Database;
   readonly pipeline: Pipeline;
   readonly eventStore: EventStore;
   readonly ownership: LeaderLocks;

@@ -2,7 +2,7 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { openLeaderLocks } from '#platform/postgres/leader-lock.ts';
 import { createPipeline } from '#platform/postgres/pipelined-transaction.ts';
-import { openPool } from '#platform/postgres/pool.ts';
+import { LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
 import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from './apply/checkpoints.ts';
@@ -10,7 +10,10 @@ import { listenForRequests } from './control/operator-requests.ts';
 import { runCycles } from './scheduler.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 
-const POOL_CLIENTS = 12;
+/** Maximum connections of live projecting. */
+const POOL_CLIENTS = 8;
+/** Maximum connections of rebuilds and verifications. */
+const BUILDING_CLIENTS = 8;
 /**
  * Commits do not wait for the disk. Rows and checkpoint are lost together or not at all, so after a power cut
  * the missing events are applied again.
@@ -41,6 +44,11 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
   await using resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, POOL_CLIENTS, ASYNC_COMMIT);
   resources.defer(() => database.end());
+  const building = openPool(databaseUrl, BUILDING_CLIENTS, {
+    ...ASYNC_COMMIT,
+    statement_timeout: LONG_STATEMENT_TIMEOUT_MS,
+  });
+  resources.defer(() => building.end());
   const pipeline = resources.use(createPipeline(databaseUrl, GENERIC_PLANS));
   const eventStore = resources.use(openEventStore(settings.eventStoreUrl));
   resources.use(listenForRequests(databaseUrl, log, wakeSignal.notify));
@@ -53,7 +61,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
       await using locks = await openLeaderLocks(databaseUrl);
       const ending = AbortSignal.any([signal, locks.lost]);
       await runCycles(
-        { database, pipeline, eventStore, ownership: locks, projections, log, signal: ending },
+        { database, building, pipeline, eventStore, ownership: locks, projections, log, signal: ending },
         wakeSignal,
       );
     },

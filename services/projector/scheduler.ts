@@ -27,8 +27,9 @@ export const runCycles = async (
 ): Promise<void> => {
   const { database, eventStore, ownership, log, signal } = dependencies;
   const owned = createProjectionAssignments(dependencies);
-  await using rebuilds = createRebuildManager(dependencies, wakeSignal.notify);
-  await using verifications = createVerificationManager(dependencies);
+  const building = { ...dependencies, database: dependencies.building };
+  await using rebuilds = createRebuildManager(building, wakeSignal.notify);
+  await using verifications = createVerificationManager(building);
   let counter: EventCounter | null = null;
   let sampledAtMs = 0;
 

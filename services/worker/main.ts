@@ -4,7 +4,7 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { LONG_STATEMENT_TIMEOUT_MS, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
@@ -22,7 +22,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, REWRITE_CRON, VERIFY_CRON } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL });
-  const database = openPool(DATABASE_URL, POOL_CLIENTS);
+  const database = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: LONG_STATEMENT_TIMEOUT_MS });
   resources.defer(() => database.end());
   const db = resources.use(openReadDatabase(DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));

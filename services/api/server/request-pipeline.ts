@@ -56,8 +56,30 @@ export const refusalPipeline = (refuse: () => never): readonly Step[] => [
   refuse,
 ];
 
+/** Milliseconds until a request is answered: 503 when its steps have not ended. They go on, and an idempotent write is stored. */
+const ANSWERED_WITHIN_MS = 9_500;
+/** Operations that wait for a receiver of the caller, which has a time limit of its own. */
+const WAITING_FOR_RECEIVERS: ReadonlySet<string> = new Set(['testAlert']);
+/** Seconds after which such a caller may try again. */
+const RETRY_AFTER_SECONDS = 3;
+
+const timeIsOut = (): Refusal =>
+  new Refusal(
+    'overloaded',
+    'The request was not done in time. Try again; repeat a write with the same `Idempotency-Key`.',
+    [],
+    RETRY_AFTER_SECONDS,
+  );
+
 /** Records one request: its status, and the seconds until its reply was written to the socket. */
 export type MeterRequest = (status: number, seconds: number) => void;
+
+/**
+ * Returns how the claim on an idempotency key ends. A server that is gone may have recorded the events of the request, so
+ * that a repetition must use the same command id.
+ */
+const outcomeOf = (error: unknown): 'refused' | 'failed' =>
+  error instanceof Refusal && error.code !== 'overloaded' ? 'refused' : 'failed';
 
 /**
  * Runs the steps in order. Awaits only steps that return a promise: most reads await once, for the database.
@@ -69,15 +91,20 @@ export const runPipeline = async (
   meter: MeterRequest,
 ): Promise<void> => {
   const since = performance.now();
+  const answerLate = (): void =>
+    sendError(context.reply, context.requestId, timeIsOut(), dependencies.log, context);
+  const hasLimit = !WAITING_FOR_RECEIVERS.has(context.endpoint.operationId);
+  const timer = hasLimit ? setTimeout(answerLate, ANSWERED_WITHIN_MS) : undefined;
   try {
     for (const step of steps) {
       const pending = step(context, dependencies);
       if (pending) await pending;
     }
   } catch (error) {
-    await context.claim?.release(error instanceof Refusal ? 'refused' : 'failed').catch(() => undefined);
+    await context.claim?.release(outcomeOf(error)).catch(() => undefined);
     sendError(context.reply, context.requestId, error, dependencies.log, context);
   } finally {
+    clearTimeout(timer);
     context.place?.[Symbol.dispose]();
   }
   meter(context.reply.raw.statusCode, (performance.now() - since) / 1_000);

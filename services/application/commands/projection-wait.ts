@@ -1,15 +1,13 @@
-import { Client, type Notification } from 'pg';
+import type { Notification } from 'pg';
 import { parseProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
-import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
+import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** Maximum milliseconds that a caller waits for projections. Running out of time is not an error. */
 export const READ_POSITION_WAIT_MS = 2_000;
 /** Milliseconds between polls of the checkpoints while the LISTEN connection is down. */
 const POLL_MS = 100;
-const RECONNECT_MS = 1_000;
-const CONNECT_TIMEOUT_MS = 5_000;
 const UNDEFINED_TABLE = '42P01';
 const INVALID_SCHEMA = '3F000';
 
@@ -31,7 +29,6 @@ type Waiting = {
  */
 export const openProjectionWait = (url: string, pool: Database, log: Log): ProjectionWait => {
   const waiting = new Set<Waiting>();
-  const ending = new AbortController();
   let known = new Map<string, bigint>();
   let listening = false;
 
@@ -61,37 +58,23 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
     if (waiting.size > 0) look();
   };
 
-  const listen = async (): Promise<void> => {
-    const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-    const lost = Promise.withResolvers<void>();
-    const lose = (): void => lost.resolve();
-    client.on('error', lose);
-    client.on('end', lose);
-    // Notices that arrive while the checkpoints are read may be newer than the checkpoints.
-    let early: Notification[] | null = [];
-    client.on('notification', (notice) => void (early ? early.push(notice) : hear(notice)));
-    ending.signal.addEventListener('abort', lose, { once: true });
-    try {
-      await client.connect();
-      await client.query(`listen ${PROJECTED_CHANNEL}`);
+  // Notices that arrive while the checkpoints are read may be newer than the checkpoints.
+  let early: Notification[] = [];
+  const listener = listenForNotifications({
+    url,
+    channel: PROJECTED_CHANNEL,
+    log,
+    onListening: async () => {
       await readCheckpoints();
-      for (const notice of early) hear(notice);
-      early = null;
       listening = true;
-      await lost.promise;
-    } finally {
+      for (const notice of early.splice(0)) hear(notice);
+    },
+    onNotification: (notice) => void (listening ? hear(notice) : early.push(notice)),
+    onLost: () => {
       listening = false;
-      ending.signal.removeEventListener('abort', lose);
-      await client.end().catch(() => undefined);
-    }
-  };
-
-  const listeningEnds = (async () => {
-    while (!ending.signal.aborted) {
-      await listen().catch((error: unknown) => log.warn({ err: error }, 'not listening for projections'));
-      await pause(RECONNECT_MS, ending.signal);
-    }
-  })();
+      early = [];
+    },
+  });
 
   let reading: Promise<void> | undefined;
   const poll = (): void => {
@@ -124,8 +107,7 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
     },
     [Symbol.asyncDispose]: async () => {
       clearInterval(polling);
-      ending.abort();
-      await listeningEnds;
+      await listener[Symbol.asyncDispose]();
       await reading;
     },
   };

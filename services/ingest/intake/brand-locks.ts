@@ -39,6 +39,8 @@ export const openBrandLocks = (
     openPool(databaseUrl, LOCKS_MAX, {
       application_name: 'ingest-locks',
       options: `-c lock_timeout=${waitMs}`,
+      // Above the wait for a lock, so that the wait ends first.
+      statement_timeout: waitMs + 5_000,
     });
   // Work on pages takes the lock of a brand while it holds its own: from one pool, all of it could wait for a connection.
   const [ofBrands, ofPages] = [open(), open()];

@@ -5,7 +5,12 @@ import { environmentWithLocalStack, readSettings, serverSettings } from '#platfo
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { createLog } from '#platform/logger.ts';
 import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
-import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import {
+  type Database,
+  LONG_STATEMENT_TIMEOUT_MS,
+  openPool,
+  openReadDatabase,
+} from '#platform/postgres/pool.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { createWorkspaceCommands, type WorkspaceCommands } from '#application/commands/workspace-commands.ts';
@@ -49,7 +54,9 @@ export const withOpsDependencies = async <T>(
 ): Promise<T> => {
   const settings = readSettings(Settings, environmentWithLocalStack());
   await using resources = new AsyncDisposableStack();
-  const pool = openPool(settings.DATABASE_URL, POOL_CLIENTS);
+  const pool = openPool(settings.DATABASE_URL, POOL_CLIENTS, {
+    statement_timeout: LONG_STATEMENT_TIMEOUT_MS,
+  });
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(settings.DATABASE_URL));
   const eventStore = resources.use(openEventStore(settings.EVENT_STORE_URL));

@@ -1,9 +1,22 @@
 import { Client, type ClientConfig } from 'pg';
-import type { Writable } from 'node:stream';
+import {
+  type Await,
+  closeClient,
+  endWhenSilent,
+  probeWhileQuiet,
+  SERVER_KEEP_ALIVE,
+  socketOf,
+} from './silence.ts';
 import { statementNames } from './statement-names.ts';
 
 /** Milliseconds to open the connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Milliseconds after which the server cancels a statement. */
+const STATEMENT_TIMEOUT_MS = 20_000;
+/** Milliseconds without a byte after which the connection is replaced. */
+const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1_000;
+
+type Opened = { readonly client: Client; readonly awaiting: Await };
 
 export type PipelinedStatement = { readonly text: string; readonly values?: readonly unknown[] };
 
@@ -21,40 +34,43 @@ export type Pipeline = AsyncDisposable & {
 /** Creates a pipeline. It connects on first use and reconnects after the connection was lost. */
 export const createPipeline = (url: string, settings: Partial<ClientConfig> = {}): Pipeline => {
   const nameOf = statementNames();
-  let opened: Promise<Client> | undefined;
+  let opened: Promise<Opened> | undefined;
   let isStale = false;
+  let waiting = 0;
 
-  const open = async (): Promise<Client> => {
+  const open = async (forget: () => void): Promise<Opened> => {
     const client = new Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
       ...settings,
+      options: `${SERVER_KEEP_ALIVE} ${settings.options ?? ''}`,
       pipeline: true,
     });
-    const forget = (): void => {
-      opened = undefined;
-    };
     client.on('error', forget);
     client.on('end', forget);
     await client.connect();
-    return client;
+    const awaiting = endWhenSilent(client, SILENCE_MS);
+    probeWhileQuiet(client, () => waiting === 0);
+    return { client, awaiting };
   };
-  const connected = async (): Promise<Client> => {
-    opened ??= open();
-    try {
-      return await opened;
-    } catch (error) {
-      opened = undefined;
-      throw error;
-    }
+  const connected = (): Promise<Opened> => {
+    if (opened) return opened;
+    // A connection that ends must not forget the one that has replaced it.
+    const forget = (): void => {
+      if (opened === opening) opened = undefined;
+    };
+    const opening: Promise<Opened> = open(forget);
+    opened = opening;
+    opening.catch(forget);
+    return opening;
   };
 
   return {
     transaction: async (statements) => {
-      const client = await connected();
-      // `connection.stream` of `pg` is not documented.
-      const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } })
-        .connection;
+      const { client, awaiting } = await connected();
+      const stream = socketOf(client);
       stream.cork();
       const queries = [
         ...(isStale ? [client.query('discard plans')] : []),
@@ -69,16 +85,19 @@ export const createPipeline = (url: string, settings: Partial<ClientConfig> = {}
       ];
       isStale = false;
       stream.uncork();
-      const outcomes = await Promise.allSettled(queries);
+      waiting += 1;
+      const outcomes = await awaiting(Promise.allSettled(queries)).finally(() => {
+        waiting -= 1;
+      });
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
     discardPlans: () => {
       isStale = true;
     },
     [Symbol.asyncDispose]: async () => {
-      const client = await opened?.catch(() => undefined);
+      const ending = await opened?.catch(() => undefined);
       opened = undefined;
-      await client?.end();
+      if (ending) await closeClient(ending.client);
     },
   };
 };

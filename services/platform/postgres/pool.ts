@@ -1,35 +1,83 @@
-import { Client, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
-import type { Writable } from 'node:stream';
 import { meterPool } from '../telemetry/metrics.ts';
+import { isConnectionFailure } from './connection-failure.ts';
+import {
+  type Await,
+  closeClient,
+  endWhenSilent,
+  probeWhileQuiet,
+  SERVER_KEEP_ALIVE,
+  socketOf,
+} from './silence.ts';
 import { statementNames } from './statement-names.ts';
 
-/** Milliseconds to open a connection. */
+/** Milliseconds to open a connection, or to wait for a free one of a pool. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Milliseconds to open a connection for hot reads. */
+const HOT_CONNECT_TIMEOUT_MS = 2_500;
 /** Pipelined connections per process for hot reads. Each carries many concurrent queries. */
 const PIPELINED_CLIENTS = 2;
 /** Maximum connections per process for slow queries. */
 const SLOW_POOL_CLIENTS = 6;
 /** Milliseconds after which the server cancels a hot read. */
-const HOT_STATEMENT_TIMEOUT_MS = 10_000;
+const HOT_STATEMENT_TIMEOUT_MS = 2_500;
+/** Milliseconds without a byte after which a connection for hot reads is replaced: a request is answered within 3 s. */
+const HOT_SILENCE_MS = 3_000;
 /** Milliseconds after which the server cancels a search, so that it does not occupy a connection. */
 const SLOW_STATEMENT_TIMEOUT_MS = 5_000;
+/** Milliseconds after which the server cancels a statement of a command, or of another request that a person waits for. */
+export const REQUEST_STATEMENT_TIMEOUT_MS = 5_000;
+/** Milliseconds after which the server cancels a statement that reads or writes whole tables: rebuilds, verification, exports. */
+export const LONG_STATEMENT_TIMEOUT_MS = 30 * 60_000;
+/** Milliseconds after which the server cancels a statement of background work, unless its pool says otherwise. */
+const BACKGROUND_STATEMENT_TIMEOUT_MS = 20_000;
+/** Milliseconds after the server's timeout at which the client gives the connection up: the server has not answered. */
+const SILENCE_MARGIN_MS = 1_000;
+/** Milliseconds of quiet after which the kernel asks whether the other end of a connection is there. */
+const KEEP_ALIVE_MS = 5_000;
 
 export type Database = Pool;
 export type Transaction = PoolClient;
 
-/** Opens an ordinary connection pool for writes, long queries and COPY. `max`: maximum connections. */
-export const openPool = (url: string, max: number, settings: PoolConfig = {}): Database => {
+/** Finds idle connections that were cut off without a word, before they are used. */
+const probeIdle = (pool: Pool): void => {
+  const inUse = new WeakSet<ClientBase>();
+  pool.on('acquire', (client) => inUse.add(client));
+  pool.on('release', (_error, client) => inUse.delete(client));
+  pool.on('connect', (client) => probeWhileQuiet(client, () => !inUse.has(client)));
+};
+
+export type PoolSettings = Pick<
+  PoolConfig,
+  'application_name' | 'options' | 'connectionTimeoutMillis' | 'allowExitOnIdle'
+> & {
+  /** Milliseconds after which the server cancels a statement. */
+  readonly statement_timeout?: number;
+};
+
+/**
+ * Opens an ordinary connection pool for writes, long queries and COPY. `max`: maximum connections. A statement throws when
+ * the server takes longer than `statement_timeout`, and soon after when it does not answer at all.
+ */
+export const openPool = (url: string, max: number, settings: PoolSettings = {}): Database => {
+  const statementMs = settings.statement_timeout ?? BACKGROUND_STATEMENT_TIMEOUT_MS;
   const pool = new Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     ...settings,
+    options: `${SERVER_KEEP_ALIVE} ${settings.options ?? ''}`,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + SILENCE_MARGIN_MS,
   });
   // An idle connection that breaks is replaced on next use; without a listener it would end the process.
   pool.on('error', () => undefined);
   // The same for a connection in use: its next query rejects, and the caller handles that.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  probeIdle(pool);
   meterPool(pool);
   return pool;
 };
@@ -71,10 +119,14 @@ export const inTransaction = async <T>(
     await client.query('commit');
     return result;
   } catch (error) {
-    try {
-      await client.query('rollback');
-    } catch (rollbackError) {
-      broken = rollbackError as Error;
+    // A connection that failed is closed, and with it the server rolls back.
+    if (isConnectionFailure(error)) broken = error as Error;
+    else {
+      try {
+        await client.query('rollback');
+      } catch (rollbackError) {
+        broken = rollbackError as Error;
+      }
     }
     throw error;
   } finally {
@@ -82,47 +134,51 @@ export const inTransaction = async <T>(
   }
 };
 
+/** A pipelined connection for hot reads. */
+type Hot = { readonly client: Client; readonly awaiting: Await };
+
 /**
  * Opens the database of the read side. `query` runs named statements on pipelined connections, for hot reads. `slow`
- * uses an ordinary pool with custom plans, for searches. A lost connection is opened again on next use.
+ * uses an ordinary pool with custom plans, for searches. A connection that is lost or silent is opened again on next use.
  */
 export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable => {
   const slow = openPool(url, SLOW_POOL_CLIENTS, {
     statement_timeout: SLOW_STATEMENT_TIMEOUT_MS,
     options: '-c plan_cache_mode=force_custom_plan',
   });
-  const slots: (Promise<Client> | undefined)[] = Array.from({ length: PIPELINED_CLIENTS });
+  const slots: (Promise<Hot> | undefined)[] = Array.from({ length: PIPELINED_CLIENTS });
   let currentSlot = 0;
   let closed = false;
   /** The SQL tag of slonik writes `$slonik_1` instead of `$1`. */
   const statementOf = statementNames((sql) => sql.replaceAll('$slonik_', '$'));
 
-  const open = async (slot: number): Promise<Client> => {
+  const open = async (forget: () => void): Promise<Hot> => {
     const client = new Client({
       connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: HOT_CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      options: SERVER_KEEP_ALIVE,
       statement_timeout: HOT_STATEMENT_TIMEOUT_MS,
       pipeline: true,
     });
-    const forget = (): void => {
-      slots[slot] = undefined;
-    };
     client.on('error', forget);
     client.on('end', forget);
     await client.connect();
-    return client;
+    const awaiting = endWhenSilent(client, HOT_SILENCE_MS);
+    probeWhileQuiet(client);
+    return { client, awaiting };
   };
 
   let isCorked = false;
   /**
    * Sends all queries of one event-loop iteration in one write, on one connection. Under load this halves the cost of
-   * a small query on client and server. `connection.stream` of `pg` is not documented.
+   * a small query on client and server.
    */
   const corkUntilNextIteration = (client: Client): void => {
     if (isCorked) return;
     isCorked = true;
-    const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } })
-      .connection;
+    const stream = socketOf(client);
     stream.cork();
     setImmediate(() => {
       isCorked = false;
@@ -131,23 +187,25 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
     });
   };
 
-  const clientAt = (slot: number): Promise<Client> => {
+  const clientAt = (slot: number): Promise<Hot> => {
     if (closed) throw new Error('The read database is closed.');
     const opened = slots[slot];
     if (opened) return opened;
-    const opening = open(slot);
-    slots[slot] = opening;
-    opening.catch(() => {
+    // A connection that ends must not forget the one that has replaced it.
+    const forget = (): void => {
       if (slots[slot] === opening) slots[slot] = undefined;
-    });
+    };
+    const opening: Promise<Hot> = open(forget);
+    slots[slot] = opening;
+    opening.catch(forget);
     return opening;
   };
 
   return {
     query: async <Row>({ sql, values }: ReadQuery) => {
-      const client = await clientAt(currentSlot);
+      const { client, awaiting } = await clientAt(currentSlot);
       corkUntilNextIteration(client);
-      const { rows } = await client.query({ ...statementOf(sql), values: values as unknown[] });
+      const { rows } = await awaiting(client.query({ ...statementOf(sql), values: values as unknown[] }));
       return rows as readonly Row[];
     },
     slow: async <Row>({ sql, values }: ReadQuery) => {
@@ -156,7 +214,12 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
     },
     [Symbol.asyncDispose]: async () => {
       closed = true;
-      await Promise.all(slots.map(async (opened) => (await opened?.catch(() => undefined))?.end()));
+      await Promise.all(
+        slots.map(async (opened) => {
+          const hot = await opened?.catch(() => undefined);
+          if (hot) await closeClient(hot.client);
+        }),
+      );
       await slow.end();
     },
   };

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 import { type Database, inTransaction, type Transaction } from './pool.ts';
 
+/** Milliseconds that one step of an installation may take, the wait for another process included. */
+const INSTALL_TIMEOUT_MS = 30 * 60_000;
+
 export type SchemaInstallation = {
   /** Id of the advisory lock under which the tables are created. */
   readonly lock: number;
@@ -30,10 +33,13 @@ export const installSchema = async (
     if (rows[0]?.current === fingerprint) return;
   }
   await inTransaction(database, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [lock]);
+    // A migration may take as long as its tables are large, and a second process waits for it.
+    await client.query(`set local statement_timeout = ${INSTALL_TIMEOUT_MS}`);
+    const limit = { query_timeout: INSTALL_TIMEOUT_MS };
+    await client.query({ text: 'select pg_advisory_xact_lock($1)', values: [lock], ...limit });
     const afterwards = await migrate?.(client);
-    await client.query(sql);
-    if (afterwards) await client.query(afterwards);
+    await client.query({ text: sql, ...limit });
+    if (afterwards) await client.query({ text: afterwards, ...limit });
     if (fingerprintOn !== undefined) {
       await client.query(`comment on schema ${fingerprintOn} is '${fingerprint}'`);
     }

@@ -82,7 +82,7 @@ export type ServerChecks = AsyncDisposable & { readonly checks: Checks };
 /** Checks that the servers answer, over separate connections that are opened by the first check. */
 export const openServerChecks = (urls: ServerUrls): ServerChecks => {
   const resources = new AsyncDisposableStack();
-  const pool = openPool(urls.DATABASE_URL, 1);
+  const pool = openPool(urls.DATABASE_URL, 1, { statement_timeout: CHECK_TIMEOUT_MS / 2 });
   resources.defer(() => pool.end());
   const checks: Record<string, Check> = {
     postgres: async () => {

@@ -1,11 +1,7 @@
-import { Client } from 'pg';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
-import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
+import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-
-const CONNECT_TIMEOUT_MS = 5_000;
-const RECONNECT_MS = 1_000;
 
 /** The control row of a projection: its state, and what operators have requested. */
 export type Control = {
@@ -59,34 +55,11 @@ export const readControl = async (database: Database): Promise<ReadonlyMap<strin
  * Listens for Postgres notifications of operator requests and calls `wake` for each, until disposed of.
  * Requests made while disconnected are found by polling.
  */
-export const listenForRequests = (url: string, log: Log, wake: () => void): AsyncDisposable => {
-  const ending = new AbortController();
-  const listen = async (): Promise<void> => {
-    const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-    const lost = Promise.withResolvers<void>();
-    client.on('error', () => lost.resolve());
-    client.on('end', () => lost.resolve());
-    client.on('notification', wake);
-    ending.signal.addEventListener('abort', () => lost.resolve(), { once: true });
-    try {
-      await client.connect();
-      await client.query(`listen ${PROJECTOR_CONTROL_CHANNEL}`);
-      wake();
-      if (!ending.signal.aborted) await lost.promise;
-    } finally {
-      await client.end().catch(() => undefined);
-    }
-  };
-  const listening = (async () => {
-    while (!ending.signal.aborted) {
-      await listen().catch((error: unknown) => log.warn({ err: error }, 'request listener disconnected'));
-      await pause(RECONNECT_MS, ending.signal);
-    }
-  })();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      ending.abort();
-      await listening;
-    },
-  };
-};
+export const listenForRequests = (url: string, log: Log, wake: () => void): AsyncDisposable =>
+  listenForNotifications({
+    url,
+    channel: PROJECTOR_CONTROL_CHANNEL,
+    log,
+    onListening: wake,
+    onNotification: wake,
+  });

@@ -1,0 +1,44 @@
+/** Node's codes of a socket that cannot be opened, or that broke. */
+const SOCKET_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** SQLSTATEs of a server that ends connections: class 08, and a server that stops, starts or fails over. */
+const SERVER_CODES = /^(08...|57P0[1-5])$/;
+
+/** Messages of `pg` and `pg-pool` for a connection that ended, or whose server did not answer. They have no code. */
+const MESSAGES: ReadonlySet<unknown> = new Set([
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Query read timeout',
+  'timeout expired',
+]);
+
+/** Thrown by statements on a connection whose server sent nothing for too long. */
+export class ServerSilent extends Error {
+  constructor(milliseconds: number) {
+    super(`Postgres sent nothing for ${milliseconds} ms`);
+    this.name = 'ServerSilent';
+  }
+}
+
+/** True for an error of the connection, not of the statement: the connection is of no more use. */
+export const isConnectionFailure = (error: unknown): boolean => {
+  if (error instanceof ServerSilent) return true;
+  if (error instanceof AggregateError) return error.errors.some(isConnectionFailure);
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  return (
+    SOCKET_CODES.has(code) || (typeof code === 'string' && SERVER_CODES.test(code)) || MESSAGES.has(message)
+  );
+};

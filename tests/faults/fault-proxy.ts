@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
+
+/**
+ * A TCP proxy before a server, for faults of the network between. `pass`: forwards. `mute`: accepts and reads, and forwards nothing.
+ * `one-way`: forwards what clients send, and no answers. `slow`: forwards each piece of an answer later. `cut`: ends
+ * connections, and refuses new ones. Held bytes are forwarded when the proxy passes again, as a network does that was
+ * interrupted.
+ */
+export type FaultMode = 'pass' | 'mute' | 'one-way' | 'slow' | 'cut';
+
+export type FaultProxy = AsyncDisposable & {
+  readonly port: number;
+  set(mode: FaultMode): void;
+  /**
+   * Forgets the open connections without a word to either end; new ones are not concerned. The server ends them after 20 s, as
+   * its keepalive is set.
+   */
+  halfOpen(): void;
+  /** Resets the open connections, the next time that the server sends something if `midAnswer`. */
+  reset(midAnswer?: boolean): void;
+  /** Number of the connections that clients have open. */
+  connections(): number;
+};
+
+/** Milliseconds after which the server notices that a client is gone, as its keepalive is set. */
+const SERVER_NOTICES_MS = 20_000;
+/** Milliseconds by which each piece of an answer is late in the mode `slow`. */
+const SLOW_MS = 200;
+
+type Link = { readonly client: Socket; readonly server: Socket; isDead: boolean; resetsOnAnswer: boolean };
+
+export const startFaultProxy = async (target: NetConnectOpts): Promise<FaultProxy> => {
+  let mode: FaultMode = 'pass';
+  const links = new Set<Link>();
+
+  const isHeld = (link: Link, toClient: boolean): boolean =>
+    link.isDead || mode === 'mute' || (mode === 'one-way' && toClient);
+  /** Stops reading what must not be forwarded, and reads it again afterwards. */
+  const holdOrRelease = (): void => {
+    for (const link of links) {
+      if (isHeld(link, false)) link.client.pause();
+      else link.client.resume();
+      if (isHeld(link, true)) link.server.pause();
+      else link.server.resume();
+    }
+  };
+
+  const proxy = createServer((client) => {
+    if (mode === 'cut') {
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect(target);
+    const link: Link = { client, server, isDead: false, resetsOnAnswer: false };
+    links.add(link);
+    const end = (): void => {
+      links.delete(link);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      socket.setNoDelay(true);
+      socket.on('error', end);
+      socket.on('close', end);
+    }
+    client.on('data', (bytes) => server.write(bytes));
+    server.on('data', (bytes) => {
+      if (link.resetsOnAnswer) {
+        client.resetAndDestroy();
+        end();
+      } else if (mode === 'slow') {
+        setTimeout(() => client.writable && client.write(bytes), SLOW_MS).unref();
+      } else client.write(bytes);
+    });
+    holdOrRelease();
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as { port: number };
+
+  return {
+    port,
+    set: (next) => {
+      mode = next;
+      if (next === 'cut') for (const { client } of links) client.destroy();
+      holdOrRelease();
+    },
+    halfOpen: () => {
+      for (const link of links) {
+        link.isDead = true;
+        setTimeout(() => link.server.destroy(), SERVER_NOTICES_MS).unref();
+      }
+      holdOrRelease();
+    },
+    reset: (midAnswer = false) => {
+      for (const link of links) {
+        if (midAnswer) link.resetsOnAnswer = true;
+        else link.client.resetAndDestroy();
+      }
+    },
+    connections: () => links.size,
+    [Symbol.asyncDispose]: async () => {
+      for (const { client, server } of links) {
+        client.destroy();
+        server.destroy();
+      }
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+};
+
+/** Starts a proxy before the server of a connection string. Returns it with the string that leads through it. */
+export const proxied = async (url: string): Promise<{ readonly proxy: FaultProxy; readonly url: string }> => {
+  const through = new URL(url);
+  const folder = through.searchParams.get('host');
+  const port = Number(through.port);
+  const proxy = await startFaultProxy(
+    folder?.startsWith('/') ? { path: `${folder}/.s.PGSQL.${port}` } : { host: through.hostname, port },
+  );
+  through.searchParams.delete('host');
+  through.hostname = '127.0.0.1';
+  through.port = String(proxy.port);
+  return { proxy, url: through.href };
+};
