@@ -9,7 +9,7 @@ import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.t
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { DemoState, fedToMs } from '#deploy/local/demo/demo-state.ts';
 import { feedWorld } from '#deploy/local/demo/living/feed-world.ts';
-import { dueScanMs, livingWorldOf, withOpening } from '#deploy/local/demo/living/living-world.ts';
+import { dueScanMs, livingWorldOf, nextScanMs, withOpening } from '#deploy/local/demo/living/living-world.ts';
 import { observationsBetween, scansOfTracked } from '#deploy/local/demo/living/observations-between.ts';
 import { createPulse, type PulseOptions, RESTS_AFTER_MS } from '#deploy/local/demo/living/run-pulse.ts';
 import { LAUNCH_ADS, pulseAdsAt } from '#deploy/local/demo/world/pulse.ts';
@@ -138,11 +138,17 @@ describe('a start of the demo', () => {
     const firstMs = dueScanMs(LIVING, START_MS);
     expect(firstMs).toBe(Date.parse('2026-03-01T09:00:00Z'));
     expect([...pulseAdsAt(LIVING.pulse, firstMs)]).toEqual([]);
-    const next = [...pulseAdsAt(LIVING.pulse, firstMs + LIVING.scanEveryMs)];
+    const soonMs = nextScanMs(LIVING, START_MS);
+    expect(soonMs).toBe(Date.parse('2026-03-01T09:03:04Z'));
+    expect(dueScanMs(LIVING, soonMs - 1)).toBe(firstMs);
+    expect(dueScanMs(LIVING, soonMs)).toBe(soonMs);
+    expect(nextScanMs(LIVING, soonMs)).toBe(firstMs + LIVING.scanEveryMs);
+    const next = [...pulseAdsAt(LIVING.pulse, soonMs)];
     const launch = next.filter(({ isLaunch }) => isLaunch);
     expect(launch).toHaveLength(LAUNCH_ADS);
     expect(LIVING.pulse.launching).toContain(launch[0]?.brand);
-    expect(next.some(({ isLaunch }) => !isLaunch)).toBe(true);
+    const later = [...pulseAdsAt(LIVING.pulse, firstMs + LIVING.scanEveryMs)];
+    expect(later.some(({ isLaunch }) => !isLaunch)).toBe(true);
     const scanned = scansIn([...scansOfTracked(LIVING, firstMs)]).map(({ brand_domain }) => brand_domain);
     expect(scanned.toSorted()).toEqual(LIVING.tracked.map(({ domain }) => domain).toSorted());
   });

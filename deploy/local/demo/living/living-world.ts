@@ -12,6 +12,8 @@ export const TRACKED_BRANDS = 8;
 const LAUNCHING_BRANDS = 5;
 /** Pulses from one scan of the tracked brands to the next: 5 minutes when a pulse takes 3 minutes. */
 const SCAN_EVERY_PULSES = 5 / 3;
+/** Pulses from a start to its additional scan: 1 minute when a pulse takes 3 minutes. It shows the launch of the start. */
+const FIRST_SCAN_PULSES = 1 / 3;
 
 /** The world of the demo with its pulse. It is computed from the state and the settings alone. */
 export type LivingWorld = {
@@ -50,9 +52,28 @@ export const livingWorldOf = (state: DemoState, pulseSeconds: number): LivingWor
 const scanEveryMsOf = (pulseSeconds: number): number =>
   Math.round(pulseSeconds * SCAN_EVERY_PULSES) * SECOND_MS;
 
+type ScanTimes = {
+  readonly scanEveryMs: number;
+  readonly pulse: Pick<Pulse, 'everyMs' | 'openings'>;
+};
+
+/** Returns the times of the additional scans, one soon after each start, in milliseconds. */
+const firstScansMs = ({ pulse }: ScanTimes): readonly number[] => {
+  const afterMs = Math.max(1, Math.round((FIRST_SCAN_PULSES * pulse.everyMs) / SECOND_MS)) * SECOND_MS;
+  return pulse.openings.map((openingMs) => openingMs + afterMs);
+};
+
 /** Returns the time of the latest scan that is due, in milliseconds. Scans have the same times after a restart. */
-export const dueScanMs = ({ scanEveryMs }: Pick<LivingWorld, 'scanEveryMs'>, nowMs: number): number =>
-  Math.floor(nowMs / scanEveryMs) * scanEveryMs;
+export const dueScanMs = (times: ScanTimes, nowMs: number): number => {
+  const regularMs = Math.floor(nowMs / times.scanEveryMs) * times.scanEveryMs;
+  return Math.max(regularMs, ...firstScansMs(times).filter((ms) => ms <= nowMs));
+};
+
+/** Returns the time of the first scan after `nowMs`, in milliseconds. */
+export const nextScanMs = (times: ScanTimes, nowMs: number): number => {
+  const regularMs = (Math.floor(nowMs / times.scanEveryMs) + 1) * times.scanEveryMs;
+  return Math.min(regularMs, ...firstScansMs(times).filter((ms) => ms > nowMs));
+};
 
 /**
  * Returns the state of a start at this time: the pulse begins with the scan that is due, and a launch follows within a
@@ -64,10 +85,10 @@ export const withOpening = (state: DemoState, pulseSeconds: number, nowMs: numbe
   const openingMs = Math.floor(nowMs / SECOND_MS) * SECOND_MS + SECOND_MS;
   const oldestMs = nowMs - listedMaxMs({ everyMs: pulseSeconds * SECOND_MS });
   const earlier = (state.openings ?? []).filter((time) => Date.parse(time) > oldestMs);
-  const scanEveryMs = scanEveryMsOf(pulseSeconds);
+  const living = livingWorldOf(state, pulseSeconds);
   return {
     ...state,
-    pulse_from: state.pulse_from ?? new Date(dueScanMs({ scanEveryMs }, nowMs)).toISOString(),
+    pulse_from: state.pulse_from ?? new Date(dueScanMs(living, nowMs)).toISOString(),
     openings: [...earlier, new Date(openingMs).toISOString()],
   };
 };

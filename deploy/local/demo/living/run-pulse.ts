@@ -4,7 +4,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type DemoState, fedToMs } from '../demo-state.ts';
 import { feedWorld } from './feed-world.ts';
-import { dueScanMs, livingWorldOf } from './living-world.ts';
+import { dueScanMs, livingWorldOf, nextScanMs } from './living-world.ts';
 
 /** Time without a client after which the demo rests, in milliseconds. */
 export const RESTS_AFTER_MS = 24 * HOUR_MS;
@@ -31,13 +31,12 @@ export type PulseStatus = 'running' | 'resting' | 'failed';
  */
 export const runPulse = async (options: PulseOptions, signal: AbortSignal): Promise<void> => {
   const { clock, pulseSeconds } = options;
-  const { scanEveryMs } = livingWorldOf(options.state, pulseSeconds);
+  const living = livingWorldOf(options.state, pulseSeconds);
   const publishDue = createPulse(options);
   while (!signal.aborted) {
     await publishDue(signal);
     const nowMs = clock.now().getTime();
-    const untilNextMs = dueScanMs({ scanEveryMs }, nowMs) + scanEveryMs - nowMs;
-    await pause(Math.min(POLL_MAX_MS, untilNextMs), signal);
+    await pause(Math.min(POLL_MAX_MS, nextScanMs(living, nowMs) - nowMs), signal);
   }
 };
 

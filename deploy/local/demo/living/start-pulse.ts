@@ -6,7 +6,7 @@ import type { Progress } from '../../stack/progress.ts';
 import type { Folders } from '../../stack/settings.ts';
 import type { DemoState } from '../demo-state.ts';
 import type { DemoServers } from '../load-demo.ts';
-import { dueScanMs, livingWorldOf } from './living-world.ts';
+import { livingWorldOf, nextScanMs } from './living-world.ts';
 import { RESTS_AFTER_MS, runPulse } from './run-pulse.ts';
 
 /**
@@ -46,7 +46,7 @@ export const startPulse = async (
   });
   const living = livingWorldOf(state, pulseSeconds);
   const nowMs = Date.now();
-  const nextMs = dueScanMs(living, nowMs) + living.scanEveryMs;
+  const nextMs = nextScanMs(living, nowMs);
   const time = new Date(nextMs).toISOString().slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDThh:mm:ss'.length);
   return [
     'The demo goes on: ads start, change and end at the tracked brands.',
