@@ -7,6 +7,9 @@ export const MEDIA_PATH = '/v1/media';
 export const mediaKeyOf = (sha256: string): string =>
   `media/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
 
+/** Returns the key of the thumbnail of a stored image. `sha256`: the hash of the image. */
+export const thumbnailKeyOf = (sha256: string): string => `${mediaKeyOf(sha256)}-thumb.webp`;
+
 /** SQL of `mediaKeyOf`. `sha256` is an SQL text. */
 export const mediaKeySql = (sha256: string): string =>
   `'media/' || left(${sha256}, 2) || '/' || substr(${sha256}, 3, 2) || '/' || ${sha256}`;

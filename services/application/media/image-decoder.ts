@@ -1,0 +1,67 @@
+import sharp, { type Sharp, type SharpOptions } from 'sharp';
+import { HEAD_BYTES, IMAGE_MAX_BYTES, mediaTypeOf } from './media-type.ts';
+
+/** Maximum width times height of an image that is decoded. 50 megapixels need up to 400 MB as 16-bit RGBA. */
+export const IMAGE_MAX_PIXELS = 50_000_000;
+
+/** Seconds of processor time for one image. */
+const DECODE_SECONDS = 10;
+
+/** Native threads for each image. The callers bound the number of images. */
+const THREADS_PER_IMAGE = 1;
+
+/** Loaders of libvips for the types of `mediaTypeOf`. All others stay off: SVG, PDF, TIFF, HEIF and more. */
+const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif'];
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({
+  operation: LOADERS.map((loader) => `VipsForeignLoad${loader}`),
+});
+sharp.cache(false);
+sharp.concurrency(THREADS_PER_IMAGE);
+
+/** Why a file has no thumbnail and no hash. It stays so: the same bytes have the same fault each time. */
+export type ImageFault = 'not_an_image' | 'too_large' | 'too_many_pixels' | 'too_slow' | 'broken';
+
+/** Width and height in pixels, as shown: after the rotation that the file asks for. */
+export type ImageSize = { readonly width: number; readonly height: number };
+
+/** The limits of a decoder. Warnings, such as a faulty colour profile, do not make an image broken. */
+export const DECODER_OPTIONS = {
+  limitInputPixels: IMAGE_MAX_PIXELS,
+  failOn: 'error',
+  pages: 1,
+} as const satisfies SharpOptions;
+
+/** Returns the fault that the first bytes and the length of a file show, or `null`. */
+export const faultOfHead = (head: Buffer, bytes: number): ImageFault | null => {
+  const type = mediaTypeOf(head.subarray(0, HEAD_BYTES));
+  if (!type?.contentType.startsWith('image/')) return 'not_an_image';
+  return bytes > IMAGE_MAX_BYTES ? 'too_large' : null;
+};
+
+/**
+ * Reads the size of an image from its header, and checks the limits. It decodes no pixels, so a small file that
+ * unpacks to a huge image costs nothing.
+ */
+export const sizeOfImage = async (file: Buffer): Promise<ImageSize | ImageFault> => {
+  const fault = faultOfHead(file, file.length);
+  if (fault !== null) return fault;
+  try {
+    const { autoOrient } = await sharp(file, {
+      ...DECODER_OPTIONS,
+      limitInputPixels: false,
+    }).metadata();
+    const { width, height } = autoOrient;
+    return width * height > IMAGE_MAX_PIXELS ? 'too_many_pixels' : { width, height };
+  } catch {
+    return 'broken';
+  }
+};
+
+/** Opens an image whose size was checked. Its first frame is decoded, turned as the file asks for. */
+export const openImage = (file: Buffer): Sharp =>
+  sharp(file, DECODER_OPTIONS).timeout({ seconds: DECODE_SECONDS }).autoOrient();
+
+/** Returns the fault that an error of the decoder stands for. */
+export const faultOfError = (error: unknown): ImageFault =>
+  /timeout/i.test(error instanceof Error ? error.message : '') ? 'too_slow' : 'broken';

@@ -1,0 +1,38 @@
+import phashModule from 'sharp-phash';
+import { DECODER_OPTIONS, faultOfError, type ImageFault, sizeOfImage } from './image-decoder.ts';
+
+/** Maximum different bits of two files with the same picture. Re-encoding changed up to 5 bits; others differ by 16. */
+const SAME_PICTURE_MAX_BITS = 10;
+
+const HASH_BITS = 64;
+
+// The package exports the function itself; its type declaration claims a property `default`.
+const phash = phashModule as unknown as (file: Buffer, options: typeof DECODER_OPTIONS) => Promise<string>;
+
+/** A perceptual hash: 64 bits as 16 hexadecimal digits in lower case. */
+export type PerceptualHash = { readonly hash: string };
+
+/**
+ * Computes the perceptual hash of an image. Files with the same picture in other sizes, formats and qualities have
+ * nearly equal hashes. Call it after `makeThumbnail`, which ends a decoder that takes too long; the hash cannot.
+ */
+export const perceptualHashOf = async (file: Buffer): Promise<PerceptualHash | ImageFault> => {
+  const size = await sizeOfImage(file);
+  if (typeof size === 'string') return size;
+  try {
+    const bits = await phash(file, DECODER_OPTIONS);
+    return {
+      hash: BigInt(`0b${bits}`)
+        .toString(16)
+        .padStart(HASH_BITS / 4, '0'),
+    };
+  } catch (error) {
+    return faultOfError(error);
+  }
+};
+
+/** Tells whether two hashes belong to the same picture. */
+export const isSamePicture = (one: string, other: string): boolean => {
+  const different = BigInt.asUintN(HASH_BITS, BigInt(`0x${one}`) ^ BigInt(`0x${other}`)).toString(2);
+  return different.replaceAll('0', '').length <= SAME_PICTURE_MAX_BITS;
+};

@@ -1,0 +1,73 @@
+import { buffer } from 'node:stream/consumers';
+import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
+import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
+import { createSemaphore } from '#platform/concurrency/semaphore.ts';
+import type { ObjectStore, OpenObject } from '#platform/object-store/object-store.ts';
+import { HEAD_BYTES } from './media-type.ts';
+import { faultOfHead, type ImageFault } from './image-decoder.ts';
+import { makeThumbnail } from './make-thumbnail.ts';
+
+/** Images in memory at once, in one process. Each is up to 20 MiB, and up to 400 MB while it is decoded. */
+const DECODED_AT_ONCE = 2;
+/** Calls that decode or wait for it. Each further call is refused. */
+const CALLS_AT_ONCE = 64;
+
+/** Content type of each thumbnail. */
+export const THUMBNAIL_TYPE = 'image/webp';
+
+/** The bytes of a WebP file, or why there is none. `not_stored`: the image itself is not in the object store. */
+export type ThumbnailAnswer = { readonly webp: Buffer } | { readonly fault: ImageFault | 'not_stored' };
+
+export type Thumbnails = {
+  /**
+   * Returns the thumbnail of a stored image. The first call makes and stores it. `sha256`: 64 hex digits, the creative
+   * key of the image. Throws `Refusal` (`limit_reached`) when 64 calls are waiting, and errors of the object store.
+   */
+  readonly thumbnailOf: (sha256: string) => Promise<ThumbnailAnswer>;
+};
+
+/** Returns the first bytes of a file. */
+const headOf = async (object: OpenObject): Promise<Buffer> => {
+  const end = Math.min(object.bytes, HEAD_BYTES) - 1;
+  return end < 0 ? Buffer.alloc(0) : buffer(object.read({ start: 0, end }));
+};
+
+/** Creates the thumbnails of an object store. Calls for the same image share one thumbnail. */
+export const createThumbnails = (objectStore: ObjectStore): Thumbnails => {
+  const limit = createConcurrencyLimit(CALLS_AT_ONCE, 'thumbnails');
+  const slots = createSemaphore(DECODED_AT_ONCE);
+  const pending = new Map<string, Promise<ThumbnailAnswer>>();
+
+  const make = async (sha256: string): Promise<ThumbnailAnswer> => {
+    const stored = await objectStore.open(thumbnailKeyOf(sha256));
+    if (stored !== null) return { webp: await buffer(stored.read()) };
+    const image = await objectStore.open(mediaKeyOf(sha256));
+    if (image === null) return { fault: 'not_stored' };
+    const fault = faultOfHead(await headOf(image), image.bytes);
+    if (fault !== null) return { fault };
+    await slots.acquire();
+    try {
+      const made = await makeThumbnail(await buffer(image.read()));
+      if (typeof made === 'string') return { fault: made };
+      await objectStore.write(
+        thumbnailKeyOf(sha256),
+        (async function* () {
+          yield made.webp;
+        })(),
+      );
+      return { webp: made.webp };
+    } finally {
+      slots.release();
+    }
+  };
+
+  return {
+    thumbnailOf: (sha256) => {
+      const running = pending.get(sha256);
+      if (running) return running;
+      const answer = limit(() => make(sha256)).finally(() => pending.delete(sha256));
+      pending.set(sha256, answer);
+      return answer;
+    },
+  };
+};
