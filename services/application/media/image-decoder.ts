@@ -4,7 +4,7 @@ import { HEAD_BYTES, IMAGE_MAX_BYTES, mediaTypeOf } from './media-type.ts';
 /** Maximum width times height of an image that is decoded. 50 megapixels need up to 400 MB as 16-bit RGBA. */
 export const IMAGE_MAX_PIXELS = 50_000_000;
 
-/** Seconds of processor time for one image. */
+/** Seconds for one image, without the wait for a native thread. A PNG of 50 megapixels took 3 s on a busy machine. */
 const DECODE_SECONDS = 10;
 
 /** Native threads for each image. The callers bound the number of images. */
@@ -19,7 +19,10 @@ sharp.unblock({
 sharp.cache(false);
 sharp.concurrency(THREADS_PER_IMAGE);
 
-/** Why a file has no thumbnail and no hash. It stays so: the same bytes have the same fault each time. */
+/**
+ * Why a file has no thumbnail and no hash. The same bytes have the same fault each time, except for `too_slow`, which
+ * a busy machine can cause.
+ */
 export type ImageFault = 'not_an_image' | 'too_large' | 'too_many_pixels' | 'too_slow' | 'broken';
 
 /** Width and height in pixels, as shown: after the rotation that the file asks for. */

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, test } from 'vitest';
+import { faultOfError } from '#application/media/image-decoder.ts';
 import { makeThumbnail, THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
 import { isSamePicture, perceptualHashOf } from '#application/media/perceptual-hash.ts';
 import { createThumbnails } from '#application/media/thumbnails.ts';
@@ -66,6 +67,15 @@ describe('makeThumbnail', () => {
       height: 320,
     });
   });
+  test('shows an image for print in the colours of a screen', async () => {
+    const file = await drawing(1, 64, 40).toColourspace('cmyk').jpeg().toBuffer();
+    expect(await sharp(file).metadata()).toMatchObject({ space: 'cmyk', channels: 4 });
+    const made = await makeThumbnail(file);
+    expect(await sharp((made as { webp: Buffer }).webp).metadata()).toMatchObject({
+      space: 'srgb',
+      channels: 3,
+    });
+  });
   test('holds the limit of bytes for an image that hardly compresses', async () => {
     const noise = Buffer.alloc(320 * 320 * 3);
     for (let at = 0, value = 1; at < noise.length; at += 1) {
@@ -99,6 +109,13 @@ describe('makeThumbnail', () => {
     expect(await makeThumbnail(Buffer.concat([jpeg, Buffer.alloc(IMAGE_MAX_BYTES)]))).toBe('too_large');
     await expect(sharp(tiff).metadata()).rejects.toThrow(/unsupported image format/);
     await expect(sharp(svg).metadata()).rejects.toThrow(/unsupported image format/);
+  });
+});
+
+describe('faultOfError', () => {
+  test('tells a decoder that was ended by its time limit from a broken file', () => {
+    expect(faultOfError(new Error('timeout: 33% complete'))).toBe('too_slow');
+    expect(faultOfError(new Error('VipsJpeg: premature end of JPEG image'))).toBe('broken');
   });
 });
 
