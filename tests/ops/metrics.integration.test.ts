@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -191,9 +192,34 @@ describe('the operator port', () => {
       );
       expect(text).toContain('nodejs_eventloop_lag_p99_seconds ');
       ending.abort();
+      expect((await request('/readyz')).status).toBe(503);
       expect(await missing()).toMatchObject({ missing: [{ what: 'process', why: 'shutting down' }] });
     } finally {
       await database.drop();
     }
+  });
+
+  test('a started process is degraded, and stays in service, while its servers are gone', async () => {
+    const gone = await freePort();
+    await using port = await openOperatorPort({
+      settings: {
+        METRICS_HOST: '127.0.0.1',
+        METRICS_PORT: 0,
+        DATABASE_URL: `postgres://nobody@127.0.0.1:${gone}/none`,
+        EVENT_STORE_URL: `esdb://127.0.0.1:${gone}?tls=false`,
+        NATS_URL: `nats://127.0.0.1:${gone}`,
+      },
+      log: silentLog(),
+      signal: new AbortController().signal,
+    });
+    const readiness = async () => {
+      const response = await fetch(`${port.url}/readyz`);
+      const { status, missing } = (await response.json()) as { status: string; missing: { what: string }[] };
+      return { code: response.status, status, missing: missing.map(({ what }) => what) };
+    };
+    const servers = ['postgres', 'event_store', 'nats'];
+    expect(await readiness()).toEqual({ code: 503, status: 'not_ready', missing: ['process', ...servers] });
+    port.started();
+    expect(await readiness()).toEqual({ code: 200, status: 'degraded', missing: servers });
   });
 });

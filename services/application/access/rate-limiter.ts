@@ -61,6 +61,15 @@ const Counted = z.object({
   counts: z.array(z.tuple([z.string(), z.int()])),
 });
 
+/** Parses JSON. Returns `undefined` for another text: core NATS carries messages of any sender. */
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Fixed-window rate limiter by key, such as the id of a workspace. Each process counts locally and exchanges its counts over NATS. */
 export const createRateLimiter = (clock: Clock): RateLimiter => {
   const node = randomUUID();
@@ -125,7 +134,7 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
 
   const addReported = (text: string): void => {
     enterWindow(clock.now().getTime());
-    const message = Counted.safeParse(JSON.parse(text));
+    const message = Counted.safeParse(parseJson(text));
     if (!message.success || message.data.node === node || message.data.window !== window) return;
     for (const [keyId, delta] of message.data.counts)
       used.set(keyId, Math.max(0, (used.get(keyId) ?? 0) + delta));

@@ -27,17 +27,22 @@ export type OperatorPortSettings = {
   readonly METRICS_PORT?: number | undefined;
 };
 
-export type Readiness = { readonly status: 'ready' | 'not_ready'; readonly missing: readonly Missing[] };
+/** `degraded`: the process works, and a server that other processes use too does not answer. */
+export type ReadinessStatus = 'ready' | 'degraded' | 'not_ready';
+export type Readiness = { readonly status: ReadinessStatus; readonly missing: readonly Missing[] };
 
-/** Creates the readiness check. Single-flight: concurrent callers share one run of the checks. */
-export const createReadinessCheck = (checks: Checks): (() => Promise<Readiness>) => {
+/**
+ * Creates the readiness check. Single-flight: concurrent callers share one run of the checks. A failed check of
+ * `required` means not ready, one of `shared` alone means degraded.
+ */
+export const createReadinessCheck = (required: Checks, shared: Checks = {}): (() => Promise<Readiness>) => {
   let running: Promise<Readiness> | undefined;
   return () => {
-    running ??= findMissing(checks)
-      .then((missing) => ({
-        status: missing.length === 0 ? ('ready' as const) : ('not_ready' as const),
-        missing,
-      }))
+    running ??= Promise.all([findMissing(required), findMissing(shared)])
+      .then(([lacking, away]): Readiness => {
+        const status = lacking.length > 0 ? 'not_ready' : away.length > 0 ? 'degraded' : 'ready';
+        return { status, missing: [...lacking, ...away] };
+      })
       .finally(() => {
         running = undefined;
       });
@@ -65,13 +70,14 @@ export type OperatorPortInput = {
   readonly log: Log;
   /** Aborted at shutdown. From then on the process is not ready. */
   readonly signal: AbortSignal;
-  /** Readiness checks in addition to those of the servers. */
+  /** Checks of this process that must pass before it is ready. */
   readonly checks?: Checks;
 };
 
 /**
- * Serves `/healthz` (the process runs), `/readyz` (200, or 503 with the failed checks) and `/metrics` (Prometheus
- * text).
+ * Serves `/healthz` (the process runs), `/readyz` and `/metrics` (Prometheus text). `/readyz` is 503 only while this
+ * process starts, ends or fails a check of its own. A server that is gone makes it `degraded`, with 200: it would
+ * otherwise take all processes out of service at once, and those serve what they can without it.
  */
 export const openOperatorPort = async ({
   settings,
@@ -87,11 +93,11 @@ export const openOperatorPort = async ({
   let started = false;
   const resources = new AsyncDisposableStack();
   const servers = resources.use(openServerChecks(settings));
-  const readiness = createReadinessCheck({
+  const ownChecks = {
     process: async () => (signal.aborted ? 'shutting down' : started ? null : 'starting'),
-    ...servers.checks,
     ...checks,
-  });
+  };
+  const readiness = createReadinessCheck(ownChecks, servers.checks);
 
   const replyTo = async ({ method, url = '' }: IncomingMessage): Promise<Reply> => {
     const [path] = url.split('?', 1);
@@ -100,7 +106,7 @@ export const openOperatorPort = async ({
     if (path === '/healthz') return json(200, { status: 'ok' });
     if (path === '/readyz') {
       const found = await readiness();
-      return json(found.status === 'ready' ? 200 : 503, found);
+      return json(found.status === 'not_ready' ? 503 : 200, found);
     }
     if (path === '/metrics') {
       return { status: 200, type: registry.contentType, body: await registry.metrics() };

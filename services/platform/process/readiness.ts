@@ -6,6 +6,8 @@ import { type Database, openPool } from '../postgres/pool.ts';
 
 /** Milliseconds after which a check without a result counts as failed. */
 const CHECK_TIMEOUT_MS = 2_000;
+/** Milliseconds to open the connection to NATS. */
+const NATS_CONNECT_TIMEOUT_MS = 5_000;
 
 /** A readiness check. Resolves to `null` when it passes, else to a short reason. A rejection counts as a failure. */
 export type Check = () => Promise<string | null>;
@@ -99,12 +101,25 @@ export const openServerChecks = (urls: ServerUrls): ServerChecks => {
     };
   }
   if (NATS_URL !== undefined) {
-    let connection: NatsConnection | undefined;
-    resources.defer(async () => connection?.close());
+    // One attempt at a time: a check that ran out of time leaves its attempt to the next one.
+    let opening: Promise<NatsConnection> | undefined;
+    const open = (): Promise<NatsConnection> => {
+      const attempt = connect({
+        ...natsOptions(NATS_URL),
+        name: 'readiness',
+        maxReconnectAttempts: -1,
+        timeout: NATS_CONNECT_TIMEOUT_MS,
+      });
+      attempt.catch(() => {
+        if (opening === attempt) opening = undefined;
+      });
+      return attempt;
+    };
+    resources.defer(async () => (await opening?.catch(() => undefined))?.close());
     checks['nats'] = async () => {
-      if (connection === undefined || connection.isClosed()) {
-        connection = await connect({ ...natsOptions(NATS_URL), name: 'readiness', maxReconnectAttempts: -1 });
-      }
+      opening ??= open();
+      const connection = await opening;
+      if (connection.isClosed()) opening = undefined;
       await connection.flush();
       return null;
     };

@@ -76,6 +76,19 @@ describe('rate limits', () => {
   });
 });
 
+test('a message that is not JSON changes no count and ends no sharing', () => {
+  const { clock } = at('2026-11-20T09:00:10.000Z');
+  const { connection } = createBus();
+  using one = createRateLimiter(clock);
+  using other = createRateLimiter(clock);
+  one.share(connection);
+  other.share(connection);
+  for (const text of ['', '{', 'null', '\u0000']) connection.publish('api.requests_counted', text);
+  // The last request of a limit is published at once.
+  one.take('key', 1);
+  expect(other.look('key', 1).allowed).toBe(false);
+});
+
 /** Returns how many requests of the key count against a limit of 10, without changing the count. */
 const countRequests = (limits: ReturnType<typeof createRateLimiter>): number => {
   const { remaining } = limits.take('key', 10);
