@@ -96,6 +96,14 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       ALERTS_KILL_ROUNDS: 20 * factor,
     }),
   },
+  'server-faults': {
+    about: 'servers that are mute, cut, half-open or slow, with the limits of time; without a seed',
+    files: [
+      'tests/faults/server-faults.integration.test.ts',
+      'tests/faults/postgres-background.integration.test.ts',
+    ],
+    settings: () => ({ SERVER_FAULTS_TIMED: 1 }),
+  },
   benches: {
     about: 'every bench of a thousandth of its size, to its end; without a seed',
     files: ['tests/bench/tiny/tiny-benches.integration.test.ts'],

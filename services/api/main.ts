@@ -1,7 +1,7 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { systemClock } from '#platform/clock.ts';
-import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openEventStore, REQUEST_ANSWER_MS } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
@@ -33,7 +33,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
   const accessDb = resources.use(openReadDatabase(DATABASE_URL));
-  const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
+  const eventStore = resources.use(openEventStore(EVENT_STORE_URL, { answerWithinMs: REQUEST_ANSWER_MS }));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Retries without limit. The API serves without NATS and sends scrape requests once it is connected.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api'));

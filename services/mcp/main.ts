@@ -10,7 +10,7 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
-import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openEventStore, REQUEST_ANSWER_MS } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
@@ -47,7 +47,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
   // Tokens are private to this process: a role for reading does not see them, and a replica would be late.
   const tokens = resources.use(openReadDatabase(DATABASE_URL));
-  const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
+  const eventStore = resources.use(openEventStore(EVENT_STORE_URL, { answerWithinMs: REQUEST_ANSWER_MS }));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Retries without limit. The process serves without NATS and shares its request counts once it is connected.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'mcp'));

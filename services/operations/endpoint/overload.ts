@@ -1,4 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
+import { EventStoreSilent, isDiscoveryFailure } from '#platform/event-store/renewable-client.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 
 /** Codes of PostgreSQL for a statement that ran into its timeout, and for a server without free connections. */
@@ -19,8 +20,13 @@ const GRPC_CODES: ReadonlySet<unknown> = new Set([4, 14]);
 const RETRY_AFTER_SECONDS = 3;
 
 const isEventStoreFailure = (error: unknown): boolean => {
-  const { type, code, name } = (error ?? {}) as Readonly<Record<string, unknown>>;
-  return EVENT_STORE_TYPES.has(type) || GRPC_CODES.has(code) || name === 'AppendTimeout';
+  const { type, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  return (
+    EVENT_STORE_TYPES.has(type) ||
+    GRPC_CODES.has(code) ||
+    error instanceof EventStoreSilent ||
+    isDiscoveryFailure(error)
+  );
 };
 
 /**

@@ -70,10 +70,11 @@ const fitting = (queue: readonly Followed[], max: number, maxBytes: number): num
   return end === -1 ? queue.length : end;
 };
 
-/** Opens a catch-up subscription to `$all`, filtered on the server. */
+/** Opens a catch-up subscription to `$all`, filtered on the server. `onFailure` is called with the error that ends it. */
 export const followLog = (
   client: EventStoreDBClient,
   { after, prefixes, bufferItems }: FollowOptions,
+  onFailure: (error: unknown) => void = () => undefined,
 ): Follower => {
   const queue: Followed[] = [];
   let bufferedBytes = 0;
@@ -122,6 +123,7 @@ export const followLog = (
   });
   subscription.on('error', (error: Error) => {
     failure ??= error;
+    onFailure(error);
     changed.notify();
   });
   subscription.on('end', () => {

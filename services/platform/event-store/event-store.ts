@@ -1,5 +1,4 @@
 import {
-  EventStoreDBClient,
   END,
   type JSONEventType,
   jsonEvent,
@@ -13,13 +12,10 @@ import { categoryOf, type CommandMetadata, type Event, type RecordedEvent } from
 import { currentVersion, requireReadable } from '#contracts/events/schema-registry.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import { type Follower, followLog, type FollowOptions, toRecordedEvent } from './catch-up-subscription.ts';
-import { pause } from '../clock.ts';
 import { appendMeter } from '../telemetry/metrics.ts';
-import { sendAppend, slicesOf } from './append-with-retry.ts';
+import { createSendAppend, slicesOf, withTimeout } from './append-with-retry.ts';
+import { EventStoreSilent, openRenewableClient } from './renewable-client.ts';
 import { currentTraceparent, inSpan, isTracing } from '../telemetry/tracing.ts';
-
-/** Maximum milliseconds to wait for the client to close. A call that the server left open would hold it for ever. */
-const DISPOSE_LIMIT_MS = 200;
 
 /** Revision in its stream and commit position in the log of the last event appended. */
 export type Recorded = { readonly revision: bigint; readonly position: bigint };
@@ -73,40 +69,65 @@ export type EventStore = AsyncDisposable & {
   head(): Promise<bigint>;
 };
 
-/** The client's own error may repeat the connection string, which can hold a password. */
-const connect = (url: string): EventStoreDBClient => {
-  try {
-    return EventStoreDBClient.connectionString(url);
-  } catch {
-    throw new Error(
-      'EVENT_STORE_URL is not a connection string. Use the form esdb://user:password@host:2113?tls=true.',
-    );
-  }
+/** Milliseconds in which the event store must answer a call of a request. The request ends with 503 otherwise. */
+export const REQUEST_ANSWER_MS = 2_000;
+
+export type EventStoreLimits = {
+  /**
+   * Milliseconds in which an append, or the next event of a read, must arrive. `null` for background work: an append is
+   * retried for a minute, a read waits until the connection ends.
+   */
+  readonly answerWithinMs?: number | null;
 };
 
 /**
- * Opens the event store. It connects on first use, so a server that is down fails the first call. A process opens one
- * client. When one connection breaks, the client forgets the appends of all its connections. A reply that then
- * arrives over another connection would end the process.
+ * Opens the event store. It connects on first use, so a server that is down fails the first call. Appends have a client of
+ * their own, and one at a time: when a connection breaks, the package forgets the appends of all clients of the process. A
+ * reply that then arrives over another connection would end the process.
  */
-export const openEventStore = (url: string): EventStore => {
-  const client = connect(url);
+export const openEventStore = (url: string, { answerWithinMs = null }: EventStoreLimits = {}): EventStore => {
+  const sendAppend = createSendAppend(answerWithinMs);
+  const appending = openRenewableClient(url);
+  const reading = openRenewableClient(url);
+
+  /** Yields the events of a read. Throws `EventStoreSilent` when the next one does not arrive in time. */
+  const inTime = async function* <T>(
+    events: AsyncIterable<T> & { cancel(): Promise<void> },
+  ): AsyncGenerator<T> {
+    if (answerWithinMs === null) {
+      yield* events;
+      return;
+    }
+    const iterator = events[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await withTimeout(iterator.next(), answerWithinMs);
+        if (next.done) return;
+        yield next.value;
+      }
+    } catch (error) {
+      if (error instanceof EventStoreSilent) void events.cancel().catch(() => undefined);
+      throw error;
+    }
+  };
 
   const read = async function* <E extends Event>(
     stream: string,
     after = -1n,
   ): AsyncGenerator<RecordedEvent<E>> {
+    const client = reading.current();
     const events = client.readStream(stream, {
       direction: 'forwards',
       fromRevision: after < 0n ? START : after + 1n,
     });
     let ended = false;
     try {
-      for await (const { event } of events) if (event) yield toRecordedEvent<E>(event);
+      for await (const { event } of inTime(events)) if (event) yield toRecordedEvent<E>(event);
       ended = true;
     } catch (error) {
       ended = true;
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
+      reading.renewAfter(error, client);
       throw error;
     } finally {
       // A reader that stops early leaves its call open, and disposing of the client would wait for it.
@@ -117,8 +138,10 @@ export const openEventStore = (url: string): EventStore => {
   const last = async <E extends Event>(stream: string): Promise<RecordedEvent<E> | null> => {
     let found: RecordedEvent<E> | null = null;
     try {
-      const newest = client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 });
-      for await (const { event } of newest) if (event) found = toRecordedEvent<E>(event);
+      await reading.run(async (client) => {
+        const newest = client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 });
+        for await (const { event } of inTime(newest)) if (event) found = toRecordedEvent<E>(event);
+      });
     } catch (error) {
       if (!(error instanceof StreamNotFoundError)) throw error;
     }
@@ -153,7 +176,7 @@ export const openEventStore = (url: string): EventStore => {
       const took = (): number => (performance.now() - since) / 1_000;
       try {
         const result = await sendAppend(() =>
-          client.appendToStream(stream, jsonEvents, { expectedRevision }),
+          appending.run((client) => client.appendToStream(stream, jsonEvents, { expectedRevision })),
         );
         revision = result.nextExpectedRevision;
         position = result.position?.commit ?? 0n;
@@ -184,21 +207,20 @@ export const openEventStore = (url: string): EventStore => {
     last,
     load,
     append,
-    follow: (options) => followLog(client, options),
-    head: async () => {
-      let head = 0n;
-      // Read to its end: a reader that stops early leaves its call open, and disposing of the client would wait for it.
-      for await (const { event } of client.readAll({
-        direction: 'backwards',
-        fromPosition: END,
-        maxCount: 1,
-      })) {
-        if (event) head = event.position.commit;
-      }
-      return head;
+    follow: (options) => {
+      const client = reading.current();
+      return followLog(client, options, (error) => reading.renewAfter(error, client));
     },
+    head: () =>
+      reading.run(async (client) => {
+        let head = 0n;
+        // Read to its end: a reader that stops early leaves its call open, and disposing of the client would wait for it.
+        const newest = client.readAll({ direction: 'backwards', fromPosition: END, maxCount: 1 });
+        for await (const { event } of inTime(newest)) if (event) head = event.position.commit;
+        return head;
+      }),
     [Symbol.asyncDispose]: async () => {
-      await Promise.race([client.dispose(), pause(DISPOSE_LIMIT_MS)]);
+      await Promise.all([appending[Symbol.asyncDispose](), reading[Symbol.asyncDispose]()]);
     },
   };
 };
