@@ -53,7 +53,9 @@ describe('processes that record scans of a brand', () => {
   it('record one after the other', async () => {
     const domain = 'locked.example';
     const release = await holdLock(brandIdOf(domain));
-    const { chunks, end } = scanOf(domain, '2026-05-02T10:00:00Z', [ad('71')], { pages: ['710000001'] });
+    const { chunks, end } = scanOf(domain, '2026-05-02T10:00:00Z', [ad('71', { page_id: '710000001' })], {
+      pages: ['710000001'],
+    });
     for (const chunk of chunks) await stack.intake.submit(chunk);
     const submitted = stack.intake.submit(end);
     await untilWaiting(1);
@@ -64,7 +66,9 @@ describe('processes that record scans of a brand', () => {
       return types;
     };
     expect(await events()).toEqual([]);
-    const other = scanOf('not-locked.example', '2026-05-02T10:00:00Z', [ad('72')], { pages: ['720000001'] });
+    const other = scanOf('not-locked.example', '2026-05-02T10:00:00Z', [ad('72', { page_id: '720000001' })], {
+      pages: ['720000001'],
+    });
     for (const part of [...other.chunks, other.end]) await stack.intake.submit(part);
     await release();
     await submitted;
