@@ -102,7 +102,7 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       'tests/faults/server-faults.integration.test.ts',
       'tests/faults/postgres-background.integration.test.ts',
     ],
-    settings: () => ({ SERVER_FAULTS_TIMED: 1 }),
+    settings: () => ({ SERVER_FAULTS_ALL: 1 }),
   },
   benches: {
     about: 'every bench of a thousandth of its size, to its end; without a seed',

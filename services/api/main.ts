@@ -44,6 +44,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   });
 
   await waitForServers(log, signal, { DATABASE_URL });
+  await Promise.all([db.connect(), accessDb.connect()]);
   await createAccessTables(pool);
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;

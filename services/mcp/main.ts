@@ -58,6 +58,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   });
 
   await waitForServers(log, signal, { DATABASE_URL });
+  await Promise.all([db.connect(), tokens.connect()]);
   await createAccessTables(pool);
   await createAuthorizationTables(pool);
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;

@@ -70,7 +70,7 @@ export type EventStore = AsyncDisposable & {
 };
 
 /** Milliseconds in which the event store must answer a call of a request. The request ends with 503 otherwise. */
-export const REQUEST_ANSWER_MS = 2_000;
+export const REQUEST_ANSWER_MS = 4_000;
 
 export type EventStoreLimits = {
   /**

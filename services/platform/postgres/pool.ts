@@ -14,16 +14,14 @@ import { statementNames } from './statement-names.ts';
 
 /** Milliseconds to open a connection, or to wait for a free one of a pool. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Milliseconds to open a connection for hot reads. */
-const HOT_CONNECT_TIMEOUT_MS = 2_500;
 /** Pipelined connections per process for hot reads. Each carries many concurrent queries. */
 const PIPELINED_CLIENTS = 2;
 /** Maximum connections per process for slow queries. */
 const SLOW_POOL_CLIENTS = 6;
 /** Milliseconds after which the server cancels a hot read. */
-const HOT_STATEMENT_TIMEOUT_MS = 2_500;
-/** Milliseconds without a byte after which a connection for hot reads is replaced: a request is answered within 3 s. */
-const HOT_SILENCE_MS = 3_000;
+const HOT_STATEMENT_TIMEOUT_MS = 4_000;
+/** Milliseconds without a byte after which a connection for hot reads is replaced. */
+const HOT_SILENCE_MS = 5_000;
 /** Milliseconds after which the server cancels a search, so that it does not occupy a connection. */
 const SLOW_STATEMENT_TIMEOUT_MS = 5_000;
 /** Milliseconds after which the server cancels a statement of a command, or of another request that a person waits for. */
@@ -134,6 +132,12 @@ export const inTransaction = async <T>(
   }
 };
 
+export type OpenReadDatabase = ReadDatabase &
+  AsyncDisposable & {
+    /** Opens the connections for hot reads before the first request needs them. A failure shows with the first read. */
+    connect(): Promise<void>;
+  };
+
 /** A pipelined connection for hot reads. */
 type Hot = { readonly client: Client; readonly awaiting: Await };
 
@@ -141,7 +145,7 @@ type Hot = { readonly client: Client; readonly awaiting: Await };
  * Opens the database of the read side. `query` runs named statements on pipelined connections, for hot reads. `slow`
  * uses an ordinary pool with custom plans, for searches. A connection that is lost or silent is opened again on next use.
  */
-export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable => {
+export const openReadDatabase = (url: string): OpenReadDatabase => {
   const slow = openPool(url, SLOW_POOL_CLIENTS, {
     statement_timeout: SLOW_STATEMENT_TIMEOUT_MS,
     options: '-c plan_cache_mode=force_custom_plan',
@@ -155,7 +159,7 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
   const open = async (forget: () => void): Promise<Hot> => {
     const client = new Client({
       connectionString: url,
-      connectionTimeoutMillis: HOT_CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       options: SERVER_KEEP_ALIVE,
@@ -211,6 +215,9 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
     slow: async <Row>({ sql, values }: ReadQuery) => {
       const { rows } = await slow.query(statementOf(sql).text, values as unknown[]);
       return rows as readonly Row[];
+    },
+    connect: async () => {
+      await Promise.allSettled(slots.map((_, slot) => clientAt(slot)));
     },
     [Symbol.asyncDispose]: async () => {
       closed = true;
