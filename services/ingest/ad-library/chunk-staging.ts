@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { AdLibraryScanChunk } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { brandIdOf } from '#domain/ids.ts';
+import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { anotherBrand, partsOfAnotherBrandSql } from './scan-brand.ts';
 
@@ -98,6 +99,8 @@ export type StagedScan = {
   readonly chunks: readonly number[];
   /** True when any chunk has an ad without a social page. */
   readonly unnamed: boolean;
+  /** Pages on which the scan shows ads; `NO_PAGE` for ads without a page. */
+  readonly shownPages: readonly string[];
   /** Brands whose part of the scan is recorded. */
   readonly recordedFor: readonly string[];
 };
@@ -110,10 +113,12 @@ export const stagedScan = async (database: Database, scanId: string): Promise<St
   const { rows } = await database.query<StagedScan>(
     `select array(select chunk from ingest.staged_chunk where scan_id = $1 order by chunk) as chunks,
        exists (select from ingest.staged_chunk where scan_id = $1 and unnamed) as unnamed,
+       array(select distinct coalesce(social_page_id, '${NO_PAGE}') from ingest.staged_ad
+         where scan_id = $1 order by 1) as "shownPages",
        array(select brand_id::text from ingest.recorded_scan where scan_id = $1 order by brand_id) as "recordedFor"`,
     [scanId],
   );
-  return rows[0] ?? { chunks: [], unnamed: false, recordedFor: [] };
+  return rows[0] ?? { chunks: [], unnamed: false, shownPages: [], recordedFor: [] };
 };
 
 /**

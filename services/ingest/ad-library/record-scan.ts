@@ -13,9 +13,10 @@ import {
   claimStagedAds,
   deleteStagedScan,
   pagesConcerning,
+  type StagedScan,
   stagedScan,
 } from './chunk-staging.ts';
-import { pagesOfStagedAds, stagedBrands } from './staged-ads.ts';
+import { stagedBrands } from './staged-ads.ts';
 import { brandsOfStagedAds, type StagedSharedAd } from './shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { brandsOfLateScan, isLateForAny } from './lateness.ts';
@@ -45,6 +46,29 @@ const JUDGED_MAX = 5;
 /** Sums over the parts of a scan that are recorded. */
 type Recorded = { events: number; totals: ScanTotals | null };
 
+/** Returns the staged scan. Throws when its chunks are not those that the end states, unless the scan is recorded. */
+const requireChunks = (
+  staged: StagedScan,
+  { chunks: stated, brand_domain }: AdLibraryScanEnd,
+): StagedScan => {
+  const { chunks, recordedFor } = staged;
+  if (recordedFor.includes(brandIdOf(brand_domain))) return staged;
+  if (chunks.length < stated) throw new ChunksMissing(stated, chunks.length);
+  if (chunks.length > stated) {
+    throw new Refusal(
+      'invalid_input',
+      `The scan end states ${stated} chunks, but ${chunks.length} were submitted. Use a new \`scan_id\` for each scan.`,
+    );
+  }
+  return staged;
+};
+
+/** Returns the pages that the scan names or shows ads of. */
+const pagesOf = ({ coverage }: AdLibraryScanEnd, shownPages: readonly string[]): readonly string[] => [
+  ...coverage.pages.map(({ page_id }) => page_id),
+  ...shownPages,
+];
+
 /**
  * Decides and records a scan whose chunks are all staged, one brand after the other. The brand that the scan was made
  * for comes last: its `ScanRecorded` marks the whole scan as recorded. Safe to call again after any interruption.
@@ -56,10 +80,10 @@ export const recordStagedScan = async (
   end: AdLibraryScanEnd,
   locks: BrandLocks = NO_LOCKS,
 ): Promise<IntakeOutcome> => {
-  const pageIds = [
-    ...end.coverage.pages.map(({ page_id }) => page_id),
-    ...(await pagesOfStagedAds(database, end.scan_id, null)),
-  ].map((pageId) => (pageId === NO_PAGE ? brandIdOf(end.brand_domain) : pageId));
+  const { shownPages } = requireChunks(await stagedScan(database, end.scan_id), end);
+  const pageIds = pagesOf(end, shownPages).map((pageId) =>
+    pageId === NO_PAGE ? brandIdOf(end.brand_domain) : pageId,
+  );
   const recorded: Recorded = { events: 0, totals: null };
   return await locks.runOnPages(pageIds, async () => {
     for (let judged = 1; ; judged += 1) {
@@ -82,18 +106,13 @@ const recordParts = async (
   sums: Recorded,
 ): Promise<void> => {
   const scannedFor = brandIdOf(end.brand_domain);
-  const { chunks, unnamed, recordedFor } = await stagedScan(database, end.scan_id);
+  const staged = requireChunks(await stagedScan(database, end.scan_id), end);
+  const { chunks, unnamed, recordedFor } = staged;
+  const allPages = pagesOf(end, staged.shownPages);
   if (recordedFor.includes(scannedFor)) {
     sums.events += await moveShownAds(database, eventStore, end, chunks);
     if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
     return;
-  }
-  if (chunks.length < end.chunks) throw new ChunksMissing(end.chunks, chunks.length);
-  if (chunks.length > end.chunks) {
-    throw new Refusal(
-      'invalid_input',
-      `The scan end states ${end.chunks} chunks, but ${chunks.length} were submitted. Use a new \`scan_id\` for each scan.`,
-    );
   }
   const attribution = await attributeScan(database, eventStore, end, chunks);
   sums.events += attribution.events;
@@ -115,8 +134,6 @@ const recordParts = async (
     ...seenBy.keys(),
     ...(end.coverage.complete ? await brandsOfPages(database, pageIds) : []),
   ]);
-  const shownPages = chunks.length > 0 ? await pagesOfStagedAds(database, end.scan_id, null) : [];
-  const allPages = [...pageIds, ...shownPages];
   const isLate =
     attribution.isBlocked || (await isLateForAny(database, [...others, scannedFor], end, allPages));
   const brandsOfAd = isLate

@@ -73,7 +73,8 @@ export const openBrandLocks = (
     try {
       return await work();
     } finally {
-      if (client) await unlock(client);
+      // Not awaited: the result does not depend on it, and the pool ends only after all connections are back.
+      if (client) void unlock(client);
     }
   };
 
