@@ -66,7 +66,7 @@ const nameCategories = (path: readonly CategoryOnPath[], { data }: BrandEvent): 
 /** Brands with their counters, for the directory, the single-brand read, the breakdown and the sitemap. */
 export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
   name: 'brands',
-  version: 10,
+  version: 11,
   prefixes: ['brand-', 'category-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -149,6 +149,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
       case 'AdObservationCorrected': {
         const { before, after } = event.data;
         return [
+          ...brandTotals(event),
           ...(before === null ? [] : countStanding(brand_id, before, -1)),
           ...countStanding(brand_id, after, 1),
           lifespanOf(event, after),

@@ -67,7 +67,7 @@ const refreshTally = (brand_id: string): readonly Change[] => [
 /** Category trees of three levels. Each category has totals over the public brands in it and below it. */
 export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
-  version: 8,
+  version: 9,
   prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -133,6 +133,10 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
       case 'ScanCorrected':
       case 'AdAttributed':
         return [...brandTotals(event), ...refreshTally(event.data.brand_id)];
+      case 'AdObservationCorrected': {
+        const counted = brandTotals(event);
+        return counted.length === 0 ? [] : [...counted, ...refreshTally(event.data.brand_id)];
+      }
       case 'TrafficEstimated':
         if (event.data.figures.monthly_visits === undefined) return [];
         return [latest.change(event), ...refreshTally(event.data.brand_id)];
@@ -146,7 +150,6 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
       case 'AdsSeen':
       case 'AdsStillInactive':
       case 'AdsReworded':
-      case 'AdObservationCorrected':
         return [];
       default:
         event satisfies never;

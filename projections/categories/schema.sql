@@ -38,6 +38,12 @@ create table brand_totals (
   scan_id text collate "C",
   stated_active_ads bigint not null,
   stated_total_ads bigint not null,
+  -- Revision of the event that stated the totals of the newest scan.
+  stated_revision bigint,
+  -- Numbers of ads as an event out of order states them, and the revision of that event.
+  active_now bigint,
+  total_now bigint,
+  counted_revision bigint,
   active_ads bigint not null,
   total_ads bigint not null,
   -- Time of the newest scan that looked at the brand.

@@ -27,7 +27,7 @@ const refresh = (brand_id: string): readonly Change[] => [
 /** When each brand began to advertise. A nightly job writes the list from this. */
 export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   name: 'new-advertisers',
-  version: 5,
+  version: 6,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -67,7 +67,7 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
       }
       case 'AdObservationCorrected': {
         const { brand_id, ad_id, after } = event.data;
-        return [setStart(brand_id, ad_id, beganOn(after)), ...refresh(brand_id)];
+        return [setStart(brand_id, ad_id, beganOn(after)), ...brandTotals(event), ...refresh(brand_id)];
       }
       case 'AdAttributed': {
         const { brand_id, ad_id, ad } = event.data;

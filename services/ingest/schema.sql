@@ -30,6 +30,17 @@ begin
   end if;
 end $$;
 
+-- Tables of an older release lack the confidence of links and the times of registrations. The next start folds the log
+-- from its beginning.
+do $$
+begin
+  if to_regclass('ingest.folded_to') is not null and not exists (
+      select from information_schema.columns
+      where table_schema = 'ingest' and table_name = 'page_link' and column_name = 'confidence') then
+    drop table ingest.folded_to;
+  end if;
+end $$;
+
 -- Without its checkpoint the log is folded from its beginning, and with it the links of all pages.
 do $$
 begin
@@ -147,6 +158,8 @@ create table if not exists ingest.brand (
   brand_id uuid primary key,
   domain text not null unique
 );
+-- Time of the first observation that named the brand. A scan that names it sooner is in `ingest.scan` only.
+alter table ingest.brand add column if not exists registered_at text collate "C";
 
 create table if not exists ingest.linked_page (
   brand_id uuid not null,
@@ -166,6 +179,8 @@ create table if not exists ingest.page_link (
   linked boolean not null,
   primary key (social_page_id, brand_id, observed_at)
 );
+-- Null for an observation that ended the link.
+alter table ingest.page_link add column if not exists confidence real;
 create index if not exists page_link_by_brand on ingest.page_link (brand_id);
 
 -- One row per brand: the revision of its adLibrary stream that the tables below reflect, and the ad counters.
@@ -193,6 +208,9 @@ create table if not exists ingest.ad (
   destination text collate "C",
   primary key (ad_id, brand_id)
 );
+-- Domains to which the ad led before. Null for most ads, and in rows of an older release.
+alter table ingest.ad add column if not exists former_domains text[];
+create index if not exists ad_by_former_domain on ingest.ad using gin (former_domains) where former_domains is not null;
 create index if not exists ad_by_destination on ingest.ad (destination, brand_id) where destination is not null;
 -- In tables of an older release, an ad has one row.
 do $$

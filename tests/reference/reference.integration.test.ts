@@ -28,7 +28,7 @@ const without = (...names: readonly Feature[]): readonly Feature[] =>
 
 /**
  * Traits that the service treats as the model does. Worlds of `npm test` have all traits of a row at once. Left out are ads
- * that move between brands together with links and domains that become known after the first scan, if scans are late too.
+ * that move between brands together with links and profiles that arrive after later observations.
  */
 const HOLDING: readonly (readonly Feature[])[] = [
   [],
@@ -45,7 +45,7 @@ const HOLDING: readonly (readonly Feature[])[] = [
     'late-links',
   ),
   without('late-scans', 'late-links'),
-  without('changing-links', 'links-within-days', 'late-registration', 'late-links'),
+  without('late-links'),
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {

@@ -3,6 +3,7 @@ import type { Event } from '../event.ts';
 import type {
   AdContent,
   AdCounted,
+  AdsNow,
   BlankField,
   Novelty,
   ScanTotals,
@@ -102,6 +103,7 @@ export type AdObservationCorrected = Event<
     readonly withdrawn: readonly Occurrence[];
     /** Occurrences in the order of observation that were not reported before. */
     readonly added: readonly Occurrence[];
+    readonly ads_now?: AdsNow;
   }
 >;
 
@@ -119,6 +121,7 @@ export type AdAttributed = Event<
     readonly ad: AdRecord;
     /** Order of the ad's move before, if that has the same time. Absent: the time decides which of two moves is later. */
     readonly after?: string;
+    readonly ads_now?: AdsNow;
   }
 >;
 
@@ -151,5 +154,6 @@ export type ScanCorrected = Event<
      * times of replies. Older releases do not record it.
      */
     readonly last_look?: LastLook | null;
+    readonly ads_now?: AdsNow;
   }
 >;

@@ -84,3 +84,9 @@ export type BlankField = Exclude<
   keyof ShownFields,
   'page_id' | 'page_name' | 'stopped_on' | 'countries' | 'versions'
 >;
+
+/**
+ * Numbers of the brand's ads after the event: those that are not inactive, and all. Events that arrive out of order state
+ * them, because the totals of a scan hold for the time of that scan. Older releases do not record them.
+ */
+export type AdsNow = { readonly active: number; readonly total: number };

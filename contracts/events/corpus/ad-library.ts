@@ -2,7 +2,15 @@ import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts'
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
 import type { AdAttributed, AdObservationCorrected, ScanCorrected } from './ad-library-corrections.ts';
-import type { AdContent, AdCounted, BlankField, Novelty, ScanTotals, Sighting } from './ad-library-values.ts';
+import type {
+  AdContent,
+  AdCounted,
+  AdsNow,
+  BlankField,
+  Novelty,
+  ScanTotals,
+  Sighting,
+} from './ad-library-values.ts';
 import type { EventVersions } from '../versions.ts';
 
 /**
@@ -212,6 +220,7 @@ export type ScanRecorded = Event<
     /** The totals hold in the order of observation, also in a scan that arrived late. Absent in older releases. */
     readonly chronological?: true;
     readonly totals: ScanTotals;
+    readonly ads_now?: AdsNow;
   }
 >;
 

@@ -7,7 +7,7 @@ import { movedBetween } from '#domain/corpus/ad-library/contributions.ts';
 import { pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { historyOf } from '#domain/corpus/ad-library/replay.ts';
 import { correctScan } from '#domain/corpus/ad-library/scan.ts';
-import { NO_COUNTS } from '#domain/corpus/ad-library/state.ts';
+import { adsNowOf, NO_COUNTS } from '#domain/corpus/ad-library/state.ts';
 import { derivedId } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -59,6 +59,7 @@ const decideCorrections = async (
     ? { scan_id: lastScan.scan_id, observed_at: lastScan.observed_at, totals: lastScan.totals }
     : null;
   const events: AdLibraryEvent[] = [];
+  const adsNow = adsNowOf(library.state);
   let totals = NO_TOTALS;
   let totalsAt = '';
   for (const scan of scans) {
@@ -71,7 +72,7 @@ const decideCorrections = async (
       const noLook = !looks.has(scan_id);
       if (observed_at < since || (isReliable === scan.reliable && noLook === scan.noLook)) continue;
       const change = { reliable: isReliable, noLook, totals: scan.totals };
-      events.push(correctScan(header, corrected_by, change, lastLook));
+      events.push(correctScan(header, corrected_by, change, lastLook, adsNow));
       continue;
     }
     const namesLinkedPage = pagesLinkedAt(links, observed_at).some((id) => scan.pageIds.has(id));
@@ -81,7 +82,7 @@ const decideCorrections = async (
     const active = totals.active + moved.active;
     const missing = totals.missing + moved.missing;
     const own = { ...totals, active, missing, total: totals.total + moved.total };
-    events.push(closeScan(header, { reliable: isReliable, late: true, seen: 0 }, history, own));
+    events.push(closeScan(header, { reliable: isReliable, late: true, seen: 0 }, history, own, adsNow));
   }
   return events;
 };

@@ -21,6 +21,7 @@ import { latenessOf, pagesMetSooner, searchesBeside } from './lateness.ts';
 import { adsMovedBefore, extentOfSharedAds, type OwnedAd, shareAds, sharedAdIds } from './shared-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import { adsToDecideAgain, looksWithLateScan } from './recorded-looks.ts';
+import { adsLeadingTo } from '../attribution/move-ads.ts';
 import { movesOfBrand } from '../attribution/move-log.ts';
 import {
   completeScansOfDay,
@@ -48,6 +49,8 @@ export type BrandPart = {
   readonly isLate: boolean;
   /** Ids of the scan's ads that belong to this brand and to others in the course of time. */
   readonly shared: ReadonlyMap<string, OwnedAd | null>;
+  /** The domain that the scan registers, if ads that lead to it are decided again; else `null`. */
+  readonly domain: string | null;
 };
 
 /** Thrown when a later scan or move was recorded since the scan was judged to be in order. The scan must be judged again. */
@@ -162,7 +165,7 @@ const decideLate = async function* (
     ...new Set([
       ...extent.pageIds,
       ...(await pagesOfBrand(database, brandId)),
-      ...(await pagesOfStagedAds(database, header.scan_id, brandId)),
+      ...(await pagesOfStagedAds(database, header.scan_id, shared.size === 0 ? brandId : null)),
       ...header.pageIds,
       ...links.map(({ page_id }) => page_id),
     ]),
@@ -217,8 +220,12 @@ const decideLate = async function* (
     );
   }
   for await (const adIds of sharedAdIds(database, brandId, header.scan_id)) yield await decide([], adIds);
+  const registered = part.domain === null ? null : { domain: part.domain, exceptScanId: header.scan_id };
+  if (registered) {
+    for await (const adIds of adsLeadingTo(database, brandId, registered)) yield await decide([], adIds);
+  }
   const metSooner = pagesMetSooner(late.shownPages, late.metAt, header);
-  for await (const adIds of adsToDecideAgain(database, brandId, header, metSooner)) {
+  for await (const adIds of adsToDecideAgain(database, brandId, header, metSooner, part.domain)) {
     yield await decide([], adIds, true);
   }
   const reliable = await reliableScansOfDay(part, links);
@@ -266,7 +273,8 @@ export const decideForBrand = async function* (
   const staged = isShown ? await pagesOfStagedAds(database, header.scan_id, library.brandId) : [];
   const order = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
   if (order === 'late' && !part.isLate) throw new BecameLate(header.scan_id);
-  const lateness = order === 'in_order' && part.shared.size > 0 ? 'late' : order;
+  const isAgain = part.shared.size > 0 || part.domain !== null;
+  const lateness = order === 'in_order' && isAgain ? 'late' : order;
   const links = await linksOf(database, library.brandId);
   const isConcerned =
     lateness === 'late' ||

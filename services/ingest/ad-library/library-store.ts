@@ -17,7 +17,7 @@ import {
 import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
-import { destinationOf } from '../attribution/brand-of-ad.ts';
+import { destinationOf, formerDomainsOf } from '../attribution/brand-of-ad.ts';
 import { adIdsOf } from './event-ads.ts';
 import { saveMoves } from '../attribution/move-log.ts';
 
@@ -105,16 +105,17 @@ const SAVE = `
     returning 1
   ), ads as (
     insert into ingest.ad (ad_id, brand_id, social_page_id, live, shown_ended, first_seen_at, page_met_at, known,
-      destination)
+      destination, former_domains)
     select i.ad_id, $1::uuid, i.social_page_id, i.live, i.shown_ended, i.first_seen_at, i.page_met_at, i.known::jsonb,
-      i.destination
-    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[], $20::text[])
-      as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at, destination)
+      i.destination, string_to_array(i.former, ' ')
+    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[], $12::text[], $14::boolean[], $15::text[], $20::text[],
+        $21::text[])
+      as i(ad_id, social_page_id, live, known, first_seen_at, shown_ended, page_met_at, destination, former)
     where exists (select from current)
     on conflict (ad_id, brand_id) do update set social_page_id = excluded.social_page_id, live = excluded.live,
       shown_ended = excluded.shown_ended,
       first_seen_at = excluded.first_seen_at, page_met_at = excluded.page_met_at, known = excluded.known,
-      destination = excluded.destination
+      destination = excluded.destination, former_domains = excluded.former_domains
   ), owners as (
     insert into ingest.ad_owner (ad_id, brand_id)
     select i.ad_id, $1::uuid from unnest($7::text[]) as i(ad_id)
@@ -208,6 +209,7 @@ export const saveLibrary = async (
       adLibraryStream(brandId),
       commandId,
       ads.map(({ content }) => destinationOf(content.link_url)),
+      ads.map((ad) => formerDomainsOf(ad).join(' ') || null),
     ],
   };
   const { corrections, moves } = changed;

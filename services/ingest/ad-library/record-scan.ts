@@ -23,6 +23,8 @@ import { brandsOfLateScan, isLateForAny } from './lateness.ts';
 import { BecameLate, decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';
+import { registeredBy } from '../attribution/known-brands.ts';
+import { holdersOfDomain, moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { brandsLeftBy } from '../attribution/move-log.ts';
 
 /** Thrown when the end of a scan arrives before all of its chunks. Retryable: the missing chunks may still arrive. */
@@ -106,16 +108,30 @@ const recordParts = async (
   sums: Recorded,
 ): Promise<void> => {
   const scannedFor = brandIdOf(end.brand_domain);
+  const scan = { scan_id: end.scan_id, observed_at: end.scanned_at, scannedFor };
   const staged = requireChunks(await stagedScan(database, end.scan_id), end);
   const { chunks, unnamed, recordedFor } = staged;
   const allPages = pagesOf(end, staged.shownPages);
-  if (recordedFor.includes(scannedFor)) {
+  sums.events += await completeMoves(database, eventStore, 'all');
+  const registered = await registeredBy(database, end);
+  const finishMoves = async (): Promise<void> => {
     sums.events += await moveShownAds(database, eventStore, end, chunks);
+    if (registered)
+      sums.events += await moveAdsOfDomain(database, eventStore, { ...registered, byScans: true });
+  };
+  if (recordedFor.includes(scannedFor)) {
+    await finishMoves();
     if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
     return;
   }
   const attribution = await attributeScan(database, eventStore, end, chunks);
   sums.events += attribution.events;
+  const holders = registered ? await holdersOfDomain(database, registered) : [];
+  const isRegistrationLate =
+    attribution.isBlocked ||
+    (holders.length > 0 && (await isLateForAny(database, [...holders, scannedFor], end, allPages)));
+  if (registered && holders.length > 0 && !isRegistrationLate)
+    sums.events += await moveAdsOfDomain(database, eventStore, registered);
   let left: ReadonlySet<string> = new Set();
   let seenBy: ReadonlyMap<string, number> = new Map();
   if (chunks.length > 0) {
@@ -132,12 +148,12 @@ const recordParts = async (
     ...recordedFor,
     ...left,
     ...seenBy.keys(),
+    ...(isRegistrationLate ? holders : []),
     ...(end.coverage.complete ? await brandsOfPages(database, pageIds) : []),
   ]);
-  const isLate =
-    attribution.isBlocked || (await isLateForAny(database, [...others, scannedFor], end, allPages));
+  const isLate = isRegistrationLate || (await isLateForAny(database, [...others, scannedFor], end, allPages));
   const brandsOfAd = isLate
-    ? await brandsOfStagedAds(database, end.scan_id, scannedFor, chunks)
+    ? await brandsOfStagedAds(database, scan, chunks)
     : new Map<string, StagedSharedAd>();
   if (isLate) {
     const more = await brandsOfLateScan(database, end, scannedFor, allPages);
@@ -189,6 +205,7 @@ const recordParts = async (
               isLeft: left.has(brandId),
               isLate,
               shared,
+              domain: isRegistrationLate && registered ? registered.domain : null,
             },
             part,
           ),
@@ -198,6 +215,6 @@ const recordParts = async (
     sums.events += store.appended();
     if (part.totals) sums.totals = addTotals(sums.totals, part.totals);
   }
-  sums.events += await moveShownAds(database, eventStore, end, chunks);
+  await finishMoves();
   if (chunks.length > 0) await deleteStagedScan(database, end.scan_id);
 };

@@ -6,6 +6,7 @@ import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { destinationsUnder } from '../attribution/brand-of-ad.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import type { BrandScan } from './scan-log.ts';
 
@@ -17,15 +18,17 @@ import type { BrandScan } from './scan-log.ts';
 /**
  * Yields the brand's ads that a late scan may concern, in slices of ids: those on its pages and on pages that it meets
  * sooner, and, if it is a look at unnamed pages, those that scans for the same brand showed first (rule 3). Staged ads of the
- * scan are left out, and so are ads that ever moved between brands: `sharedAdIds` yields those.
+ * scan are left out, and so are ads that ever moved between brands: `sharedAdIds` yields those. So are ads that lead to `domain` or led to it once.
  */
 export const adsToDecideAgain = async function* (
   database: Database,
   brandId: string,
   scan: Pick<ScanHeader, 'scan_id' | 'scanned_for' | 'complete' | 'pageIds'>,
   metSooner: ReadonlySet<string> = new Set(),
+  domain: string | null = null,
 ): AsyncGenerator<readonly string[]> {
   const SLICE_ADS = 500;
+  const destinations = domain === null ? null : destinationsUnder(domain);
   for (let after = ''; ; ) {
     const { rows } = await database.query<{ ad_id: string }>(
       `select ad_id from ingest.ad a
@@ -34,6 +37,7 @@ export const adsToDecideAgain = async function* (
              where first.scan_id = (a.known->'looks'->0->>'scan_id')::uuid and first.scanned_for = $7)))
          and not a.known ? 'placings' and not exists (select from ingest.ad_move m where m.ad_id = a.ad_id)
          and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
+         and not coalesce((destination >= $8 and destination < $9) or former_domains @> array[$10::text], false)
        order by ad_id limit ${SLICE_ADS}`,
       [
         brandId,
@@ -43,6 +47,9 @@ export const adsToDecideAgain = async function* (
         scan.complete && scan.scanned_for === brandId,
         scan.complete || metSooner.has(NO_PAGE),
         scan.scanned_for,
+        destinations?.from ?? null,
+        destinations?.until ?? null,
+        domain,
       ],
     );
     if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);

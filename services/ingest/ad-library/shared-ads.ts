@@ -1,19 +1,19 @@
-import type { BrandSince } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { isBlank } from '#domain/corpus/ad-library/ad-content.ts';
+import { brandAt, domainsOf, momentsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import {
   areAsShown,
+  brandsOverTime,
   isOfOneBrand,
-  type Placing,
   placingsOf,
   type SharedAd,
-} from '#domain/corpus/ad-library/late/brand-timeline.ts';
+} from '#domain/corpus/ad-library/attribution/brand-timeline.ts';
 import { type LateScan, looksOfAd, type SharedAds } from '#domain/corpus/ad-library/late/replay-both.ts';
 import { insertScan } from '#domain/corpus/ad-library/replay.ts';
-import { compactLooks, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
+import { compactLooks, compareScans, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import type { AdState } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { brandsOfAds } from '../attribution/brand-of-ad.ts';
+import { type Deciding, knownBrands, placesOf } from '../attribution/known-brands.ts';
 import { adsOfChunk } from './staged-ads.ts';
 import { scansOfBrand } from './scan-log.ts';
 
@@ -57,18 +57,17 @@ export type StagedSharedAd = {
 };
 
 /**
- * Returns the brands to which each staged ad may ever have belonged, by what its scans showed and this one shows. Ads that
- * can only belong to the brand that owns them are left out.
+ * Returns the brands to which each staged ad may ever have belonged, by what its scans showed and this one shows, and by
+ * what was known at each time. Ads that can only belong to the brand that owns them are left out.
  */
 export const brandsOfStagedAds = async (
   database: Database,
-  scanId: string,
-  scannedFor: string,
+  scan: Deciding & { readonly scannedFor: string },
   chunks: readonly number[],
 ): Promise<ReadonlyMap<string, StagedSharedAd>> => {
   const found = new Map<string, StagedSharedAd>();
   for (const chunk of chunks) {
-    const shown = await adsOfChunk(database, scanId, chunk);
+    const shown = await adsOfChunk(database, scan.scan_id, chunk);
     const adIds = shown.map(({ ad_id }) => ad_id);
     const [states, moved] = [await statesOf(database, adIds), await adsMovedBefore(database, adIds)];
     const firstScans = await scannedForOf(
@@ -89,20 +88,29 @@ export const brandsOfStagedAds = async (
         looks[0]?.shown?.page_id ?? ad.page_id,
         ...looks.flatMap((look) => look.shown?.page_id ?? []),
       ]);
-      const first = firstScans.get(state?.ad.looks[0]?.scan_id ?? '') ?? scannedFor;
+      const firstLook = state?.ad.looks[0];
+      const first = firstScans.get(firstLook?.scan_id ?? '') ?? scan.scannedFor;
+      const since = firstLook && compareScans(firstLook, scan) < 0 ? firstLook : scan;
       return [...links].flatMap((link_url) =>
         [...pages].flatMap((page_id) =>
-          [...new Set([first, scannedFor])].map((one) => ({
+          [...new Set([first, scan.scannedFor])].map((one) => ({
             ad_id: ad.ad_id,
             link_url,
             page_id,
             scannedFor: one,
+            since,
           })),
         ),
       );
     });
-    const brandIds = await brandsOfAds(database, possible);
-    const placed = possible.map(({ ad_id }, index) => ({ ad_id, brandId: brandIds[index] ?? scannedFor }));
+    const { before: without, after: known } = await knownBrands(database, ...placesOf(possible), scan);
+    const placed = possible.flatMap(({ ad_id, since, ...place }) => {
+      const about = { ...place, domains: domainsOf(place.link_url) };
+      return momentsOf(about, since, known).flatMap((moment) => [
+        { ad_id, brandId: brandAt(about, moment, known) },
+        { ad_id, brandId: brandAt(about, moment, without) },
+      ]);
+    });
     const ofAd = Map.groupBy(placed, ({ ad_id }) => ad_id);
     for (const ad_id of adIds) {
       const before = states.get(ad_id) ?? null;
@@ -233,22 +241,17 @@ export const shareAds = async (
     return { before: placingsOf(looks.before, all), after: placingsOf(looks.after, all) };
   });
   const flat = placings.flatMap(({ before, after }) => [...before, ...after]);
-  const brands = await brandsOfAds(database, flat);
-  const brandOf = new Map(flat.map((placing, index) => [placing, brands[index] ?? placing.scannedFor]));
-  const since = (list: readonly Placing[]): readonly BrandSince[] =>
-    list.map((one) => ({
-      scan_id: one.scan_id,
-      observed_at: one.observed_at,
-      brand_id: brandOf.get(one) ?? one.scannedFor,
-    }));
+  const { scan_id, observed_at, header } = late.scan;
+  const deciding = { scan_id, observed_at, scannedFor: header.scanned_for };
+  const known = await knownBrands(database, ...placesOf(flat), deciding);
   const ads = new Map<string, SharedAd>();
   const foreign = new Map<string, AdState | undefined>();
   const unsettled = new Set<string>();
   adIds.forEach((adId, index) => {
     const state = states.get(adId);
     const own = {
-      before: since(placings[index]?.before ?? []),
-      after: since(placings[index]?.after ?? []),
+      before: brandsOverTime(placings[index]?.before ?? [], known.before),
+      after: brandsOverTime(placings[index]?.after ?? [], known.after),
     };
     const isForeign = state === undefined ? !isOwn(adId) : state.brandId !== brandId;
     // The part of another brand may have corrected the ad already.

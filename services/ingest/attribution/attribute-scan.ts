@@ -1,4 +1,5 @@
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
+import { brandAt, domainsOf, momentsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -10,7 +11,8 @@ import {
   pagesOfStagedAds,
 } from '../ad-library/staged-ads.ts';
 import { latenessOf } from '../ad-library/lateness.ts';
-import { brandsOfAds, type Misplaced, misplacedAds, movedAtOf } from './brand-of-ad.ts';
+import { type Misplaced, misplacedAds, movedAtOf, placedAds } from './brand-of-ad.ts';
+import { knownBrands, placesOf } from './known-brands.ts';
 import { moveAdsBy, moveMisplacedAds } from './move-ads.ts';
 
 /** Attribution of the ads that a staged scan shows (rule 10). */
@@ -32,7 +34,7 @@ const movesByRegistration = async (
 /**
  * Attributes the staged ads (rule 10). New ones get the brand that they belong to. Recorded ones move at the time of the
  * scan, before it is decided, if it is in order for both brands. Returns the number of events. `isBlocked`: an ad
- * stays for now because the scan is late.
+ * stays for now because the scan is late, or because what became known later decides about it.
  */
 export const attributeScan = async (
   database: Database,
@@ -41,6 +43,7 @@ export const attributeScan = async (
   chunks: readonly number[],
 ): Promise<{ readonly events: number; readonly isBlocked: boolean }> => {
   const scannedFor = brandIdOf(brand_domain);
+  const scan = { scan_id, observed_at: scanned_at, scannedFor };
   let pageIds: readonly string[] | null = null;
   const inOrder = new Map<string, boolean>();
   const isInOrder = async (brandId: string): Promise<boolean> => {
@@ -58,24 +61,41 @@ export const attributeScan = async (
   let isBlocked = false;
   for (const chunk of chunks) {
     const ads = await adsOfChunk(database, scan_id, chunk);
-    const owners = await ownersOf(
-      database,
-      ads.map(({ ad_id }) => ad_id),
-    );
-    const unowned = ads.filter(({ ad_id }) => !owners.has(ad_id));
-    const brands = await brandsOfAds(
-      database,
-      unowned.map(({ link_url, page_id }) => ({ link_url, page_id, scannedFor })),
-    );
-    const attributed = unowned.map(({ ad_id }, index) => [ad_id, brands[index] ?? scannedFor] as const);
-    await attributeStagedAds(database, scan_id, new Map(attributed));
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
+    const owners = await ownersOf(database, [...shown.keys()]);
+    const placed = await placedAds(database, [...owners.keys()], shown);
+    const unowned = ads
+      .filter(({ ad_id }) => !owners.has(ad_id))
+      .map(({ ad_id, link_url, page_id }) => ({ ad_id, link_url, page_id, scannedFor }));
+    const all = [...placed, ...unowned];
+    const { after } = await knownBrands(database, ...placesOf(all), scan);
+    const brandsOf = new Map(
+      all.map((ad) => {
+        const about = { ...ad, domains: domainsOf(ad.link_url) };
+        const brands = momentsOf(about, scan, after).map((moment) => brandAt(about, moment, after));
+        const [atScan = scannedFor] = brands;
+        return [
+          ad.ad_id,
+          { atScan, now: brands.at(-1) ?? atScan, stays: new Set(brands).size === 1 },
+        ] as const;
+      }),
+    );
+    await attributeStagedAds(
+      database,
+      scan_id,
+      new Map(unowned.map(({ ad_id }) => [ad_id, brandsOf.get(ad_id)?.atScan ?? scannedFor])),
+    );
     const moves: Misplaced[] = [];
-    for (const move of await misplacedAds(database, [...owners.keys()], shown)) {
-      const isNext = movedAtOf(move) <= scanned_at;
-      if (isNext && (await isInOrder(move.from)) && (await isInOrder(move.to))) moves.push(move);
+    for (const { ad_id, brand_id: from, since } of placed) {
+      const { now: to, stays } = brandsOf.get(ad_id) ?? { now: from, stays: true };
+      if (!stays) isBlocked = true;
+      if (to === from) continue;
+      const move = { ad_id, from, to, since };
+      const isNext = stays && movedAtOf(move) <= scanned_at;
+      if (isNext && (await isInOrder(from)) && (await isInOrder(to))) moves.push(move);
       else isBlocked = true;
     }
+    if (unowned.some(({ ad_id }) => brandsOf.get(ad_id)?.stays === false)) isBlocked = true;
     // The scan may register its brand's domain. It does not count for a brand that an ad leaves only because of that.
     const isLeft = await movesByRegistration(database, moves);
     const registration = { id: derivedId('registration', `${brand_domain}|${scan_id}`), at: scanned_at };

@@ -1,20 +1,18 @@
-import { destinationDomains } from '#contracts/values/ad-destination.ts';
+import { domainsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import type { AdState } from '#domain/corpus/ad-library/state.ts';
 import { isBlank } from '#domain/corpus/ad-library/ad-content.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** To which brand an ad belongs by what is known now (rule 10). */
 
 /** Holds what attribution depends on. */
-export type Attributable = {
+export type AdPlace = {
   /** The newest destination that is not blank. */
   readonly link_url: string | null;
   readonly page_id: string | null;
   /** The brand that the first scan of the ad was made for. */
   readonly scannedFor: string;
 };
-
-const domainsOf = (link: string | null): readonly string[] =>
-  link === null || isBlank(link) ? [] : destinationDomains(link);
 
 /**
  * Returns the destination's host as `ingest.ad` stores it, with the labels in reverse order: `com.shop.www.`. Null when
@@ -25,6 +23,26 @@ export const destinationOf = (link: string | null): string | null => {
   return host === undefined ? null : `${host.split('.').toReversed().join('.')}.`;
 };
 
+/** Returns the domains to which the ad led by earlier looks, and does not lead now. */
+export const formerDomainsOf = ({
+  looks,
+  content,
+}: Pick<AdState, 'looks' | 'content'>): readonly string[] => {
+  const links = new Set(looks.flatMap(({ shown }) => shown?.link_url ?? []));
+  if (links.size < 2) return [];
+  const present = new Set(domainsOf(content.link_url));
+  return [...new Set([...links].flatMap(domainsOf))].filter((domain) => !present.has(domain));
+};
+
+/** Returns the range of destinations, as `destinationOf` returns them, of a domain and the hosts below it. */
+export const destinationsUnder = (
+  domain: string,
+): { readonly from: string; readonly until: string } | null => {
+  const from = destinationOf(domain);
+  // The character after the dot in the order of bytes ends the range.
+  return from === null ? null : { from, until: `${from.slice(0, -1)}/` };
+};
+
 /**
  * Returns the brand of each ad, in the order of `ads`: the brand with the longest domain that the destination belongs to,
  * else the brand that the page is linked to with the highest confidence, else the brand of the first scan. Destinations
@@ -32,7 +50,7 @@ export const destinationOf = (link: string | null): string | null => {
  */
 export const brandsOfAds = async (
   database: Database,
-  ads: readonly Attributable[],
+  ads: readonly AdPlace[],
 ): Promise<readonly string[]> => {
   const domains = ads.map(({ link_url }) => domainsOf(link_url));
   const asked = [...new Set(domains.flat())];
@@ -71,17 +89,24 @@ export const movedAtOf = ({ since }: Misplaced): string => since.split('|', 1)[0
 /** Holds what a staged scan shows of an ad, as far as attribution depends on it. */
 export type Shown = { readonly link_url: string | null; readonly page_id: string | null };
 
+/** An ad with its recorded brand. `since` as in `Misplaced`. */
+export type PlacedAd = AdPlace & {
+  readonly ad_id: string;
+  readonly brand_id: string;
+  readonly since: string;
+};
+
 /**
- * Returns the ads among these whose brand changes, by what is recorded of them and, where `shown` has the ad, by what a
- * newer scan shows of it. A blank changes nothing (rule 4). They come by id, so that the events of moves have one order.
+ * Returns what the brands of ads depend on, by what is recorded of them and, where `shown` has the ad, by what a newer scan
+ * shows of it. A blank changes nothing (rule 4). They come by id.
  */
-export const misplacedAds = async (
+export const placedAds = async (
   database: Database,
   adIds: readonly string[],
   shown: ReadonlyMap<string, Shown> = new Map(),
-): Promise<readonly Misplaced[]> => {
+): Promise<readonly PlacedAd[]> => {
   if (adIds.length === 0) return [];
-  const { rows } = await database.query<{ ad_id: string; brand_id: string; since: string } & Attributable>({
+  const { rows } = await database.query<PlacedAd>({
     name: 'ingest_recorded_attribution',
     text: `select a.ad_id, a.brand_id, a.known->'content'->>'link_url' as link_url, a.social_page_id as page_id,
              coalesce(s.scanned_for, a.brand_id) as "scannedFor", o.since
@@ -90,11 +115,19 @@ export const misplacedAds = async (
            where a.ad_id = any($1::text[]) order by a.ad_id`,
     values: [adIds],
   });
-  const known = rows.map((row) => {
+  return rows.map((row) => {
     const now = shown.get(row.ad_id);
     const link_url = now === undefined || isBlank(now.link_url) ? row.link_url : now.link_url;
     return { ...row, link_url, page_id: now?.page_id ?? row.page_id };
   });
+};
+
+/** Returns the ads among these whose brand changes, by id, so that the events of moves have one order. */
+export const misplacedAds = async (
+  database: Database,
+  adIds: readonly string[],
+): Promise<readonly Misplaced[]> => {
+  const known = await placedAds(database, adIds);
   const brands = await brandsOfAds(database, known);
   return known.flatMap(({ ad_id, brand_id: from, since }, index) => {
     const to = brands[index] ?? from;

@@ -1,5 +1,6 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
+import { adsNowOf } from '#domain/corpus/ad-library/state.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -20,10 +21,12 @@ const completeFor = async (database: Database, eventStore: EventStore, open: Ope
         library,
         moves.map(({ ad_id }) => ad_id),
       );
-      yield moves.map((move) => ({
-        type: 'AdAttributed',
-        data: { ...move, brand_id: open.to_brand_id },
-      }));
+      const own = { ...adsNowOf(library.state) };
+      yield moves.map((move) => {
+        own.total += 1;
+        if (move.ad.status !== 'inactive') own.active += 1;
+        return { type: 'AdAttributed', data: { ...move, brand_id: open.to_brand_id, ads_now: { ...own } } };
+      });
       if (moves.length < MOVES_AT_ONCE) return;
       after = moves.at(-1)?.ad_id ?? after;
     }

@@ -1,11 +1,11 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
-import { type AdState, lastSeenAt, NO_PAGE, recordOf } from '#domain/corpus/ad-library/state.ts';
+import { type AdState, adsNowOf, lastSeenAt, NO_PAGE, recordOf } from '#domain/corpus/ad-library/state.ts';
 import { compactLooks, compareScans, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { destinationOf, type Misplaced, misplacedAds, movedAtOf } from './brand-of-ad.ts';
+import { destinationsUnder, type Misplaced, misplacedAds, movedAtOf } from './brand-of-ad.ts';
 import { completeMoves } from './complete-moves.ts';
 import { createLibraryStateStore } from '../ad-library/library-state-store.ts';
 import { loadAds, type OpenLibrary } from '../ad-library/library-store.ts';
@@ -103,7 +103,10 @@ const takeAds = async (
       const covers = await newestCoverOf(database, to, [
         ...new Set(known.flatMap(({ page_id }) => page_id ?? [])),
       ]);
+      const left = { ...adsNowOf(library.state) };
       yield ads.map((ad): AdLibraryEvent => {
+        left.total -= 1;
+        if (ad.status !== 'inactive') left.active -= 1;
         const placed = ad.placings?.at(-1);
         const cause = byScans && placed?.brand_id === to ? keyOf(placed) : { scan_id: id, observed_at: at };
         const { observed_at } = cause;
@@ -118,6 +121,7 @@ const takeAds = async (
             to_brand_id: to,
             ad: movedAd(library, ad, covers.get(ad.page_id ?? NO_PAGE), { from, to, at, cause }),
             ...orderAfter(ad.ad_id, observed_at),
+            ads_now: { ...left },
           },
         };
       });
@@ -243,21 +247,79 @@ export type Registered = {
   readonly domain: string;
   readonly observedAt: string;
   /** A staged scan whose ads are left out, since they are attributed with the scan. */
-  readonly exceptScanId?: string;
+  readonly exceptScanId?: string | undefined;
+  /** As in `MoveCause`. */
+  readonly byScans?: boolean;
+};
+
+/** SQL of the ads without those of a staged scan, which is parameter `nth`. */
+const notStaged = (nth: number): string =>
+  `not exists (select from ingest.staged_ad s where s.scan_id = $${nth}::uuid and s.ad_id = ad.ad_id)`;
+
+/**
+ * Returns the brands that hold ads which lead to the domain or led to it once, and those to which such ads, and other ads of
+ * the domain's brand, ever belonged.
+ */
+export const holdersOfDomain = async (
+  database: Database,
+  { domain, exceptScanId }: Registered,
+): Promise<readonly string[]> => {
+  const under = destinationsUnder(domain);
+  if (under === null) return [];
+  const { rows } = await database.query<{ brand_id: string }>(
+    `with found as (
+       select brand_id::text, known->'brands' as brands from ingest.ad
+       where destination >= $2 and destination < $3 and ${notStaged(4)}
+       union all
+       select brand_id::text, known->'brands' from ingest.ad where former_domains @> array[$5::text] and ${notStaged(4)}
+       union all
+       select brand_id::text, known->'brands' from ingest.ad
+       where known ? 'brands' and known->'brands' @> to_jsonb($1::text)
+     )
+     select distinct brand_id from (
+       select brand_id from found
+       union all select jsonb_array_elements_text(brands) from found where brands is not null) held
+     where brand_id <> $1 order by brand_id`,
+    [brandIdOf(domain), under.from, under.until, exceptScanId ?? null, domain],
+  );
+  return rows.map(({ brand_id }) => brand_id);
+};
+
+/**
+ * Yields the brand's ads that lead to the domain or led to it once, without those of the staged scan and those that ever moved
+ * between brands, in slices of ids.
+ */
+export const adsLeadingTo = async function* (
+  database: Database,
+  brandId: string,
+  { domain, exceptScanId }: Pick<Registered, 'domain' | 'exceptScanId'>,
+): AsyncGenerator<readonly string[]> {
+  const SLICE_ADS = 500;
+  const under = destinationsUnder(domain);
+  if (under === null) return;
+  for (let after = ''; ; ) {
+    const { rows } = await database.query<{ ad_id: string }>(
+      `select ad_id from ingest.ad where brand_id = $1 and ad_id > $2 and ${notStaged(5)} and not known ? 'brands'
+         and ((destination >= $3 and destination < $4) or former_domains @> array[$6::text])
+       order by ad_id limit ${SLICE_ADS}`,
+      [brandId, after, under.from, under.until, exceptScanId ?? null, domain],
+    );
+    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
+    if (rows.length < SLICE_ADS) return;
+    after = rows.at(-1)?.ad_id ?? after;
+  }
 };
 
 /** Moves the ads that lead to a registered domain, or to a host below it, from other brands to the brand of the domain. */
 export const moveAdsOfDomain = async (
   database: Database,
   eventStore: EventStore,
-  { domain, observedAt, exceptScanId }: Registered,
+  { domain, observedAt, exceptScanId, byScans = false }: Registered,
 ): Promise<number> => {
-  const destination = destinationOf(domain);
-  if (destination === null) return 0;
-  const condition = `destination >= $2 and destination < $3 and brand_id <> $4 and not exists (
-    select from ingest.staged_ad s where s.scan_id = $5::uuid and s.ad_id = ad.ad_id)`;
-  // The character after the dot in the order of bytes ends the range of the hosts below the domain.
-  const values = [destination, `${destination.slice(0, -1)}/`, brandIdOf(domain), exceptScanId ?? null];
-  const cause = { id: derivedId('registration', domain), at: observedAt };
+  const under = destinationsUnder(domain);
+  if (under === null) return 0;
+  const condition = `destination >= $2 and destination < $3 and brand_id <> $4 and ${notStaged(5)}`;
+  const cause = { id: derivedId('registration', domain), at: observedAt, byScans };
+  const values = [under.from, under.until, brandIdOf(domain), exceptScanId ?? null];
   return await moveFoundAds(database, eventStore, { condition, values }, cause);
 };

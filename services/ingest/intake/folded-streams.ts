@@ -1,4 +1,4 @@
-import type { BrandRegistered } from '#contracts/events/corpus/brand.ts';
+import type { BrandProfileChanged, BrandRegistered } from '#contracts/events/corpus/brand.ts';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import { requireReadable } from '#contracts/events/schema-registry.ts';
 import type { PageProfileObserved, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
@@ -19,14 +19,31 @@ const LINK_EVENTS: ReadonlySet<string> = new Set<LinkEvent['type']>([
 ]);
 
 /** True for events of these streams that the working tables reflect. */
-export const isFolded = ({ type }: Event): boolean => type === 'BrandRegistered' || LINK_EVENTS.has(type);
+export const isFolded = ({ type }: Event): boolean =>
+  type === 'BrandRegistered' || type === 'BrandProfileChanged' || LINK_EVENTS.has(type);
 
-/** Stores a registered brand in `ingest.brand`. Idempotent. */
-export const storeBrand = async (database: Database, brandId: string, domain: string): Promise<void> => {
+/** Stores a registered brand in `ingest.brand`, with the earliest time at which it was named. Idempotent. */
+export const storeBrand = async (
+  database: Database,
+  brandId: string,
+  domain: string,
+  observedAt: string,
+): Promise<void> => {
   await database.query({
     name: 'ingest_store_brand',
-    text: 'insert into ingest.brand (brand_id, domain) values ($1, $2) on conflict do nothing',
-    values: [brandId, domain],
+    text: `insert into ingest.brand as b (brand_id, domain, registered_at) values ($1, $2, $3)
+           on conflict (brand_id) do update set registered_at = least(b.registered_at, excluded.registered_at)
+           where b.registered_at is distinct from least(b.registered_at, excluded.registered_at)`,
+    values: [brandId, domain, observedAt],
+  });
+};
+
+/** Stores that a profile named the brand at a time. Idempotent. */
+const storeProfileTime = async (database: Database, brandId: string, observedAt: string): Promise<void> => {
+  await database.query({
+    name: 'ingest_store_profile_time',
+    text: 'update ingest.brand set registered_at = $2 where brand_id = $1 and registered_at > $2',
+    values: [brandId, observedAt],
   });
 };
 
@@ -42,9 +59,9 @@ const STORE_LINK = `
     where f.revision < excluded.revision and ($9::bigint is null or f.revision = $9)
     returning 1
   ), history as (
-    insert into ingest.page_link (brand_id, social_page_id, observed_at, linked)
-    select $3, $4, $5, $6 where exists (select from current)
-    on conflict (social_page_id, brand_id, observed_at) do update set linked = excluded.linked
+    insert into ingest.page_link (brand_id, social_page_id, observed_at, linked, confidence)
+    select $3, $4, $5, $6, $7 where exists (select from current)
+    on conflict (social_page_id, brand_id, observed_at) do update set linked = excluded.linked, confidence = excluded.confidence
   ), linked as (
     insert into ingest.linked_page (brand_id, social_page_id, confidence, linked_at)
     select $3, $4, $7, $5 where $8 = 'PageLinked' and exists (select from current)
@@ -77,7 +94,7 @@ const storeLink = async (
       data.page_id,
       data.observed_at,
       type === 'PageLinkObserved' ? data.status === 'linked' : type === 'PageLinked',
-      type === 'PageLinked' ? data.confidence : null,
+      'confidence' in data ? data.confidence : null,
       type,
       append?.after ?? null,
       append?.commandId ?? null,
@@ -104,8 +121,11 @@ export const storeAppendedLink = (
  */
 export const foldEvent = async (database: Database, event: Stored): Promise<void> => {
   if (event.type === 'BrandRegistered') {
-    const { brand_id, domain } = event.data as BrandRegistered['data'];
-    await storeBrand(database, brand_id, domain);
+    const { brand_id, domain, observed_at } = event.data as BrandRegistered['data'];
+    await storeBrand(database, brand_id, domain, observed_at);
+  } else if (event.type === 'BrandProfileChanged') {
+    const { brand_id, observed_at } = event.data as BrandProfileChanged['data'];
+    await storeProfileTime(database, brand_id, observed_at);
   } else if (LINK_EVENTS.has(event.type)) {
     await storeLink(database, event as Stored & LinkEvent, null);
   }
@@ -129,7 +149,7 @@ export const foldPageStream = async (
   }
 };
 
-/** Stores the brand of a stream, which its first event registers. */
+/** Stores the brand of a stream. Its first event registers it. */
 export const foldBrandStream = async (
   database: Database,
   eventStore: Pick<EventStore, 'read'>,
@@ -138,6 +158,5 @@ export const foldBrandStream = async (
   for await (const event of eventStore.read(stream)) {
     requireReadable(event);
     await foldEvent(database, event);
-    return;
   }
 };

@@ -99,7 +99,7 @@ export const openIntake = async ({
       // Mostly the brand is new. The append fails otherwise, and the decision is made on the state of the stream.
       const absent = { state: brand.initial, revision: -1n, position: 0n };
       const { events } = await executeFromCached(appendingAfter(eventStore, mark.set), command, absent);
-      await storeBrand(database, brandId, domain);
+      await storeBrand(database, brandId, domain, observedAt);
       return events.length;
     });
   };
@@ -116,19 +116,13 @@ export const openIntake = async ({
         await requireOneBrand(database, observation.scan_id, brandIdOf(observation.brand_domain));
         const registered = await registerIfMissing(observation.brand_domain, scannedAt, commandId);
         await foldPending(database, eventStore);
-        const domain = observation.brand_domain;
-        const moved = await moveAdsOfDomain(database, eventStore, {
-          domain,
-          observedAt: scannedAt,
-          exceptScanId: observation.scan_id,
-        });
         const outcome = await recordStagedScan(
           database,
           eventStore,
           { ...observation, scanned_at: scannedAt },
           locks,
         );
-        return { ...outcome, events: outcome.events + registered + moved };
+        return { ...outcome, events: outcome.events + registered };
       }
       case 'storefront.scan':
         inUtc(observation.scanned_at, 'scanned_at');

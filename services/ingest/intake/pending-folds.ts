@@ -45,8 +45,10 @@ export const foldAppended = async (
   if (!events.some(isFolded)) return;
   const { stream } = appending;
   const [event] = events;
-  const registered = events.find(({ type }) => type === 'BrandRegistered');
-  if (registered) return await foldEvent(database, { ...registered, stream, revision });
+  if (categoryOf(stream) === 'brand') {
+    for (const one of events) await foldEvent(database, { ...one, stream, revision });
+    return;
+  }
   const isOneLink = event !== undefined && events.length === 1 && categoryOf(stream) === 'socialPage';
   if (isOneLink && (await storeAppendedLink(database, appending, event, revision))) mark.cleared();
   else await foldStream(database, eventStore, stream);

@@ -63,6 +63,11 @@ const takeAway = async (id: number, from: string, to: string, observed_at: strin
     'insert into ingest.linked_page (brand_id, social_page_id, confidence, linked_at) values ($1, $2, 0.9, $3)',
     [brandIdOf(to), pageOf(id), observed_at],
   );
+  await database.query(
+    `insert into ingest.page_link (brand_id, social_page_id, observed_at, linked, confidence)
+     values ($1, $2, $3, true, 0.95), ($4, $2, $3, false, null)`,
+    [brandIdOf(to), pageOf(id), observed_at, brandIdOf(from)],
+  );
   const { rows } = await database.query<{ known: AdState }>(
     'select known from ingest.ad where ad_id = $1 and brand_id = $2',
     [ad(id).ad_id, brandIdOf(from)],
@@ -123,6 +128,7 @@ describe('an ad that moves to another brand', () => {
     expect(arrived?.data).toEqual({
       ...left?.data,
       brand_id: brandIdOf('to.example'),
+      ads_now: { active: 2, total: 2 },
     });
     expect(await restart()).toBe(0);
   });

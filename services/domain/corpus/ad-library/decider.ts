@@ -1,6 +1,6 @@
 import { isEqual } from 'es-toolkit/predicate/isEqual';
 import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
-import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
+import type { AdsNow, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { contentOf } from './ad-content.ts';
 import { compareSighting, type RewordedAd, updateInactiveAd } from './compare-sighting.ts';
@@ -270,12 +270,13 @@ export const recordScan =
     ];
   };
 
-/** Returns the event that closes a scan with these totals. */
+/** Returns the event that closes a scan with these totals. `adsNow`: for a scan that is late. */
 export const closeScan = (
   scan: ScanHeader,
   { reliable, late }: ScanEnd,
   history: LookHistory,
   totals: ScanTotals,
+  adsNow: AdsNow | null = null,
 ): ScanRecorded => ({
   type: 'ScanRecorded',
   data: {
@@ -295,5 +296,6 @@ export const closeScan = (
     late_arrival: late,
     ...(scan.isHistory ? {} : { chronological: true }),
     totals,
+    ...(adsNow === null ? {} : { ads_now: adsNow }),
   },
 });

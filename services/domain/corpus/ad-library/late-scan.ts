@@ -12,7 +12,7 @@ import type {
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { closeScan } from './decider.ts';
 import { combine, movedBetween, NONE, totalsAfter } from './contributions.ts';
-import { brandAfter, brandsOf, changesOf } from './late/brand-timeline.ts';
+import { brandAfter, brandsOf, changesOf } from './attribution/brand-timeline.ts';
 import {
   type LateScan,
   type LateTotals,
@@ -24,7 +24,15 @@ import {
 } from './late/replay-both.ts';
 import { type ExpandedLooks, historyOf, insertScan, type ReplayScan } from './replay.ts';
 import { correctScan, type ScanHeader, sightingOf } from './scan.ts';
-import { type AdState, lastSeenAt, type LibraryState, NO_PAGE, recordOf, standingOf } from './state.ts';
+import {
+  type AdState,
+  adsNowOf,
+  lastSeenAt,
+  type LibraryState,
+  NO_PAGE,
+  recordOf,
+  standingOf,
+} from './state.ts';
 import { compactLooks, compareScans, expandLooks, withLook } from './timeline.ts';
 
 /**
@@ -96,6 +104,7 @@ export const correctAds =
     const { old, now } = replayBoth(late, { before, after }, totals, shared);
     const events: AdLibraryEvent[] = [];
     const seen: string[] = [];
+    const own = { ...adsNowOf(state) };
     for (const adId of adIds) {
       if (shared.foreign.has(adId)) continue;
       const recorded = recordedOf(adId);
@@ -126,6 +135,9 @@ export const correctAds =
         seen.push(adId);
         continue;
       }
+      own.total += recorded ? 0 : 1;
+      own.active +=
+        Number(corrected.status !== 'inactive') - Number(recorded && recorded.status !== 'inactive');
       events.push({
         type: 'AdObservationCorrected',
         data: {
@@ -135,6 +147,7 @@ export const correctAds =
           after: recordOf({ ...corrected, looks }),
           withdrawn: differenceOf(reported, actual),
           added: differenceOf(actual, reported),
+          ...(timeline ? { ads_now: { ...own } } : {}),
         },
       });
     }
@@ -211,6 +224,7 @@ export const closeLateScan =
     /** The recorded scans with their totals as corrected, in the order of observation. */
     const stated: LastLook[] = [];
     const records: ScanRecorded[] = [];
+    const adsNow = adsNowOf(state);
     let previous = { totals: NONE, contribution: NONE, observed_at: '' };
     const all = insertScan(scans, scan);
     for (const one of all) {
@@ -224,7 +238,7 @@ export const closeLateScan =
         const seen = (scan_id === scan.scan_id ? end.seen : 0) + (seenAfter.get(scan_id) ?? 0);
         const close = { seen, reliable: reliable ?? false, late: true };
         const history = historyOf(all, header.scanned_for, metWith(late));
-        records.push(closeScan(header, close, history, { seen, ...totals }));
+        records.push(closeScan(header, close, history, { seen, ...totals }, adsNow));
         previous = { totals, contribution, observed_at };
         continue;
       }
@@ -244,7 +258,7 @@ export const closeLateScan =
     }
     const lastLook = stated.findLast(({ scan_id }) => end.looks.has(scan_id)) ?? null;
     const corrections = corrected.map(({ header, change }) =>
-      correctScan(header, scan.scan_id, change, lastLook),
+      correctScan(header, scan.scan_id, change, lastLook, adsNow),
     );
     const last = records.filter(({ data }) => data.scan_id === scan.scan_id);
     return [...corrections, ...records.filter((record) => !last.includes(record)), ...last];

@@ -3,6 +3,7 @@ import type { LastLook, ScanCorrected } from '#contracts/events/corpus/ad-librar
 import type {
   AdContent,
   AdCounted,
+  AdsNow,
   BlankField,
   ScanTotals,
 } from '#contracts/events/corpus/ad-library-values.ts';
@@ -43,6 +44,7 @@ export const correctScan = (
   correctedBy: string,
   { reliable, noLook, totals }: { reliable: boolean; noLook: boolean; totals: ScanTotals },
   lastLook: LastLook | null,
+  adsNow: AdsNow,
 ): ScanCorrected => ({
   type: 'ScanCorrected',
   data: {
@@ -51,6 +53,7 @@ export const correctScan = (
     reliable,
     totals,
     ...(noLook ? { no_look: true, last_look: lastLook } : {}),
+    ads_now: adsNow,
   },
 });
 

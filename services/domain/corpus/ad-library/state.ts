@@ -5,7 +5,7 @@ import type {
   AdStanding,
   BrandSince,
 } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { AdContent, Novelty, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
+import type { AdContent, AdsNow, Novelty, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 
@@ -96,6 +96,9 @@ export type LibraryState = {
     readonly differences: readonly string[];
   } | null;
 };
+
+/** Returns the ads that the brand has now. */
+export const adsNowOf = ({ live, total }: LibraryState): AdsNow => ({ active: live, total });
 
 export const NO_COUNTS: ScanCounts = {
   baseline: 0,

@@ -1,4 +1,3 @@
-import type { BrandSince } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { addContributions, type BrandMoves } from '../contributions.ts';
 import {
@@ -14,7 +13,7 @@ import {
 import { endedInLibrary, saidCountries } from '../scan.ts';
 import { type AdState, NO_PAGE } from '../state.ts';
 import { compareScans, expandLooks } from '../timeline.ts';
-import { brandAfter, type SharedAd } from './brand-timeline.ts';
+import { brandAfter, brandBefore, type SharedAd, type TimelineEntry } from '../attribution/brand-timeline.ts';
 
 /** Replay of a late scan's ads in the order of observation, once without the scan and once with it (rule 11). */
 
@@ -120,11 +119,10 @@ const addShared = (
   scans: readonly ReplayScan[],
   looks: ExpandedLooks,
   { contributions, concerned, ads }: Replay,
-  brands: readonly BrandSince[],
+  brands: readonly TimelineEntry[],
   sums: { contributions: Map<string, Contribution>; concerned: Set<string>; seen: Map<string, number> },
 ): void => {
   const own = new Map<string, Contribution>();
-  let brandBefore: string | null = null;
   for (const scan of scans) {
     const { scan_id } = scan;
     const isOwn = brandAfter(brands, scan) === brandId;
@@ -133,10 +131,9 @@ const addShared = (
     const contribution = contributions.get(scan_id);
     if (isOwn && contribution) own.set(scan_id, contribution);
     if (isOwn && isShown) sums.seen.set(scan_id, (sums.seen.get(scan_id) ?? 0) + 1);
-    if ((isOwn || brandBefore === brandId) && (isShown || concerned.has(scan_id))) {
+    if ((isOwn || brandBefore(brands, scan) === brandId) && (isShown || concerned.has(scan_id))) {
       sums.concerned.add(scan_id);
     }
-    brandBefore = brandAfter(brands, scan);
   }
   addContributions(sums.contributions, own);
 };

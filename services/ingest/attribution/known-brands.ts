@@ -1,0 +1,138 @@
+import type { BrandSince } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
+import {
+  domainsOf,
+  type KnownBrands,
+  type KnownLink,
+  NO_SCAN,
+} from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** Reads the links of pages and registrations of domains, with the times at which they were observed (rule 10). */
+
+/** The observation that is being decided: what is known with it and without it differs. */
+export type Deciding = {
+  readonly scan_id: string;
+  readonly observed_at: string;
+  /** The brand whose domain a scan registers; `null` for other observations. */
+  readonly scannedFor: string | null;
+};
+
+/** Links and registrations without the observation, and with it. */
+export type KnownBoth = { readonly before: KnownBrands; readonly after: KnownBrands };
+
+type Row =
+  | { readonly page_id: string; readonly link: KnownLink; readonly registration: null }
+  | {
+      readonly page_id: null;
+      readonly link: null;
+      readonly registration: {
+        readonly domain: string;
+        readonly brand_id: string;
+        /** Time at which something else than a scan named the brand, or the scan that registered it. */
+        readonly registered_at: string | null;
+        /** The first scan made for the brand, without the one that is being decided. */
+        readonly scan_id: string | null;
+        readonly scanned_at: string | null;
+      };
+    };
+
+type Registration = NonNullable<Row['registration']>;
+
+const earliest = (moments: readonly BrandSince[]): BrandSince | undefined =>
+  moments.toSorted(compareScans)[0];
+
+/**
+ * Returns by what the brand was registered. The event of the registration does not say whether a scan caused it; one of
+ * the same time did.
+ */
+const momentOfRegistration = (
+  { brand_id, registered_at, scan_id, scanned_at }: Registration,
+  { deciding, isWith }: { readonly deciding: Deciding; readonly isWith: boolean },
+): BrandSince | undefined => {
+  const own =
+    deciding.scannedFor === brand_id
+      ? [{ scan_id: deciding.scan_id, observed_at: deciding.observed_at, brand_id }]
+      : [];
+  const scans =
+    scan_id === null || scanned_at === null ? own : [...own, { scan_id, observed_at: scanned_at, brand_id }];
+  const byOther = scans.some(({ observed_at }) => observed_at === registered_at) ? null : registered_at;
+  return earliest([
+    ...(isWith ? scans : scans.filter((scan) => !own.includes(scan))),
+    ...(byOther === null ? [] : [{ scan_id: NO_SCAN, observed_at: byOther, brand_id }]),
+  ]);
+};
+
+/** Returns the pages of the ads, and the domains to which their destinations may belong. */
+export const placesOf = (
+  ads: readonly { readonly page_id: string | null; readonly link_url: string | null }[],
+): readonly [pageIds: readonly string[], domains: readonly string[]] => [
+  [...new Set(ads.flatMap(({ page_id }) => page_id ?? []))],
+  [...new Set(ads.flatMap(({ link_url }) => domainsOf(link_url)))],
+];
+
+/** Returns what is known of these pages and domains. */
+export const knownBrands = async (
+  database: Database,
+  pageIds: readonly string[],
+  domains: readonly string[],
+  deciding: Deciding,
+): Promise<KnownBoth> => {
+  if (pageIds.length === 0 && domains.length === 0) {
+    const nothing = { links: new Map(), registrations: new Map() };
+    return { before: nothing, after: nothing };
+  }
+  const { rows } = await database.query<Row>({
+    name: 'ingest_known_brands',
+    text: `
+      select social_page_id as page_id, json_build_object('brand_id', brand_id, 'observed_at', observed_at,
+        'linked', linked, 'confidence', coalesce(confidence, 0)) as link, null as registration
+      from (select * from ingest.page_link where social_page_id = any($1::text[]) order by observed_at) links
+      union all
+      select null, null, json_build_object('domain', b.domain, 'brand_id', b.brand_id,
+        'registered_at', b.registered_at, 'scan_id', s.scan_id, 'scanned_at', s.observed_at)
+      from ingest.brand b left join lateral (
+        select scan_id, observed_at from ingest.scan
+        where scanned_for = b.brand_id and scan_id <> $3 order by observed_at, scan_id limit 1) s on true
+      where b.domain = any($2::text[])`,
+    values: [pageIds, domains, deciding.scan_id],
+  });
+  const links = new Map<string, KnownLink[]>();
+  for (const { page_id, link } of rows) {
+    if (page_id !== null) links.set(page_id, [...(links.get(page_id) ?? []), link]);
+  }
+  const registrations = (isWith: boolean): ReadonlyMap<string, BrandSince> =>
+    new Map(
+      rows.flatMap(({ registration }) => {
+        const since = registration && momentOfRegistration(registration, { deciding, isWith });
+        return registration && since ? [[registration.domain, since] as const] : [];
+      }),
+    );
+  return {
+    before: { links, registrations: registrations(false) },
+    after: { links, registrations: registrations(true) },
+  };
+};
+
+/** A domain that a scan registered. */
+export type RegisteredByScan = {
+  readonly domain: string;
+  readonly observedAt: string;
+  /** The scan. Its ads are attributed with it. */
+  readonly exceptScanId: string;
+};
+
+/** Returns the domain that a scan registers, as the first observation that names the brand; `null` if another one did. */
+export const registeredBy = async (
+  database: Database,
+  { scan_id, scanned_at, brand_domain }: AdLibraryScanEnd,
+): Promise<RegisteredByScan | null> => {
+  const scan = { scan_id, observed_at: scanned_at, scannedFor: brandIdOf(brand_domain) };
+  const known = await knownBrands(database, [], [brand_domain], scan);
+  const since = known.after.registrations.get(brand_domain);
+  return since?.scan_id === scan_id
+    ? { domain: brand_domain, observedAt: scanned_at, exceptScanId: scan_id }
+    : null;
+};
