@@ -308,9 +308,20 @@ create table if not exists ingest.recorded_scan (
   corrected_by uuid,
   primary key (scan_id, brand_id)
 );
+-- All causes that corrected the totals, of which the newest 100 stay: a cause that is decided again after an interruption must
+-- not count twice. Null in rows that are not corrected, or were by an older release.
+alter table ingest.recorded_scan add column if not exists causes uuid[];
 -- True when a correction found that the scan had not looked at the brand.
 alter table ingest.recorded_scan add column if not exists no_look boolean not null default false;
 create index if not exists recorded_scan_by_brand on ingest.recorded_scan (brand_id);
+
+-- Links and registrations that arrived after scans of later times, and whose ads are not decided again yet. A row is
+-- committed before the event is appended. `registered_before`: the time of the brand's registration until then.
+create table if not exists ingest.late_cause (
+  cause_id uuid primary key,
+  registered_before text collate "C",
+  noted_at timestamptz not null default now()
+);
 
 -- Revision of a social page's stream up to which its links are in the tables above.
 create table if not exists ingest.folded_page (

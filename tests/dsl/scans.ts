@@ -108,7 +108,7 @@ const firstAdTimes = ({ ads }: LibraryState): ReadonlyMap<string, string> => {
 
 export const library = (): Library => {
   const state = emptyLibrary();
-  let log: readonly (ReplayScan & { reliable: boolean; corrected_by: string | null })[] = [];
+  let log: readonly (ReplayScan & { reliable: boolean; corrected_by: readonly string[] })[] = [];
   let totals: ScanTotals | undefined;
   /** Time of the first scan that showed an ad without a page. */
   let pagelessAt: string | null = null;
@@ -198,14 +198,19 @@ export const library = (): Library => {
       for (const event of recorded) {
         if (event.type === 'ScanRecorded' && event.data.scan_id === header.scan_id) {
           ({ totals } = event.data);
-          const one = { ...own, totals, reliable: event.data.reliable, corrected_by: null };
+          const one = { ...own, totals, reliable: event.data.reliable, corrected_by: [] };
           log = insertScan(log, one) as typeof log;
         }
         if (event.type !== 'ScanCorrected') continue;
         const { scan_id, corrected_by, ...corrected } = event.data;
         log = log.map((scan) =>
           scan.scan_id === scan_id
-            ? { ...scan, corrected_by, totals: corrected.totals, reliable: corrected.reliable }
+            ? {
+                ...scan,
+                corrected_by: [...scan.corrected_by, corrected_by],
+                totals: corrected.totals,
+                reliable: corrected.reliable,
+              }
             : scan,
         );
       }

@@ -17,10 +17,10 @@ import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
 import { adsOfChunk, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
-import { latenessOf, pagesMetSooner, searchesBeside } from './lateness.ts';
-import { adsMovedBefore, extentOfSharedAds, type OwnedAd, shareAds, sharedAdIds } from './shared-ads.ts';
+import { latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
+import { adsMovedBefore, extentOfSharedAds, type OwnedAd, shareAds, sharedAdIds } from './late/shared-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
-import { adsToDecideAgain, looksWithLateScan } from './recorded-looks.ts';
+import { adsToDecideAgain, looksWithLateScan } from './late/recorded-looks.ts';
 import { adsLeadingTo } from '../attribution/move-ads.ts';
 import { movesOfBrand } from '../attribution/move-log.ts';
 import {
@@ -185,6 +185,7 @@ const decideLate = async function* (
     shownPages: await pagesOfStagedAds(database, header.scan_id, null),
     moves: [],
   } satisfies LateScan;
+  const deciding = { scan_id, observed_at, scannedFor: header.scanned_for };
   const sums = emptyLateTotals();
   let seen = 0;
   const unsettled = new Set<string>();
@@ -192,7 +193,12 @@ const decideLate = async function* (
   const decide = async (ads: readonly ObservedAd[], adIds: readonly string[], isPlain = false) => {
     await loadAds(database, library, adIds);
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
-    const ofSeveral = await shareAds(database, late, isPlain ? [] : adIds, shown, isOfBrand, shared);
+    const ofSeveral = await shareAds(database, late, isPlain ? [] : adIds, {
+      deciding,
+      shown,
+      isOwn: isOfBrand,
+      unchanged: shared,
+    });
     for (const adId of ofSeveral.unsettled) unsettled.add(adId);
     const decided = adIds.filter((adId) => !ofSeveral.unsettled.has(adId));
     seen += decided.filter((adId) => shown.has(adId) && !ofSeveral.ads.has(adId)).length;

@@ -159,7 +159,9 @@ const SAVE = `
 const SAVE_CORRECTIONS = `
   update ingest.recorded_scan r
   set totals = i.totals, reliable = i.reliable, chronological = true, no_look = coalesce(i.no_look, false),
-    corrected_by = case when r.totals = i.totals then r.corrected_by else i.corrected_by end
+    corrected_by = case when r.totals = i.totals then r.corrected_by else i.corrected_by end,
+    causes = case when r.totals = i.totals then r.causes
+      else (array_prepend(i.corrected_by, coalesce(r.causes, array[r.corrected_by])))[1:100] end
   from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, totals jsonb, reliable boolean, corrected_by uuid, no_look boolean)
   where r.scan_id = i.scan_id and r.brand_id = $1::uuid`;
 

@@ -17,9 +17,9 @@ import {
   stagedScan,
 } from './chunk-staging.ts';
 import { stagedBrands } from './staged-ads.ts';
-import { brandsOfStagedAds, type StagedSharedAd } from './shared-ads.ts';
+import { brandsOfStagedAds, type StagedSharedAd } from './late/shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
-import { brandsOfLateScan, isLateForAny } from './lateness.ts';
+import { brandsOfLateScan, isLateForAny } from './late/lateness.ts';
 import { BecameLate, decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';

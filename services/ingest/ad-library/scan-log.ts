@@ -185,7 +185,7 @@ type LoggedRow = {
   readonly totals: ScanTotals | null;
   readonly reliable: boolean | null;
   readonly chronological: boolean | null;
-  readonly corrected_by: string | null;
+  readonly corrected_by: readonly (string | null)[];
   readonly no_look: boolean | null;
 };
 
@@ -196,7 +196,8 @@ export type BrandScan = ReplayScan & {
   readonly chronological: boolean;
   /** True when the scan turned out not to have looked at the brand. */
   readonly noLook: boolean;
-  readonly corrected_by: string | null;
+  /** Ids of the causes that corrected the totals. */
+  readonly corrected_by: readonly (string | null)[];
 };
 
 /** Returns the brands for which the scans were made. */
@@ -251,7 +252,8 @@ export const scansOfBrand = async (
 ): Promise<readonly BrandScan[]> => {
   const { rows } = await database.query<LoggedRow>(
     `select s.scan_id, s.scanned_for, s.observed_at, s.complete, s.countries, s.collector,
-       r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.corrected_by, r.no_look,
+       r.partial_pages, r.differences, r.totals, r.reliable, r.chronological, r.no_look,
+       coalesce(r.causes, array[r.corrected_by]) as corrected_by,
        array(select social_page_id from ingest.scan_page p
          where p.scan_id = s.scan_id and p.social_page_id = any($3::text[]) order by 1) as page_ids
      from ingest.scan s left join ingest.recorded_scan r on r.scan_id = s.scan_id and r.brand_id = $1

@@ -10,7 +10,7 @@ import {
   ownersOf,
   pagesOfStagedAds,
 } from '../ad-library/staged-ads.ts';
-import { latenessOf } from '../ad-library/lateness.ts';
+import { latenessOf } from '../ad-library/late/lateness.ts';
 import { type Misplaced, misplacedAds, movedAtOf, placedAds } from './brand-of-ad.ts';
 import { knownBrands, placesOf } from './known-brands.ts';
 import { moveAdsBy, moveMisplacedAds } from './move-ads.ts';
@@ -86,9 +86,9 @@ export const attributeScan = async (
       new Map(unowned.map(({ ad_id }) => [ad_id, brandsOf.get(ad_id)?.atScan ?? scannedFor])),
     );
     const moves: Misplaced[] = [];
-    for (const { ad_id, brand_id: from, since } of placed) {
+    for (const { ad_id, brand_id: from, since, placed_at } of placed) {
       const { now: to, stays } = brandsOf.get(ad_id) ?? { now: from, stays: true };
-      if (!stays) isBlocked = true;
+      if (!stays || (placed_at !== null && placed_at > scanned_at)) isBlocked = true;
       if (to === from) continue;
       const move = { ad_id, from, to, since };
       const isNext = stays && movedAtOf(move) <= scanned_at;

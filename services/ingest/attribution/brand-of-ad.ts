@@ -94,6 +94,8 @@ export type PlacedAd = AdPlace & {
   readonly ad_id: string;
   readonly brand_id: string;
   readonly since: string;
+  /** Time since which the ad belongs to its brand, if it belonged to others before. */
+  readonly placed_at: string | null;
 };
 
 /**
@@ -109,7 +111,8 @@ export const placedAds = async (
   const { rows } = await database.query<PlacedAd>({
     name: 'ingest_recorded_attribution',
     text: `select a.ad_id, a.brand_id, a.known->'content'->>'link_url' as link_url, a.social_page_id as page_id,
-             coalesce(s.scanned_for, a.brand_id) as "scannedFor", o.since
+             coalesce(s.scanned_for, a.brand_id) as "scannedFor", o.since,
+             a.known->'placings'->-1->>'observed_at' as placed_at
            from ingest.ad a join ingest.ad_owner o using (ad_id, brand_id)
            left join ingest.scan s on s.scan_id = (a.known->'looks'->0->>'scan_id')::uuid
            where a.ad_id = any($1::text[]) order by a.ad_id`,

@@ -18,6 +18,10 @@ export type Deciding = {
   readonly observed_at: string;
   /** The brand whose domain a scan registers; `null` for other observations. */
   readonly scannedFor: string | null;
+  /** A link that is being decided. */
+  readonly link?: { readonly page_id: string; readonly brand_id: string };
+  /** A registration that is being decided, and the time at which a profile had registered the brand before. */
+  readonly registration?: { readonly brand_id: string; readonly before: string | null };
 };
 
 /** Links and registrations without the observation, and with it. */
@@ -58,12 +62,28 @@ const momentOfRegistration = (
       : [];
   const scans =
     scan_id === null || scanned_at === null ? own : [...own, { scan_id, observed_at: scanned_at, brand_id }];
-  const byOther = scans.some(({ observed_at }) => observed_at === registered_at) ? null : registered_at;
+  const { registration } = deciding;
+  const named = !isWith && registration?.brand_id === brand_id ? registration.before : registered_at;
+  const byOther = scans.some(({ observed_at }) => observed_at === named) ? null : named;
   return earliest([
     ...(isWith ? scans : scans.filter((scan) => !own.includes(scan))),
     ...(byOther === null ? [] : [{ scan_id: NO_SCAN, observed_at: byOther, brand_id }]),
   ]);
 };
+
+/** Returns the links without the one that is being decided. */
+const withoutLink = (
+  links: ReadonlyMap<string, readonly KnownLink[]>,
+  { link: own, observed_at }: Deciding,
+): ReadonlyMap<string, readonly KnownLink[]> =>
+  own === undefined
+    ? links
+    : new Map(links).set(
+        own.page_id,
+        (links.get(own.page_id) ?? []).filter(
+          (link) => link.brand_id !== own.brand_id || link.observed_at !== observed_at,
+        ),
+      );
 
 /** Returns the pages of the ads, and the domains to which their destinations may belong. */
 export const placesOf = (
@@ -111,7 +131,7 @@ export const knownBrands = async (
       }),
     );
   return {
-    before: { links, registrations: registrations(false) },
+    before: { links: withoutLink(links, deciding), registrations: registrations(false) },
     after: { links, registrations: registrations(true) },
   };
 };

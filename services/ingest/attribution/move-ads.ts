@@ -230,15 +230,21 @@ const moveFoundAds = async (
 export const moveAdsOfPage = async (
   database: Database,
   eventStore: EventStore,
-  link: { readonly brandId: string; readonly pageId: string; readonly observedAt: string },
+  link: {
+    readonly brandId: string;
+    readonly pageId: string;
+    readonly observedAt: string;
+    /** As in `MoveCause`. */
+    readonly byScans?: boolean;
+  },
 ): Promise<number> => {
-  const { brandId, pageId, observedAt } = link;
+  const { brandId, pageId, observedAt, byScans = false } = link;
   const { rows } = await database.query<{ brand_id: string }>(
     `select brand_id from ingest.linked_page where social_page_id = $1 order by confidence desc, brand_id limit 1`,
     [pageId],
   );
   const condition = `social_page_id = $2 and brand_id ${rows[0]?.brand_id === brandId ? '<>' : '='} $3`;
-  const cause = { id: derivedId('page link', `${pageId}|${brandId}|${observedAt}`), at: observedAt };
+  const cause = { id: derivedId('page link', `${pageId}|${brandId}|${observedAt}`), at: observedAt, byScans };
   return await moveFoundAds(database, eventStore, { condition, values: [pageId, brandId] }, cause);
 };
 

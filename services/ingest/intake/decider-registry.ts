@@ -26,7 +26,8 @@ import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/co
 import type { Decider } from '#domain/decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { correctReliability } from '../ad-library/correct-reliability.ts';
+import { correctReliability } from '../ad-library/late/correct-reliability.ts';
+import type { LateCause } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain, moveAdsOfPage } from '../attribution/move-ads.ts';
 
 /** Observations that are decided on arrival, on one stream. Excludes library and storefront scans, which have parts. */
@@ -42,6 +43,8 @@ type Decision<State, F extends Event> = {
   readonly decision: (state: State) => readonly F[];
   /** Corrects other streams, also if the decision added no events. Returns the number of its events. */
   readonly correct?: (database: Database, eventStore: EventStore) => Promise<number>;
+  /** The facts of the observation that decide the brands of ads. They may arrive after scans of later times. */
+  readonly cause?: LateCause;
 };
 
 /** Erases the state type. Safe, because only the decider creates the state and only the decision reads it. */
@@ -66,7 +69,13 @@ export const createDecision = (observation: OneStreamObservation): Decision<unkn
           moveAdsOfDomain(database, eventStore, {
             domain: observation.domain,
             observedAt: observation.observed_at,
+            byScans: true,
           }),
+        cause: {
+          brandId: brandIdOf(observation.domain),
+          observedAt: observation.observed_at,
+          about: { domain: observation.domain },
+        },
       });
     case 'category.define':
       return withErasedState({
@@ -107,6 +116,7 @@ export const createDecision = (observation: OneStreamObservation): Decision<unkn
     case 'social_page.link': {
       const { page_id: pageId, observed_at: observedAt } = observation;
       const brandId = brandIdOf(observation.brand_domain);
+      const isLinked = observation.linked && observation.quarantined !== true;
       return withErasedState({
         stream: socialPageStream(pageId),
         decider: socialPage,
@@ -114,7 +124,12 @@ export const createDecision = (observation: OneStreamObservation): Decision<unkn
         correct: async (database, eventStore) => {
           const link = { brandId, pageId, observedAt };
           const corrections = await correctReliability(database, eventStore, link);
-          return corrections + (await moveAdsOfPage(database, eventStore, link));
+          return corrections + (await moveAdsOfPage(database, eventStore, { ...link, byScans: true }));
+        },
+        cause: {
+          brandId,
+          observedAt,
+          about: { pageId, linked: isLinked, confidence: observation.confidence },
         },
       });
     }

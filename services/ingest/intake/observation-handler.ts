@@ -20,8 +20,10 @@ import { whileMarked } from './pending-mark.ts';
 import { inUtc, parseObservation } from '#application/observations/validate-observation.ts';
 import { appendingAfter, createStreamCommands } from './stream-commands.ts';
 import type { BrandRegister, Intake, IntakeOutcome, Retention } from '../intake-types.ts';
+import { decideAgain } from '../ad-library/late/decide-again.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { requireOneBrand } from '../ad-library/scan-brand.ts';
+import { noteIfLate } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
 import { deleteAbandonedScans, deleteOldChunkDigests } from '../ad-library/retention.ts';
@@ -132,30 +134,43 @@ export const openIntake = async ({
         const end = { ...observation, scanned_at: inUtc(observation.scanned_at, 'scanned_at') };
         // The brand is registered only after its scan was recorded.
         const events = await recordStorefront(end);
-        const registered = await registerIfMissing(end.domain, end.scanned_at, commandId);
-        await foldPending(database, eventStore);
         const { domain, scanned_at: observedAt } = end;
-        const moved = await moveAdsOfDomain(database, eventStore, { domain, observedAt });
-        return { events: events + registered + moved, totals: null };
+        const cause = { brandId: brandIdOf(domain), observedAt, about: { domain } };
+        if (!(await hasBrand(domain))) await noteIfLate(database, cause);
+        const registered = await registerIfMissing(domain, observedAt, commandId);
+        await foldPending(database, eventStore);
+        const again = await decideAgain(database, eventStore, cause);
+        const moved = await moveAdsOfDomain(database, eventStore, { domain, observedAt, byScans: true });
+        return { events: events + registered + again + moved, totals: null };
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
-        const { stream, decider, decision, correct } = createDecision(observed);
+        const { stream, decider, decision, correct, cause } = createDecision(observed);
         const command = { stream, decider, decision, metadata: metadata(commandId), commandId };
         const appending = { stream, commandId };
-        const events = await whileMarked(database, appending, async (mark) => {
-          const appended = await runOnStream({
-            ...command,
-            beforeAppend: async (decided) => {
-              if (decided.some(isFolded)) await mark.set();
-            },
+        const append = () =>
+          whileMarked(database, appending, async (mark) => {
+            const appended = await runOnStream({
+              ...command,
+              beforeAppend: async (decided) => {
+                if (!decided.some(isFolded)) return;
+                await mark.set();
+                if (cause) await noteIfLate(database, cause);
+              },
+            });
+            await foldAppended(database, eventStore, appending, appended, mark);
+            return appended.events.length;
           });
-          await foldAppended(database, eventStore, appending, appended, mark);
-          return appended.events;
-        });
-        if (correct) await foldPending(database, eventStore);
-        const corrections = (await correct?.(database, eventStore)) ?? 0;
-        return { events: events.length + corrections, totals: null };
+        const recordAll = async (): Promise<number> => {
+          const events = await append();
+          if (correct) await foldPending(database, eventStore);
+          const again = cause ? await decideAgain(database, eventStore, cause) : 0;
+          return events + again + ((await correct?.(database, eventStore)) ?? 0);
+        };
+        // No scan of the page is decided between the note and the link.
+        const isOfPage = cause !== undefined && 'pageId' in cause.about;
+        const events = isOfPage ? await locks.runOnPages([cause.about.pageId], recordAll) : await recordAll();
+        return { events, totals: null };
       }
     }
   };

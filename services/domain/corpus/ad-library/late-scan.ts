@@ -203,10 +203,14 @@ export type LateEnd = {
   readonly looks: ReadonlySet<string>;
   /** Whether each scan of the late scan's day is reliable now, by scan id (rule 9). */
   readonly reliable: ReadonlyMap<string, boolean>;
-  /** Recorded reliability and last correction, by scan id. */
+  /** Recorded reliability and causes of corrections, by scan id. */
   readonly recorded: ReadonlyMap<
     string,
-    { readonly reliable: boolean; readonly noLook: boolean; readonly corrected_by: string | null }
+    {
+      readonly reliable: boolean;
+      readonly noLook: boolean;
+      readonly corrected_by: readonly (string | null)[];
+    }
   >;
 };
 
@@ -245,7 +249,7 @@ export const closeLateScan =
       const { seen: seenOnce, ...recordedTotals } = one.totals;
       const seen = seenOnce + (seenAfter.get(scan_id) ?? 0) - (seenBefore.get(scan_id) ?? 0);
       const recorded = end.recorded.get(scan_id);
-      const isDone = recorded?.corrected_by === scan.scan_id;
+      const isDone = recorded?.corrected_by.includes(scan.scan_id) === true;
       const change = combine(contribution, before.get(scan_id) ?? NONE, -1);
       const totals: ScanTotals = isDone ? one.totals : { seen, ...combine(recordedTotals, change, 1) };
       previous = { totals, contribution, observed_at };

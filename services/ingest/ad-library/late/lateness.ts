@@ -3,37 +3,47 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import { LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { brandsOfPages } from './chunk-staging.ts';
-import { firstMeetings, type ScanTime } from './scan-log.ts';
+import { brandsOfPages } from '../chunk-staging.ts';
+import { firstMeetings, type ScanTime } from '../scan-log.ts';
 import { formerBrandsOfPages } from './shared-ads.ts';
 
 /** Tells whether a scan arrives after later ones, and which brands it then concerns (rule 11). */
+
+export type Lateness = 'in_order' | 'late' | 'history';
 
 /**
  * Returns how late a scan of the brand arrives. `in_order`: no later scan or move is recorded for the brand, and none named the
  * pages. `late`: decided again in the order of observation. `history`: too old for that (rule 11).
  */
-export const latenessOf = async (
+export const latenessOf = (
   database: Database,
   brandId: string,
+  scan: ScanTime,
+  pageIds: readonly string[],
+): Promise<Lateness> => latenessForAny(database, [brandId], scan, pageIds);
+
+/** As `latenessOf`, for several brands. */
+export const latenessForAny = async (
+  database: Database,
+  brandIds: readonly string[],
   { scan_id, scanned_at }: ScanTime,
   pageIds: readonly string[],
-): Promise<'in_order' | 'late' | 'history'> => {
+): Promise<Lateness> => {
   const { rows } = await database.query<{ newest: string | null }>({
     name: 'ingest_lateness',
     text: `
       select max(observed_at) as newest from (
         select s.observed_at from ingest.recorded_scan r join ingest.scan s using (scan_id)
-        where r.brand_id = $1 and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+        where r.brand_id = any($1::uuid[]) and (s.observed_at, s.scan_id) > ($2, $3::uuid)
         union all
         select s.observed_at from ingest.scan_page p join ingest.scan s using (scan_id)
         where p.social_page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
         union all
-        select max(observed_at) from ingest.ad_move where from_brand_id = $1 and observed_at > $2
+        select max(observed_at) from ingest.ad_move where from_brand_id = any($1::uuid[]) and observed_at > $2
         union all
-        select max(observed_at) from ingest.ad_move where to_brand_id = $1 and observed_at > $2
+        select max(observed_at) from ingest.ad_move where to_brand_id = any($1::uuid[]) and observed_at > $2
       ) later`,
-    values: [brandId, scanned_at, scan_id, pageIds],
+    values: [brandIds, scanned_at, scan_id, pageIds],
   });
   const newest = rows[0]?.newest ?? null;
   if (newest === null) return 'in_order';

@@ -13,9 +13,9 @@ import { insertScan } from '#domain/corpus/ad-library/replay.ts';
 import { compactLooks, compareScans, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import type { AdState } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { type Deciding, knownBrands, placesOf } from '../attribution/known-brands.ts';
-import { adsOfChunk } from './staged-ads.ts';
-import { scansOfBrand } from './scan-log.ts';
+import { type Deciding, knownBrands, placesOf } from '../../attribution/known-brands.ts';
+import { adsOfChunk } from '../staged-ads.ts';
+import { scansOfBrand } from '../scan-log.ts';
 
 /** Ads that belong to several brands in the course of time, as a late scan decides them again (rules 10, 11). */
 
@@ -223,9 +223,17 @@ export const shareAds = async (
   database: Database,
   late: LateScan,
   adIds: readonly string[],
-  shown: ReadonlyMap<string, ObservedAd>,
-  isOwn: (adId: string) => boolean,
-  unchanged: ReadonlyMap<string, OwnedAd | null>,
+  {
+    deciding,
+    shown = new Map(),
+    isOwn = () => false,
+    unchanged = new Map(),
+  }: {
+    readonly deciding: Deciding;
+    readonly shown?: ReadonlyMap<string, ObservedAd>;
+    readonly isOwn?: (adId: string) => boolean;
+    readonly unchanged?: ReadonlyMap<string, OwnedAd | null>;
+  },
 ): Promise<SharedAds> => {
   const brandId = late.scan.header.brand_id;
   const states = new Map(await statesOf(database, adIds));
@@ -241,8 +249,6 @@ export const shareAds = async (
     return { before: placingsOf(looks.before, all), after: placingsOf(looks.after, all) };
   });
   const flat = placings.flatMap(({ before, after }) => [...before, ...after]);
-  const { scan_id, observed_at, header } = late.scan;
-  const deciding = { scan_id, observed_at, scannedFor: header.scanned_for };
   const known = await knownBrands(database, ...placesOf(flat), deciding);
   const ads = new Map<string, SharedAd>();
   const foreign = new Map<string, AdState | undefined>();

@@ -12,12 +12,12 @@ import { derivedId } from '#domain/ids.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { OpenLibrary } from './library-store.ts';
-import { createLibraryStateStore } from './library-state-store.ts';
-import { movesOfBrand } from '../attribution/move-log.ts';
+import type { OpenLibrary } from '../library-store.ts';
+import { createLibraryStateStore } from '../library-state-store.ts';
+import { movesOfBrand } from '../../attribution/move-log.ts';
 import { looksWithLink } from './recorded-looks.ts';
-import { firstMeetings, linksOf, scannedForOf, newestScanSince, scansOfBrand } from './scan-log.ts';
-import { pagesOfBrand } from './chunk-staging.ts';
+import { firstMeetings, linksOf, scannedForOf, newestScanSince, scansOfBrand } from '../scan-log.ts';
+import { pagesOfBrand } from '../chunk-staging.ts';
 
 /**
  * Corrects which scans looked at a brand, and which of its days are reliable (rule 9). Needed after a link arrives

@@ -1,14 +1,14 @@
 import type { BrandMoves } from '#domain/corpus/ad-library/contributions.ts';
 import type { LateScan, LateTotals } from '#domain/corpus/ad-library/late/replay-both.ts';
-import { type LinkPeriod, pagesLinkedAt } from '#domain/corpus/ad-library/reliability.ts';
+import { type LinkPeriod, pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import { insertScan, replayAds, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import { expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { destinationsUnder } from '../attribution/brand-of-ad.ts';
-import { loadAds, type OpenLibrary } from './library-store.ts';
-import type { BrandScan } from './scan-log.ts';
+import { destinationsUnder } from '../../attribution/brand-of-ad.ts';
+import { loadAds, type OpenLibrary } from '../library-store.ts';
+import type { BrandScan } from '../scan-log.ts';
 
 /**
  * Judges which recorded scans looked at a brand. They were made for it, showed an ad of it, or are complete and named
@@ -67,7 +67,13 @@ const hasOwnReason = (
 ): boolean =>
   scan.header.scanned_for === brandId ||
   (scan.totals?.seen ?? 0) + moreSeen > 0 ||
-  (scan.complete && pagesLinkedAt(links, scan.observed_at).some((pageId) => scan.pageIds.has(pageId)));
+  namesLinkedPage(links, scan);
+
+/** True for a complete scan that named a page which was linked to the brand then. */
+export const namesLinkedPage = (
+  links: readonly LinkPeriod[],
+  { complete, observed_at, pageIds }: BrandScan,
+): boolean => complete && pagesLinkedAt(links, observed_at).some((pageId) => pageIds.has(pageId));
 
 /**
  * Returns the ids of the complete scans that named one of these pages while an ad of the brand was live on it. Replays
@@ -126,6 +132,20 @@ export const looksWithLateScan = async (
   const live = await scansWithLiveAds(database, library, all, { scanId: scan.scan_id, pageIds });
   for (const { scan_id } of doubtful) if (live.has(scan_id)) looks.add(scan_id);
   return looks;
+};
+
+/**
+ * Returns the reliability of the days of complete scans that the brand's stream does not hold, by scan id (rule 9): a late
+ * observation may make them looks at the brand.
+ */
+export const reliabilityOfNewLooks = (
+  brandId: string,
+  links: readonly LinkPeriod[],
+  scans: readonly BrandScan[],
+): ReadonlyMap<string, boolean> => {
+  const complete = scans.filter((scan) => scan.complete).map((scan) => ({ ...scan.header, ...scan }));
+  const recorded = new Set(scans.flatMap(({ scan_id, totals }) => (totals === null ? [] : [scan_id])));
+  return new Map([...reliableScans(brandId, links, complete)].filter(([scanId]) => !recorded.has(scanId)));
 };
 
 /** An observed link, the time since when scans are judged again, and the moves of ads to and from the brand. */

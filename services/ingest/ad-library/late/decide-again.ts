@@ -1,0 +1,149 @@
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+import { closeLateScan, correctAds, LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
+import { emptyLateTotals, type LateScan } from '#domain/corpus/ad-library/late/replay-both.ts';
+import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { Deciding } from '../../attribution/known-brands.ts';
+import {
+  adIdsOfCause,
+  brandsOfCause,
+  extentOfCause,
+  forgetCause,
+  type LateCause,
+  notedCause,
+  type NotedCause,
+} from '../../attribution/late-cause.ts';
+import { movesOfBrand } from '../../attribution/move-log.ts';
+import { pagesOfBrand } from '../chunk-staging.ts';
+import { searchesBeside } from './lateness.ts';
+import { loadAds, type OpenLibrary } from '../library-store.ts';
+import { createLibraryStateStore } from '../library-state-store.ts';
+import { looksWithLateScan, namesLinkedPage, reliabilityOfNewLooks } from './recorded-looks.ts';
+import { type BrandScan, firstMeetings, linksOf, scannedForOf, scansOfBrand } from '../scan-log.ts';
+import { extentOfSharedAds, shareAds, sharedAdIds } from './shared-ads.ts';
+
+/**
+ * Decides ads again after a link, or the registration of a domain, arrived after scans of later times (rules 10, 11). It is
+ * a late scan that shows nothing and covers nothing: only the brands of the ads differ with it.
+ */
+
+/** Returns the observation as a scan of the brand that covers nothing. */
+const headerOf = ({ id, observedAt }: NotedCause, brandId: string): ScanHeader => ({
+  scan_id: id,
+  brand_id: brandId,
+  scanned_for: brandId,
+  scanned_at: observedAt,
+  complete: false,
+  countries: [],
+  collector: '',
+  pages: [],
+  pageIds: new Set(),
+  partialPages: new Set(),
+  isHistory: false,
+});
+
+const decidingOf = ({ id, observedAt, brandId, about, registeredBefore }: NotedCause): Deciding => ({
+  scan_id: id,
+  observed_at: observedAt,
+  scannedFor: null,
+  ...('pageId' in about
+    ? { link: { page_id: about.pageId, brand_id: brandId } }
+    : { registration: { brand_id: brandId, before: registeredBefore } }),
+});
+
+/** Decides the part of one brand. */
+const decideForBrand = async function* (
+  database: Database,
+  library: OpenLibrary,
+  cause: NotedCause,
+): AsyncGenerator<readonly AdLibraryEvent[]> {
+  const { brandId } = library;
+  const header = headerOf(cause, brandId);
+  const links = await linksOf(database, brandId);
+  const extents = [await extentOfCause(database, cause), await extentOfSharedAds(database, brandId, [])];
+  const pageIds = [
+    ...new Set([
+      ...extents.flatMap((extent) => extent.pageIds),
+      ...(await pagesOfBrand(database, brandId)),
+      ...links.map(({ page_id }) => page_id),
+    ]),
+  ];
+  const searches = await searchesBeside(database, brandId, brandId);
+  const scanIds = [...extents.flatMap((extent) => extent.scanIds), ...searches];
+  const scans = await scansOfBrand(database, brandId, null, pageIds, scanIds);
+  const { scan_id, scanned_at: observed_at, complete, partialPages } = header;
+  const own = { scan_id, observed_at, complete, pageIds: header.pageIds, partialPages, recorded: false };
+  const late = {
+    scan: { ...own, header, differences: [], totals: null },
+    scans,
+    metAt: await firstMeetings(database, scannedForOf(scans), pageIds),
+    shownPages: [],
+    moves: [],
+  } satisfies LateScan;
+  const sums = emptyLateTotals();
+  const unsettled = new Set<string>();
+  const ofCause = new Set<string>();
+  const decide = async (adIds: readonly string[]): Promise<readonly AdLibraryEvent[]> => {
+    await loadAds(database, library, adIds);
+    const shared = await shareAds(database, late, adIds, { deciding: decidingOf(cause) });
+    for (const adId of shared.unsettled) unsettled.add(adId);
+    const decided = adIds.filter(
+      (adId) => !shared.unsettled.has(adId) && (shared.ads.has(adId) || library.state.ads.has(adId)),
+    );
+    return correctAds(late, decided, new Map(), sums, shared)(library.state);
+  };
+  for await (const adIds of adIdsOfCause(database, cause)) {
+    for (const adId of adIds) ofCause.add(adId);
+    yield await decide(adIds);
+  }
+  // The other ads that the brand shares stay as they are, and may be why scans looked at it.
+  for await (const adIds of sharedAdIds(database, brandId, cause.id)) {
+    yield await decide(adIds.filter((adId) => !ofCause.has(adId)));
+  }
+  const ended = { ...late, moves: await movesOfBrand(database, brandId, [...unsettled]) };
+  const looks = await looksWithLateScan(database, library, ended, sums, { links, isOwn: false });
+  const isOfAds = ({ scan_id: id }: BrandScan): boolean =>
+    sums.concerned.has(id) || sums.wasConcerned.has(id);
+  const newest = scans.at(-1)?.observed_at ?? cause.observedAt;
+  const since = new Date(Date.parse(newest) - LATE_DAYS_MAX * DAY_MS).toISOString();
+  const recorded = new Map(scans.map((scan) => [scan.scan_id, scan]));
+  const reliable = reliabilityOfNewLooks(brandId, links, scans);
+  const allLooks = new Set(
+    scans.flatMap((scan) => {
+      const isLook =
+        scan.totals === null
+          ? looks.has(scan.scan_id) || (scan.observed_at >= since && namesLinkedPage(links, scan))
+          : // `correctReliability` judges recorded scans that only the link concerns.
+            isOfAds(scan)
+            ? looks.has(scan.scan_id)
+            : !scan.noLook;
+      return isLook ? [scan.scan_id] : [];
+    }),
+  );
+  yield closeLateScan(ended, { seen: 0, looks: allLooks, reliable, recorded }, sums)(library.state);
+};
+
+/**
+ * Decides the ads of an observation again, for each brand that they may have belonged to, if the observation was noted as
+ * late. Returns the number of events. Safe to call again after any interruption.
+ */
+export const decideAgain = async (
+  database: Database,
+  eventStore: EventStore,
+  cause: LateCause,
+): Promise<number> => {
+  const noted = await notedCause(database, cause);
+  if (noted === null) return 0;
+  let events = 0;
+  for (const brandId of await brandsOfCause(database, noted)) {
+    const store = createLibraryStateStore(database, eventStore, brandId, noted.id);
+    const decide = (library: OpenLibrary) => decideForBrand(database, library, noted);
+    await handleCommand({ store, decide, conflicts: SCAN_CONFLICTS });
+    events += store.appended();
+  }
+  await forgetCause(database, noted);
+  return events;
+};

@@ -1,0 +1,151 @@
+import { NO_SCAN } from '#domain/corpus/ad-library/attribution/brand-at.ts';
+import { derivedId } from '#domain/ids.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { latenessForAny } from '../ad-library/late/lateness.ts';
+import { destinationsUnder } from './brand-of-ad.ts';
+import { knownBrands } from './known-brands.ts';
+
+/**
+ * Links and registrations of domains that arrive after scans of later times (rules 10, 11). The ads that they concern are
+ * decided again. An observation is noted as late before its event is appended, and forgotten when all is decided: what an
+ * interruption leaves is found when the observation comes again.
+ */
+
+/** An observation of a link between a page and a brand, or one that registers the domain of a brand. */
+export type LateCause = {
+  readonly brandId: string;
+  readonly observedAt: string;
+  readonly about:
+    | { readonly pageId: string; readonly linked: boolean; readonly confidence: number }
+    | { readonly domain: string };
+};
+
+/** A late observation. `registeredBefore`: the time at which a profile had registered the brand until then. */
+export type NotedCause = LateCause & { readonly id: string; readonly registeredBefore: string | null };
+
+export const causeIdOf = ({ brandId, observedAt, about }: LateCause): string =>
+  derivedId('late cause', `${'pageId' in about ? about.pageId : about.domain}|${brandId}|${observedAt}`);
+
+/** SQL of the ads that an observation concerns, as a condition on `ingest.ad`. */
+export type AdsOfCause = { readonly condition: string; readonly values: readonly unknown[] };
+
+/** Returns the condition with values from parameter `nth` on; `null` when the observation concerns no ad. */
+export const adsOfCause = ({ about }: LateCause, nth: number): AdsOfCause | null => {
+  if ('pageId' in about) return { condition: `social_page_id = $${nth}`, values: [about.pageId] };
+  const under = destinationsUnder(about.domain);
+  if (under === null) return null;
+  return {
+    condition: `((destination >= $${nth} and destination < $${nth + 1}) or former_domains @> array[$${nth + 2}::text])`,
+    values: [under.from, under.until, about.domain],
+  };
+};
+
+/**
+ * Returns the brands that the ads of an observation may belong to at any time: their owners, which come first, former owners,
+ * brands that their page was linked to, and the brands that their first scans were made for. A link concerns its own brand also
+ * without ads: scans of the page may have looked at it.
+ */
+export const brandsOfCause = async (database: Database, cause: LateCause): Promise<readonly string[]> => {
+  const ads = adsOfCause(cause, 1);
+  if (ads === null) return [];
+  const { rows } = await database.query<{ brand_id: string }>(
+    `with found as (
+       select brand_id, known->'brands' as brands, social_page_id, known->'looks'->0->>'scan_id' as first_scan
+       from ingest.ad where ${ads.condition}
+     )
+     select brand_id from (
+       select brand_id::text, 0 as rank from found
+       union all select jsonb_array_elements_text(brands), 1 from found where brands is not null
+       union all select l.brand_id::text, 1 from ingest.page_link l
+         where linked and social_page_id in (select social_page_id from found)
+       union all select s.scanned_for::text, 1 from ingest.scan s
+         where s.scan_id in (select first_scan::uuid from found)
+       union all select $${ads.values.length + 1}::text, 1 where $${ads.values.length + 2} or exists (select from found)
+     ) b group by brand_id order by min(rank), brand_id`,
+    [...ads.values, cause.brandId, 'pageId' in cause.about],
+  );
+  return rows.map(({ brand_id }) => brand_id);
+};
+
+/** True when the observation says what was known at its time already. */
+const isKnown = async (database: Database, { brandId, observedAt, about }: LateCause): Promise<boolean> => {
+  const [pageIds, domains] = 'pageId' in about ? [[about.pageId], []] : [[], [about.domain]];
+  const deciding = { scan_id: NO_SCAN, observed_at: observedAt, scannedFor: null };
+  const { after: known } = await knownBrands(database, pageIds, domains, deciding);
+  if ('domain' in about) {
+    const since = known.registrations.get(about.domain);
+    return since !== undefined && since.observed_at <= observedAt;
+  }
+  const before = known.links
+    .get(about.pageId)
+    ?.findLast((link) => link.brand_id === brandId && link.observed_at <= observedAt);
+  if (!about.linked) return before?.linked !== true;
+  return before?.linked === true && before.confidence === about.confidence;
+};
+
+/** Notes the observation if scans of later times are recorded of its ads. Call it before its event is appended. */
+export const noteIfLate = async (database: Database, cause: LateCause): Promise<void> => {
+  if (await isKnown(database, cause)) return;
+  const brands = await brandsOfCause(database, cause);
+  if (brands.length === 0) return;
+  const moment = { scan_id: NO_SCAN, scanned_at: cause.observedAt };
+  const pageIds = 'pageId' in cause.about ? [cause.about.pageId] : [];
+  if ((await latenessForAny(database, brands, moment, pageIds)) !== 'late') return;
+  await database.query(
+    `insert into ingest.late_cause (cause_id, registered_before)
+     values ($1, (select registered_at from ingest.brand where brand_id = $2)) on conflict (cause_id) do nothing`,
+    [causeIdOf(cause), cause.brandId],
+  );
+};
+
+/** Returns the observation if it was noted as late and is not decided yet, else `null`. */
+export const notedCause = async (database: Database, cause: LateCause): Promise<NotedCause | null> => {
+  const id = causeIdOf(cause);
+  const { rows } = await database.query<{ registered_before: string | null }>({
+    name: 'ingest_noted_cause',
+    text: 'select registered_before from ingest.late_cause where cause_id = $1',
+    values: [id],
+  });
+  return rows[0] ? { ...cause, id, registeredBefore: rows[0].registered_before } : null;
+};
+
+/** Forgets an observation whose ads are decided. */
+export const forgetCause = async (database: Database, { id }: NotedCause): Promise<void> => {
+  await database.query('delete from ingest.late_cause where cause_id = $1', [id]);
+};
+
+/** Yields the ids of the ads that an observation concerns, in slices. */
+export const adIdsOfCause = async function* (
+  database: Database,
+  cause: LateCause,
+): AsyncGenerator<readonly string[]> {
+  const SLICE_ADS = 500;
+  const ads = adsOfCause(cause, 2);
+  if (ads === null) return;
+  for (let after = ''; ; ) {
+    const { rows } = await database.query<{ ad_id: string }>(
+      `select a.ad_id from ingest.ad_owner o join ingest.ad a using (ad_id, brand_id)
+       where a.ad_id > $1 and ${ads.condition} order by a.ad_id limit ${SLICE_ADS}`,
+      [after, ...ads.values],
+    );
+    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
+    if (rows.length < SLICE_ADS) return;
+    after = rows.at(-1)?.ad_id ?? after;
+  }
+};
+
+/** Returns the pages and scans of the ads that an observation concerns. */
+export const extentOfCause = async (
+  database: Database,
+  cause: LateCause,
+): Promise<{ readonly pageIds: readonly string[]; readonly scanIds: readonly string[] }> => {
+  const ads = adsOfCause(cause, 1);
+  if (ads === null) return { pageIds: [], scanIds: [] };
+  const { rows } = await database.query<{ page_ids: readonly string[]; scan_ids: readonly string[] }>(
+    `with found as (select social_page_id, known from ingest.ad where ${ads.condition})
+     select array(select distinct social_page_id from found where social_page_id is not null) as page_ids,
+       array(select distinct look->>'scan_id' from found, jsonb_array_elements(known->'looks') look) as scan_ids`,
+    [...ads.values],
+  );
+  return { pageIds: rows[0]?.page_ids ?? [], scanIds: rows[0]?.scan_ids ?? [] };
+};
