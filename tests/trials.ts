@@ -69,6 +69,15 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       ANY_ORDER_RANKS: 15_000,
     }),
   },
+  'demo-order': {
+    about: 'a demo corpus of 4,000 ads in ten random orders',
+    files: ['tests/local/demo/demo-any-order.integration.test.ts'],
+    settings: (DEMO_ORDER_SEED, factor) => ({
+      DEMO_ORDER_SEED,
+      DEMO_ORDER_RUNS: 10 * factor,
+      DEMO_ORDER_ADS: 4_000,
+    }),
+  },
   'kill-everything': {
     about: 'all processes and servers killed while 200,000 ads arrive',
     files: ['tests/faults/kill-everything.integration.test.ts'],
