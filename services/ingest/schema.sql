@@ -169,7 +169,8 @@ create table if not exists ingest.linked_page (
   linked_at text collate "C" not null,
   primary key (brand_id, social_page_id)
 );
-create index if not exists linked_page_by_page on ingest.linked_page (social_page_id);
+drop index if exists ingest.linked_page_by_page;
+create index if not exists linked_page_by_confidence on ingest.linked_page (social_page_id, confidence desc, brand_id);
 
 -- Every observation of a link between a page and a brand. They say which pages a day needs (rule 9).
 create table if not exists ingest.page_link (

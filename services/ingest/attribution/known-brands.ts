@@ -121,7 +121,10 @@ export const knownBrands = async (
   });
   const links = new Map<string, KnownLink[]>();
   for (const { page_id, link } of rows) {
-    if (page_id !== null) links.set(page_id, [...(links.get(page_id) ?? []), link]);
+    if (page_id === null) continue;
+    const ofPage = links.get(page_id);
+    if (ofPage) ofPage.push(link);
+    else links.set(page_id, [link]);
   }
   const registrations = (isWith: boolean): ReadonlyMap<string, BrandSince> =>
     new Map(

@@ -67,20 +67,35 @@ export const brandsOfCause = async (database: Database, cause: LateCause): Promi
   return rows.map(({ brand_id }) => brand_id);
 };
 
+/** True when the link was observed before, or ended before, as the observation says it. */
+const isLinkKnown = async (
+  database: Database,
+  { brandId, observedAt }: LateCause,
+  {
+    pageId,
+    linked,
+    confidence,
+  }: { readonly pageId: string; readonly linked: boolean; readonly confidence: number },
+): Promise<boolean> => {
+  const { rows } = await database.query<{ linked: boolean; confidence: number }>({
+    name: 'ingest_link_at',
+    text: `select linked, coalesce(confidence, 0) as confidence from ingest.page_link
+           where social_page_id = $1 and brand_id = $2 and observed_at <= $3 order by observed_at desc limit 1`,
+    values: [pageId, brandId, observedAt],
+  });
+  const before = rows[0];
+  if (!linked) return before?.linked !== true;
+  return before?.linked === true && before.confidence === confidence;
+};
+
 /** True when the observation says what was known at its time already. */
-const isKnown = async (database: Database, { brandId, observedAt, about }: LateCause): Promise<boolean> => {
-  const [pageIds, domains] = 'pageId' in about ? [[about.pageId], []] : [[], [about.domain]];
+const isKnown = async (database: Database, cause: LateCause): Promise<boolean> => {
+  const { observedAt, about } = cause;
+  if ('pageId' in about) return await isLinkKnown(database, cause, about);
   const deciding = { scan_id: NO_SCAN, observed_at: observedAt, scannedFor: null };
-  const { after: known } = await knownBrands(database, pageIds, domains, deciding);
-  if ('domain' in about) {
-    const since = known.registrations.get(about.domain);
-    return since !== undefined && since.observed_at <= observedAt;
-  }
-  const before = known.links
-    .get(about.pageId)
-    ?.findLast((link) => link.brand_id === brandId && link.observed_at <= observedAt);
-  if (!about.linked) return before?.linked !== true;
-  return before?.linked === true && before.confidence === about.confidence;
+  const { after: known } = await knownBrands(database, [], [about.domain], deciding);
+  const since = known.registrations.get(about.domain);
+  return since !== undefined && since.observed_at <= observedAt;
 };
 
 /** Notes the observation if scans of later times are recorded of its ads. Call it before its event is appended. */
