@@ -32,6 +32,8 @@ export const ADVISORY_LOCKS = {
   intakeSchema: 7_205_331,
   /** Working tables of the collector. */
   collectingSchema: 7_205_320,
+  /** Processes, leases and progress. */
+  runSchema: 7_205_332,
 } as const;
 
 /** First key of the two-key advisory locks that elect leaders. The second is the hash of the role's name. */

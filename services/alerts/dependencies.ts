@@ -22,6 +22,7 @@ export type AlertsSettings = {
 
 /** Dependencies and state of one subscription session, from the checkpoint until it fails. */
 export type MatchingSession = {
+  /** Its transactions prove the lease of this process. */
   readonly database: Database;
   readonly eventStore: EventStore;
   readonly progress: Progress;

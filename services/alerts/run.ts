@@ -5,7 +5,9 @@ import { createTraceTables } from '#application/delivery-outbox/trace-context.ts
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
-import { openPool } from '#platform/postgres/pool.ts';
+import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
+import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { openPool, withProof } from '#platform/postgres/pool.ts';
 import { createAlertsTables, openProgress } from './checkpoint.ts';
 import { commit, tracesOf } from './commit-batch.ts';
 import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
@@ -20,8 +22,8 @@ import { continueWaitingStreams } from './waiting/continue-streams.ts';
 const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 4;
-/** Name of the leader lock: one process matches at a time. Each projection has a lock under its own name. */
-const ROLE = 'alerting';
+/** Kind of the lease: one process matches at a time. */
+const ROLE = 'alerts';
 /** Interval of clock checks while the log is quiet: digest periods also end when no event arrives. */
 const QUIET_MS = 1_000;
 /** Delay after midnight before a period closes: an event recorded before midnight may arrive this much later. */
@@ -70,7 +72,7 @@ type WaitResult =
   | { readonly kind: 'items'; readonly items: readonly Followed[] }
   | { readonly kind: 'signal_check'; readonly check: SignalCheck; readonly isShown: boolean };
 
-/** Follows the log until an error occurs, the leader lock is lost or the process stops. */
+/** Follows the log until an error occurs, the lease is lost or the process stops. */
 const follow = async (session: MatchingSession, leading: AbortSignal): Promise<void> => {
   const { eventStore, progress, settings } = session;
   const { log, signals } = settings;
@@ -125,22 +127,24 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
 
 /**
  * Matches events to alert rules while this process is the leader. After any error it restarts from the checkpoint.
- * That is safe: deliveries, matching state and checkpoint commit together, and a repeated match has the same id.
+ * That is safe: deliveries, matching state and checkpoint commit together, and a repeated match has the same id. Each
+ * transaction proves the lease, so a former leader writes nothing.
  */
 export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
   const { log, signal } = settings;
-  const database = openPool(settings.databaseUrl, POOL_CLIENTS);
+  const pool = openPool(settings.databaseUrl, POOL_CLIENTS, { options: FENCED_CONNECTION });
   const eventStore = openEventStore(settings.eventStoreUrl);
   try {
     await runAsLeader({
       databaseUrl: settings.databaseUrl,
-      name: ROLE,
+      kind: ROLE,
       log,
       signal,
-      run: async (leading) => {
-        await createDeliveryTables(database);
-        await createTraceTables(database);
-        await createAlertsTables(database);
+      run: async (leading, lease) => {
+        await createDeliveryTables(pool);
+        await createTraceTables(pool);
+        await createAlertsTables(pool);
+        const database = withProof(pool, (client) => proveLease(client, lease));
         const progress = await openProgress(database, eventStore);
         log.info({ position: String(progress.position) }, 'matching started');
         const replayGuard = createReplayGuard(eventStore);
@@ -151,6 +155,6 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
     });
   } finally {
     await eventStore[Symbol.asyncDispose]();
-    await database.end();
+    await pool.end();
   }
 };

@@ -9,7 +9,8 @@ import type { Egress } from '#platform/egress/http-client.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { type Database, withProof } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -67,7 +68,7 @@ const deleteAtIntervals = async ({ database, clock, log, signal }: CollectorOpti
 /** Returns whether a target of the source is read alone, and not in a batch with others. */
 const isReadAlone = (source: string): boolean => source !== ARCHIVE_SOURCE;
 
-/** Reads the library API while this process holds its lock. A standby takes over when it ends. */
+/** Reads the library API while this process holds the lease. A standby takes over when it ends. */
 const runArchiveAsLeader = async (
   { archive, database, db, nats, egress, via, clock, log, signal }: CollectorOptions,
   userAgent: string,
@@ -78,11 +79,16 @@ const runArchiveAsLeader = async (
   const route = { egress, via };
   await runAsLeader({
     databaseUrl,
-    name: 'collector-ads-archive',
+    kind: 'collector-ads-archive',
     log,
     signal,
-    run: (leading) =>
-      runArchive({ ...access, database, db, nats, route, userAgent, clock, log, signal: leading }, wishes),
+    run: (leading, lease) => {
+      const fenced = withProof(database, (client) => proveLease(client, lease));
+      return runArchive(
+        { ...access, database: fenced, db, nats, route, userAgent, clock, log, signal: leading },
+        wishes,
+      );
+    },
   });
 };
 

@@ -3,6 +3,7 @@ import { pause, systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openNats } from '#platform/nats/connection.ts';
+import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
@@ -25,7 +26,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
   }
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
-  const database = openPool(DATABASE_URL, POOL_CLIENTS);
+  const database = openPool(DATABASE_URL, POOL_CLIENTS, { options: FENCED_CONNECTION });
   resources.defer(() => database.end());
   const db = resources.use(openReadDatabase(DATABASE_URL));
   await untilServerAnswers(log, signal, 'Postgres', () => createCollectorTables(database));

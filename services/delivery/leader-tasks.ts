@@ -8,11 +8,12 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { type Database, withProof } from '#platform/postgres/pool.ts';
 import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
 import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
 
-/** Name of the leader lock. */
+/** Kind of the lease. */
 const ROLE = 'delivery';
 /** Polling interval of the journal, for entries that are not yet published as events. */
 const RECORD_EVERY_MS = 200;
@@ -114,12 +115,18 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
 
 /**
  * Leader-only tasks: publish events, sweep due deliveries, suspend failing endpoints, apply retention. Other
- * processes are standbys.
+ * processes are standbys. Each transaction proves the lease; appends have an expected revision and derived ids.
  */
 export const runLeaderTasks = (dependencies: LeaderTaskDependencies): Promise<void> => {
   const { databaseUrl, log, signal } = dependencies;
-  const run = async (leading: AbortSignal): Promise<void> => {
-    await keep(dependencies, leading);
-  };
-  return runAsLeader({ databaseUrl, name: ROLE, log, signal, run });
+  return runAsLeader({
+    databaseUrl,
+    kind: ROLE,
+    log,
+    signal,
+    run: async (leading, lease) => {
+      const pool = withProof(dependencies.pool, (client) => proveLease(client, lease));
+      await keep({ ...dependencies, pool }, leading);
+    },
+  });
 };

@@ -9,6 +9,7 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
+import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
@@ -33,7 +34,10 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
   const { EGRESS_ALLOW_LOOPBACK, EGRESS_OWN_ADDRESSES } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   const clock = systemClock;
-  const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: STATEMENT_TIMEOUT_MS });
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS, {
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    options: FENCED_CONNECTION,
+  });
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
   await waitForServers(log, signal, { DATABASE_URL, NATS_URL });

@@ -1,5 +1,6 @@
 import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { Shortened } from '#contracts/observations/shorten-ad.ts';
+import type { Lease } from '#platform/postgres/lease/prove-lease.ts';
 
 /** Result of submitting an observation. */
 export type IntakeOutcome = {
@@ -23,6 +24,12 @@ export type Intake = {
 export type BrandRegister = {
   /** Returns true when the brand is registered, so no observation can register it again. False when unknown. */
   isBrandRegistered(domain: string): Promise<boolean>;
+};
+
+/** Work under the lease of the queue. The command line submits without one. */
+export type Leading = {
+  /** From now on each append, and each transaction on the working tables, proves this lease first. */
+  leadWith(lease: Lease): void;
 };
 
 /** Deletes what the working tables need no more. Observations only grow them. */

@@ -2,7 +2,7 @@ import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import type { Database, Transaction } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
 /**
  * Brands that workspaces no longer track. A rule stays when a brand of it is untracked, but it fires on that brand
@@ -40,7 +40,7 @@ const readUntracked = async (
   return [...untracked.values()];
 };
 
-const insert = (client: Pick<Transaction, 'query'>, pairs: readonly Pair[]): Promise<unknown> =>
+const insert = (client: Transaction, pairs: readonly Pair[]): Promise<unknown> =>
   client.query(
     `insert into alerting.untracked (workspace_id, brand_id) select * from unnest($1::text[], $2::uuid[])
      on conflict do nothing`,
@@ -57,8 +57,11 @@ export const openUntrackedBrands = async (
   state: { readonly rules: readonly AlertRule[]; readonly position: bigint; readonly isKnown: boolean },
 ): Promise<UntrackedBrands> => {
   if (!state.isKnown) {
-    await insert(database, await readUntracked(eventStore, state.rules, state.position));
-    await database.query('update alerting.checkpoint set knows_tracking = true');
+    const pairs = await readUntracked(eventStore, state.rules, state.position);
+    await inTransaction(database, async (client) => {
+      await insert(client, pairs);
+      await client.query('update alerting.checkpoint set knows_tracking = true');
+    });
   }
   const { rows } = await database.query<Pair>('select workspace_id, brand_id from alerting.untracked');
   const untracked = new Set(rows.map(keyOf));

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { ArchiveAccess } from '#domain/collecting/archive-account.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { AccountState } from './paced-account.ts';
 
 /** Name of the only account. A second one would need another app of another person. */
@@ -78,17 +78,19 @@ export const saveAccountState = async (
   { fingerprint }: Pick<StoredAccount, 'fingerprint'>,
   { access, percent }: AccountState,
   now: Date,
-): Promise<void> => {
-  await database.query(
-    `update collecting.account set access = $3, percent = $4, used_at = $5 where name = $1 and token_fingerprint = $2`,
-    [ACCOUNT, fingerprint, JSON.stringify(access), percent, now],
-  );
-};
+): Promise<void> =>
+  inTransaction(database, async (client) => {
+    await client.query(
+      `update collecting.account set access = $3, percent = $4, used_at = $5 where name = $1 and token_fingerprint = $2`,
+      [ACCOUNT, fingerprint, JSON.stringify(access), percent, now],
+    );
+  });
 
 /** Stores the countries that are asked for from now on. */
-export const saveCountries = async (database: Database, countries: readonly string[]): Promise<void> => {
-  await database.query('update collecting.account set countries = $2 where name = $1', [ACCOUNT, countries]);
-};
+export const saveCountries = async (database: Database, countries: readonly string[]): Promise<void> =>
+  inTransaction(database, async (client) => {
+    await client.query('update collecting.account set countries = $2 where name = $1', [ACCOUNT, countries]);
+  });
 
 /** Returns the days until the token ends; negative when it has ended. */
 export const tokenDaysLeft = ({ expiresAt }: Pick<StoredAccount, 'expiresAt'>, now: Date): number =>

@@ -94,13 +94,15 @@ export const takeBatch = async (
   now: Date,
   onlyEnded: boolean,
 ): Promise<ArchiveBatch | null> => {
-  const { rows } = await database.query<Row>(
-    `update collecting.archive_batch b set owner = $1, retry_at = null
-     from (
-       select batch_id from collecting.archive_batch
-       where coalesce(retry_at, $2) <= $2 and (not $3 or started_at <= $4) order by started_at limit 1 for update
-     ) next where b.batch_id = next.batch_id returning b.*`,
-    [owner, now, onlyEnded, new Date(now.getTime() - BATCH_MAX_MS)],
+  const { rows } = await inTransaction(database, (client) =>
+    client.query<Row>(
+      `update collecting.archive_batch b set owner = $1, retry_at = null
+       from (
+         select batch_id from collecting.archive_batch
+         where coalesce(retry_at, $2) <= $2 and (not $3 or started_at <= $4) order by started_at limit 1 for update
+       ) next where b.batch_id = next.batch_id returning b.*`,
+      [owner, now, onlyEnded, new Date(now.getTime() - BATCH_MAX_MS)],
+    ),
   );
   return rows[0] === undefined ? null : batchOf(database, owner, rows[0]);
 };
@@ -215,12 +217,13 @@ const END_TARGET = `
   ) insert into collecting.attempt (at, source, domain, outcome, detail) values ($4, $1, $2, $5, $6)`;
 
 /** Records the ends of brands that were not read, such as brands without pages. */
-export const endBrands = async (database: Database, ends: readonly BrandEnd[], now: Date): Promise<void> => {
-  for (const { domain, dueAt, outcome, detail, published } of ends) {
-    const shown = detail.slice(0, DETAIL_MAX_LENGTH);
-    await database.query(END_TARGET, [ARCHIVE_SOURCE, domain, dueAt, now, outcome, shown, published, null]);
-  }
-};
+export const endBrands = (database: Database, ends: readonly BrandEnd[], now: Date): Promise<void> =>
+  inTransaction(database, async (client) => {
+    for (const { domain, dueAt, outcome, detail, published } of ends) {
+      const shown = detail.slice(0, DETAIL_MAX_LENGTH);
+      await client.query(END_TARGET, [ARCHIVE_SOURCE, domain, dueAt, now, outcome, shown, published, null]);
+    }
+  });
 
 /** Ends a batch with its brands. `pageAds`: active ads of pages whose scan was complete. Throws `LeaseLost`. */
 export const finishArchiveBatch = (

@@ -7,7 +7,8 @@ import { executeFromCached } from '#application/commands/command-handler.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import { openPreparingPool } from '#platform/postgres/pool.ts';
+import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { openPreparingPool, withProof } from '#platform/postgres/pool.ts';
 import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
 import { openBrandLocks } from './brand-locks.ts';
@@ -19,7 +20,7 @@ import { foldAppended, foldPending } from './pending-folds.ts';
 import { whileMarked } from './pending-mark.ts';
 import { inUtc, parseObservation } from '#application/observations/validate-observation.ts';
 import { appendingAfter, createStreamCommands } from './stream-commands.ts';
-import type { BrandRegister, Intake, IntakeOutcome, Retention } from '../intake-types.ts';
+import type { BrandRegister, Intake, IntakeOutcome, Leading, Retention } from '../intake-types.ts';
 import { decideAgain } from '../ad-library/late/decide-again.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { requireOneBrand } from '../ad-library/scan-brand.ts';
@@ -49,11 +50,23 @@ export const openIntake = async ({
   databaseUrl,
   eventStoreUrl,
   log,
-}: IntakeOptions): Promise<Intake & BrandRegister & Retention & AsyncDisposable> => {
+}: IntakeOptions): Promise<Intake & BrandRegister & Leading & Retention & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
-  const database = openPreparingPool(databaseUrl, POOL_CLIENTS);
-  resources.defer(() => database.end());
-  const eventStore = resources.use(openEventStore(eventStoreUrl));
+  const pool = openPreparingPool(databaseUrl, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  let lease: Lease | null = null;
+  const database = withProof(pool, async (client) => {
+    if (lease) await proveLease(client, lease);
+  });
+  const server = resources.use(openEventStore(eventStoreUrl));
+  // The expected revision of the append orders writers. The proof keeps a former leader from winning an append.
+  const eventStore: typeof server = {
+    ...server,
+    append: async (...append) => {
+      if (lease) await proveLease(pool, lease);
+      return await server.append(...append);
+    },
+  };
   const locks = resources.use(openBrandLocks(databaseUrl));
   const deleteExpired = async (): Promise<void> => {
     await deleteAbandonedScans(database);
@@ -181,5 +194,14 @@ export const openIntake = async ({
     const shortened = countShortened(input, observation);
     return shortened === null ? outcome : { ...outcome, shortened };
   };
-  return { submit, isBrandRegistered, deleteExpired, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const leadWith = (granted: Lease): void => {
+    lease = granted;
+  };
+  return {
+    submit,
+    isBrandRegistered,
+    deleteExpired,
+    leadWith,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };

@@ -11,6 +11,7 @@ import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
 import { observationsTaken, observedEvents, shortenedParts } from '#platform/telemetry/metrics.ts';
 import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
+import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { type AccessSets, accessSetsOf, DependencyOrder } from './dependency-order.ts';
@@ -121,6 +122,8 @@ const processMessage = async (
         if (outcome.totals) log.debug({ subject, events: outcome.events }, 'scan recorded');
         return;
       } catch (error) {
+        // Not acknowledged: the process that leads now receives the message too.
+        if (error instanceof LeaseLost) throw error;
         const reason = (error as Error).message;
         if (error instanceof UnreadableEvent) {
           message.nak(RELEASE_WAIT_MS);

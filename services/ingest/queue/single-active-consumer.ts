@@ -2,10 +2,10 @@ import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import { watchReconnects } from '#platform/nats/connection.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
-import type { Retention } from '../intake-types.ts';
+import type { Leading, Retention } from '../intake-types.ts';
 import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 
-/** Name of the leader lock. */
+/** Kind of the lease. */
 const ROLE = 'ingest';
 /** Milliseconds between two deletions of expired rows, whose retention is counted in days. */
 const RETENTION_INTERVAL_MS = 3_600_000;
@@ -30,8 +30,8 @@ const deleteAtIntervals = async (
 
 /**
  * Consumes observations while this process is the leader; other processes are standbys. A single active consumer keeps
- * each brand's observations in order. Leadership is a Postgres advisory lock: when it is lost, the consumer stops
- * before this process requests the lock again.
+ * each brand's observations in order. Leadership is a lease: when it is lost, the consumer stops before this process
+ * requests it again. A process that was stopped meanwhile appends nothing, because each append proves the lease first.
  *
  * The leader also deletes expired rows of the working tables once an hour.
  *
@@ -41,7 +41,7 @@ const deleteAtIntervals = async (
  */
 export const consumeAsLeader = (
   options: ConsumerOptions & {
-    readonly intake: Retention;
+    readonly intake: Retention & Leading;
     readonly databaseUrl: string;
     readonly signal: AbortSignal;
     readonly retentionIntervalMs?: number;
@@ -51,10 +51,11 @@ export const consumeAsLeader = (
   const reconnects = watchReconnects(nats.connection);
   return runAsLeader({
     databaseUrl,
-    name: ROLE,
+    kind: ROLE,
     log,
     signal,
-    run: async (leading) => {
+    run: async (leading, lease) => {
+      intake.leadWith(lease);
       const reconnectedOrEnded = reconnects.next({ signal: leading });
       await using resources = new AsyncDisposableStack();
       const stopping = new AbortController();

@@ -104,6 +104,23 @@ export const openPreparingPool = (url: string, max: number): Database => {
   return pool;
 };
 
+/** Ends a transaction with a proof that this process may still write, or throws. */
+export type Proof = (client: Transaction) => Promise<void>;
+
+const proofs = new WeakMap<Database, Proof>();
+
+/** Returns the database with a proof at the end of each of its transactions. Single statements have none. */
+export const withProof = (database: Database, prove: Proof): Database => {
+  const proving = new Proxy(database, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  proofs.set(proving, prove);
+  return proving;
+};
+
 /** Runs `work` in one transaction; commits when it resolves, rolls back when it throws. */
 export const inTransaction = async <T>(
   pool: Database,
@@ -114,6 +131,7 @@ export const inTransaction = async <T>(
   try {
     await client.query('begin');
     const result = await work(client);
+    await proofs.get(pool)?.(client);
     await client.query('commit');
     return result;
   } catch (error) {

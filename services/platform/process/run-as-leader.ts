@@ -1,36 +1,49 @@
 import { pause } from '../clock.ts';
 import type { Log } from '../logger.ts';
-import { openLeaderLocks } from '../postgres/leader-lock.ts';
+import { openLeases } from '../postgres/lease/leases.ts';
+import { type Lease, WHOLE } from '../postgres/lease/prove-lease.ts';
 import { runWithRestarts } from './run-with-restarts.ts';
 
-/** Milliseconds between two attempts of a standby to take the lock. */
+/** Milliseconds between two attempts of a standby to take the lease. */
 const STANDBY_MS = 1_000;
 
 /**
- * Leader election: of all processes that call this with one name, one at a time runs `run`; the others are standbys.
- * The leader is who holds a Postgres advisory lock. `run` must end when its signal is aborted: the process is then
- * asked to stop, or the connection that holds the lock is lost and another process may lead already. `run` starts
- * again when it returns or fails.
+ * Leader election: of all processes that call this with one kind, one at a time runs `run`; the others are standbys. The
+ * leader is the process that holds the lease of that kind. `run` must end when its signal is aborted: the process is then
+ * asked to stop, or the lease is lost. A process that was stopped for a while notices neither: its writes prove the lease
+ * (`proveLease`), and fail. `run` starts again when it returns or fails.
  */
 export const runAsLeader = (options: {
   readonly databaseUrl: string;
-  /** Name of the lock, one for each role. */
-  readonly name: string;
+  /** Kind of the lease, one for each role. */
+  readonly kind: string;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly run: (leading: AbortSignal) => Promise<void>;
+  readonly run: (leading: AbortSignal, lease: Lease) => Promise<void>;
 }): Promise<void> => {
-  const { databaseUrl, name, log, signal, run } = options;
+  const { databaseUrl, kind, log, signal, run } = options;
   return runWithRestarts({
-    message: `${name} failed; restarting`,
+    message: `${kind} failed; restarting`,
     log,
     signal,
     run: async () => {
-      await using locks = await openLeaderLocks(databaseUrl);
-      const leading = AbortSignal.any([signal, locks.lost]);
-      while (!leading.aborted && !(await locks.acquire(name))) await pause(STANDBY_MS, leading);
-      if (!leading.aborted) log.info({ role: name }, 'leader acquired');
-      while (!leading.aborted) await run(leading);
+      await using leases = await openLeases(databaseUrl, kind);
+      while (!signal.aborted) {
+        const lease = await leases.acquire({ kind, part: WHOLE });
+        if (lease === null) {
+          await pause(STANDBY_MS, signal);
+          continue;
+        }
+        log.info({ role: kind, epoch: String(lease.epoch) }, 'leader acquired');
+        const leading = AbortSignal.any([signal, lease.lost]);
+        try {
+          while (!leading.aborted) await run(leading, lease);
+        } finally {
+          // Without an answer of the server the lease ends by itself.
+          await leases.release(lease).catch(() => undefined);
+        }
+        if (!signal.aborted) log.warn({ role: kind, epoch: String(lease.epoch) }, 'lease lost');
+      }
     },
   });
 };

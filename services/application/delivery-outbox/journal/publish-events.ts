@@ -154,7 +154,8 @@ const moveCursor = (pool: Database, seq: bigint, revisions: ReadonlyMap<string, 
 
 /**
  * Journal relay: publishes the next journal entries as events, with one append per rule's stream, then moves the
- * cursor. Only the leader runs it; two processes at once would be harmless. Returns the number of entries.
+ * cursor. Only the leader runs it; two processes at once would be harmless, and the transaction that moves the cursor
+ * proves the lease. Returns the number of entries.
  */
 export const publishEvents = async (pool: Database, eventStore: EventStore): Promise<number> => {
   const last = await inTransaction(pool, lastCommittedEntry);

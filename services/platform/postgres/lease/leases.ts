@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import { pause } from '../../clock.ts';
+import { type Database, inTransaction, openPool, type Transaction } from '../pool.ts';
+import { installSchema } from '../schema-installer.ts';
+import { openProcessRow } from './process-row.ts';
+import type { Lease, LeaseName } from './prove-lease.ts';
+
+const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
+/** Length of a lease, and milliseconds between two renewals. */
+export const LEASE_MS = 10_000;
+const RENEW_MS = 3_000;
+/** Milliseconds after which the server cancels a statement about leases. */
+const STATEMENT_MS = 5_000;
+/** Milliseconds that a takeover waits for an open transaction of the former owner. It is then tried again. */
+const TAKEOVER_WAIT_MS = 3_000;
+/** Connections: one for renewals, and one for a takeover that waits. */
+const CLIENTS = 2;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Options of connections whose transactions prove leases. The server ends a transaction whose process was stopped in the
+ * middle of it: a takeover waits for it.
+ */
+export const FENCED_CONNECTION = '-c idle_in_transaction_session_timeout=5000';
+
+/** Creates or upgrades the schema `run`. */
+export const createRunTables = (database: Database): Promise<void> =>
+  installSchema(database, { lock: ADVISORY_LOCKS.runSchema, sql: SCHEMA, fingerprintOn: 'run' });
+
+/** SQL expression: the process that holds the lease now; null when none does. `kind` and `part` are SQL expressions. */
+export const leaseOwnerSql = (kind: string, part: string): string =>
+  `(select l.owner from run.lease l where l.kind = ${kind} and l.part = ${part} and l.until > now())`;
+
+/** Writes the epoch of a takeover to the rows that prove it, in the transaction of the takeover. */
+export type OnTakeover = (client: Transaction, epoch: bigint) => Promise<unknown>;
+
+/** The leases of one process. */
+export type Leases = AsyncDisposable & {
+  /** The process as operators see it, and as `run.lease` names it. */
+  readonly owner: string;
+  /**
+   * Takes a lease that no process holds, and raises its epoch there and in the progress row. Returns `null` when a process
+   * holds it, this one included, or when the former owner still has a transaction open.
+   */
+  acquire(name: LeaseName, onTakeover?: OnTakeover): Promise<Lease | null>;
+  /** Gives a lease back: another process may take it at once. */
+  release(lease: Lease): Promise<void>;
+  /** True while a process holds the lease. */
+  isHeld(name: LeaseName): Promise<boolean>;
+};
+
+type Held = {
+  readonly lease: Lease;
+  readonly losing: AbortController;
+  /** Time of the last renewal, by the clock of `performance`. */
+  renewedAtMs: number;
+};
+
+const keyOf = ({ kind, part }: LeaseName): string => `${kind} ${part}`;
+
+const TAKE = `
+  insert into run.lease as l (kind, part, owner, epoch, until)
+  values ($1, $2, $3, 1, clock_timestamp() + make_interval(secs => $4))
+  on conflict (kind, part) do update set owner = excluded.owner, epoch = l.epoch + 1, until = excluded.until
+  where l.until <= clock_timestamp()
+  returning epoch`;
+const RENEW = `
+  update run.lease l set until = clock_timestamp() + make_interval(secs => $1)
+  from unnest($2::text[], $3::text[], $4::bigint[]) i(kind, part, epoch)
+  where l.kind = i.kind and l.part = i.part and l.epoch = i.epoch returning l.kind, l.part`;
+
+const take = async (
+  client: Transaction,
+  name: LeaseName,
+  owner: string,
+  onTakeover: OnTakeover | undefined,
+): Promise<bigint | null> => {
+  await client.query(`set local lock_timeout = ${TAKEOVER_WAIT_MS}`);
+  const { kind, part } = name;
+  const { rows } = await client.query<{ epoch: string }>(TAKE, [kind, part, owner, LEASE_MS / 1_000]);
+  if (!rows[0]) return null;
+  const epoch = BigInt(rows[0].epoch);
+  await client.query('update run.progress set epoch = $3 where kind = $1 and part = $2', [kind, part, epoch]);
+  await onTakeover?.(client, epoch);
+  return epoch;
+};
+
+/** Opens the leases of a process, with connections of their own. `role`: what the process does, for operators. */
+export const openLeases = async (databaseUrl: string, role: string): Promise<Leases> => {
+  await using resources = new AsyncDisposableStack();
+  const database = openPool(databaseUrl, CLIENTS, {
+    application_name: 'leases',
+    statement_timeout: STATEMENT_MS,
+    options: FENCED_CONNECTION,
+  });
+  resources.defer(() => database.end());
+  await createRunTables(database);
+  const row = resources.use(await openProcessRow(database, role));
+  const owner = row.id;
+  const held = new Map<string, Held>();
+  const ending = new AbortController();
+
+  const lose = (one: Held): void => {
+    if (held.get(keyOf(one.lease)) === one) held.delete(keyOf(one.lease));
+    one.losing.abort();
+  };
+
+  const renew = async (): Promise<void> => {
+    const all = [...held.values()];
+    if (all.length === 0) return;
+    const sentAtMs = performance.now();
+    try {
+      const { rows } = await database.query<LeaseName>({
+        name: 'renew leases',
+        text: RENEW,
+        values: [
+          LEASE_MS / 1_000,
+          all.map(({ lease }) => lease.kind),
+          all.map(({ lease }) => lease.part),
+          all.map(({ lease }) => lease.epoch),
+        ],
+      });
+      const renewed = new Set(rows.map(keyOf));
+      for (const one of all) {
+        if (renewed.has(keyOf(one.lease))) one.renewedAtMs = sentAtMs;
+        else lose(one);
+      }
+    } catch {
+      for (const one of all) if (performance.now() - one.renewedAtMs > LEASE_MS) lose(one);
+    }
+  };
+
+  const renewing = (async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      await pause(RENEW_MS, ending.signal);
+      if (!ending.signal.aborted) await renew();
+    }
+  })();
+
+  const isHeld = async ({ kind, part }: LeaseName): Promise<boolean> => {
+    const { rows } = await database.query<{ owner: string | null }>({
+      name: 'look at a lease',
+      text: `select ${leaseOwnerSql('$1', '$2')} as owner`,
+      values: [kind, part],
+    });
+    return rows[0]?.owner != null;
+  };
+
+  const release = async (lease: Lease): Promise<void> => {
+    const one = held.get(keyOf(lease));
+    if (one?.lease === lease) held.delete(keyOf(lease));
+    const { kind, part, epoch } = lease;
+    await database.query(
+      'update run.lease set until = clock_timestamp() where kind = $1 and part = $2 and epoch = $3',
+      [kind, part, epoch],
+    );
+  };
+
+  resources.defer(async () => {
+    ending.abort();
+    await renewing;
+    for (const { lease } of held.values()) await release(lease).catch(() => undefined);
+  });
+  const opened = resources.move();
+  return {
+    owner,
+    isHeld,
+    release,
+    acquire: async (name, onTakeover) => {
+      // Standbys ask all the time, and mostly in vain: a look costs less than a transaction.
+      if (await isHeld(name)) return null;
+      const startedAtMs = performance.now();
+      try {
+        const epoch = await inTransaction(database, (client) => take(client, name, owner, onTakeover));
+        if (epoch === null) return null;
+        const losing = new AbortController();
+        const lease = { ...name, epoch, lost: losing.signal };
+        held.set(keyOf(name), { lease, losing, renewedAtMs: startedAtMs });
+        return lease;
+      } catch (error) {
+        if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return null;
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+};

@@ -1,0 +1,34 @@
+-- Tables of the running processes, and of the leases on their work.
+create schema if not exists run;
+
+-- Live processes. A row is renewed every 2 seconds; after 10 seconds without it the process counts as dead.
+create table if not exists run.process (
+  id text primary key,
+  role text not null,
+  release text not null,
+  seen_at timestamptz not null default now(),
+  -- Event types that its release reads, by category, with the highest schema version.
+  reads jsonb not null default '{}'
+);
+
+-- One row per kind and part of work: the process that does it. A row is never deleted, because its epoch only grows:
+-- each takeover raises it, and a write of an earlier owner fails on it.
+create table if not exists run.lease (
+  kind text not null,
+  part text not null,
+  owner text not null,
+  epoch bigint not null,
+  -- Another process may take the work over after this time. Only the epoch says whose writes are valid.
+  until timestamptz not null,
+  primary key (kind, part)
+);
+
+-- Position in $all that the work of a part has reached, and the epoch of the lease that may move it. A takeover writes
+-- the new epoch here in the transaction that raises it, and so waits for an open transaction of the former owner.
+create table if not exists run.progress (
+  kind text not null,
+  part text not null,
+  position bigint not null,
+  epoch bigint not null,
+  primary key (kind, part)
+);
