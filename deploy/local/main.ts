@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { systemClock } from '#platform/clock.ts';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
 import { stopOrphans } from './stack/supervisor.ts';
@@ -14,6 +13,7 @@ import { FolderInUse, lockFolder } from './os/folder-lock.ts';
 import { Interrupted, watchInterrupts } from './os/interrupt-signal.ts';
 import { readJsonFile, writeJsonFile } from './os/json-file.ts';
 import { choosePort } from './os/ports.ts';
+import { createDataFolders } from './os/private-files.ts';
 import { openProgress, type Progress } from './stack/progress.ts';
 import { readOrCreateSecrets } from './stack/secrets.ts';
 import { startServers } from './stack/servers.ts';
@@ -42,11 +42,11 @@ const start = async (
   signal: AbortSignal,
   stopTimeLeftMs: () => number,
 ): Promise<string> => {
-  await mkdir(folders.root, { recursive: true });
+  await createDataFolders(folders.root, [folders.logs, folders.objects, folders.mail, folders.run]);
   resources.use(await lockFolder(folders.root, folders.run));
   await stopOrphans(folders, ORPHAN_STOP_MS);
   const secrets = await readOrCreateSecrets(folders.secretsFile);
-  const servers = await startServers(settings, folders, resources, progress, signal, stopTimeLeftMs);
+  const servers = await startServers(settings, folders, secrets, resources, progress, signal, stopTimeLeftMs);
   const services = await startServices(settings, servers, secrets, folders, resources, progress, signal);
   const { apiUrl, opsUrl, mcpUrl, intakeUrl } = services;
 

@@ -10,7 +10,7 @@ import { CollectContact, secret, serverSettings } from '#platform/settings.ts';
 /** Sources that the collector reads. */
 export const SOURCES = ['storefront', 'ads_archive'] as const;
 
-const { DATABASE_URL, NATS_URL } = serverSettings;
+const { DATABASE_URL, NATS_URL, SERVERS_ALLOW_PLAIN_TEXT } = serverSettings;
 
 const sharedSettings = {
   ...egressSettings,
@@ -51,6 +51,7 @@ export const TokenSettings = z.object(sharedSettings);
 export const CollectorSettings = z.object({
   DATABASE_URL,
   NATS_URL,
+  SERVERS_ALLOW_PLAIN_TEXT,
   ...serviceSettings,
   ...sharedSettings,
   COLLECT_SOURCES: z

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { plainTextHosts, type ServerKind } from './plain-text-hosts.ts';
 
 /**
  * Thrown when settings are missing or invalid. Its message lists all faults at once, with the name of each setting
@@ -13,9 +14,31 @@ export class SettingsError extends Error {
   }
 }
 
+/** Setting that allows connections without encryption to servers on other hosts. */
+const ALLOW_PLAIN_TEXT = 'SERVERS_ALLOW_PLAIN_TEXT';
+
+const HOW_TO_ENCRYPT: Readonly<Record<ServerKind, string>> = {
+  postgres: 'add `sslmode=verify-full&sslrootcert=FILE`',
+  event_store: 'replace `tls=false` by `tls=true`, with user and password',
+  nats: 'use `tls://` and `ca_file=FILE`',
+};
+
+/** Returns a fault for each server URL that leads to another host without encryption. */
+const plainTextFaults = (schema: z.ZodObject, values: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(schema.shape).flatMap(([name, one]) => {
+    const kind = (one as z.ZodType).meta()?.['server'] as ServerKind | undefined;
+    const url = values[name];
+    if (kind === undefined || typeof url !== 'string') return [];
+    return plainTextHosts(kind, url).map(
+      (host) =>
+        `${name}: the connection to ${host} would not be encrypted; ${HOW_TO_ENCRYPT[kind]}, or set ${ALLOW_PLAIN_TEXT}=true where the network between is yours alone`,
+    );
+  });
+
 /**
  * Reads the settings of a schema from the environment. Only this file reads `process.env`. An empty string counts as
- * not set, because shells and compose files produce them. Throws `SettingsError`.
+ * not set, because shells and compose files produce them. A server on another host must be reached over TLS, unless
+ * `SERVERS_ALLOW_PLAIN_TEXT` is `true`. Throws `SettingsError`.
  */
 export const readSettings = <Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -27,8 +50,10 @@ export const readSettings = <Shape extends z.ZodRawShape>(
       .filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = schema.safeParse(values);
-  if (parsed.success) return parsed.data;
-  throw new SettingsError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  if (environment[ALLOW_PLAIN_TEXT] !== 'true') faults.push(...plainTextFaults(schema, values));
+  if (parsed.success && faults.length === 0) return parsed.data;
+  throw new SettingsError(faults);
 };
 
 /** Addresses or ranges of addresses, with commas between. */
@@ -50,6 +75,13 @@ export const secret = <Schema extends z.ZodType>(schema: Schema, description: st
 /** Marks a URL that may hold a user and a password. */
 export const credentialedUrl = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.meta({ description, secret: 'credentials' satisfies Secrecy });
+
+/** Marks the URL of a server: it may hold a user and a password, and must not lead to another host in plain text. */
+export const serverUrl = <Schema extends z.ZodType>(
+  kind: ServerKind,
+  schema: Schema,
+  description: string,
+): Schema => schema.meta({ description, secret: 'credentials' satisfies Secrecy, server: kind });
 
 /** Returns the secrecy of a setting, or `null` when its value may be shown. */
 export const secrecyOf = (schema: z.ZodType): Secrecy | null =>
@@ -109,26 +141,39 @@ export const CollectContact = z.union(
 
 const PostgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'a Postgres URL, postgres://…');
 
+/** Setting that allows servers on other hosts to be reached without TLS. `readSettings` applies it. */
+export const AllowPlainText = z
+  .enum(['true', 'false'])
+  .default('false')
+  .describe(
+    '`true` allows connections without TLS to Postgres, the event store and NATS on other hosts. Otherwise a process refuses to start with such a URL.',
+  );
+
 /** Settings of every process that uses the three servers. */
 export const serverSettings = {
-  DATABASE_URL: credentialedUrl(
+  DATABASE_URL: serverUrl(
+    'postgres',
     PostgresUrl,
     'Postgres URL of the read models; add `sslmode=verify-full` and `sslrootcert=FILE` for TLS.',
   ),
-  EVENT_STORE_URL: credentialedUrl(
+  EVENT_STORE_URL: serverUrl(
+    'event_store',
     z.string().regex(/^(esdb|kurrentdb)(\+discover)?:\/\//, 'an EventStoreDB connection string, esdb://…'),
     'EventStoreDB connection string, with user and password; add `tls=true` and `tlsCAFile=FILE` for TLS.',
   ),
-  NATS_URL: credentialedUrl(
+  NATS_URL: serverUrl(
+    'nats',
     z.string().regex(/^(nats|tls):\/\//, 'a NATS URL, nats://… or tls://…'),
     'URL of NATS with JetStream; separate the hosts of a cluster with commas. For TLS: `tls://` and `ca_file=FILE`. To authenticate: user and password, a token, `credentials_file` or `nkey_seed_file`.',
   ),
+  SERVERS_ALLOW_PLAIN_TEXT: AllowPlainText,
   LOG_LEVEL: LogLevel.describe('Minimum level of log messages: `fatal` to `trace`, or `silent`.'),
 } as const;
 
 /** Setting for a read-only database role. `npm run ops -- database grant-reads` creates its privileges. */
 export const readDatabaseSettings = {
-  READ_DATABASE_URL: credentialedUrl(
+  READ_DATABASE_URL: serverUrl(
+    'postgres',
     PostgresUrl.optional(),
     'URL of the same Postgres, or of a replica, with a read-only role; `DATABASE_URL` when not set.',
   ),

@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { connect } from 'nats';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { clearStaleNatsServer, type LocalNats, startNats } from '#deploy/local/nats/start.ts';
 import { isRunning } from '#deploy/local/os/processes.ts';
@@ -97,7 +96,7 @@ describe('startNats', () => {
     const second = await startNats({ folder: other, port: running.port });
     try {
       expect(second.port).not.toBe(running.port);
-      await (await connect({ servers: second.url })).close();
+      await (await openNats(second.url, 'test'))[Symbol.asyncDispose]();
     } finally {
       await second.stop();
       await rm(other, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { credentialedUrl, LogLevel, Port, readSettings, showSettings } from '#platform/settings.ts';
+import { LogLevel, Port, readSettings, secret, serverUrl, showSettings } from '#platform/settings.ts';
 import { createLog } from '#platform/logger.ts';
 import { startEventStore } from './start.ts';
 
@@ -20,9 +20,15 @@ export const EventStoreSettings = z.object({
     .max(600_000)
     .default(15_000)
     .describe('Maximum wait in ms for another process to release the database.'),
-  EVENT_STORE_DATABASE_URL: credentialedUrl(
+  EVENT_STORE_DATABASE_URL: serverUrl(
+    'postgres',
     z.url({ protocol: /^postgres(ql)?$/ }),
     'PostgreSQL database of the log, used by nothing else.',
+  ),
+  EVENT_STORE_USER: z.string().min(1).default('service').describe('User name that clients send.'),
+  EVENT_STORE_PASSWORD: secret(
+    z.string().min(16).optional(),
+    'Password that clients send, at least 16 characters. Without it, every program on this machine may connect.',
   ),
   LOG_LEVEL: LogLevel.describe('Log level: `fatal` to `trace`, or `silent`.'),
 });
@@ -38,7 +44,9 @@ async function main(): Promise<void> {
   const log = createLog('event-store', settings.LOG_LEVEL);
   log.info({ settings: showSettings(EventStoreSettings, settings) }, 'starting');
   try {
+    const { EVENT_STORE_USER: user, EVENT_STORE_PASSWORD: password } = settings;
     const store = await startEventStore({
+      ...(password === undefined ? {} : { credentials: { user, password } }),
       databaseUrl: settings.EVENT_STORE_DATABASE_URL,
       host: settings.EVENT_STORE_HOST,
       port: settings.EVENT_STORE_PORT,

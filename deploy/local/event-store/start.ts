@@ -1,9 +1,10 @@
 import type { EventStoreLog } from './logger.ts';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { freePort } from '../os/ports.ts';
 import type { CallWriter } from './wire/flow-control.ts';
 import { Connection } from './connection.ts';
+import { type Credentials, withCredentials } from './calls/authenticate.ts';
 import { addNodeServices } from './calls/discovery-service.ts';
 import { addNotOffered } from './calls/unimplemented.ts';
 import { Pages } from './storage/event-pages.ts';
@@ -38,6 +39,8 @@ export interface EventStoreOptions {
   readonly log?: EventStoreLog;
   /** PEM texts. Without them the server does not use TLS. */
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
+  /** User and password that clients must send. Without them every client is accepted. */
+  readonly credentials?: Credentials;
   /** Maximum wait in ms for a predecessor on the same database to release it; fifteen seconds by default. */
   readonly lockWaitMs?: number;
 }
@@ -72,20 +75,21 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
     'grpc.max_concurrent_streams': MAX_CALLS_PER_CONNECTION,
   });
   let port = options.port;
+  const streams: UntypedServiceImplementation = streamsService({
+    writer,
+    pages,
+    states,
+    recent,
+    reader: new Reader(pages, states),
+    isAvailable: () => connection.isUp,
+    onOpen: (call) => {
+      openCalls.add(call);
+      call.onOver(() => openCalls.delete(call));
+    },
+  });
   server.addService(
     streamsDefinition,
-    streamsService({
-      writer,
-      pages,
-      states,
-      recent,
-      reader: new Reader(pages, states),
-      isAvailable: () => connection.isUp,
-      onOpen: (call) => {
-        openCalls.add(call);
-        call.onOver(() => openCalls.delete(call));
-      },
-    }),
+    options.credentials ? withCredentials(streams, options.credentials) : streams,
   );
   addNodeServices(server, () => ({ host: options.host, port }));
   addNotOffered(server);
@@ -103,7 +107,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
   log.info({ host: options.host, port }, 'event store listening');
 
   return {
-    url: `esdb://${options.host}:${port}?tls=${options.tls !== undefined}`,
+    url: `esdb://${userOf(options.credentials)}${options.host}:${port}?tls=${options.tls !== undefined}`,
     port,
     stop: async () => {
       // Accepted appends are written and answered before the calls are ended.
@@ -117,6 +121,11 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
     },
   };
 }
+
+const userOf = (credentials: Credentials | undefined): string =>
+  credentials === undefined
+    ? ''
+    : `${encodeURIComponent(credentials.user)}:${encodeURIComponent(credentials.password)}@`;
 
 /** Waits for one step of a stop, but not longer than its limit. */
 async function within(limitMs: number, step: Promise<unknown>): Promise<void> {

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { connect } from 'nats';
 import { pause } from '#platform/clock.ts';
+import { natsOptions } from '#platform/nats/connection-url.ts';
 import { findNatsServer } from './binary.ts';
 import { choosePort } from '../os/ports.ts';
+import { preparePrivateFolder, PRIVATE_FILE_MODE, readOrCreatePassword } from '../os/private-files.ts';
 import { commandOf, endProcess, isRunning, parentOf } from '../os/processes.ts';
 
 /** Start limit. After a crash the server first reads its streams, which takes longer the more messages they hold. */
@@ -16,9 +18,11 @@ const START_ATTEMPTS = 5;
 /** Upper limit of JetStream storage, not reserved disk space. The server's default depends on the free disk space. */
 const STORE_MAX_GIB = 32;
 const LOG_TAIL_BYTES = 2_000;
+/** User of the services. All data is in one account, so that folders of earlier releases keep their streams. */
+const USER = 'service';
 
 export type NatsOptions = {
-  /** Folder of this server alone, created when missing. Holds the streams, the configuration and the log. */
+  /** Folder of this server alone, created when missing. Holds the streams, the configuration, the password and the log. */
   readonly folder: string;
   /** Preferred port. 0, or a port that is taken, selects an unused one. */
   readonly port: number;
@@ -29,13 +33,15 @@ export type NatsOptions = {
 };
 
 export type LocalNats = {
+  /** URL with user and password. */
   readonly url: string;
   readonly port: number;
   stop(): Promise<void>;
 };
 
 /**
- * Starts a NATS server with JetStream on the loopback address. A folder that was used before resumes with its data.
+ * Starts a NATS server with JetStream on the loopback address. A folder that was used before resumes with its data. Clients
+ * need the password that the first start writes into the folder, because other users of the machine reach the port too.
  *
  * Durability: a publish is acknowledged once the operating system has the message, so acknowledged messages survive
  * `kill -9` of the server. The server syncs to disk every two minutes (its default), so a power cut may lose the
@@ -43,15 +49,16 @@ export type LocalNats = {
  */
 export const startNats = async (options: NatsOptions): Promise<LocalNats> => {
   const folder = resolve(options.folder);
-  await mkdir(folder, { recursive: true });
+  await preparePrivateFolder(folder);
+  const password = await readOrCreatePassword(join(folder, 'password'));
   await clearStaleNatsServer(folder);
   const binary = await findNatsServer(options.binary, options.cache ?? join('.cache', 'nats'));
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(options.port);
-    const server = await launch(binary, folder, port);
+    const server = await launch(binary, folder, port, password);
     try {
-      await waitUntilReady(server, port, folder);
-      return describe(server.child, port);
+      await waitUntilReady(server, urlOf(port, password), folder);
+      return describe(server.child, port, urlOf(port, password));
     } catch (error) {
       if (server.child.pid !== undefined) await endProcess(server.child.pid, STOP_LIMIT_MS);
       // Another process took the port between our check and the server's bind.
@@ -62,21 +69,25 @@ export const startNats = async (options: NatsOptions): Promise<LocalNats> => {
 
 type Server = { readonly child: ChildProcess; readonly logStart: number };
 
+/** The password has only characters that a URL may hold. */
+const urlOf = (port: number, password: string): string => `nats://${USER}:${password}@127.0.0.1:${port}`;
+
 const configurationFile = (folder: string): string => join(folder, 'nats.conf');
 const pidFile = (folder: string): string => join(folder, 'nats.pid');
 const logFile = (folder: string): string => join(folder, 'nats.log');
 
-const launch = async (binary: string, folder: string, port: number): Promise<Server> => {
+const launch = async (binary: string, folder: string, port: number, password: string): Promise<Server> => {
   const configuration = [
     `listen: "127.0.0.1:${port}"`,
+    `authorization { user: "${USER}", password: "${password}" }`,
     `pid_file: ${JSON.stringify(pidFile(folder))}`,
     'jetstream {',
     `  store_dir: ${JSON.stringify(join(folder, 'store'))}`,
     `  max_file_store: ${STORE_MAX_GIB}GB`,
     '}',
   ];
-  await writeFile(configurationFile(folder), `${configuration.join('\n')}\n`);
-  const log = await open(logFile(folder), 'a');
+  await writeFile(configurationFile(folder), `${configuration.join('\n')}\n`, { mode: PRIVATE_FILE_MODE });
+  const log = await open(logFile(folder), 'a', PRIVATE_FILE_MODE);
   try {
     const logStart = (await log.stat()).size;
     const child = spawn(binary, ['--config', configurationFile(folder)], {
@@ -91,7 +102,7 @@ const launch = async (binary: string, folder: string, port: number): Promise<Ser
   }
 };
 
-const waitUntilReady = async ({ child, logStart }: Server, port: number, folder: string): Promise<void> => {
+const waitUntilReady = async ({ child, logStart }: Server, url: string, folder: string): Promise<void> => {
   let failure: Error | undefined;
   child.once('error', (error) => {
     failure = error;
@@ -106,16 +117,16 @@ const waitUntilReady = async ({ child, logStart }: Server, port: number, folder:
         .slice(-LOG_TAIL_BYTES);
       throw new Error(`nats-server did not start. From ${logFile(folder)}:\n${written}`);
     }
-    if (await answers(port)) return;
+    if (await answers(url)) return;
     await pause(POLL_MS);
   }
   throw new Error(`nats-server was not ready within ${READY_LIMIT_MS} ms; see ${logFile(folder)}.`);
 };
 
-const answers = async (port: number): Promise<boolean> => {
+const answers = async (url: string): Promise<boolean> => {
   try {
     const connection = await connect({
-      servers: `127.0.0.1:${port}`,
+      ...natsOptions(url),
       timeout: CONNECT_LIMIT_MS,
       reconnect: false,
     });
@@ -130,7 +141,7 @@ const answers = async (port: number): Promise<boolean> => {
   }
 };
 
-const describe = (child: ChildProcess, port: number): LocalNats => {
+const describe = (child: ChildProcess, port: number, url: string): LocalNats => {
   // When this process exits without an orderly stop, the server is still stopped.
   const stopAtExit = (): void => {
     child.kill('SIGTERM');
@@ -139,7 +150,7 @@ const describe = (child: ChildProcess, port: number): LocalNats => {
   child.once('exit', () => process.off('exit', stopAtExit));
   child.unref();
   return {
-    url: `nats://127.0.0.1:${port}`,
+    url,
     port,
     stop: async () => {
       process.off('exit', stopAtExit);

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { choosePort } from '../os/ports.ts';
+import { preparePrivateFolder, PRIVATE_FILE_MODE, readOrCreatePassword } from '../os/private-files.ts';
 import { type Account, assertReachable, findOrCreateAccount } from './account.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { clearStaleServer, stopServer } from './stale-server.ts';
@@ -90,7 +90,7 @@ function isTransient(error: unknown): boolean {
 
 async function prepareSite(folder: string): Promise<Site> {
   const [account, binaries] = await Promise.all([findOrCreateAccount(), findBinaries()]);
-  await mkdir(folder, { recursive: true });
+  await preparePrivateFolder(folder);
   const site = {
     folder,
     cluster: join(folder, 'cluster'),
@@ -100,19 +100,11 @@ async function prepareSite(folder: string): Promise<Site> {
   };
   await assertReachable(folder, account, 'the data folder');
   await assertReachable(binaries.postgres, account, 'the PostgreSQL binaries');
-  if (account !== null) await chmod(folder, 0o755);
+  // Root enters every folder, so only the account of the server needs to own this one.
+  if (account !== null) await chown(folder, account.uid, account.gid);
   const password = await readOrCreatePassword(join(folder, 'password'));
   await createCluster({ ...site, password });
   return { ...site, password };
-}
-
-async function readOrCreatePassword(file: string): Promise<string> {
-  const existing = await readFile(file, 'utf8').catch(() => '');
-  if (existing !== '') return existing;
-  const password = randomBytes(18).toString('base64url');
-  await writeFile(`${file}.new`, password, { mode: 0o600 });
-  await rename(`${file}.new`, file);
-  return password;
 }
 
 /**
@@ -149,7 +141,7 @@ async function spawnServer(site: Site, port: number, settings: Record<string, st
     () => 0,
   );
   if (size > MAX_LOG_BYTES) await rename(site.logFile, `${site.logFile}.1`);
-  const log = await open(site.logFile, 'a', 0o644);
+  const log = await open(site.logFile, 'a', PRIVATE_FILE_MODE);
   try {
     const serverArguments = ['-D', site.cluster, '-p', String(port), ...settingArguments(settings)];
     const logStart = (await log.stat()).size;

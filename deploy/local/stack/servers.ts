@@ -4,10 +4,13 @@ import { startNats } from '../nats/start.ts';
 import { choosePort } from '../os/ports.ts';
 import { startPostgres } from '../postgres/start.ts';
 import type { Progress } from './progress.ts';
+import type { Secrets } from './secrets.ts';
 import { acceptsConnections, waitUntilReady } from './wait-until-ready.ts';
 import { CACHE, type Folders, type LocalSettings } from './settings.ts';
 
 const READ_MODELS_DATABASE = 'ad_intelligence';
+/** User of the services at the local event store. */
+const EVENT_STORE_USER = 'service';
 const EVENT_STORE_DATABASE = 'event_store';
 const EVENT_STORE_READY_MS = 60_000;
 /** On stop, the event store still answers the calls that it has accepted. */
@@ -32,6 +35,7 @@ export type Servers = {
 export const startServers = async (
   settings: LocalSettings,
   folders: Folders,
+  secrets: Pick<Secrets, 'event_store_password'>,
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
@@ -65,9 +69,11 @@ export const startServers = async (
   let eventStoreUrl = settings.EVENT_STORE_URL;
   if (eventStoreUrl === undefined) {
     const databaseUrl = postgres?.databaseUrl(EVENT_STORE_DATABASE) ?? '';
-    const port = await startLocalEventStore({ settings, folders, databaseUrl }, resources, progress, signal);
+    const password = secrets.event_store_password;
+    const options = { settings, folders, databaseUrl, password };
+    const port = await startLocalEventStore(options, resources, progress, signal);
     progress.step(`event store on port ${port}${portNote(settings.EVENT_STORE_PORT, port)}`);
-    eventStoreUrl = `esdb://127.0.0.1:${port}?tls=false`;
+    eventStoreUrl = `esdb://${EVENT_STORE_USER}:${password}@127.0.0.1:${port}?tls=false`;
   }
   return {
     databaseUrl: settings.DATABASE_URL ?? postgres?.databaseUrl(READ_MODELS_DATABASE) ?? '',
@@ -88,10 +94,11 @@ type EventStoreOptions = {
   readonly settings: LocalSettings;
   readonly folders: Folders;
   readonly databaseUrl: string;
+  readonly password: string;
 };
 
 const startLocalEventStore = async (
-  { settings, folders, databaseUrl }: EventStoreOptions,
+  { settings, folders, databaseUrl, password }: EventStoreOptions,
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
@@ -101,6 +108,8 @@ const startLocalEventStore = async (
     EVENT_STORE_HOST: '127.0.0.1',
     EVENT_STORE_PORT: String(port),
     EVENT_STORE_DATABASE_URL: databaseUrl,
+    EVENT_STORE_USER,
+    EVENT_STORE_PASSWORD: password,
     LOG_LEVEL: settings.LOG_LEVEL,
   };
   const definition = { name: 'event-store', entry: 'deploy/local/event-store/main.ts', environment };

@@ -168,6 +168,7 @@ export const environmentOf = (
   DATABASE_URL: servers.databaseUrl,
   EVENT_STORE_URL: servers.eventStoreUrl,
   NATS_URL: servers.natsUrl,
+  SERVERS_ALLOW_PLAIN_TEXT: settings.SERVERS_ALLOW_PLAIN_TEXT,
   LOG_LEVEL: settings.LOG_LEVEL,
 });
 

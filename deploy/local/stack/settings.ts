@@ -1,6 +1,14 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { CollectContact, credentialedUrl, LogLevel, Port, readSettings } from '#platform/settings.ts';
+import {
+  AllowPlainText,
+  CollectContact,
+  credentialedUrl,
+  LogLevel,
+  Port,
+  readSettings,
+  serverUrl,
+} from '#platform/settings.ts';
 
 /**
  * Default size of the demo corpus: about 30 seconds of work for one core, so that the first start takes well under
@@ -32,15 +40,22 @@ export const LocalSettings = z.object({
   POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
   NATS_PORT: Port.default(4222).describe('Port of NATS.'),
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the local event store.'),
-  DATABASE_URL: credentialedUrl(
+  DATABASE_URL: serverUrl(
+    'postgres',
     z.string().optional(),
     'A PostgreSQL for the read models, instead of the local one.',
   ),
-  EVENT_STORE_URL: credentialedUrl(
+  EVENT_STORE_URL: serverUrl(
+    'event_store',
     z.string().optional(),
     'An EventStoreDB, instead of the local event store.',
   ),
-  NATS_URL: credentialedUrl(z.string().optional(), 'A NATS server with JetStream, instead of the local one.'),
+  NATS_URL: serverUrl(
+    'nats',
+    z.string().optional(),
+    'A NATS server with JetStream, instead of the local one.',
+  ),
+  SERVERS_ALLOW_PLAIN_TEXT: AllowPlainText,
   SMTP_URL: credentialedUrl(
     z.string().optional(),
     'A mail server, smtp:// or smtps://; without one, e-mails are .eml files in DATA_DIR/mail.',

@@ -47,6 +47,7 @@ export const summaryOf = (
     `  Event store  ${stack.event_store_url}`,
     `  PostgreSQL   ${stack.database_url}`,
     `  NATS         ${stack.nats_url}`,
+    '               for this machine only: all listen on loopback, with passwords made at the first start',
     '',
     `  Workspace    ${stack.workspace_id}`,
     `  API key      ${stack.api_key}`,

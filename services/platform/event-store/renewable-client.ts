@@ -1,13 +1,37 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
+import type { CallOptions, Metadata } from '@grpc/grpc-js';
 import { pause } from '../clock.ts';
 
 /** Maximum milliseconds to wait for the client to close. A call that the server left open would hold it for ever. */
 const DISPOSE_LIMIT_MS = 200;
 
+/** The protected member of the client that returns header and options of each call. */
+type CallArguments = { callArguments: (...options: readonly unknown[]) => [Metadata, CallOptions] };
+
+const PLAIN_TEXT_CREDENTIALS = /^(?:esdb|kurrentdb):\/\/([^:@/]+):([^@/]*)@.*[?&]tls=false(?:&|$)/i;
+
+/**
+ * Sends the credentials of a connection string with `tls=false`. The client omits them there, but the local event store
+ * checks them. Settings refuse such a string for another host, unless the operator allows plain text.
+ */
+const sendCredentials = (client: EventStoreDBClient, url: string): EventStoreDBClient => {
+  const [, user, password] = PLAIN_TEXT_CREDENTIALS.exec(url) ?? [];
+  if (user === undefined || password === undefined) return client;
+  const basic = Buffer.from(`${decodeURIComponent(user)}:${decodeURIComponent(password)}`).toString('base64');
+  const calls = client as unknown as CallArguments;
+  const argumentsOf = calls.callArguments;
+  calls.callArguments = (...options) => {
+    const [metadata, { credentials: _, ...others }] = argumentsOf(...options);
+    metadata.set('authorization', `Basic ${basic}`);
+    return [metadata, others];
+  };
+  return client;
+};
+
 /** The client's own error may repeat the connection string, which can hold a password. */
 const connect = (url: string): EventStoreDBClient => {
   try {
-    return EventStoreDBClient.connectionString(url);
+    return sendCredentials(EventStoreDBClient.connectionString(url), url);
   } catch {
     throw new Error(
       'EVENT_STORE_URL is not a connection string. Use the form esdb://user:password@host:2113?tls=true.',

@@ -1,0 +1,112 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createConnection } from 'node:net';
+import pg from 'pg';
+import { expect, inject } from 'vitest';
+import { startEventStore } from '#deploy/local/event-store/start.ts';
+import { startNats } from '#deploy/local/nats/start.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openNats } from '#platform/nats/connection.ts';
+import { createTestDatabase } from '../stack/database.ts';
+import { attack } from './attack.ts';
+
+/** Attacks of other users of this machine on the servers of `npm start`. */
+
+const METADATA = {
+  $correlationId: 'c',
+  $causationId: 'c',
+  request_id: 'c',
+  actor: { kind: 'service', id: 'tests' },
+  schema_version: 1,
+} as const;
+const COMMAND = '00000000-0000-4000-8000-000000000001';
+
+/** Milliseconds after which an address that neither accepts nor refuses counts as closed. */
+const CONNECT_LIMIT_MS = 2_000;
+
+const accepts = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createConnection({ host, port, timeout: CONNECT_LIMIT_MS });
+    const end = (isOpen: boolean): void => {
+      socket.destroy();
+      resolve(isOpen);
+    };
+    socket
+      .once('connect', () => end(true))
+      .once('error', () => end(false))
+      .once('timeout', () => end(false));
+  });
+
+/** Addresses at which other machines reach this one. */
+const outerAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((all) =>
+    (all ?? []).filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address),
+  );
+
+const withoutUser = (url: string): string => url.replace(/\/\/[^@/]*@/, '//');
+const withPassword = (url: string, password: string): string => url.replace(/:[^:@/]*@/, `:${password}@`);
+
+attack('local servers accept no client without their password, and listen on loopback only', async () => {
+  await using resources = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'servers-attack-'));
+  resources.defer(() => rm(folder, { recursive: true, force: true }));
+  let refused = 0;
+
+  const nats = await startNats({ folder: join(folder, 'nats'), port: 0 });
+  resources.defer(() => nats.stop());
+  for (const url of [withoutUser(nats.url), withPassword(nats.url, 'wrong')]) {
+    await expect(openNats(url, 'attack')).rejects.toMatchObject({ code: 'AUTHORIZATION_VIOLATION' });
+    refused += 1;
+  }
+  await (await openNats(nats.url, 'attack'))[Symbol.asyncDispose]();
+
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  const store = await startEventStore({
+    databaseUrl: database.url,
+    host: '127.0.0.1',
+    port: 0,
+    credentials: { user: 'service', password: 'pass word@/+' },
+  });
+  resources.defer(() => store.stop());
+  const events = [{ type: 'Tried', data: {} }];
+  for (const url of [withoutUser(store.url), withPassword(store.url, 'wrong')]) {
+    await using stranger = openEventStore(url, { answerWithinMs: 10_000 });
+    await expect(stranger.last('servers-1')).rejects.toThrow(/user or password/);
+    await expect(stranger.head()).rejects.toThrow(/user or password/);
+    await expect(stranger.append('servers-1', -1n, events, METADATA, COMMAND)).rejects.toThrow(
+      /user or password/,
+    );
+    refused += 3;
+  }
+  await using service = openEventStore(store.url);
+  expect(await service.last('servers-1')).toBeNull();
+  await service.append('servers-1', -1n, events, METADATA, COMMAND);
+  expect((await service.last('servers-1'))?.type).toBe('Tried');
+
+  const client = new pg.Client({
+    connectionString: withPassword(withoutParameters(inject('databaseUrl')), 'wrong'),
+  });
+  await expect(client.connect()).rejects.toMatchObject({ code: '28P01' });
+  refused += 1;
+
+  const { port: postgresPort } = new URL(inject('databaseUrl'));
+  let closed = 0;
+  for (const address of outerAddresses()) {
+    for (const port of [nats.port, store.port, Number(postgresPort)]) {
+      expect(await accepts(address, port), `${address}:${port}`).toBe(false);
+      closed += 1;
+    }
+  }
+  expect((await stat(join(folder, 'nats'))).mode & 0o777).toBe(0o700);
+  for (const file of await readdir(join(folder, 'nats'), { withFileTypes: true })) {
+    if (file.isFile() && file.name !== 'nats.pid') {
+      expect((await stat(join(folder, 'nats', file.name))).mode & 0o777, file.name).toBe(0o600);
+    }
+  }
+  return `${refused} tries refused, ${closed} outer addresses closed`;
+});
+
+/** Without the parameter that leads to the socket, the URL leads to the TCP port. */
+const withoutParameters = (url: string): string => url.split('?', 1)[0] ?? '';
