@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../values/creatives.ts';
+import {
+  ANALYSIS_DEPTHS,
+  CREATIVE_FIELDS,
+  CREATIVE_KEY,
+  MEDIA_KINDS,
+  PERCEPTUAL_HASH,
+} from '../values/creatives.ts';
 import { LibraryId, Timestamp } from '../values/primitives.ts';
 import {
   boundedKeyText,
@@ -63,6 +69,15 @@ export const CreativeFile = z
     media_url: StoredUrl.nullable(),
     object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable(),
     poster_url: StoredUrl.nullable(),
+    /** Perceptual hash of the picture, of a video's poster: 64 bits as 16 hexadecimal digits in lower case. */
+    perceptual_hash: z
+      .string()
+      .regex(PERCEPTUAL_HASH, 'a perceptual hash: 16 hexadecimal digits in lower case')
+      .nullable()
+      .optional(),
+    /** Keys of the thumbnail and of the poster in the object store. The poster is a file of its own. */
+    thumb_object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable().optional(),
+    poster_object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable().optional(),
   })
   .refine(({ media_kind, duration_seconds }) => media_kind === 'video' || duration_seconds === null, {
     path: ['duration_seconds'],

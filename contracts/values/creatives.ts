@@ -6,6 +6,9 @@ import { derivedId } from './derived-id.ts';
 export const CREATIVE_KEY = /^[0-9a-f]{64}$/;
 export const CREATIVE_KEY_PREFIX_MIN_LENGTH = 10;
 
+/** A perceptual hash: 64 bits in lower-case hexadecimal. */
+export const PERCEPTUAL_HASH = /^[0-9a-f]{16}$/;
+
 /** Returns the id of one file in one ad. */
 export const creativeIdOf = (adId: string, creativeKey: string): string =>
   derivedId('creative', `${adId}|${creativeKey}`);

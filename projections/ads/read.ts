@@ -105,7 +105,7 @@ export const findAd = async (
     cards: row.cards.map(copyOf),
     versions: row.versions.map(copyOf),
   });
-  const json = appendFields(unescapeStoredMedia(detail, 'archived_url'), {
+  const json = appendFields(unescapeStoredMedia(detail, ['archived_url']), {
     archived_media: arrayText(archive.map(({ text }) => text)),
     brand: row.brand,
     history: row.history,

@@ -3,8 +3,9 @@ import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.t
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
-import type { CreativeEvent, CreativeReading } from '#contracts/events/corpus/creative.ts';
+import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import { sha256OfMediaKey } from '#contracts/values/stored-media.ts';
 import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -137,6 +138,19 @@ const readingColumns = ({ fields, ...reading }: Partial<CreativeReading>): Row =
   ...fields,
 });
 
+/** Returns the columns of measured properties. The key of a poster that is no media file is left out. */
+const mediaColumns = (media: Partial<CreativeMedia>): Row => {
+  const { perceptual_hash, thumb_object_key, poster_object_key, ...measured } = media;
+  return {
+    ...measured,
+    ...(perceptual_hash == null ? {} : { perceptual_hash }),
+    ...(thumb_object_key == null ? {} : { thumb_object_key }),
+    ...(poster_object_key == null || sha256OfMediaKey(poster_object_key) === null
+      ? {}
+      : { poster_object_key }),
+  };
+};
+
 const projectFile = (event: CreativeEvent): readonly Change[] => {
   const { creative_key, observed_at } = event.data;
   const upsert = (set: Row): Change => ({ kind: 'upsert', table: 'file', key: { creative_key }, set });
@@ -145,13 +159,13 @@ const projectFile = (event: CreativeEvent): readonly Change[] => {
     case 'CreativeStored': {
       const { media, ad_ids } = event.data;
       return [
-        upsert({ ...media, stored_at: observed_at, measured_at: observed_at }),
+        upsert({ ...mediaColumns(media), stored_at: observed_at, measured_at: observed_at }),
         ...carriages(creative_key, ad_ids, observed_at),
         refreshed,
       ];
     }
     case 'CreativeMeasured':
-      return [upsert({ ...event.data.changes, measured_at: observed_at }), refreshed];
+      return [upsert({ ...mediaColumns(event.data.changes), measured_at: observed_at }), refreshed];
     case 'CreativeCarried':
       return [...carriages(creative_key, event.data.ad_ids, observed_at), refreshed];
     case 'CreativeAnalysed':
@@ -173,7 +187,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 8,
+  version: 9,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

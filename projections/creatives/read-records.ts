@@ -2,7 +2,7 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, joinObjects } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK, BASE_URL_SQL } from '#contracts/values/base-url.ts';
-import { mediaUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
+import { mediaUrlOf, posterUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
 import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/values/creatives.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -26,6 +26,7 @@ type RecordRow = {
   readonly media_url: string | null;
   readonly object_key: string | null;
   readonly poster_url: string | null;
+  readonly poster_object_key: string | null;
   readonly depth: string;
   readonly transcript_start: string | null;
   readonly active_ads: string;
@@ -35,7 +36,7 @@ type RecordRow = {
 } & Readonly<Record<CreativeField, string | null>>;
 
 const COLUMNS = `f.creative_key, f.media_kind, f.content_type, f.bytes::text, f.width, f.height, f.duration_seconds,
-  f.media_url, f.object_key, f.poster_url, coalesce(f.depth, 'measured') as depth, ${CREATIVE_FIELD_NAMES.map((field) => `f.${field}`).join()},
+  f.media_url, f.object_key, f.poster_url, f.poster_object_key, coalesce(f.depth, 'measured') as depth, ${CREATIVE_FIELD_NAMES.map((field) => `f.${field}`).join()},
   left(f.transcript, ${EXCERPT_SOURCE_CHARACTERS}) as transcript_start, n.active_ads::text, n.total_ads::text,
   ${isoTimeSql('f.stored_at')} as stored_at, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of`;
 
@@ -49,7 +50,7 @@ const summaryOf = (row: RecordRow): string => {
     height: row.height,
     duration_seconds: row.duration_seconds,
     media_url: mediaUrlOf(row),
-    poster_url: row.poster_url,
+    poster_url: posterUrlOf(row),
     depth: row.depth,
     fields: Object.fromEntries(CREATIVE_FIELD_NAMES.map((field) => [field, row[field]])),
     transcript_excerpt: excerptOfBody(row.transcript_start),
@@ -58,7 +59,7 @@ const summaryOf = (row: RecordRow): string => {
     stored_at: row.stored_at,
     as_of: row.as_of,
   });
-  return appendFields(unescapeStoredMedia(text, 'media_url'), {
+  return appendFields(unescapeStoredMedia(text, ['media_url', 'poster_url']), {
     url: `"${BASE_URL_MARK}/v1/creative-records/${row.creative_key}"`,
   });
 };

@@ -1,5 +1,5 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { mediaUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
+import { thumbUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -71,6 +71,8 @@ type ThumbRow = {
   readonly newest_ad_id: string;
   readonly media_kind: string;
   readonly poster_url: string | null;
+  readonly poster_object_key: string | null;
+  readonly thumb_object_key: string | null;
   readonly media_url: string | null;
   readonly object_key: string | null;
   readonly width: number | null;
@@ -90,7 +92,7 @@ export const readBrandThumbs = async (
   const rows = await db.query<ThumbRow>({
     sql: `
       select t.brand_id, k.creative_key, k.newest_ad_id, k.newest_on::text, f.media_kind, f.width, f.height,
-        f.poster_url, f.media_url, f.object_key, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of
+        f.poster_url, f.poster_object_key, f.thumb_object_key, f.media_url, f.object_key, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of
       from unnest($1::uuid[]) with ordinality as t(brand_id, place)
       left join lateral (
         select s.creative_key, s.newest_ad_id, s.newest_on from creatives.file_scope s
@@ -109,7 +111,7 @@ export const readBrandThumbs = async (
       creative_key: row.creative_key,
       ad_id: row.newest_ad_id,
       media_kind: row.media_kind,
-      image_url: row.poster_url ?? mediaUrlOf({ ...row, creative_key: row.creative_key }),
+      image_url: thumbUrlOf({ ...row, creative_key: row.creative_key }),
       width: row.width,
       height: row.height,
       started_on: row.newest_on,
@@ -118,7 +120,7 @@ export const readBrandThumbs = async (
   const times = rows.flatMap(({ as_of }) => (as_of === null ? [] : [as_of])).toSorted();
   return {
     items: [...thumbs].map(([brand_id, list]) =>
-      unescapeStoredMedia(JSON.stringify({ brand_id, thumbs: list }), 'image_url'),
+      unescapeStoredMedia(JSON.stringify({ brand_id, thumbs: list }), ['image_url']),
     ),
     as_of: times.at(-1) ?? null,
   };

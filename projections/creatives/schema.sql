@@ -12,6 +12,10 @@ create table file (
   media_url text,
   object_key text,
   poster_url text,
+  perceptual_hash text,
+  thumb_object_key text,
+  -- Only the key of a media file; null for any other.
+  poster_object_key text,
   stored_at timestamptz,
   measured_at timestamptz,
   depth text,

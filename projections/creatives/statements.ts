@@ -50,7 +50,7 @@ const refresh = (source: string, columns: Statement['columns']): Statement => ({
     with touched as materialized (
       select f.creative_key, f.facets, greatest(f.measured_at, f.read_at) as seen_at,
         f.media_url is not null or f.object_key is not null as stored,
-        f.poster_url is not null or (f.media_kind = 'image'
+        f.poster_url is not null or f.poster_object_key is not null or (f.media_kind = 'image'
           and (f.media_url is not null or f.object_key is not distinct from ${mediaKeySql('f.creative_key')})) as has_image
       from (select distinct creative_key from (${source}) s) t join file f using (creative_key)
       where f.media_kind is not null

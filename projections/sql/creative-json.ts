@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
-import { mediaUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
+import { mediaUrlOf, posterUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
 /** JSON text of an archived creative asset: one file as one ad carries it. */
 
 export type CreativeRow = {
@@ -18,6 +18,7 @@ export type CreativeRow = {
   readonly media_url: string | null;
   readonly object_key: string | null;
   readonly poster_url: string | null;
+  readonly poster_object_key: string | null;
   readonly ad_active: boolean;
   readonly first_seen_at: string;
   readonly as_of: string;
@@ -26,7 +27,7 @@ export type CreativeRow = {
 
 /** Columns of `c`, `f` and `a`: the carriage, its file and its ad. */
 export const CREATIVE_COLUMNS = `c.creative_id, c.ad_id, c.brand_id, c.creative_key, f.media_kind, f.content_type,
-  f.bytes::text, f.width, f.height, f.duration_seconds, f.media_url, f.object_key, f.poster_url, coalesce(a.active, true) as ad_active,
+  f.bytes::text, f.width, f.height, f.duration_seconds, f.media_url, f.object_key, f.poster_url, f.poster_object_key, coalesce(a.active, true) as ad_active,
   ${isoTimeSql('c.first_seen_at')} as first_seen_at, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of, c.listed_on::text`;
 export const CREATIVE_FROM = `creatives.carriage c join creatives.file f using (creative_key)
   join creatives.ad a on a.ad_id = c.ad_id`;
@@ -44,12 +45,12 @@ export const creativeText = (row: CreativeRow): string => {
     height: row.height,
     duration_seconds: row.duration_seconds,
     media_url: mediaUrlOf(row),
-    poster_url: row.poster_url,
+    poster_url: posterUrlOf(row),
     ad_active: row.ad_active,
     first_seen_at: row.first_seen_at,
     as_of: row.as_of,
   });
-  return appendFields(unescapeStoredMedia(text, 'media_url'), {
+  return appendFields(unescapeStoredMedia(text, ['media_url', 'poster_url']), {
     url: `"${BASE_URL_MARK}/v1/creatives/${row.creative_id}"`,
     record_url: `"${BASE_URL_MARK}/v1/creative-records/${row.creative_key}"`,
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '#contracts/values/time.ts';
-import { mediaKeyOf } from '#contracts/values/stored-media.ts';
+import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
@@ -17,6 +17,7 @@ const PICTURE_KEY = createHash('sha256').update(PICTURE).digest('hex');
 const SCRIPT = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
 const SCRIPT_KEY = createHash('sha256').update(SCRIPT).digest('hex');
 const GONE_KEY = keyOf(3);
+const THUMBNAIL = Buffer.from('RIFF....WEBP of the picture');
 const NO_URLS = { media_url: null, poster_url: null };
 const IMAGE = { ...NO_URLS, media_kind: 'image', content_type: 'image/png', duration_seconds: null } as const;
 
@@ -25,21 +26,29 @@ let app: FastifyInstance;
 let key: Key;
 let brand: CorpusBrand;
 let adId: string;
+let films: CorpusBrand;
+let filmAdId: string;
 /** Carries the files that cannot be served. A creative library shows only four files of an ad. */
 let otherAdId: string;
 
 beforeAll(async () => {
   stack = await openApiStack();
-  const [opened, owned, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha'])]);
-  [app, key, brand] = [opened, owned, brands[0] as CorpusBrand];
+  const [opened, owned, brands] = await Promise.all([
+    stack.api(),
+    stack.key(),
+    stack.seed(['alpha', 'beta']),
+  ]);
+  [app, key, brand, films] = [opened, owned, brands[0] as CorpusBrand, brands[1] as CorpusBrand];
+  [, , filmAdId = ''] = films.adIds;
   [, , adId = '', otherAdId = ''] = brand.adIds;
   const store = openFolderStore(join(tmpdir(), `test-objects-${process.pid}`));
-  for (const [name, bytes] of [
-    [PICTURE_KEY, PICTURE],
-    [SCRIPT_KEY, SCRIPT],
+  for (const [objectKey, bytes] of [
+    [mediaKeyOf(PICTURE_KEY), PICTURE],
+    [mediaKeyOf(SCRIPT_KEY), SCRIPT],
+    [thumbnailKeyOf(PICTURE_KEY), THUMBNAIL],
   ] as const) {
     await store.write(
-      mediaKeyOf(name),
+      objectKey,
       (async function* () {
         yield bytes;
       })(),
@@ -47,6 +56,26 @@ beforeAll(async () => {
   }
   await recordCreative(stack, PICTURE_KEY, [adId], { ...IMAGE, object_key: mediaKeyOf(PICTURE_KEY) });
   await recordCreative(stack, SCRIPT_KEY, [adId], { ...IMAGE, object_key: mediaKeyOf(SCRIPT_KEY) });
+  const film = { ...NO_URLS, object_key: null };
+  const picture = mediaKeyOf(PICTURE_KEY);
+  await recordCreative(stack, keyOf(11), [filmAdId], {
+    ...film,
+    object_key: mediaKeyOf(keyOf(11)),
+    poster_object_key: picture,
+    thumb_object_key: thumbnailKeyOf(PICTURE_KEY),
+  });
+  await recordCreative(stack, keyOf(12), [filmAdId], {
+    ...film,
+    media_url: 'https://media.example/12.mp4',
+    poster_object_key: picture,
+  });
+  // Keys of a report, and the thumbnail of a picture that is not this film's.
+  await recordCreative(stack, keyOf(13), [filmAdId], {
+    ...film,
+    media_url: 'https://media.example/13.mp4',
+    poster_object_key: 'reports/ws_1/a.csv',
+    thumb_object_key: thumbnailKeyOf(PICTURE_KEY),
+  });
   await recordCreative(stack, GONE_KEY, [otherAdId], { ...IMAGE, object_key: mediaKeyOf(GONE_KEY) });
   await recordCreative(stack, keyOf(4), [otherAdId], { ...IMAGE, object_key: null });
   // The key of another file, as a hostile collector could name it.
@@ -57,6 +86,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
+type Film = Shown & { readonly poster_url: string | null };
 type Shown = { readonly creative_key: string; readonly media_url: string | null };
 
 /** Returns the URL of a file in the list of the brand's creatives. */
@@ -65,6 +95,18 @@ const urlOf = async (creativeKey: string): Promise<string | null> => {
   const found = (data as Shown[]).find(({ creative_key }) => creative_key === creativeKey);
   if (!found) throw new Error(`no creative ${creativeKey}`);
   return found.media_url;
+};
+/** Returns the creative at the second brand that carries a film. */
+const filmOf = async (n: number): Promise<{ media_url: string | null; poster_url: string | null }> => {
+  const { data } = await on(app).get(`/v1/ads/${filmAdId}/creatives`, { key });
+  const found = (data as Film[]).find(({ creative_key }) => creative_key === keyOf(n));
+  if (!found) throw new Error(`no film ${n}`);
+  return found;
+};
+const thumbsOf = async (): Promise<Record<string, string>> => {
+  const { data } = await on(app).get(`/v1/brand-thumbs?brand_ids=${films.id}`, { key });
+  const [{ thumbs } = { thumbs: [] }] = data as { thumbs: { creative_key: string; image_url: string }[] }[];
+  return Object.fromEntries(thumbs.map(({ creative_key, image_url }) => [creative_key, image_url]));
 };
 const pathOf = async (creativeKey: string): Promise<string> =>
   String(await urlOf(creativeKey)).slice(BASE_URL.length);
@@ -104,6 +146,36 @@ describe('signed URLs of stored media', () => {
   test('are not given for the key of another file or of a report', async () => {
     expect(await urlOf(keyOf(1))).toBeNull();
     expect(await urlOf(keyOf(2))).toBeNull();
+  });
+});
+
+describe('signed URLs of posters and thumbnails', () => {
+  test('show the stored poster of a film, and its thumbnail before anything else', async () => {
+    const { media_url: mediaUrl, poster_url: posterUrl } = await filmOf(11);
+    expect(mediaUrl).toContain(`/v1/media/${keyOf(11)}?expires=`);
+    expect(posterUrl).toBe(await urlOf(PICTURE_KEY));
+    const record = await on(app).get(`/v1/creative-records/${keyOf(11)}`, { key });
+    expect(record.data).toMatchObject({ poster_url: posterUrl });
+    expect((await thumbsOf())[keyOf(11)]).toContain(`/v1/media/${PICTURE_KEY}.thumb?expires=`);
+    expect((await thumbsOf())[keyOf(12)]).toBe(posterUrl);
+  });
+  test('are not given for the key of a report or the thumbnail of another file', async () => {
+    expect((await filmOf(13)).poster_url).toBeNull();
+    expect(await thumbsOf()).not.toHaveProperty(keyOf(13));
+  });
+  test('return the thumbnail for its own signature only', async () => {
+    const thumb = String((await thumbsOf())[keyOf(11)]).slice(BASE_URL.length);
+    const reply = await load(thumb);
+    expect([reply.statusCode, reply.headers['content-type'], reply.headers['etag']]).toEqual([
+      200,
+      'image/webp',
+      `"${PICTURE_KEY}.thumb"`,
+    ]);
+    expect(reply.rawPayload.equals(THUMBNAIL)).toBe(true);
+    expect((await load(thumb.replace('.thumb', ''))).statusCode).toBe(403);
+    expect(
+      (await load((await pathOf(PICTURE_KEY)).replace(PICTURE_KEY, `${PICTURE_KEY}.thumb`))).statusCode,
+    ).toBe(403);
   });
 });
 

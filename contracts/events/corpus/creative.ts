@@ -18,6 +18,10 @@ export type CreativeMedia = {
   readonly media_url: string | null;
   readonly object_key: string | null;
   readonly poster_url: string | null;
+  /** Absent in files of collectors that do not measure it, and in events before it existed. The same holds below. */
+  readonly perceptual_hash?: string | null | undefined;
+  readonly thumb_object_key?: string | null | undefined;
+  readonly poster_object_key?: string | null | undefined;
 };
 
 /** Results of analysing a file. `null`: never analysed. */

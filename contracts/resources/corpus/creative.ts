@@ -47,7 +47,10 @@ export const Thumb = z
     creative_key: CreativeKey,
     ad_id: LibraryId.meta({ description: "The brand's newest live ad that carries the file." }),
     media_kind: MediaKindName,
-    image_url: z.url().meta({ description: 'The stored poster, else the stored image.' }),
+    image_url: z.url().meta({
+      description:
+        'The stored thumbnail, at most 320 pixels wide and high; else the stored poster, else the image.',
+    }),
     width: Count.nullable(),
     height: Count.nullable(),
     started_on: CalendarDate.meta({

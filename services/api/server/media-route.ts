@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import parseRange from 'range-parser';
 import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { MEDIA_PATH, mediaKeyOf } from '#contracts/values/stored-media.ts';
+import { keyOfMediaName, MEDIA_PATH } from '#contracts/values/stored-media.ts';
 import type { ByteRange, OpenObject } from '#platform/object-store/object-store.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
@@ -35,21 +35,21 @@ const requestedRange = (header: string | undefined, bytes: number): ByteRange | 
 
 /**
  * Serves stored media files by signed URL, as a browser loads them: without an API key, in ranges, and from its cache
- * until the link expires. The file's name is its hash, so its content never changes.
+ * until the link expires. The file's name is its hash, so its content never changes. A thumbnail has the name of its image and `.thumb`.
  */
 export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   const { mediaLinks, objectStore, clock, log } = dependencies;
   const meter = requestMeter('getMedia');
-  app.get<{ Params: { sha256: string }; Querystring: Record<string, unknown> }>(
-    `${MEDIA_PATH}/:sha256`,
+  app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>(
+    `${MEDIA_PATH}/:name`,
     async (request, reply) => {
       const since = performance.now();
       const requestId = requestIdOf(request.headers['x-request-id']);
       reply.raw.once('close', () => meter(reply.raw.statusCode, (performance.now() - since) / 1_000));
       try {
-        const { sha256 } = request.params;
-        const validMs = mediaLinks.open(sha256, request.query, clock.now());
-        const etag = `"${sha256}"`;
+        const { name } = request.params;
+        const validMs = mediaLinks.open(name, request.query, clock.now());
+        const etag = `"${name}"`;
         reply.headers({
           'x-request-id': requestId,
           etag,
@@ -64,7 +64,7 @@ export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencie
         if (known?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)) {
           return await reply.code(304).send();
         }
-        const object = await objectStore.open(mediaKeyOf(sha256));
+        const object = await objectStore.open(keyOfMediaName(name));
         if (!object) throw NOT_STORED;
         const contentType = await contentTypeOf(object);
         const condition = request.headers['if-range'];

@@ -68,12 +68,12 @@ export const creative: Decider<CreativeState, CreativeEvent> = { initial, evolve
 const inEvents = (ids: readonly string[]): readonly (readonly string[])[] =>
   boundedGroups(ids, Number.POSITIVE_INFINITY, BULK_IDS_MAX);
 
-/** Returns the stated fields that are not blank and differ from the existing ones. */
+/** Returns the stated fields that are not blank or absent, and differ from the existing ones. */
 const differingFields = <Existing extends object>(existing: Existing, stated: object): Partial<Existing> => {
   const before = existing as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
     Object.entries(stated).filter(
-      ([field, value]) => value !== null && JSON.stringify(before[field]) !== JSON.stringify(value),
+      ([field, value]) => value != null && JSON.stringify(before[field]) !== JSON.stringify(value),
     ),
   ) as Partial<Existing>;
 };

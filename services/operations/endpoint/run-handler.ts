@@ -49,7 +49,7 @@ const callHandler = async (
   return {
     ...reply,
     asOf,
-    data: replaceStoredMedia(located, (sha256) => mediaLinks.sign(sha256, clock.now())),
+    data: replaceStoredMedia(located, (name) => mediaLinks.sign(name, clock.now())),
   };
 };
 

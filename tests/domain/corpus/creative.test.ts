@@ -78,6 +78,15 @@ describe('recordCreativeFile', () => {
     given(creative)
       .when(recordCreativeFile(file(1, { ad_ids: ['123456', '123457', '123456'] })))
       .records(stored(1)));
+  test('adds hash and keys that a later observation states, and keeps those that another leaves out', () => {
+    const more = { perceptual_hash: '00ff00ff00ff00ff', thumb_object_key: 'a', poster_object_key: 'b' };
+    given(creative, stored(1))
+      .when(recordCreativeFile(file(2, more)))
+      .records(measured(2, more));
+    given(creative, stored(1, more))
+      .when(recordCreativeFile(file(2)))
+      .records();
+  });
   test('adds the new ads when the file is seen again', () =>
     given(creative, stored(1))
       .when(recordCreativeFile(file(2, { ad_ids: ['123457', '123458'] })))
