@@ -138,7 +138,7 @@ const readingColumns = ({ fields, ...reading }: Partial<CreativeReading>): Row =
   ...fields,
 });
 
-/** Returns the columns of measured properties. The key of a poster that is no media file is left out. */
+/** Returns the columns of measured properties. The key of a poster is left out unless it names a media file. */
 const mediaColumns = (media: Partial<CreativeMedia>): Row => {
   const { perceptual_hash, thumb_object_key, poster_object_key, ...measured } = media;
   return {
