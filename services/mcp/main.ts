@@ -2,6 +2,7 @@ import { createAccessTables, readAccessCheckpoint } from '#application/access/ac
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
+import { createThumbnails } from '#application/media/thumbnails.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
@@ -78,6 +79,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     await follower.filled;
   }
 
+  const objectStore = await openObjectStore(settings);
   const dependencies = createOperationDependencies({
     db,
     pool,
@@ -91,7 +93,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
       cursor: settings.CURSOR_SECRET_SECOND,
       download: settings.DOWNLOAD_SECRET_SECOND ?? settings.CURSOR_SECRET_SECOND,
     },
-    objectStore: await openObjectStore(settings),
+    objectStore,
     memberVault: hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     secretVault: hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     alertChannels,
@@ -147,7 +149,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
       allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
       hasWrites: settings.MCP_WRITES === 'on',
       verifyAccessToken: createVerifyAccessToken(tokens, resourceOf(baseUrl)),
-      dependencies,
+      dependencies: { ...dependencies, thumbnails: createThumbnails(objectStore) },
     },
     {
       trustedProxies: settings.MCP_TRUSTED_PROXIES ?? [],

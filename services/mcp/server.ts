@@ -1,6 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
-import type { McpCall } from './calls/call.ts';
+import type { McpCall, McpDependencies } from './calls/call.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources/register-resources.ts';
 import { registerTools } from './tools/register-tools.ts';
@@ -30,7 +29,7 @@ export type McpOptions = {
 export const createMcpServer = (
   call: McpCall,
   { hasWrites }: McpOptions,
-  dependencies: OperationDependencies,
+  dependencies: McpDependencies,
 ): McpServer => {
   const server = new McpServer(
     { name: 'ad-intelligence', title: 'Ad intelligence', version: VERSION },

@@ -3,10 +3,9 @@ import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotoc
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
-import type { McpCall } from './calls/call.ts';
+import type { McpCall, McpDependencies } from './calls/call.ts';
 import { createCallSlots, takeRequests } from './calls/call-limits.ts';
 import {
   createOriginGuard,
@@ -31,9 +30,11 @@ export type McpEndpoint = McpOptions & {
   readonly baseUrl: string;
   readonly allowedOrigins: readonly string[];
   readonly verifyAccessToken: VerifyAccessToken;
-  readonly dependencies: OperationDependencies;
+  readonly dependencies: McpDependencies;
   /** Creates the server of one request. Only tests of the transport replace it. */
   readonly createServer?: typeof createMcpServer;
+  /** `json` when absent: no reply streams. Only tests of the transport replace it. */
+  readonly responseMode?: 'json' | 'auto';
 };
 
 type RpcMessage = { readonly method?: unknown; readonly params?: unknown };
@@ -50,7 +51,7 @@ const describe = ({ method, params }: RpcMessage): { method: string; tool?: stri
 /** Registers `/mcp`, which serves both revisions of the protocol. The caller of the app adds other routes. */
 export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEndpoint): Promise<void> => {
   const { baseUrl, allowedOrigins, verifyAccessToken, dependencies, hasWrites } = endpoint;
-  const { createServer = createMcpServer } = endpoint;
+  const { createServer = createMcpServer, responseMode = 'json' } = endpoint;
   const { log, clock, rateLimiter, keyUsage } = dependencies;
   const slots = createCallSlots();
   const meter = requestMeter('mcp');
@@ -61,7 +62,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
       if (!call) throw new Error('no caller: the transport must authenticate first');
       return createServer(call, { hasWrites }, dependencies);
     },
-    { responseMode: 'json', onerror: (error) => log.debug({ err: error }, 'message refused') },
+    { responseMode, onerror: (error) => log.debug({ err: error }, 'message refused') },
   );
   const serve = toNodeHandler(handler, {
     onerror: (error) => log.error({ err: error }, 'message failed'),

@@ -2,8 +2,10 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { sha256Of } from '#application/access/api-key-format.ts';
+import { createThumbnails } from '#application/media/thumbnails.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { buildMcpApp } from '#services/mcp/app.ts';
+import type { McpDependencies } from '#services/mcp/calls/call.ts';
 import type { McpEndpoint } from '#services/mcp/transport.ts';
 import type { ApiStack } from '../operations/fixtures/stack.ts';
 
@@ -14,7 +16,7 @@ export type Revision = (typeof REVISIONS)[number];
 export type McpStack = {
   readonly app: FastifyInstance;
   readonly url: string;
-  readonly dependencies: OperationDependencies;
+  readonly dependencies: McpDependencies;
   /** Makes a caller from the one of an API key and returns the access token of its connection. */
   connect(key: { readonly text: string }, change?: Partial<Caller>): Promise<string>;
   client(token: string, revision?: Revision): Promise<Client>;
@@ -22,15 +24,21 @@ export type McpStack = {
   post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
 };
 
+/** Adds what the MCP server needs beyond the endpoints. */
+export const withThumbnails = (operations: OperationDependencies): McpDependencies => ({
+  ...operations,
+  thumbnails: createThumbnails(operations.objectStore),
+});
+
 /** Opens an MCP server on a free port of the loopback interface. Tokens are issued by the test itself. */
 export const openMcpStack = async (
   stack: ApiStack,
-  options: Partial<Pick<McpEndpoint, 'hasWrites' | 'allowedOrigins' | 'createServer'>> & {
-    readonly dependencies?: Partial<OperationDependencies>;
+  options: Partial<Pick<McpEndpoint, 'hasWrites' | 'allowedOrigins' | 'createServer' | 'responseMode'>> & {
+    readonly dependencies?: Partial<McpDependencies>;
     readonly operations?: Parameters<ApiStack['operations']>[0];
   } = {},
 ): Promise<McpStack & AsyncDisposable> => {
-  const dependencies = { ...stack.operations(options.operations), ...options.dependencies };
+  const dependencies = { ...withThumbnails(stack.operations(options.operations)), ...options.dependencies };
   const callers = new Map<string, Caller>();
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -41,6 +49,7 @@ export const openMcpStack = async (
     dependencies,
     verifyAccessToken: async (token) => callers.get(token) ?? null,
     ...(options.createServer === undefined ? {} : { createServer: options.createServer }),
+    ...(options.responseMode === undefined ? {} : { responseMode: options.responseMode }),
   });
   await app.listen({ host: '127.0.0.1', port });
   const url = `${baseUrl}/mcp`;

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+import type { McpDependencies } from '#services/mcp/calls/call.ts';
 import { callTool } from '#services/mcp/calls/call-tool.ts';
 import { CARD_FIELDS_MAX, toCard } from '#services/mcp/output/cards.ts';
 import { cutText } from '#services/mcp/output/clean-text.ts';
@@ -84,7 +84,7 @@ test('a tool that runs for 20 seconds is given up with advice', async () => {
       run: () => new Promise(() => undefined),
     };
     const call = { caller: {} as Caller, requestId: 'tests', now: 0 };
-    const result = callTool(slow, {}, call, {} as OperationDependencies);
+    const result = callTool(slow, {}, call, {} as McpDependencies);
     const ended = vi.fn<() => void>();
     void result.then(ended);
     await vi.advanceTimersByTimeAsync(19_999);

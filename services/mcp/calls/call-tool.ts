@@ -1,9 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { cleanText } from '../output/clean-text.ts';
 import { errorResult } from '../output/result.ts';
 import type { Tool } from '../tools/define-tool.ts';
-import { createToolContext, type McpCall } from './call.ts';
+import { createToolContext, type McpCall, type McpDependencies } from './call.ts';
 import { withinCallTime } from './call-limits.ts';
 import { sentenceOf } from './failure.ts';
 
@@ -17,7 +16,7 @@ export const callTool = async (
   { input, run }: Tool,
   args: unknown,
   call: McpCall,
-  dependencies: OperationDependencies,
+  dependencies: McpDependencies,
 ): Promise<CallToolResult> => {
   const checked = input.safeParse(args ?? {});
   if (!checked.success) {

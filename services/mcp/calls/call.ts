@@ -2,7 +2,9 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { invoke } from '#operations/invoke.ts';
 import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
+import type { Thumbnails } from '#application/media/thumbnails.ts';
 import type { Json } from '../output/observed.ts';
+import { readPictures } from '../output/pictures.ts';
 import type { ToolContext } from '../tools/define-tool.ts';
 
 /** One request to the MCP endpoint: who calls, and the id that logs and events carry. */
@@ -13,16 +15,20 @@ export type McpCall = {
   readonly now: number;
 };
 
+/** Dependencies of calls: those of endpoints, and the thumbnails of stored media, made once for the process. */
+export type McpDependencies = OperationDependencies & { readonly thumbnails: Thumbnails };
+
 /** Returns what tools work with: calls of endpoints as this caller, in this caller's workspace. */
 export const createToolContext = (
   { caller, requestId, now }: McpCall,
-  dependencies: OperationDependencies,
+  dependencies: McpDependencies,
 ): ToolContext => ({
   caller,
   now,
   clock: dependencies.clock,
   baseUrl: dependencies.baseUrl,
   cursors: dependencies.cursors,
+  pictures: (creatives, asked) => readPictures(creatives, asked, dependencies),
   call: async (endpoint, { params = {}, query = {}, body } = {}) => {
     const workspace = endpoint.path.includes('{ws}') ? { ws: caller.workspaceId } : {};
     const input = { params: { ...workspace, ...params }, query: omitUndefined(query), body };

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, ImageContent } from '@modelcontextprotocol/server';
 import { lagHours, oldestOf } from '#operations/endpoint/reply.ts';
 import type { JsonObject } from './observed.ts';
 
@@ -13,15 +13,18 @@ export const timesOf = (asOfs: readonly (string | null)[], now: number): Times =
   return { as_of: oldest ?? new Date(now).toISOString(), lag_hours: lagHours(oldest, now) };
 };
 
-/** Returns a result with the same JSON as structured content and as text, because some clients read only one. */
-export const structuredResult = (content: JsonObject): CallToolResult => ({
-  structuredContent: content,
-  content: [{ type: 'text', text: JSON.stringify(content) }],
-});
+/**
+ * Returns a result with the same JSON as structured content and as text, because some clients read only one. Images
+ * follow the text.
+ */
+export const structuredResult = (
+  content: JsonObject,
+  images: readonly ImageContent[] = [],
+): CallToolResult => ({ structuredContent: content, ...textResult(content, images) });
 
 /** Returns a result with JSON as text only, for the clients that read `search` and `fetch` in this form. */
-export const textResult = (content: JsonObject): CallToolResult => ({
-  content: [{ type: 'text', text: JSON.stringify(content) }],
+export const textResult = (content: JsonObject, images: readonly ImageContent[] = []): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(content) }, ...images],
 });
 
 /** Returns a failed result: one sentence that says what to do. */

@@ -11,8 +11,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import { listBrands } from '#operations/brands/list-brands.ts';
 import { listBriefs } from '#operations/briefs/list-briefs.ts';
-import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
-import { createToolContext, type McpCall } from '../calls/call.ts';
+import { createToolContext, type McpCall, type McpDependencies } from '../calls/call.ts';
 import { sentenceOf } from '../calls/failure.ts';
 import { withinCallTime } from '../calls/call-limits.ts';
 import type { Json } from '../output/observed.ts';
@@ -44,11 +43,7 @@ const completeSlug = async (text: string, { call }: ToolContext): Promise<string
 };
 
 /** Registers the guide and the objects that have an address of their own. */
-export const registerResources = (
-  server: McpServer,
-  call: McpCall,
-  dependencies: OperationDependencies,
-): void => {
+export const registerResources = (server: McpServer, call: McpCall, dependencies: McpDependencies): void => {
   const context = createToolContext(call, dependencies);
   const { caller, requestId } = call;
   const { log } = dependencies;

@@ -6,6 +6,7 @@ import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { Cursors } from '#operations/dependencies/cursors.ts';
 import type { Json } from '../output/observed.ts';
+import type { ImagesAsked, Pictures, ShownCreative } from '../output/pictures.ts';
 
 /** Reply of an endpoint, with `data` parsed. */
 export type Part = { readonly data: Json; readonly asOf: string | null; readonly cursor: string | null };
@@ -23,6 +24,8 @@ export type ToolContext = {
   readonly caller: Caller;
   /** Calls an endpoint as the caller. Throws `Refusal`, as the endpoint does. */
   readonly call: (endpoint: Endpoint, input?: EndpointInput) => Promise<Part>;
+  /** Reads thumbnails of creatives that the result shows. The most wanted come first. Never throws. */
+  readonly pictures: (creatives: readonly ShownCreative[], asked: ImagesAsked) => Promise<Pictures>;
   readonly cursors: Cursors;
   readonly baseUrl: string;
   readonly clock: Clock;

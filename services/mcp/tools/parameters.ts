@@ -4,6 +4,7 @@ import { slugOrUuid } from '#operations/endpoint/parameters.ts';
 import { getBrand } from '#operations/brands/get-brand.ts';
 import { listCategories } from '#operations/categories/list-categories.ts';
 import type { Json, JsonObject } from '../output/observed.ts';
+import { IMAGE_TYPES, IMAGES_MAX } from '../output/pictures.ts';
 import type { ToolContext } from './define-tool.ts';
 
 /** Items of a list: at most, and when nothing is said. */
@@ -23,15 +24,19 @@ export const listInput = {
 
 export const Brand = slugOrUuid.meta({ description: 'Slug or uuid of a brand.' });
 export const Category = slugOrUuid.meta({ description: 'Slug or uuid of a category.' });
-/** Images are attached to results from stored thumbnails. */
-const IMAGES_MAX = 4;
-export const imagesInput = (defaultCount: number) =>
-  z
+/** Arguments of tools that attach images: how many, and of which type. */
+export const imagesInput = (defaultCount: number) => ({
+  images: z
     .int()
     .min(0)
     .max(IMAGES_MAX)
     .default(defaultCount)
-    .meta({ description: 'Thumbnails to attach, where stored.' });
+    .meta({ description: 'Thumbnails to attach, where stored; `image_index` names their creatives.' }),
+  image_type: z
+    .enum(IMAGE_TYPES)
+    .default('webp')
+    .meta({ description: '`png` for clients that do not show WebP.' }),
+});
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text);

@@ -1,10 +1,9 @@
 import type { McpServer, ScopeChallenge, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { type Scope, SCOPES } from '#contracts/values/scopes.ts';
 import { SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
-import type { McpCall } from '../calls/call.ts';
+import type { McpCall, McpDependencies } from '../calls/call.ts';
 import { callTool } from '../calls/call-tool.ts';
 import type { Tool } from './define-tool.ts';
 import { TOOLS } from './index.ts';
@@ -87,7 +86,7 @@ export const registerTools = (
   server: McpServer,
   call: McpCall,
   hasWrites: boolean,
-  dependencies: OperationDependencies,
+  dependencies: McpDependencies,
 ): void => {
   for (const tool of TOOLS) {
     if (!isListed(tool, call.caller, hasWrites)) continue;

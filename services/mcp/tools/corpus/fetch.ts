@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { bytesOf, fitLists, RESULT_MAX_BYTES } from '../../output/fit.ts';
-import { IMAGES_NOT_STORED } from '../../output/notes.ts';
 import { type Json, type JsonObject, OBSERVED_IN_FETCH_MAX, separate } from '../../output/observed.ts';
+import { creativesIn, imageIndexOf, type ImagesAsked, type Pictures } from '../../output/pictures.ts';
 import { textResult, timesOf } from '../../output/result.ts';
 import { tool, type ToolContext } from '../define-tool.ts';
 import { categoryIdOf, imagesInput, isUuid } from '../parameters.ts';
@@ -14,6 +14,8 @@ const TEXT_LENGTHS = [OBSERVED_IN_FETCH_MAX, 1_000, 300] as const;
 /** Bytes of a record inside the text of a result, to begin with: quoting makes the text longer. */
 const RECORD_BYTES = 26 * 1024;
 const RECORD_BYTES_MIN = 4 * 1024;
+/** Bytes of a result kept for the keys of its images and the notes on them. */
+const IMAGES_BYTES = 1_024;
 
 /** Splits `ad:123` into its kind and key. `null` for an unknown kind. */
 const parseId = (id: string): { readonly kind: FetchKind; readonly key: string } | null => {
@@ -26,8 +28,10 @@ const parseId = (id: string): { readonly kind: FetchKind; readonly key: string }
 const isCategorySlug = (id: string): boolean =>
   id.startsWith('category:') && !isUuid(id.slice('category:'.length));
 
+type Fetched = { readonly kind: FetchKind; readonly result: JsonObject; readonly record: Json };
+
 /** Returns one object with its figures and times. Throws `Refusal` for an unknown one. */
-export const fetchObject = async (id: string, images: number, context: ToolContext): Promise<JsonObject> => {
+const fetchObject = async (id: string, context: ToolContext): Promise<Fetched> => {
   const parsed = parseId(id);
   if (!parsed) {
     const kinds = Object.keys(FETCH_KINDS).map((kind) => `\`${kind}:\``);
@@ -41,7 +45,7 @@ export const fetchObject = async (id: string, images: number, context: ToolConte
   );
   if (!main) throw new Error('a kind has an endpoint');
 
-  const resultWith = (maxLength: number, maxBytes: number): JsonObject | null => {
+  const resultWith = (maxLength: number, maxBytes: number): Fetched | null => {
     const options = { maxLength, baseUrl: context.baseUrl };
     const record = separate(main.data, { ...options, isOwn: kind.isOwn ?? false }) as JsonObject;
     const added = kind.more && more ? { [kind.more.field]: separate(more.data, options) } : {};
@@ -55,14 +59,10 @@ export const fetchObject = async (id: string, images: number, context: ToolConte
       url: library ?? url ?? `adintel://${id.replace(':', 's/')}`,
       metadata: {
         ...timesOf([main.asOf, ...(more ? [more.asOf] : [])], context.now),
-        notes: [
-          ...kind.notes,
-          ...(images > 0 && kind.hasImages === true ? [IMAGES_NOT_STORED] : []),
-          ...notes,
-        ],
+        notes: [...kind.notes, ...notes],
       },
     };
-    return bytesOf(result) <= RESULT_MAX_BYTES ? result : null;
+    return bytesOf(result) <= RESULT_MAX_BYTES - IMAGES_BYTES ? { kind, result, record: value } : null;
   };
   for (const maxLength of TEXT_LENGTHS) {
     for (let bytes = RECORD_BYTES; bytes >= RECORD_BYTES_MIN; bytes /= 2) {
@@ -76,6 +76,19 @@ export const fetchObject = async (id: string, images: number, context: ToolConte
   );
 };
 
+/** Adds the keys of the images and the notes on them to the metadata. */
+const withPictures = (result: JsonObject, pictures: Pictures): JsonObject => {
+  const { notes, ...metadata } = result['metadata'] as JsonObject;
+  return {
+    ...result,
+    metadata: {
+      ...metadata,
+      ...imageIndexOf(pictures),
+      notes: [...(notes as readonly string[]), ...pictures.notes],
+    },
+  };
+};
+
 export const fetchTool = tool({
   name: 'fetch',
   title: 'Fetch one object',
@@ -87,7 +100,7 @@ export const fetchTool = tool({
       .min(1)
       .max(ID_MAX_LENGTH)
       .meta({ description: 'For example `brand:allbirds-com` or `ad:123`.' }),
-    images: imagesInput(1),
+    ...imagesInput(1),
   }),
   output: 'text',
   kind: 'reader',
@@ -99,9 +112,14 @@ export const fetchTool = tool({
     const parsed = parseId(id);
     return parsed ? endpointsOf(parsed.kind).length + (isCategorySlug(id) ? 1 : 0) : 1;
   },
-  run: async ({ id, images }, context) => textResult(await fetchObject(id, images, context)),
+  run: async ({ id, images, image_type }, context) => {
+    const fetched = await fetchObject(id, context);
+    const asked: ImagesAsked = { count: fetched.kind.hasImages === true ? images : 0, type: image_type };
+    const pictures = await context.pictures(creativesIn(fetched.record, context.baseUrl), asked);
+    return textResult(withPictures(fetched.result, pictures), pictures.blocks);
+  },
 });
 
 /** JSON of `fetch`, for resources. */
 export const fetchedJson = async (id: string, context: ToolContext): Promise<Json> =>
-  fetchObject(id, 0, context);
+  (await fetchObject(id, context)).result;

@@ -19,14 +19,9 @@ import { getBrandStore } from '#operations/brands/site/get-brand-store.ts';
 import { getBrandTechStack } from '#operations/brands/site/get-brand-tech-stack.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { ENVELOPE_BYTES, fitLists, RESULT_MAX_BYTES } from '../../output/fit.ts';
-import {
-  IMAGES_NOT_STORED,
-  NO_MONEY,
-  NOT_SEEN,
-  SHARED_PAGES,
-  TRAFFIC_ESTIMATED,
-} from '../../output/notes.ts';
-import { type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../../output/observed.ts';
+import { NO_MONEY, NOT_SEEN, SHARED_PAGES, TRAFFIC_ESTIMATED } from '../../output/notes.ts';
+import { creativesIn, imageIndexOf, type ShownCreative } from '../../output/pictures.ts';
+import { type Json, type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../../output/observed.ts';
 import { structuredResult, timesOf } from '../../output/result.ts';
 import { tool } from '../define-tool.ts';
 import { Brand, imagesInput, textField } from '../parameters.ts';
@@ -86,6 +81,14 @@ const sectionOf = (name: Name, brandId: string, weeks: number, now: number): Sec
   return { name, endpoint, input: { params, query: queries[name] ?? {} }, isOwn: name === 'tech_stack' };
 };
 
+/** Returns the creatives of the section `creative_library`, one of each ad before the others. */
+const creativesOf = (sections: Json, baseUrl: string): readonly ShownCreative[] => {
+  const { creative_library: library } = (sections ?? {}) as JsonObject;
+  const { longest_running: longest = [], newest = [] } = (library ?? {}) as Record<string, readonly Json[]>;
+  const ofAds = [...longest, ...newest].map((ad) => creativesIn(ad, baseUrl));
+  return [...ofAds.flatMap((creatives) => creatives.slice(0, 1)), ...ofAds.flat()];
+};
+
 export const getBrand = tool({
   name: 'get_brand',
   title: 'Get a brand',
@@ -100,14 +103,14 @@ export const getBrand = tool({
       .max(WEEKS_MAX)
       .default(WEEKS_DEFAULT)
       .meta({ description: 'Weeks back, for velocity and daily_activity.' }),
-    images: imagesInput(0),
+    ...imagesInput(0),
   }),
   output: 'structured',
   kind: 'reader',
   scopes: ({ include }) =>
     include.includes('operators') ? ['brands:read', 'operators:read'] : ['brands:read'],
   cost: ({ include }) => new Set(['profile', ...include]).size,
-  run: async ({ brand: text, include, weeks, images }, context) => {
+  run: async ({ brand: text, include, weeks, images, image_type }, context) => {
     // The brand is read first: when it is unknown, every section would be refused.
     const profile = await context.call(getBrandEndpoint, { params: { brandId: text } });
     const options = { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl: context.baseUrl };
@@ -127,8 +130,11 @@ export const getBrand = tool({
     };
     const { value, notes } = fitLists(sections, RESULT_MAX_BYTES - ENVELOPE_BYTES);
     const asOfs = [...(names.includes('profile') ? [profile.asOf] : []), ...read.asOfs];
+    const isShown = names.includes('creative_library');
+    const asked = { count: isShown ? images : 0, type: image_type };
+    const pictures = await context.pictures(creativesOf(value, context.baseUrl), asked);
     const said = new Set([NOT_SEEN, NO_MONEY, ...names.flatMap((one) => NOTES[one] ?? [])]);
-    return structuredResult({
+    const content = {
       brand: {
         id: id ?? null,
         slug: slug ?? null,
@@ -137,12 +143,10 @@ export const getBrand = tool({
         observed: { name },
       },
       sections: value,
+      ...imageIndexOf(pictures),
       ...timesOf(asOfs, context.now),
-      notes: [
-        ...said,
-        ...(images > 0 && names.includes('creative_library') ? [IMAGES_NOT_STORED] : []),
-        ...notes,
-      ],
-    });
+      notes: [...said, ...pictures.notes, ...notes],
+    };
+    return structuredResult(content, pictures.blocks);
   },
 });

@@ -3,7 +3,8 @@ import { CREATIVE_FIELDS } from '#contracts/values/creatives.ts';
 import { MediaKindName } from '#contracts/resources/corpus/creative.ts';
 import { getCreativeCoverage } from '#operations/creative-records/get-creative-coverage.ts';
 import { searchCreativeRecords } from '#operations/creative-records/search-creative-records.ts';
-import { IMAGES_NOT_STORED, NO_MONEY } from '../../output/notes.ts';
+import { NO_MONEY } from '../../output/notes.ts';
+import { creativesIn, imageIndexOf } from '../../output/pictures.ts';
 import { structuredResult, timesOf } from '../../output/result.ts';
 import { tool } from '../define-tool.ts';
 import { readCards } from '../list-answer.ts';
@@ -30,7 +31,7 @@ export const searchCreatives = tool({
     shown: Words.meta({ description: 'Words shown on screen, all of them.' }),
     min_active_ads: z.int().min(0).max(ADS_MAX).optional(),
     coverage: z.boolean().default(false).meta({ description: 'Adds how far files were processed.' }),
-    images: imagesInput(0),
+    ...imagesInput(0),
     ...listInput,
   }),
   output: 'structured',
@@ -38,7 +39,7 @@ export const searchCreatives = tool({
   scopes: ({ brand }) =>
     brand === undefined || isUuid(brand) ? ['creatives:read'] : ['creatives:read', 'brands:read'],
   cost: ({ brand, coverage }) => 1 + slugCost(brand) + (coverage ? 1 : 0),
-  run: async ({ brand, coverage, images, limit, cursor, ...filters }, context) => {
+  run: async ({ brand, coverage, images, image_type, limit, cursor, ...filters }, context) => {
     const brandId = brand === undefined ? undefined : await brandIdOf(context, brand);
     const ofBrand = brandId === undefined ? {} : { brand_id: brandId };
     const processed = { name: 'coverage', endpoint: getCreativeCoverage, input: { query: ofBrand } };
@@ -46,17 +47,21 @@ export const searchCreatives = tool({
       readCards(searchCreativeRecords, { limit, cursor, query: { ...filters, ...ofBrand } }, context),
       readSections(coverage ? [processed] : [], context),
     ]);
-    return structuredResult({
+    const asked = { count: images, type: image_type };
+    const pictures = await context.pictures(creativesIn(page.items, context.baseUrl), asked);
+    const content = {
       items: page.items,
       ...added.sections,
+      ...imageIndexOf(pictures),
       ...timesOf([page.asOf], context.now),
       ...(page.cursor === null ? {} : { next_cursor: page.cursor }),
       notes: [
         'A file that was not described has no hook, style, presenter or offer and is not found by them.',
         NO_MONEY,
-        ...(images > 0 ? [IMAGES_NOT_STORED] : []),
+        ...pictures.notes,
         ...page.notes,
       ],
-    });
+    };
+    return structuredResult(content, pictures.blocks);
   },
 });

@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ENDPOINTS } from '#operations/index.ts';
+
+const TOOLS = join(import.meta.dirname, '../../../services/mcp/tools');
+
+/** Reads that no tool has: other forms of the same records, files for search engines, and keys. */
+const READS_LEFT_OUT = [
+  'getCreative',
+  'getReport',
+  'listApiKeys',
+  'listBrandSitemap',
+  'listBrandThumbs',
+  'listCategorySitemap',
+  'listCreatives',
+  'listPageDetails',
+];
+const WRITES_OFFERED = [
+  'addCollectionItem',
+  'requestReport',
+  'saveItem',
+  'trackBrand',
+  'untrackBrand',
+  'writeNote',
+];
+
+test('the tools read every endpoint but eight, and write through six', () => {
+  const sources = globSync('**/*.ts', { cwd: TOOLS }).map((file) => readFileSync(join(TOOLS, file), 'utf8'));
+  const imported = new Set(
+    sources.flatMap((source) =>
+      [...source.matchAll(/import \{ (\w+)(?: as \w+)? \} from '#operations\//g)].map(([, name]) => name),
+    ),
+  );
+  const idsOf = (isRead: boolean, isOffered: boolean): readonly string[] =>
+    ENDPOINTS.filter(({ method }) => (method === 'GET') === isRead)
+      .map(({ operationId }) => operationId)
+      .filter((id) => imported.has(id) === isOffered)
+      .toSorted();
+  expect(idsOf(true, false)).toEqual(READS_LEFT_OUT);
+  expect(idsOf(false, true)).toEqual(WRITES_OFFERED);
+});
