@@ -92,7 +92,7 @@ test('the official client with a document connects, without a registration', asy
   serve('/app.json', documentOf('/app.json', { redirect_uris: ['http://127.0.0.1/back'] }));
   const [{ baseUrl }] = servers;
   expect((await beginInTime('/app.json', servers[0], 'http://127.0.0.1:1/back')).status).toBe(303);
-  await using app = await openApp(`${baseUrl}/mcp`, 'App', addressOf('/app.json'));
+  await using app = await openApp(`${baseUrl}/mcp`, 'App', { documentUrl: addressOf('/app.json') });
   const begun = new URL((await app.begin()) ?? '');
   expect(begun.searchParams.get('client_id')).toBe(addressOf('/app.json'));
   // The pages of this test grant scopes of the service alone; the client also asks for `offline_access`.
