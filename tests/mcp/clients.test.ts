@@ -2,6 +2,8 @@ import { MockAgent } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
 import { identificationOf, prepareMetadata } from '#application/sign-in/clients.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
+import { createCookies } from '#services/mcp/members/cookies.ts';
+import { hasClientDocuments } from '#services/mcp/settings.ts';
 import { createFetchForClient } from '#services/mcp/sign-in/client-documents.ts';
 
 const ORIGIN = 'https://app.example';
@@ -82,4 +84,29 @@ test('an id says how its app is known', () => {
     'registration',
     'operator',
   ]);
+});
+
+test('documents are announced where the service is public and https, or where the operator says so', () => {
+  const cases: readonly [Parameters<typeof hasClientDocuments>, boolean][] = [
+    [['auto', 'https://mcp.ads.example'], true],
+    [['auto', 'http://mcp.ads.example'], false],
+    [['auto', 'https://127.0.0.1:8082'], false],
+    [['auto', 'http://127.0.0.1:8082'], false],
+    [['on', 'http://127.0.0.1:8082'], true],
+    [['off', 'https://mcp.ads.example'], false],
+  ];
+  for (const [given, expected] of cases) expect(hasClientDocuments(...given), String(given)).toBe(expected);
+});
+
+test('cookies of the pages are for this host alone and secure where the address is https', () => {
+  const set = (baseUrl: string): string => {
+    let value = '';
+    const reply = { header: (_name: string, text: string) => (value = text) };
+    createCookies(baseUrl).set(reply as never, 'signed-in', 'x'.repeat(43), 60);
+    return value;
+  };
+  expect(set('https://mcp.ads.example')).toMatch(
+    /^__Host-adintel-signed-in=x{43}; Max-Age=60; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+  );
+  expect(set('http://127.0.0.1:8082')).toMatch(/^adintel-signed-in=x{43}; .*HttpOnly; SameSite=Lax$/);
 });

@@ -112,10 +112,20 @@ describe.each(REVISIONS)('client of revision %s', (revision) => {
       code: -32602,
     });
     await expect(client.readResource({ uri: 'adintel://others/1' })).rejects.toMatchObject({ code: -32602 });
+    const wrong = { name: 'what_changed', arguments: { days: '91' } };
+    await expect(client.getPrompt(wrong)).rejects.toMatchObject({ code: -32602 });
     await expect(client.getPrompt({ name: 'unknown' })).rejects.toMatchObject({ code: -32602 });
     await expect(client.callTool({ name: 'unknown', arguments: {} })).rejects.toMatchObject({ code: -32602 });
     await client.close();
   });
+});
+
+test('what the server is may be kept for five minutes by anybody', async () => {
+  const message = { ...newer('2026-07-28'), method: 'server/discover' };
+  const reply = await mcp.post(message, { ...bearer(token), ...NEWER, 'mcp-method': 'server/discover' });
+  expect(reply.status).toBe(200);
+  const { result } = (await reply.json()) as { result: object };
+  expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: 'public' });
 });
 
 test('instructions and the list of tools stay within their sizes', async () => {
@@ -152,6 +162,13 @@ describe('authentication', () => {
       expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
     },
   );
+
+  test('a token in the address or in the body is not read: 401', async () => {
+    const body = JSON.stringify({ ...rpc('tools/list'), access_token: token });
+    const headers = { 'content-type': 'application/json' };
+    const reply = await fetch(`${mcp.url}?access_token=${token}`, { method: 'POST', headers, body });
+    expect(reply.status).toBe(401);
+  });
 });
 
 describe.each(REVISIONS)('scopes, revision %s', (revision) => {

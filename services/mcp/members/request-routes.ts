@@ -28,7 +28,7 @@ const sendGone = (reply: FastifyReply): FastifyReply =>
     400,
     'This request has ended',
     'It was answered, has expired after 15 minutes, or began in another browser.',
-    'Nothing was allowed. Start again from your app.',
+    'Start again from your app. What you allowed before is listed in your account.',
   );
 
 /** Registers the page of an app's request: sign-in, choice of the workspace, consent. */

@@ -10,6 +10,7 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import { GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { appTokens } from '#platform/telemetry/metrics.ts';
 import { READ_SCOPES_OFFERED } from '../http/offered-scopes.ts';
 import { headersOf } from '../pages/layout.ts';
 import { createAdapter, type TokenRights } from './adapter.ts';
@@ -202,6 +203,10 @@ export const createProvider = (dependencies: ProviderDependencies): Provider => 
   const report = (_ctx: unknown, error: unknown): void =>
     log.error({ err: error }, 'authorization server failed');
   provider.on('server_error', report);
+  provider.on('grant.success', ({ oidc }) => {
+    const grant = oidc.params?.['grant_type'];
+    if (grant === 'authorization_code' || grant === 'refresh_token') appTokens.inc({ grant });
+  });
   // An event of Koa, which the types of the provider do not list.
   (provider as EventEmitter).on('error', (error: unknown) => report(null, error));
   provider.use(async (ctx, next) => {

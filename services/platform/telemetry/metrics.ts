@@ -82,6 +82,13 @@ export const intakeLines = new Counter({
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
+/** Counts tokens that apps of members received. */
+export const appTokens = new Counter({
+  name: 'adintel_mcp_tokens_total',
+  help: 'Token replies to apps, by grant: authorization_code (the first ones of a connection), refresh_token.',
+  labelNames: ['grant'] as const,
+  registers: [registry],
+});
 /** Counts the attempts of this collector at targets. */
 export const collectorAttempts = new Counter({
   name: 'adintel_collector_attempts_total',

@@ -5,9 +5,11 @@ import {
   removeClient,
 } from '#application/sign-in/authorization-tables.ts';
 import { systemClock } from '#platform/clock.ts';
+import { READ_SCOPES_OFFERED } from '#services/mcp/http/offered-scopes.ts';
 import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import {
+  callMcp,
   clientIdOf,
   errorOf,
   openBrowser,
@@ -69,6 +71,17 @@ describe('a request of an app', () => {
         error,
       );
     }
+  });
+
+  test('without a scope and a resource is one for all reads of this service', async () => {
+    const { baseUrl } = server;
+    const client = openClient(await clientIdOf(await register(baseUrl)), { baseUrl });
+    server.answer = { key, scopes: 'all' };
+    const back = await client.ask(openBrowser(), client.address({ scope: null, resource: null }));
+    const code = back.searchParams.get('code') ?? '';
+    const { access_token, scope } = (await (await client.exchange(baseUrl, code)).json()) as Tokens;
+    expect(scope.split(' ').toSorted()).toEqual([...READ_SCOPES_OFFERED].toSorted());
+    expect((await callMcp(baseUrl, access_token)).status).toBe(200);
   });
 
   test('may return to another port of the same computer, and fails when the member denies it', async () => {
@@ -142,6 +155,36 @@ describe('registration', () => {
     expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 400));
     expect(statuses[20]).toBe(429);
   });
+
+  test('and every other request to the authorization server are limited per address and minute', async () => {
+    const headers = { 'x-forwarded-for': '192.0.2.2' };
+    const ask = async () => (await fetch(`${server.baseUrl}/oauth/jwks`, { headers })).status;
+    const statuses = await Promise.all(Array.from({ length: 61 }, ask));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+    const refused = await fetch(`${server.baseUrl}/oauth/jwks`, { headers });
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+  });
+});
+
+test('behind a proxy that ends TLS, metadata names https and cookies are secure', async () => {
+  const baseUrl = 'https://mcp.test';
+  await using behind = await openServer(stack, connections, { baseUrl });
+  const headers = { host: 'mcp.test', 'x-forwarded-proto': 'http', 'x-forwarded-host': 'evil.example' };
+  const get = (url: string) => behind.app.inject({ url, headers });
+  const metadata: Record<string, string> = (await get('/.well-known/oauth-authorization-server')).json();
+  expect(metadata).toMatchObject({ issuer: baseUrl, token_endpoint: `${baseUrl}/oauth/token` });
+  expect(JSON.stringify(metadata)).not.toMatch(/http:|evil/);
+  const client = openClient(await clientIdOf(await register(server.baseUrl)), { baseUrl });
+  const asked = new URL(client.address());
+  const begun = await get(`${asked.pathname}${asked.search}`);
+  expect(begun.statusCode).toBe(303);
+  const cookies = [begun.headers['set-cookie'] ?? []].flat();
+  expect(cookies.length).toBeGreaterThan(0);
+  for (const cookie of cookies) {
+    expect(cookie.toLowerCase()).toMatch(/; secure/);
+    expect(cookie.toLowerCase()).toMatch(/; httponly/);
+    expect(cookie.toLowerCase()).toMatch(/; samesite=lax/);
+  }
 });
 
 test('a browser goes on with its request while the secret changes', async () => {

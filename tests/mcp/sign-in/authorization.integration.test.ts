@@ -7,6 +7,7 @@ import { systemClock } from '#platform/clock.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
 import { sha256Of } from '#application/access/api-key-format.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { registry } from '#platform/telemetry/metrics.ts';
 import { resourceOf } from '#services/mcp/sign-in/provider.ts';
 import { createVerifyAccessToken } from '#services/mcp/sign-in/verify-access-token.ts';
 import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
@@ -122,6 +123,9 @@ describe('a member who allows an app', () => {
     expect((await call(servers[0], tokens.access_token)).status).toBe(200);
     // The token is for the first address; the second is another resource.
     expect((await call(servers[1], tokens.access_token)).status).toBe(401);
+    const api = await stack.api();
+    const headers = { authorization: `Bearer ${tokens.access_token}` };
+    expect((await api.inject({ url: '/v1/me', headers })).statusCode).toBe(401);
   });
 
   test('grants only what was ticked, without being asked again', async () => {
@@ -207,6 +211,8 @@ describe('a refresh token', () => {
     const replies = await Promise.all([client.refresh(baseUrl, old), client.refresh(baseUrl, old)]);
     expect(replies.map(({ status }) => status)).toEqual([200, 200]);
     const renewed = (await replies[0]?.json()) as Tokens;
+    const counted = await registry.getSingleMetricAsString('adintel_mcp_tokens_total');
+    expect(Number(/grant="refresh_token"} (\d+)/.exec(counted)?.[1])).toBeGreaterThanOrEqual(2);
     expect(renewed.refresh_token).not.toBe(old);
     expect((await call(servers[0], renewed.access_token)).status).toBe(200);
     // The grace of the exchanged token passes.

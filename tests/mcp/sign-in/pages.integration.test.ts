@@ -67,7 +67,8 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
     await page.getByLabel('Code').fill('0000 0000');
     await press(page, 'Sign in');
     await page.getByRole('alert').filter({ hasText: 'Tries left: 4' }).waitFor();
-    await page.getByLabel('Code').fill(await codeFor(address));
+    const code = await codeFor(address);
+    await page.getByLabel('Code').fill(code);
     await press(page, 'Sign in');
 
     await heading(page, 'Allow this app?');
@@ -77,6 +78,7 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
     await page.getByLabel('Read saved items and notes').uncheck();
     await press(page, 'Allow');
     const client = await app.finish();
+    const token = app.accessToken();
     const result = await client.callTool({ name: 'find_brands', arguments: { q: 'alpha' } });
     expect(result.isError).not.toBe(true);
     const notes = await client
@@ -109,6 +111,10 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
       client: { identified_by: 'registration', redirect_host: 'loopback' },
     });
     expect(JSON.stringify(events[0]?.data)).not.toMatch(/notes:read|collections:read|:write|\u{202E}/u);
+    const recorded = JSON.stringify([...signIns, ...events], (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    for (const secret of [address, code, token, '127.0.0.1']) expect(recorded).not.toContain(secret);
   });
 
   test('signs in with an invitation, which no other browser can use, and denies the app', async () => {
