@@ -118,6 +118,22 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/bench/tiny/tiny-benches.integration.test.ts'],
     settings: () => ({ TINY_BENCHES_ALL: 1 }),
   },
+  takeovers: {
+    about: 'projectors stopped, killed and cut off 200 times: each event applied once, and verify equal',
+    files: ['tests/faults/takeovers/takeovers.integration.test.ts'],
+    settings: (TAKEOVERS_SEED, factor) => ({ TAKEOVERS_SEED, TAKEOVERS: 200 * factor }),
+  },
+  isolation: {
+    about:
+      'one projection fails for 60 s in four ways, and the others keep 0.9 of their rate; without a seed',
+    files: ['tests/projector/isolation.integration.test.ts'],
+    settings: (_seed, factor) => ({ ISOLATION_SECONDS: 60 * factor }),
+  },
+  'start-reads': {
+    about: 'a start of ingest reads at most 10,000 of a million events; without a seed',
+    files: ['tests/ingest/intake/start-reads.integration.test.ts'],
+    settings: (_seed, factor) => ({ START_READS_EVENTS: 1_000_000 * factor }),
+  },
   restarts: {
     about: 'every server restarted in turn while 100,000 ads arrive; without a seed',
     files: ['tests/faults/restarts.integration.test.ts'],

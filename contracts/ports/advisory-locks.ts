@@ -36,9 +36,6 @@ export const ADVISORY_LOCKS = {
   runSchema: 7_205_332,
 } as const;
 
-/** First key of the two-key advisory locks that elect leaders. The second is the hash of the role's name. */
-export const LEADER_LOCK_CLASS = 7_201;
-
 /** First key of the two-key locks on brands whose scans are recorded. The second is the hash of the brand's id. */
 export const BRAND_LOCK_CLASS = 7_202;
 

@@ -340,7 +340,16 @@ create table if not exists ingest.pending_fold (
   primary key (stream, command_id)
 );
 
--- Checkpoint: position up to which the log was folded when a process last started.
+-- Streams with an event that no release here could read yet. A release that reads it folds them when it starts.
+create table if not exists ingest.waiting_stream (
+  stream text primary key,
+  -- The first event that waits.
+  type text not null,
+  version int not null
+);
+
+-- Checkpoint: position up to which the log is folded. It follows the log while a process runs, so that a start reads
+-- only what was appended since.
 create table if not exists ingest.folded_to (
   one boolean primary key default true check (one),
   position bigint not null

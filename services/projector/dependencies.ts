@@ -1,24 +1,29 @@
-import { hostname } from 'node:os';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import type { LeaderLocks } from '#platform/postgres/leader-lock.ts';
+import type { Leases } from '#platform/postgres/lease/leases.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
-/** Shared dependencies of the projector, valid while its leader locks are held. */
+/** Pools for the transactions of single projections. A statement that waits for a lock gives up soon on both. */
+export type LiveDatabases = {
+  /** For small batches: a slow statement is cancelled soon, because all projections of the reader wait for it. */
+  readonly hurried: Database;
+  /** For large batches, and for projections that failed. */
+  readonly patient: Database;
+};
+
+/** Shared dependencies of the projector, for one session: until it ends or fails. */
 export type ProjectorDependencies = {
   readonly database: Database;
+  readonly live: LiveDatabases;
   /** For statements that take as long as the tables are large. */
   readonly building: Database;
   readonly pipeline: Pipeline;
   readonly eventStore: EventStore;
-  readonly ownership: LeaderLocks;
+  readonly leases: Leases;
   readonly projections: readonly Projection[];
   readonly log: Log;
-  /** Aborted when the process ends or its locks are lost. */
+  /** Aborted when the process ends or the session has failed. */
   readonly signal: AbortSignal;
 };
-
-/** Name of this process as operators see it: host and process id. */
-export const PROCESS_NAME = `${hostname()}:${process.pid}`;

@@ -1,6 +1,6 @@
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import { openLeaderLocks } from '#platform/postgres/leader-lock.ts';
+import { FENCED_CONNECTION, openLeases } from '#platform/postgres/lease/leases.ts';
 import { createPipeline } from '#platform/postgres/pipelined-transaction.ts';
 import { LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
 import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
@@ -10,20 +10,32 @@ import { listenForRequests } from './control/operator-requests.ts';
 import { runCycles } from './scheduler.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 
-/** Maximum connections of live projecting. */
-const POOL_CLIENTS = 8;
+/** Maximum connections for control tables. */
+const POOL_CLIENTS = 4;
+/** Maximum connections for transactions of single projections, of each pool. */
+const LIVE_CLIENTS = 8;
 /** Maximum connections of rebuilds and verifications. */
 const BUILDING_CLIENTS = 8;
 /**
  * Commits do not wait for the disk. Rows and checkpoint are lost together or not at all, so after a power cut
  * the missing events are applied again.
  */
-const ASYNC_COMMIT = { options: '-c synchronous_commit=off' };
+const ASYNC_COMMIT = { options: `-c synchronous_commit=off ${FENCED_CONNECTION}` };
+/**
+ * Options of connections that apply live batches. A statement that waits for a lock gives up soon, and its projection is left
+ * behind: the others must not wait for it.
+ */
+const LIVE = `${ASYNC_COMMIT.options} -c lock_timeout=1000`;
+/** Milliseconds after which the server cancels a statement of a small batch, for the same reason. */
+const HURRIED_STATEMENT_MS = 3_000;
 /**
  * Options of the live connection. Live batches are a few rows from arrays: planning a statement costs more
  * than running it, and one generic plan fits all.
  */
-const GENERIC_PLANS = { options: `${ASYNC_COMMIT.options} -c plan_cache_mode=force_generic_plan` };
+const GENERIC_PLANS = {
+  options: `${LIVE} -c plan_cache_mode=force_generic_plan`,
+  statement_timeout: HURRIED_STATEMENT_MS,
+};
 
 export type ProjectorSettings = {
   readonly databaseUrl: string;
@@ -34,8 +46,8 @@ export type ProjectorSettings = {
 };
 
 /**
- * Runs the projections owned by this process until the signal. After any failure (a server is gone, the locks
- * are lost) it restarts from the checkpoints. Rows and checkpoint move in one transaction, so no event is
+ * Runs the projections owned by this process until the signal. When a server is gone or a lease is lost, it restarts from
+ * the stored positions. Rows and positions move in one transaction that proves the lease, so no event is
  * applied twice or left out.
  */
 export const runProjections = async (settings: ProjectorSettings): Promise<void> => {
@@ -49,19 +61,25 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
     statement_timeout: LONG_STATEMENT_TIMEOUT_MS,
   });
   resources.defer(() => building.end());
+  const live = {
+    hurried: openPool(databaseUrl, LIVE_CLIENTS, { options: LIVE, statement_timeout: HURRIED_STATEMENT_MS }),
+    patient: openPool(databaseUrl, LIVE_CLIENTS, { options: LIVE }),
+  };
+  resources.defer(async () => {
+    await Promise.all([live.hurried.end(), live.patient.end()]);
+  });
   const pipeline = resources.use(createPipeline(databaseUrl, GENERIC_PLANS));
   const eventStore = resources.use(openEventStore(settings.eventStoreUrl));
   resources.use(listenForRequests(databaseUrl, log, wakeSignal.notify));
   await runWithRestarts({
-    message: 'projecting interrupted; restarting from the checkpoints',
+    message: 'projecting interrupted; restarting from the stored positions',
     log,
     signal,
     run: async () => {
       await createProjectorTables(database);
-      await using locks = await openLeaderLocks(databaseUrl);
-      const ending = AbortSignal.any([signal, locks.lost]);
+      await using leases = await openLeases(databaseUrl, 'projector');
       await runCycles(
-        { database, building, pipeline, eventStore, ownership: locks, projections, log, signal: ending },
+        { database, live, building, pipeline, eventStore, leases, projections, log, signal },
         wakeSignal,
       );
     },

@@ -1,8 +1,11 @@
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
+import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import type { BehindRow } from './apply/running.ts';
 import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
 import { groupReaders, runReaderGroup, type Stop } from './subscription/reader-groups.ts';
 import { openEventCounter, type EventCounter } from './subscription/event-counter.ts';
+import { LOG_COUNTER, PROJECTIONS } from './control/lease-names.ts';
 import { createProjectionAssignments } from './control/projection-ownership.ts';
 import { retryParked } from './dead-letters/retry-parked.ts';
 import type { ProjectorDependencies } from './dependencies.ts';
@@ -12,8 +15,8 @@ import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts'
 
 /** Polling interval for requests whose notification was missed, and for projections without an owner. */
 const POLL_INTERVAL_MS = 2_000;
-/** Leader-lock name for the process that counts events and samples projection lag. */
-const COUNTER_LOCK = 'log-counter';
+
+type Job = (row: BehindRow) => Promise<void>;
 
 /**
  * Runs projections in cycles. During a cycle the owned projections follow the log; exclusive jobs (swap,
@@ -25,7 +28,7 @@ export const runCycles = async (
   dependencies: ProjectorDependencies,
   wakeSignal: WakeSignal,
 ): Promise<void> => {
-  const { database, eventStore, ownership, log, signal } = dependencies;
+  const { database, eventStore, leases, log, signal } = dependencies;
   const owned = createProjectionAssignments(dependencies);
   const building = { ...dependencies, database: dependencies.building };
   await using rebuilds = createRebuildManager(building, wakeSignal.notify);
@@ -40,14 +43,14 @@ export const runCycles = async (
     JSON.stringify([
       [...owned.names].map((name) => {
         const row = control.get(name);
-        return [name, row?.isPaused, String(row?.pauseAt), row?.wantedVersion, row?.hasRetries];
+        const isApart = row?.behind === 'apart';
+        return [name, row?.isPaused, String(row?.pauseAt), row?.wantedVersion, row?.hasRetries, isApart];
       }),
       rebuilds.ready().filter((name) => owned.names.has(name)),
     ]);
 
   const sampleProgress = async (): Promise<void> => {
-    if (counter === null && (await ownership.acquire(COUNTER_LOCK)))
-      counter = await openEventCounter(database);
+    if (counter === null && (await leases.acquire(LOG_COUNTER))) counter = await openEventCounter(database);
     await counter?.store(true);
     if (counter === null || performance.now() - sampledAtMs < SAMPLE_EVERY_MS) return;
     sampledAtMs = performance.now();
@@ -58,7 +61,7 @@ export const runCycles = async (
   /** Polls for requests. Returns true if the cycle must end. */
   const poll = async (plan: string): Promise<boolean> => {
     const control = await readControl(database);
-    const hasAcquired = await owned.acquireUnowned(control);
+    const hasAcquired = await owned.acquire(control);
     await rebuilds.reconcile(control, owned.names);
     await verifications.reconcile(control);
     await sampleProgress();
@@ -71,39 +74,40 @@ export const runCycles = async (
       if (at === null) return [];
       const reached = async (): Promise<void> => {
         await database.query(
-          'update projector.projection set is_paused = true where name = $1 and pause_at = $2',
+          'update projector.read_model set is_paused = true where name = $1 and pause_at = $2',
           [name, at],
         );
       };
       return [{ at, reached }];
     });
 
-  /** Jobs that need exclusive access to a projection's tables. */
-  const exclusiveJobs = (control: ReadonlyMap<string, Control>): ReadonlyMap<string, () => Promise<void>> => {
-    const jobs = new Map<string, () => Promise<void>>();
+  /** Jobs that need exclusive access to a projection's tables. Each transaction proves the row of the projection. */
+  const exclusiveJobs = (control: ReadonlyMap<string, Control>): ReadonlyMap<string, Job> => {
+    const jobs = new Map<string, Job>();
     for (const name of owned.names) {
       const one = owned.running.get(name);
-      if (rebuilds.ready().includes(name)) jobs.set(name, () => rebuilds.finish(name));
+      if (rebuilds.ready().includes(name)) jobs.set(name, (row) => rebuilds.finish(name, row));
       else if (one && control.get(name)?.hasRetries)
-        jobs.set(name, () => retryParked(dependencies, one.target));
+        jobs.set(name, (row) => retryParked(dependencies, one.target, row));
     }
     return jobs;
   };
 
   const runCycle = async (): Promise<void> => {
-    await owned.releaseSuperseded(await readControl(database));
-    await owned.acquireUnowned(await readControl(database));
-    await owned.open();
+    const before = await readControl(database);
+    await owned.acquire(before);
+    await owned.open(before);
     await sampleProgress();
     const control = await readControl(database);
-    const plan = planKey(control);
     const jobs = exclusiveJobs(control);
-    const following = [...owned.running]
-      .filter(([name]) => !jobs.has(name) && !control.get(name)?.isPaused)
-      .map(([, one]) => one);
-    const readerGroups = groupReaders(following, counter, counter === null ? 0n : await eventStore.head());
+    const { following, cursor } = await owned.arrange(control, new Set(jobs.keys()));
+    // Read again: what is apart, and so belongs to the plan, has been arranged.
+    const plan = planKey(await readControl(database));
+    const head = counter === null ? 0n : await eventStore.head();
+    const readerGroups = groupReaders(following, cursor, counter, head);
     const cycle = new AbortController();
-    const cycleSignal = AbortSignal.any([signal, cycle.signal]);
+    const lost = owned.lost();
+    const cycleSignal = AbortSignal.any([signal, cycle.signal, lost]);
     let caughtUp = 0;
     const onCaughtUp = (): void => {
       caughtUp += 1;
@@ -121,14 +125,19 @@ export const runCycles = async (
       watch(),
       ...readerGroups.map((group) => {
         const names = group.running.map(({ target }) => target.projection.name);
-        return runReaderGroup(dependencies, group, stopsFor(control, names), cycleSignal, onCaughtUp);
+        const stops = stopsFor(control, names);
+        return runReaderGroup(dependencies, group, { stops, signal: cycleSignal, onCaughtUp });
       }),
-      ...[...jobs].map(([name, job]) => job().finally(() => owned.close(name))),
+      ...[...jobs].flatMap(([name, job]) => {
+        const row = owned.rowOf(name);
+        return row === null ? [] : [job(row).finally(() => owned.close(name))];
+      }),
     ];
     // The first task to end aborts the cycle. All tasks are awaited: none may still be writing when the next
     // cycle begins.
     const outcomes = await Promise.allSettled(tasks.map((task) => task.finally(() => cycle.abort())));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    if (lost.aborted && !signal.aborted) throw new LeaseLost(PROJECTIONS);
   };
 
   while (!signal.aborted) await runCycle();

@@ -1,14 +1,29 @@
--- Tables of the projector itself: checkpoints, dead letters, rebuilds, verifications and operator requests. A
+-- Tables of the projector itself: read models, dead letters, rebuilds, verifications and operator requests. A
 -- request is stored in a row. The owning process finds it when notified on `projector_control`, or at its
 -- next poll, so the requester need not stay connected.
 create schema if not exists projector;
 create extension if not exists pg_trgm with schema public;
 
-create table if not exists projector.projection (
+-- In an older release `projector.projection` was the table, with a checkpoint for each projection.
+do $$
+begin
+  if exists (select from pg_class where oid = to_regclass('projector.projection') and relkind = 'r') then
+    drop view if exists projector.lag;
+    alter table projector.projection rename to read_model;
+  end if;
+end $$;
+
+-- Without read models the log is projected from its beginning.
+do $$
+begin
+  if to_regclass('projector.read_model') is null then
+    delete from run.progress where kind = 'projections';
+  end if;
+end $$;
+
+create table if not exists projector.read_model (
   name text primary key,
   version int not null,
-  -- Commit position in $all: every event up to here is applied or parked.
-  position bigint not null,
   -- building (first build, or rebuild of a new version) | live | failed
   state text not null,
   facts_applied bigint not null default 0,
@@ -16,6 +31,40 @@ create table if not exists projector.projection (
   started_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
+
+-- Projections that are not at the position of their part in `run.progress`: each has its own. One ahead of it, by a
+-- rebuild or a batch that is not finished, has a row too.
+create table if not exists projector.behind (
+  projection text not null,
+  part text not null,
+  -- Commit position in $all: every event up to here is applied or parked.
+  position bigint not null,
+  -- Epoch of the lease whose owner may write this row. Negative: of the projection's own lease, while it is apart.
+  epoch bigint not null,
+  -- catching_up | failing (its last batch failed) | paused (by an operator)
+  -- | apart (the owner of the part has other code: a process with the right code may follow it under a lease of its own)
+  state text not null,
+  error text,
+  -- Time of the next attempt while it is failing.
+  next_try timestamptz,
+  primary key (projection, part)
+);
+
+insert into run.progress (kind, part, position, epoch) values ('projections', 'all', 0, 0) on conflict do nothing;
+
+-- Checkpoints of an older release become the progress of all, and rows of those that are not there.
+do $$
+begin
+  if exists (select from information_schema.columns
+      where table_schema = 'projector' and table_name = 'read_model' and column_name = 'position') then
+    update run.progress set position = (select coalesce(max(m.position), 0) from projector.read_model m)
+    where kind = 'projections' and part = 'all';
+    insert into projector.behind (projection, part, position, epoch, state)
+    select m.name, p.part, m.position, p.epoch, 'catching_up'
+    from projector.read_model m, run.progress p where p.kind = 'projections' and m.position < p.position;
+    alter table projector.read_model drop column position, drop column if exists owner;
+  end if;
+end $$;
 
 -- Rebuilds: one per projection, in the schema <name>_next.
 create table if not exists projector.build (
@@ -38,13 +87,11 @@ create table if not exists projector.parked (
   primary key (projection, stream, position)
 );
 
-alter table projector.projection
+alter table projector.read_model
   -- Stream categories that the projection follows, `brand-`.
   add column if not exists prefixes text[] not null default '{}',
   -- Hash of schema and statements. Detects a change without a new version.
   add column if not exists fingerprint text,
-  -- The process that acquired it last. Its advisory lock tells whether that process is alive.
-  add column if not exists owner text,
   add column if not exists is_paused boolean not null default false,
   -- Pause once every event up to this position is applied.
   add column if not exists pause_at bigint,
@@ -123,6 +170,21 @@ create table if not exists projector.log_count (
   category text primary key,
   facts bigint not null
 );
+
+-- The read models with their positions and owners. Columns of `read_model` can be updated through it.
+create or replace view projector.projection as
+select m.name, m.version,
+  -- Every event up to here is applied or parked, in all parts.
+  (select min(coalesce(b.position, p.position)) from run.progress p
+   left join projector.behind b on b.projection = m.name and b.part = p.part
+   where p.kind = 'projections') as position,
+  m.state, m.facts_applied, m.last_error, m.started_at, m.updated_at, m.prefixes, m.fingerprint,
+  -- The process that follows it now; null when none does.
+  (select l.owner from run.lease l where l.until > now() and (
+     case when exists (select from projector.behind b where b.projection = m.name and b.state = 'apart')
+       then l.kind = 'projection' and l.part = m.name else l.kind = 'projections' end) limit 1) as owner,
+  m.is_paused, m.pause_at, m.wanted_version, m.standing_since
+from projector.read_model m;
 
 create or replace view projector.lag as
 select p.name, coalesce(c.facts, 0) as log_facts,

@@ -6,7 +6,7 @@ import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
 import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { runProjections } from '#services/projector/run.ts';
-import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
+import { swapWithoutProjector } from '#tests/stack/verify-read-models.ts';
 import { type Story, story } from '../projections/fixtures/signal-stories.ts';
 import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from './stack.ts';
@@ -113,7 +113,7 @@ test('delivers a signal once, across restarts and a rebuild of the read model', 
   });
 
   await rebuildProjection(stack.pool, stack.eventStore, signals, new AbortController().signal);
-  await swapSchemas(stack.pool, signals);
+  await swapWithoutProjector(stack.pool, signals);
   {
     await using _ = project();
     shop.scan(7, { hour: 11 });

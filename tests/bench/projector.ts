@@ -166,8 +166,11 @@ async function applyLive(pool: Database, events: readonly RecordedEvent[]): Prom
   for (let from = 0; from < events.length; from += BATCH_EVENTS) {
     const batch = events.slice(from, from + BATCH_EVENTS);
     const position = batch.at(-1)?.position ?? 0n;
-    await applyOrPark(pool, target, new Set(), batch, position, (error) => {
-      throw error;
+    await applyOrPark(pool, target, new Set(), batch, position, {
+      prove: () => Promise.resolve(),
+      onPoison: (error) => {
+        throw error;
+      },
     });
   }
 }
@@ -231,7 +234,9 @@ async function emptyTables(pool: Database): Promise<void> {
     await createIndexes(client, radar, COPY_SCHEMA);
   });
   await pool.query('drop schema if exists radar cascade');
-  await pool.query('delete from projector.projection');
+  await pool.query('delete from projector.read_model');
+  await pool.query('delete from projector.behind');
+  await pool.query(`update run.progress set position = 0 where kind = 'projections'`);
   await pool.query('delete from projector.build');
 }
 

@@ -202,9 +202,12 @@ async function pauseRest(pool: Database): Promise<void> {
  * events. No projector may run at this time.
  */
 async function resumeRest(pool: Database, head: bigint): Promise<void> {
-  await pool.query('update projector.projection set position = $1, is_paused = false where is_paused', [
-    head,
-  ]);
+  await pool.query(
+    `update projector.behind b set position = $1, state = 'catching_up'
+     from projector.read_model m where m.name = b.projection and m.is_paused`,
+    [head],
+  );
+  await pool.query('update projector.read_model set is_paused = false where is_paused');
 }
 
 /** Prints the projections' progress until a promise settles. */

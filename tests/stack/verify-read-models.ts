@@ -5,12 +5,26 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
+import { readRows } from '#services/projector/control/arrange-part.ts';
 import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
 import { checksums } from './read-models.ts';
 
 /** The checks of `ops verify`, run by a test itself instead of through a projector. */
 
 type Checksums = Readonly<Record<string, string>>;
+
+/** Swaps a rebuild in while no projector runs, as its owner does: the projection leaves the cursor of its part first. */
+export const swapWithoutProjector = async (database: Database, projection: Projection): Promise<void> => {
+  await database.query(
+    `insert into projector.behind (projection, part, position, epoch, state)
+     select $1, part, position, epoch, 'catching_up' from run.progress where kind = 'projections' on conflict do nothing`,
+    [projection.name],
+  );
+  const row = (await readRows(database)).get(projection.name);
+  if (row === undefined) throw new Error(`${projection.name} has no row`);
+  await swapSchemas(database, projection, row);
+};
 
 /** Rebuilds every projection and returns the checksums of its tables before and after. The projector must be stopped. */
 export const rebuildAll = async (
@@ -20,7 +34,7 @@ export const rebuildAll = async (
   const live = await checksums(database, projections);
   for (const projection of projections) {
     await rebuildProjection(database, eventStore, projection, new AbortController().signal);
-    await swapSchemas(database, projection);
+    await swapWithoutProjector(database, projection);
   }
   return { live, rebuilt: await checksums(database, projections) };
 };

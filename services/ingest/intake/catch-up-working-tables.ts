@@ -7,44 +7,79 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { catchUpLibrary } from '../ad-library/catch-up-library.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { foldEvent } from './folded-streams.ts';
+import { openWaitingStreams, type WaitingStreams } from './waiting-streams.ts';
 
 /** Maximum events per batch. */
-const BATCH_EVENTS = 2_000;
-const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
+export const BATCH_EVENTS = 2_000;
+/** Streams that the working tables reflect event by event. */
+export const FOLDED_PREFIXES = ['brand-', 'socialPage-'] as const;
+const LIBRARY_PREFIX = `${AD_LIBRARY}-`;
+
+/** Returns the position up to which the log is folded; `null` when the tables are new. */
+export const readFoldedTo = async (database: Database): Promise<bigint | null> => {
+  const { rows } = await database.query<{ position: string }>('select position from ingest.folded_to');
+  return rows[0] ? BigInt(rows[0].position) : null;
+};
+
+/** Moves the stored position. Several processes may follow the log at once. Tables that were emptied stay without one. */
+export const moveFoldedTo = async (database: Database, position: bigint): Promise<void> => {
+  await database.query({
+    name: 'ingest_move_folded_to',
+    text: 'update ingest.folded_to set position = $1 where position < $1',
+    values: [position],
+  });
+};
+
+/** Stores the position of tables that are complete up to it. */
+const saveFoldedTo = async (database: Database, position: bigint): Promise<void> => {
+  await database.query({
+    name: 'ingest_save_folded_to',
+    text: `insert into ingest.folded_to (position) values ($1)
+           on conflict (one) do update set position = greatest(ingest.folded_to.position, excluded.position)`,
+    values: [position],
+  });
+};
+
+/** Result of catching up. */
+export type CaughtUp = {
+  readonly waiting: WaitingStreams;
+  /** Position up to which the log is folded now; `null` when it is empty. */
+  readonly position: bigint | null;
+  readonly events: number;
+};
 
 /**
- * Folds the events since the stored position into the working tables. Starts at the first event when they are new.
- *
- * From an event that this release cannot read, the rest of that stream waits for a release; the other streams are
- * folded. The stored position stays before the event, so that such a release folds it and all that follows.
+ * Folds the events since the stored position into the working tables. Starts at the first event when they are new. The
+ * position is stored all the time while a process runs, so a start reads little, however long the log is. It reads
+ * libraries too: after an ordinary end they are in the tables, but not after a restore of older tables.
  */
 export const catchUpWorkingTables = async (
   database: Database,
   eventStore: EventStore,
   log?: Log,
-): Promise<void> => {
-  const { rows } = await database.query<{ position: string }>('select position from ingest.folded_to');
-  const after = rows[0] ? BigInt(rows[0].position) : null;
-  await using follower = eventStore.follow({ after, prefixes: PREFIXES, bufferItems: BATCH_EVENTS });
+): Promise<CaughtUp> => {
+  const after = await readFoldedTo(database);
+  const waiting = await openWaitingStreams(database, eventStore, log);
+  await using follower = eventStore.follow({
+    after,
+    prefixes: [...FOLDED_PREFIXES, LIBRARY_PREFIX],
+    bufferItems: BATCH_EVENTS,
+  });
   let position = after;
+  let events = 0;
   const libraries = new Set<string>();
-  const waiting = new Set<string>();
   for (let caughtUp = false; !caughtUp; ) {
     for (const item of await follower.take(BATCH_EVENTS)) {
       if (item.kind === 'caught_up') caughtUp = true;
-      else if (item.kind === 'event') {
+      else if (item.kind === 'checkpoint') ({ position } = item);
+      else {
         const { event } = item;
-        const { stream } = event;
-        if (stream.startsWith(AD_LIBRARY)) libraries.add(idOf(stream));
-        if (event.unreadable !== undefined && !waiting.has(stream)) {
-          waiting.add(stream);
-          log?.error({ err: new UnreadableEvent(event), stream }, 'stream waits for a release');
-        }
-        if (!waiting.has(stream)) {
-          await foldEvent(database, event);
-        }
-        if (waiting.size === 0) position = event.position;
-      } else if (waiting.size === 0) position = item.position;
+        ({ position } = event);
+        events += 1;
+        if (await waiting.setAside(event)) continue;
+        if (event.stream.startsWith(LIBRARY_PREFIX)) libraries.add(idOf(event.stream));
+        else await foldEvent(database, event);
+      }
     }
   }
   for (const brandId of libraries) {
@@ -55,10 +90,7 @@ export const catchUpWorkingTables = async (
     }
   }
   await completeMoves(database, eventStore, 'all');
-  if (position === null) return;
-  await database.query(
-    `insert into ingest.folded_to (position) values ($1)
-     on conflict (one) do update set position = greatest(ingest.folded_to.position, excluded.position)`,
-    [position],
-  );
+  if (position !== null) await saveFoldedTo(database, position);
+  log?.info({ events, position: String(position) }, 'working tables caught up');
+  return { waiting, position, events };
 };

@@ -13,6 +13,7 @@ import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
 import { openBrandLocks } from './brand-locks.ts';
 import { catchUpWorkingTables } from './catch-up-working-tables.ts';
+import { followWorkingTables } from './follow-working-tables.ts';
 import { countShortened } from './count-shortened.ts';
 import { createDecision } from './decider-registry.ts';
 import { isFolded, storeBrand } from './folded-streams.ts';
@@ -75,7 +76,8 @@ export const openIntake = async ({
   };
   try {
     await createWorkingTables(database);
-    await catchUpWorkingTables(database, eventStore, log);
+    const caughtUp = await catchUpWorkingTables(database, eventStore, log);
+    resources.use(followWorkingTables({ database, eventStore, log }, caughtUp));
     await deleteExpired();
   } catch (error) {
     await resources.disposeAsync();

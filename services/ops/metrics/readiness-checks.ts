@@ -1,4 +1,3 @@
-import { isHeldSql } from '#platform/postgres/leader-lock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type Checks, checkReadModelsBuilt } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
@@ -15,12 +14,14 @@ type Health = {
   readonly is_paused: boolean;
   readonly is_failed: boolean;
   readonly is_stalled: boolean;
+  readonly is_failing: boolean;
   readonly lag_facts: number;
 };
 
 const READ_HEALTH = `
-  select p.name, ${isHeldSql('p.name')} as is_owned, p.is_paused, p.state = 'failed' as is_failed,
-    p.standing_since is not null as is_stalled, l.lag_facts::float8 as lag_facts
+  select p.name, p.owner is not null as is_owned, p.is_paused, p.state = 'failed' as is_failed,
+    p.standing_since is not null as is_stalled,
+    exists (select from projector.behind b where b.projection = p.name and b.error is not null) as is_failing, l.lag_facts::float8 as lag_facts
   from projector.projection p join projector.lag l using (name) where p.name = any($1) order by p.name`;
 
 /** Returns one line, the count first: `2 of 31 paused: ads, radar`. No line without findings. */
@@ -43,6 +44,7 @@ export const serviceChecks = (pool: Database): Checks => ({
       ...found('no owner', (one) => !one.is_owned),
       ...found('paused', (one) => one.is_paused),
       ...found('rebuild failed', (one) => one.is_failed),
+      ...found('failing', (one) => one.is_failing),
       ...found('stalled', (one) => one.is_stalled && !one.is_paused),
       ...found(`more than ${BEHIND_EVENTS} events behind`, (one) => one.lag_facts > BEHIND_EVENTS),
     ];

@@ -114,7 +114,7 @@ export const pauseProjection = async (database: Database, name: string): Promise
   await sendRequest(
     database,
     name,
-    'update projector.projection set is_paused = true, pause_at = null where name = $1',
+    'update projector.read_model set is_paused = true, pause_at = null where name = $1',
   );
 };
 
@@ -122,6 +122,6 @@ export const resumeProjection = async (database: Database, name: string): Promis
   await sendRequest(
     database,
     name,
-    'update projector.projection set is_paused = false, pause_at = null where name = $1',
+    'update projector.read_model set is_paused = false, pause_at = null where name = $1',
   );
 };

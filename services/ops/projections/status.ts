@@ -1,7 +1,6 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { pause } from '#platform/clock.ts';
-import { isHeldSql } from '#platform/postgres/leader-lock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { type Build, BUILD_JSON } from './builds.ts';
@@ -34,6 +33,8 @@ export type ProjectionStatus = {
   /** The projector process that owns the projection; `null` when none does. */
   readonly owner: string | null;
   readonly last_error: string | null;
+  /** Time of the next attempt while its batches fail, for another reason than an event; `null` while they do not. */
+  readonly next_try: string | null;
   readonly updated_at: string;
   /** Since when the projection is stalled: events are waiting, but its position does not move. */
   readonly standing_since: string | null;
@@ -47,11 +48,11 @@ const STATUS = `
   select p.name, case when p.is_paused then 'paused' else p.state end as state, p.version, p.position::text,
     p.facts_applied::float8 as facts_applied, l.lag_facts::float8 as lag_facts, l.parked::int, l.skipped::int,
     coalesce((p.facts_applied - s.facts_applied) / nullif(extract(epoch from now() - s.at), 0), 0)::float8 as rate_per_second,
-    case when ${isHeldSql('p.name')} then p.owner end as owner,
-    coalesce(p.last_error, k.error) as last_error, ${isoTimeSql('p.updated_at')} as updated_at,
+    p.owner, coalesce(h.error, p.last_error, k.error) as last_error, ${isoTimeSql('h.next_try')} as next_try, ${isoTimeSql('p.updated_at')} as updated_at,
     ${isoTimeSql('p.standing_since')} as standing_since, ${isoTimeSql('r.replaced_at')} as replaced_at, ${BUILD_JSON} as build, p.prefixes
   from projector.projection p join projector.lag l using (name)
   left join projector.replaced r using (name) left join projector.build b using (name)
+  left join projector.behind h on h.projection = p.name and h.error is not null
   left join lateral (
     select at, facts_applied from projector.sample s
     where s.name = p.name and s.at > now() - make_interval(secs => ${RATE_SECONDS}) order by at limit 1

@@ -1,26 +1,12 @@
-import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Pipeline, PipelinedStatement } from '#platform/postgres/pipelined-transaction.ts';
 import { projectEvents, type Target } from './apply-batch.ts';
+import { type Move, moveStatement } from './move-positions.ts';
+import type { Running } from './running.ts';
 import { isCopyGroup, statementOf } from './write-changes.ts';
 
-/** One projection's share of a batch: its events, possibly none, and its stored checkpoint. */
-export type Part = {
-  readonly target: Target;
-  readonly events: readonly RecordedEvent[];
-  readonly stored: bigint;
-};
-
-/**
- * Moves the checkpoints. Divides by zero if one is not at its expected position, which rolls back the
- * transaction.
- */
-const MOVE_CHECKPOINTS = `
-  with moved as (
-    update projector.projection p set position = $1, facts_applied = facts_applied + i.facts, updated_at = now()
-    from unnest($2::text[], $3::bigint[], $4::int[]) i(name, stored, facts)
-    where p.name = i.name and p.position = i.stored returning 1)
-  select 1 / (count(*) = cardinality($2::text[]))::int from moved`;
+/** One projection's share of a batch: its events, possibly none. */
+export type Share = { readonly one: Running; readonly events: readonly RecordedEvent[] };
 
 /**
  * Prefixes a statement with its schema. Two projections may have equal statements for tables of their own.
@@ -33,22 +19,20 @@ const inSchema = ({ schema }: Target, { text, values }: PipelinedStatement): Pip
 });
 
 /**
- * Applies a live batch to all projections in one transaction, together with their checkpoints and the
- * notification that the projections in `passed` have reached `position`. A live batch is small: a transaction
- * for each projection would cost more than its rows.
+ * Applies a live batch to all projections in one transaction, together with their positions and the notification that
+ * they have passed it. A live batch is small: a transaction for each projection would cost more than its rows.
  *
  * Returns false, with nothing written, if a group is large enough for COPY. Throws if anything fails; nothing
  * is written then either, and the caller retries the projections one by one to find the failing one.
  */
 export const applyInOneTransaction = async (
   pipeline: Pipeline,
-  parts: readonly Part[],
-  position: bigint,
-  passed: readonly string[],
+  shares: readonly Share[],
+  move: Move,
 ): Promise<boolean> => {
-  const planned = parts.map((part) => ({
-    ...part,
-    groups: projectEvents(part.target.projection, part.events),
+  const planned = shares.map(({ one: { target }, events }) => ({
+    target,
+    groups: projectEvents(target.projection, events),
   }));
   if (planned.some(({ groups }) => groups.some(isCopyGroup))) return false;
   const statements: PipelinedStatement[] = planned.flatMap(({ target, groups }) => {
@@ -59,20 +43,12 @@ export const applyInOneTransaction = async (
       ...written.map((group) => inSchema(target, statementOf(target.projection, target.catalog, group))),
     ];
   });
-  const values = [
-    position,
-    parts.map(({ target }) => target.projection.name),
-    parts.map(({ stored }) => stored),
-    parts.map(({ events }) => events.length),
-  ];
-  const notice = formatProjected({ position, projections: passed });
   await pipeline.transaction([
     ...statements,
-    // The checkpoints are moved last: operators write to these rows too, and wait while a batch holds them.
+    // The positions are moved last: operators write to some of these rows too, and wait while a batch holds them.
     // The fixed search path lets this statement be planned once.
     { text: 'set local search_path to public' },
-    { text: MOVE_CHECKPOINTS, values },
-    { text: `select pg_notify('${PROJECTED_CHANNEL}', $1)`, values: [notice] },
+    moveStatement(move),
   ]);
   return true;
 };

@@ -3,34 +3,20 @@ import type { Log } from '#platform/logger.ts';
 import { batchMeter } from '#platform/telemetry/metrics.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { isTransient, type Target } from './apply-batch.ts';
-import { applyInOneTransaction } from './apply-in-one-transaction.ts';
-import { moveIdleCheckpoints, readCheckpoint } from './checkpoints.ts';
-import { applyOrPark, type ParkedStreams } from './park-stream.ts';
+import { applyEach } from './apply-each.ts';
+import { applyInOneTransaction, type Share } from './apply-in-one-transaction.ts';
+import { endsSession } from './failures.ts';
+import type { LiveDatabases } from '../dependencies.ts';
+import { type Failed, type Move, moveStatement, recordMove } from './move-positions.ts';
+import { type Cursor, nameOf, proveRunning, type Running } from './running.ts';
 
 /**
  * Maximum events applied to all projections in one transaction. Larger batches use one transaction for each
  * projection, in parallel.
  */
 const ONE_TRANSACTION_EVENTS_MAX = 200;
-/** Minimum milliseconds between two writes of the checkpoints of projections without events in the batch. */
-const IDLE_CHECKPOINTS_MS = 100;
-
-/** A projection owned by this process, with its in-memory position. */
-export type Running = {
-  readonly target: Target;
-  readonly prefixes: readonly string[];
-  readonly parked: ParkedStreams;
-  /**
-   * Every event up to this position is applied or parked. The stored checkpoint may be lower if no event was
-   * for this projection.
-   */
-  position: bigint;
-  stored: bigint;
-  live: boolean;
-};
-
-type Part = { readonly one: Running; readonly events: readonly RecordedEvent[] };
+/** Minimum milliseconds between two writes of positions by batches without events. */
+const IDLE_POSITIONS_MS = 100;
 
 /** Returns the events of a batch that match the projection's prefixes and lie after its position. */
 const eventsOf = (
@@ -41,19 +27,22 @@ const eventsOf = (
     (event) => event.position > position && prefixes.some((prefix) => event.stream.startsWith(prefix)),
   );
 
-const nameOf = ({ target }: Running): string => target.projection.name;
+/** Projections that share a reader, and the cursor of the part if some of them are at it. */
+export type Followers = { readonly running: readonly Running[]; readonly cursor: Cursor | null };
 
-/** Throws if another process moved a checkpoint: the state in memory is stale and must be read again. */
-const assertCheckpointsUnmoved = async (database: Database, parts: readonly Part[]): Promise<void> => {
-  for (const { one } of parts) {
-    const checkpoint = await readCheckpoint(database, nameOf(one));
-    if (checkpoint?.position !== one.stored)
-      throw new Error(`checkpoint of ${nameOf(one)} moved by another process`);
-  }
+type Dispatching = {
+  readonly database: Database;
+  readonly live: LiveDatabases;
+  readonly pipeline: Pipeline;
+  readonly log: Log;
 };
 
 /** Creates the dispatcher that applies batches of the log to projections, one batch at a time. */
-export const createBatchDispatcher = (database: Database, pipeline: Pipeline, log: Log) => {
+export const createBatchDispatcher = (
+  { database, live, pipeline, log }: Dispatching,
+  { running, cursor }: Followers,
+) => {
+  let followed = running;
   let storedAtMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let storing: Promise<void> = Promise.resolve();
@@ -68,104 +57,121 @@ export const createBatchDispatcher = (database: Database, pipeline: Pipeline, lo
     meter(events, (performance.now() - sinceMs) / 1_000);
   };
 
-  const storeIdleCheckpoints = async (running: readonly Running[], position: bigint): Promise<void> => {
-    const idle = running.filter((one) => one.position === position && one.stored < position);
+  /** Stores a move that follows no rows of its own transaction. */
+  const store = async (move: Move): Promise<void> => {
+    const { text, values } = moveStatement(move);
+    await database.query({ name: 'move positions', text, values: values as unknown[] });
+    recordMove(move);
     storedAtMs = performance.now();
-    const checkpoints = idle.map((one) => ({ name: nameOf(one), stored: one.stored }));
-    const passed = running.filter((one) => one.position === position);
-    await moveIdleCheckpoints(database, checkpoints, position, passed.map(nameOf));
-    for (const one of idle) one.stored = position;
   };
 
-  /** Stores the checkpoints after a delay, for the case that no further batch arrives. */
-  const scheduleIdleCheckpoints = (running: readonly Running[], position: bigint): void => {
+  const moveTo = (position: bigint, passed: readonly Running[], failed: readonly Failed[] = []): Move => ({
+    cursor,
+    position,
+    passed,
+    failed,
+    applied: new Map(),
+  });
+
+  /** Stores the positions after a delay, for the case that no further batch arrives. */
+  const scheduleStore = (move: Move): void => {
     pendingStore = () =>
-      storeIdleCheckpoints(running, position).catch((error: unknown) =>
-        log.warn({ err: error }, 'checkpoints of idle projections not stored'),
+      store(move).catch((error: unknown) =>
+        log.warn({ err: error }, 'positions after a quiet time not stored'),
       );
     timer = setTimeout(() => {
       storing = pendingStore?.() ?? storing;
       pendingStore = undefined;
-    }, IDLE_CHECKPOINTS_MS);
+    }, IDLE_POSITIONS_MS);
     timer.unref();
   };
 
-  const applyEach = async (parts: readonly Part[], position: bigint): Promise<void> => {
-    // Every part is awaited, also after a failure: none may still be writing when the session restarts.
-    const outcomes = await Promise.allSettled(
-      parts.map(async ({ one, events }) => {
-        const sinceMs = performance.now();
-        const { target, parked } = one;
-        const applied = await applyOrPark(database, target, parked, events, position, (error) => {
-          const { type, stream, position: at } = error.event;
-          const cause = { type, stream, position: String(at), reason: error.message };
-          log.error({ projection: nameOf(one), ...cause }, 'event parked with the rest of its stream');
-        });
-        count(one, applied, sinceMs);
-        one.position = position;
-        one.stored = position;
-      }),
-    );
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  /** Throws `LeaseLost` if another process moved a position: the state in memory is stale and must be read again. */
+  const assertHeld = async (shares: readonly Share[]): Promise<void> => {
+    for (const { one } of shares) await proveRunning(database, nameOf(one), one.row, cursor);
   };
 
-  const tryOneTransaction = async (
-    parts: readonly Part[],
-    position: bigint,
-    passed: readonly Running[],
-  ): Promise<boolean> => {
-    const events = parts.reduce((sum, part) => sum + part.events.length, 0);
-    const hasParkedStream = parts.some((part) =>
-      part.events.some(({ stream }) => part.one.parked.has(stream)),
+  const tryOneTransaction = async (shares: readonly Share[], move: Move): Promise<boolean> => {
+    const events = shares.reduce((sum, share) => sum + share.events.length, 0);
+    const hasParkedStream = shares.some((share) =>
+      share.events.some(({ stream }) => share.one.parked.has(stream)),
     );
     if (events > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream) return false;
     try {
-      const targets = parts.map(({ one: { target, stored }, events: own }) => ({
-        target,
-        stored,
-        events: own,
-      }));
-      return await applyInOneTransaction(pipeline, targets, position, passed.map(nameOf));
+      return await applyInOneTransaction(pipeline, shares, move);
     } catch (error) {
-      if (isTransient(error)) throw error;
-      await assertCheckpointsUnmoved(database, parts);
+      if (endsSession(error)) throw error;
+      await assertHeld(shares);
+      log.debug({ reason: (error as Error).message }, 'batch failed; applied to each projection on its own');
       return false;
     }
   };
 
+  /** Applies a batch without events. Its position is stored with the next batch, or soon. */
+  const pass = (position: bigint, behind: readonly Running[]): Promise<void> => {
+    for (const one of behind) one.position = position;
+    const move = moveTo(
+      position,
+      followed.filter((one) => one.position === position),
+    );
+    if (performance.now() - storedAtMs >= IDLE_POSITIONS_MS) return store(move);
+    scheduleStore(move);
+    return Promise.resolve();
+  };
+
   return {
-    /** Applies a batch, moves all checkpoints to `position` and notifies readers. */
-    apply: async (
-      running: readonly Running[],
-      events: readonly RecordedEvent[],
-      position: bigint,
-    ): Promise<void> => {
+    /**
+     * Applies a batch, moves the positions and notifies readers. Returns the projections whose batch failed for a reason
+     * that is theirs alone: they are left behind, and followed no longer. Throws when the database is gone, or when
+     * another process has taken the work over.
+     */
+    apply: async (events: readonly RecordedEvent[], position: bigint): Promise<readonly Failed[]> => {
       clearTimeout(timer);
       pendingStore = undefined;
-      // The delayed write and this batch both move checkpoints from an expected position, so they must not
-      // overlap.
+      // The delayed write and this batch both move positions from a stored one, so they must not overlap.
       await storing;
-      const behind = running.filter((one) => one.position < position);
-      const parts = behind.map((one) => ({ one, events: eventsOf(one, events) }));
-      const busy = parts.filter((part) => part.events.length > 0);
-      const since = performance.now();
-      const storesIdle = since - storedAtMs >= IDLE_CHECKPOINTS_MS;
-      const stored = storesIdle ? parts : busy;
-      if (await tryOneTransaction(stored, position, behind)) {
-        for (const { one } of stored) one.stored = position;
-        for (const one of behind) one.position = position;
-        for (const { one, events: own } of busy) count(one, own.length, since);
-        if (storesIdle) storedAtMs = performance.now();
-        else scheduleIdleCheckpoints(running, position);
-        return;
+      const behind = followed.filter((one) => one.position < position);
+      const busy = behind
+        .map((one) => ({ one, events: eventsOf(one, events) }))
+        .filter((share) => share.events.length > 0);
+      if (busy.length === 0) {
+        await pass(position, behind);
+        return [];
       }
-      await applyEach(busy, position);
+      const since = performance.now();
+      const applied = new Map(busy.map(({ one, events: own }) => [nameOf(one), own.length]));
+      const move = { ...moveTo(position, behind), applied };
+      if (await tryOneTransaction(busy, move)) {
+        recordMove(move);
+        storedAtMs = performance.now();
+        for (const { one, events: own } of busy) {
+          one.failures = 0;
+          count(one, own.length, since);
+        }
+        return [];
+      }
+      const isSmall =
+        events.length <= ONE_TRANSACTION_EVENTS_MAX && busy.every(({ one }) => one.failures === 0);
+      const applying = { database: isSmall ? live.hurried : live.patient, log, cursor };
+      const failed = await applyEach({ ...applying, shares: busy, position, count });
       // Plans made for small tables do not suit large ones, and autovacuum analyzes the tables only later.
       pipeline.discardPlans();
-      for (const one of behind) one.position = position;
-      await storeIdleCheckpoints(running, position);
+      const left = new Set(failed.map(({ one }) => one));
+      await store(
+        moveTo(
+          position,
+          behind.filter((one) => !left.has(one)),
+          failed,
+        ),
+      );
+      followed = followed.filter((one) => !left.has(one));
+      return failed;
     },
-    /** Stores pending checkpoints and stops the delayed writes. */
+    /** Follows a projection again whose batch failed. */
+    resume: (one: Running): void => {
+      followed = [...followed, one];
+    },
+    /** Stores pending positions and stops the delayed writes. */
     end: async (): Promise<void> => {
       clearTimeout(timer);
       await storing;

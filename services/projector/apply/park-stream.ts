@@ -1,7 +1,8 @@
 import { canRead } from '#contracts/events/schema-registry.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import type { Database } from '#platform/postgres/pool.ts';
-import { applyBatch, PoisonEvent, type Target } from './apply-batch.ts';
+import { type Database, inTransaction, type Proof } from '#platform/postgres/pool.ts';
+import { applyBatch, type Target } from './apply-batch.ts';
+import { PoisonEvent } from './failures.ts';
 
 /** Streams with a dead letter: an event that failed, and the later events that wait behind it. */
 export type ParkedStreams = Set<string>;
@@ -19,23 +20,27 @@ const park = async (
   projection: string,
   events: readonly RecordedEvent[],
   failure: PoisonEvent | null,
+  prove: Proof,
 ): Promise<void> => {
   if (events.length === 0) return;
-  await database.query(
-    `insert into projector.parked (projection, stream, position, revision, type, error, waits_for_version)
-     select $1, i.stream, i.position, i.revision, i.type, $6, $7
-     from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[]) as i(stream, position, revision, type)
-     on conflict do nothing`,
-    [
-      projection,
-      events.map(({ stream }) => stream),
-      events.map(({ position }) => position),
-      events.map(({ revision }) => revision),
-      events.map(({ type }) => type),
-      failure?.message ?? null,
-      failure?.waitsForVersion ?? null,
-    ],
-  );
+  await inTransaction(database, async (client) => {
+    await client.query(
+      `insert into projector.parked (projection, stream, position, revision, type, error, waits_for_version)
+       select $1, i.stream, i.position, i.revision, i.type, $6, $7
+       from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[]) as i(stream, position, revision, type)
+       on conflict do nothing`,
+      [
+        projection,
+        events.map(({ stream }) => stream),
+        events.map(({ position }) => position),
+        events.map(({ revision }) => revision),
+        events.map(({ type }) => type),
+        failure?.message ?? null,
+        failure?.waitsForVersion ?? null,
+      ],
+    );
+    await prove(client);
+  });
 };
 
 /**
@@ -58,6 +63,12 @@ export const requestReadableRetries = async (database: Database, projection: str
   return readable.length;
 };
 
+type Parking = {
+  /** Proves that this process may write the projection. */
+  readonly prove: Proof;
+  readonly onPoison: (error: PoisonEvent) => void;
+};
+
 /**
  * Applies a batch. An event that cannot be applied is parked (dead letter) together with all later events of
  * its stream; the other streams continue. Parking is committed before the checkpoint moves, so after a crash
@@ -69,14 +80,14 @@ export const applyOrPark = async (
   parked: ParkedStreams,
   events: readonly RecordedEvent[],
   position: bigint,
-  onPoison: (error: PoisonEvent) => void,
+  { prove, onPoison }: Parking,
 ): Promise<number> => {
   const { name } = target.projection;
   let waiting = events;
   let left = 0;
   for (;;) {
     const behind = waiting.filter(({ stream }) => parked.has(stream));
-    await park(database, name, behind, null);
+    await park(database, name, behind, null, prove);
     const applicable = waiting.filter(({ stream }) => !parked.has(stream));
     try {
       await applyBatch(database, target, applicable, position);
@@ -84,7 +95,7 @@ export const applyOrPark = async (
     } catch (error) {
       if (!(error instanceof PoisonEvent)) throw error;
       onPoison(error);
-      await park(database, name, [error.event], error);
+      await park(database, name, [error.event], error, prove);
       parked.add(error.event.stream);
       left += 1 + behind.filter((event) => event.position < error.event.position).length;
       waiting = waiting.filter((event) => event.position > error.event.position);

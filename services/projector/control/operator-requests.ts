@@ -2,6 +2,7 @@ import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control
 import type { Log } from '#platform/logger.ts';
 import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { PROJECTIONS } from './lease-names.ts';
 
 /** The control row of a projection: its state, and what operators have requested. */
 export type Control = {
@@ -9,6 +10,8 @@ export type Control = {
   readonly version: number;
   readonly position: bigint;
   readonly state: string;
+  /** State of its row in `projector.behind`; `null` when it is at the cursor of its part. */
+  readonly behind: string | null;
   readonly isPaused: boolean;
   readonly pauseAt: bigint | null;
   /** The version that a newer process has ready; `null` if none waits. */
@@ -30,14 +33,17 @@ type Row = Omit<Control, 'position' | 'pauseAt'> & {
 
 export const readControl = async (database: Database): Promise<ReadonlyMap<string, Control>> => {
   const { rows } = await database.query<Row>(
-    `select p.name, p.version, p.position::text, p.state, p.is_paused as "isPaused", p.pause_at::text as "pauseAt",
+    `select p.name, p.version, p.position::text, p.state,
+       h.state as behind, p.is_paused as "isPaused", p.pause_at::text as "pauseAt",
        p.wanted_version as "wantedVersion",
        case when b.name is not null then
          jsonb_build_object('version', b.version, 'state', b.state, 'isCancelled', b.is_cancelled) end as build,
        case when v.name is not null then
          jsonb_build_object('state', v.state, 'isCancelled', v.is_cancelled) end as verification,
        exists (select from projector.parked k where k.projection = p.name and k.asked is not null) as "hasRetries"
-     from projector.projection p left join projector.build b using (name) left join projector.verification v using (name)`,
+     from projector.projection p left join projector.build b using (name) left join projector.verification v using (name)
+     left join projector.behind h on h.projection = p.name and h.part = $1`,
+    [PROJECTIONS.part],
   );
   return new Map(
     rows.map((row) => [

@@ -1,44 +1,68 @@
+import type { Lease } from '#platform/postgres/lease/prove-lease.ts';
 import { FINGERPRINT_FORMAT, fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import type { Running } from '../apply/batch-dispatcher.ts';
-import { openLiveTarget, readCheckpoint } from '../apply/checkpoints.ts';
-import type { Control } from './operator-requests.ts';
+import { openLiveTarget } from '../apply/checkpoints.ts';
 import { readParkedStreams, requestReadableRetries } from '../apply/park-stream.ts';
-import { PROCESS_NAME, type ProjectorDependencies } from '../dependencies.ts';
+import type { BehindRow, Cursor, Running } from '../apply/running.ts';
+import type { ProjectorDependencies } from '../dependencies.ts';
+import { arrangePart, readRows, type StoredRow, type StoredRows, type Treatment } from './arrange-part.ts';
+import { apartLease, buildLease, PROJECTIONS } from './lease-names.ts';
+import type { Control } from './operator-requests.ts';
+
+/** The projections of a cycle. */
+export type Arrangement = {
+  /** Projections that follow the log. */
+  readonly following: readonly Running[];
+  /** Position of the part; `null` while another process owns it. */
+  readonly cursor: Cursor | null;
+};
 
 /**
- * The projections whose leader lock this process holds, and those of them whose tables its code may write.
+ * The projections that this process may write: all of the part while it holds its lease, and single ones that the owner
+ * of the part cannot follow, because its release is another one.
  */
 export type ProjectionAssignments = {
   readonly names: ReadonlySet<string>;
+  /** Projections whose tables belong to this code. */
   readonly running: ReadonlyMap<string, Running>;
-  /** Acquires every unowned projection. Returns true if at least one was acquired. */
-  acquireUnowned(control: ReadonlyMap<string, Control>): Promise<boolean>;
-  /** Releases projections for which a newer version is ready to take over. */
-  releaseSuperseded(control: ReadonlyMap<string, Control>): Promise<void>;
-  /** Opens the tables of every acquired projection that is not open yet. */
-  open(): Promise<void>;
+  /** Acquires what no process holds. Returns true if that was anything. */
+  acquire(control: ReadonlyMap<string, Control>): Promise<boolean>;
+  /** Opens the tables of every projection that is not open yet. */
+  open(control: ReadonlyMap<string, Control>): Promise<void>;
+  /** Decides which projections follow the log. Jobs have the tables of the `exclusive` ones for themselves. */
+  arrange(control: ReadonlyMap<string, Control>, exclusive: ReadonlySet<string>): Promise<Arrangement>;
+  /** The row by which a job proves that it may write the projection; `null` when it may not. */
+  rowOf(name: string): BehindRow | null;
   /** Closes the tables of a projection, to be reopened after a swap or a retry of parked events. */
   close(name: string): void;
+  /** Aborted when one of the leases is lost. */
+  lost(): AbortSignal;
 };
 
 export const createProjectionAssignments = (dependencies: ProjectorDependencies): ProjectionAssignments => {
-  const { database, ownership, projections, log } = dependencies;
-  const names = new Set<string>();
+  const { database, leases, projections, log } = dependencies;
+  const byName = new Map(projections.map((one) => [one.name, one]));
   const running = new Map<string, Running>();
+  const apart = new Map<string, Lease>();
   const reportedNewer = new Set<string>();
+  let part: Lease | null = null;
+  let names: ReadonlySet<string> = new Set();
+  let rows: StoredRows = new Map();
 
   /** Clears a stale `wanted_version`: the newer process that requested this projection has died. */
   const isWantedByNewerProcess = async ({ name, version }: Projection, row: Control): Promise<boolean> => {
-    if (row.wantedVersion === null || row.wantedVersion <= version) return false;
-    if (!(await ownership.acquire(`build:${name}`))) return true;
-    await database.query('update projector.projection set wanted_version = null where name = $1', [name]);
-    await ownership.release(`build:${name}`);
+    const { wantedVersion } = row;
+    if (wantedVersion === null || wantedVersion <= version) return false;
+    if (await leases.isHeld(buildLease(name))) return true;
+    await database.query(
+      'update projector.read_model set wanted_version = null where name = $1 and wanted_version = $2',
+      [name, wantedVersion],
+    );
     return false;
   };
 
-  const mayAcquire = async (projection: Projection, row: Control | undefined): Promise<boolean> => {
-    if (!row) return true;
+  /** Returns whether this code may write the projection, or rebuild it. */
+  const mayAcquire = async (projection: Projection, row: Control): Promise<boolean> => {
     const { name, version } = projection;
     if (await isWantedByNewerProcess(projection, row)) return false;
     if (row.version <= version || row.build?.state === 'asked') return true;
@@ -54,17 +78,14 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
 
   const openOne = async (projection: Projection): Promise<void> => {
     const { name, version, prefixes } = projection;
-    const before = await readCheckpoint(database, name);
-    if (before && before.version !== version) return;
     const target = await openLiveTarget(database, projection);
-    const { rows } = await database.query<{ position: string; state: string; fingerprint: string }>(
-      `update projector.projection set prefixes = $2, owner = $3,
-         fingerprint = case when starts_with(fingerprint, $5) then fingerprint else $4 end
-       where name = $1 returning position::text, state, fingerprint`,
-      [name, prefixes, PROCESS_NAME, fingerprintOf(projection), FINGERPRINT_FORMAT],
+    const { rows: opened } = await database.query<{ state: string; fingerprint: string }>(
+      `update projector.read_model set prefixes = $2,
+         fingerprint = case when starts_with(fingerprint, $4) then fingerprint else $3 end
+       where name = $1 returning state, fingerprint`,
+      [name, prefixes, fingerprintOf(projection), FINGERPRINT_FORMAT],
     );
-    const [row] = rows;
-    const position = BigInt(row?.position ?? 0);
+    const [row] = opened;
     if (row?.fingerprint !== fingerprintOf(projection)) {
       log.warn({ projection: name, version }, 'schema or statements changed without a new version');
     }
@@ -72,42 +93,119 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
     if (retried > 0)
       log.info({ projection: name, streams: retried }, 'streams that waited for this release retried');
     const parked = await readParkedStreams(database, name);
-    running.set(name, { target, prefixes, parked, position, stored: position, live: row?.state === 'live' });
-    log.info({ projection: name, version, position: String(position) }, 'projection acquired');
+    const live = row?.state === 'live';
+    running.set(name, { target, prefixes, parked, live, position: 0n, row: null, failures: 0, retryAtMs: 0 });
+    log.info({ projection: name, version }, 'projection acquired');
+  };
+
+  const treatmentOf = (name: string, row: Control, exclusive: ReadonlySet<string>): Treatment => {
+    if (!names.has(name) || row.version !== byName.get(name)?.version) return 'apart';
+    if (exclusive.has(name)) return 'exclusive';
+    return row.isPaused ? 'paused' : 'follow';
+  };
+
+  /** Copies the stored position of a projection. */
+  const place = (one: Running, row: StoredRow | undefined, cursor: Cursor | null): void => {
+    one.row = row ? { position: row.position, epoch: row.epoch } : null;
+    one.position = row?.position ?? cursor?.position ?? 0n;
+    if (row?.waitMs == null) one.failures = 0;
+    else {
+      one.failures = Math.max(1, one.failures);
+      one.retryAtMs = performance.now() + row.waitMs;
+    }
+  };
+
+  /** Returns whether the row is one that this process may move. */
+  const isOurs = (name: string, row: StoredRow | undefined): boolean => {
+    if (row?.state === 'apart') return row.epoch === -(apart.get(name)?.epoch ?? 0n);
+    return part !== null && (row === undefined || row.epoch === part.epoch);
+  };
+
+  const releaseApart = async (name: string): Promise<void> => {
+    const lease = apart.get(name);
+    apart.delete(name);
+    if (lease) await leases.release(lease);
+  };
+
+  const acquireApart = async (name: string): Promise<boolean> => {
+    const lease = await leases.acquire(apartLease(name), (client, epoch) =>
+      client.query(
+        `update projector.behind set epoch = -$2::bigint where projection = $1 and state = 'apart'`,
+        [name, epoch],
+      ),
+    );
+    if (lease) apart.set(name, lease);
+    return lease !== null;
+  };
+
+  const acquirePart = async (): Promise<boolean> => {
+    part = await leases.acquire(PROJECTIONS, (client, epoch) =>
+      client.query('update projector.behind set epoch = $2 where part = $1 and epoch >= 0', [
+        PROJECTIONS.part,
+        epoch,
+      ]),
+    );
+    if (part) log.info({ epoch: String(part.epoch) }, 'projections acquired');
+    return part !== null;
   };
 
   return {
-    names,
+    get names() {
+      return names;
+    },
     running,
-    acquireUnowned: async (control) => {
-      let isAny = false;
+    acquire: async (control) => {
+      let isAny = part === null && (await acquirePart());
+      const allowed = new Set<string>();
       for (const projection of projections) {
         const { name } = projection;
-        if (names.has(name) || !(await mayAcquire(projection, control.get(name)))) continue;
-        if (!(await ownership.acquire(name))) continue;
-        names.add(name);
-        isAny = true;
+        const row = control.get(name);
+        if (row && !(await mayAcquire(projection, row))) await releaseApart(name);
+        else if (row?.behind !== 'apart') allowed.add(name);
+        else {
+          if (!apart.has(name) && (await acquireApart(name))) isAny = true;
+          if (apart.has(name)) allowed.add(name);
+        }
       }
+      names = part === null ? new Set(apart.keys()) : allowed;
       return isAny;
     },
-    releaseSuperseded: async (control) => {
-      for (const { name, version } of projections) {
-        const wantedVersion = control.get(name)?.wantedVersion ?? null;
-        if (!names.has(name) || wantedVersion === null || wantedVersion <= version) continue;
-        names.delete(name);
-        running.delete(name);
-        await ownership.release(name);
-        log.info(
-          { projection: name, version, wanted: wantedVersion },
-          'projection released to a newer process',
-        );
+    open: async (control) => {
+      for (const projection of projections) {
+        const { name, version } = projection;
+        const row = control.get(name);
+        if (running.has(name) && row?.version !== version) running.delete(name);
+        if (!names.has(name) || running.has(name)) continue;
+        if (row ? row.version === version : part !== null) await openOne(projection);
       }
     },
-    open: async () => {
-      for (const projection of projections) {
-        if (names.has(projection.name) && !running.has(projection.name)) await openOne(projection);
+    arrange: async (control, exclusive) => {
+      const treatments = new Map(
+        [...control].map(([name, row]) => [name, treatmentOf(name, row, exclusive)]),
+      );
+      let cursor: Cursor | null = null;
+      if (part === null) rows = await readRows(database);
+      else {
+        const arranged = await arrangePart(database, part, leases.owner, treatments);
+        ({ rows } = arranged);
+        cursor = { epoch: part.epoch, position: arranged.position };
       }
+      // The part has taken them back, or another process has.
+      for (const name of apart.keys()) if (!isOurs(name, rows.get(name))) await releaseApart(name);
+      const following: Running[] = [];
+      for (const [name, one] of running) {
+        const row = rows.get(name);
+        if (treatments.get(name) !== 'follow' || !isOurs(name, row)) continue;
+        place(one, row, cursor);
+        following.push(one);
+      }
+      return { following, cursor };
+    },
+    rowOf: (name) => {
+      const row = rows.get(name);
+      return row !== undefined && isOurs(name, row) ? row : null;
     },
     close: (name) => void running.delete(name),
+    lost: () => AbortSignal.any([part, ...apart.values()].flatMap((lease) => (lease ? [lease.lost] : []))),
   };
 };

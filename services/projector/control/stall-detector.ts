@@ -31,9 +31,10 @@ const UPDATE_STALLS = `
         where b.name = p.name and (b.position <> p.position or b.lag_facts = 0)), '-infinity')
     ) s
   )
-  update projector.projection p set standing_since = s.since from stall s
+  update projector.read_model p set standing_since = s.since from stall s
   where p.name = s.name and p.standing_since is distinct from s.since
-  returning p.name, p.position::text, p.standing_since`;
+  returning p.name, (select v.position::text from projector.projection v where v.name = p.name) as position,
+    p.standing_since`;
 
 /** Samples the positions of all projections, and logs which ones stalled or resumed. */
 export const sampleProjections = async (

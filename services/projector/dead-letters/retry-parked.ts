@@ -1,7 +1,9 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { approximateBytes } from '#platform/event-store/event-size.ts';
-import { inTransaction } from '#platform/postgres/pool.ts';
-import { applyBatch, PoisonEvent, type Target } from '../apply/apply-batch.ts';
+import { inTransaction, withProof } from '#platform/postgres/pool.ts';
+import { applyBatch, type Target } from '../apply/apply-batch.ts';
+import { PoisonEvent } from '../apply/failures.ts';
+import { type BehindRow, proveRunning } from '../apply/running.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 import { BATCH_BYTES_MAX } from '../subscription/batch-reader.ts';
 
@@ -23,7 +25,7 @@ const retryTarget = (target: Target, stream: string): Target => ({
       [name, stream, position],
     );
     await client.query(
-      'update projector.projection set facts_applied = facts_applied + $2, updated_at = now() where name = $1',
+      'update projector.read_model set facts_applied = facts_applied + $2, updated_at = now() where name = $1',
       [name, events],
     );
   },
@@ -35,12 +37,14 @@ const applySkipRequest = (
   name: string,
   stream: string,
 ): Promise<unknown> =>
-  database.query(
-    `with given_up as (
-       delete from projector.parked where projection = $1 and stream = $2 and asked = 'skip' returning *)
-     insert into projector.skipped (projection, stream, position, type, error)
-     select projection, stream, position, type, error from given_up on conflict do nothing`,
-    [name, stream],
+  inTransaction(database, (client) =>
+    client.query(
+      `with given_up as (
+         delete from projector.parked where projection = $1 and stream = $2 and asked = 'skip' returning *)
+       insert into projector.skipped (projection, stream, position, type, error)
+       select projection, stream, position, type, error from given_up on conflict do nothing`,
+      [name, stream],
+    ),
   );
 
 const readParked = async ({ database }: ProjectorDependencies, name: string, stream: string) => {
@@ -143,12 +147,19 @@ const retryStream = async (
 
 /**
  * Applies the parked events of the streams for which an operator requested it. Needs exclusive access to the
- * tables.
+ * tables. Each transaction proves the row of the projection.
  */
-export const retryParked = async (dependencies: ProjectorDependencies, target: Target): Promise<void> => {
+export const retryParked = async (
+  dependencies: ProjectorDependencies,
+  target: Target,
+  row: BehindRow,
+): Promise<void> => {
+  const { name } = target.projection;
+  const database = withProof(dependencies.database, (client) => proveRunning(client, name, row, null));
+  const proving = { ...dependencies, database };
   const { rows } = await dependencies.database.query<{ stream: string }>(
     'select distinct stream from projector.parked where projection = $1 and asked is not null order by stream',
-    [target.projection.name],
+    [name],
   );
-  for (const { stream } of rows) await retryStream(dependencies, target, stream);
+  for (const { stream } of rows) await retryStream(proving, target, stream);
 };

@@ -1,8 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
-import { inTransaction } from '#platform/postgres/pool.ts';
+import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { PoisonEvent } from '../apply/apply-batch.ts';
+import { mayPass } from '../apply/failures.ts';
+import type { BehindRow } from '../apply/running.ts';
+import { buildLease } from '../control/lease-names.ts';
 import { rebuildProjection, setRebuildState, UNFINISHED } from './rebuild-projection.ts';
 import { recordState } from '../apply/checkpoints.ts';
 import type { Control } from '../control/operator-requests.ts';
@@ -17,6 +20,9 @@ import { catchUpAndSwap } from './swap-schema.ts';
 const CONCURRENT_REBUILDS_MAX = Math.min(2, Math.ceil(availableParallelism() / 4));
 
 type Building = {
+  readonly lease: Lease;
+  /** Its transactions prove the lease. */
+  readonly database: Database;
   readonly cancelling: AbortController;
   readonly done: Promise<void>;
   isReady: boolean;
@@ -25,25 +31,24 @@ type Building = {
 /** Runs the rebuilds of a process, concurrently with live projecting. */
 export type RebuildManager = AsyncDisposable & {
   /**
-   * Starts, resumes and cancels rebuilds according to the control table. `owned`: projections whose lock this
-   * process holds.
+   * Starts, resumes and cancels rebuilds according to the control table. `owned`: projections that this process may
+   * write.
    */
   reconcile(control: ReadonlyMap<string, Control>, owned: ReadonlySet<string>): Promise<void>;
   /** Returns the projections whose rebuild has caught up and can be swapped in by their owner. */
   ready(): readonly string[];
-  /** Swaps a rebuild in. Needs exclusive access to the live tables. */
-  finish(name: string): Promise<void>;
+  /** Swaps a rebuild in. Needs exclusive access to the live tables, which `row` proves. */
+  finish(name: string, row: BehindRow): Promise<void>;
 };
 
-const lockOf = (name: string): string => `build:${name}`;
 const isUnfinished = (state: string): boolean => UNFINISHED.some((one) => one === state);
 
-const dropRebuild = ({ database }: ProjectorDependencies, name: string): Promise<void> =>
+const dropRebuild = (database: Database, name: string): Promise<void> =>
   inTransaction(database, async (client) => {
     await lockSchemas(client);
     await client.query(`drop schema if exists "${nextSchemaOf(name)}" cascade`);
     await setRebuildState(client, name, 'cancelled');
-    await client.query('update projector.projection set wanted_version = null where name = $1', [name]);
+    await client.query('update projector.read_model set wanted_version = null where name = $1', [name]);
   });
 
 /** Creates the manager. `wake` is called when a rebuild is ready. */
@@ -51,7 +56,7 @@ export const createRebuildManager = (
   dependencies: ProjectorDependencies,
   wake: () => void,
 ): RebuildManager => {
-  const { database, eventStore, ownership, projections, log } = dependencies;
+  const { eventStore, leases, projections, log } = dependencies;
   const building = new Map<string, Building>();
   /** Rebuilds that are being swapped in and can no longer be cancelled. */
   const finishing = new Set<string>();
@@ -72,52 +77,74 @@ export const createRebuildManager = (
     return row.version < version && !failedHere.has(name);
   };
 
-  const releaseLock = async (name: string): Promise<void> => {
-    building.delete(name);
-    await ownership.release(lockOf(name));
+  const acquire = async (name: string): Promise<Pick<Building, 'lease' | 'database'> | null> => {
+    const lease = await leases.acquire(buildLease(name));
+    if (lease === null) return null;
+    return { lease, database: withProof(dependencies.database, (client) => proveLease(client, lease)) };
   };
 
-  const fail = async ({ name, version }: Projection, error: PoisonEvent): Promise<void> => {
+  const release = async (name: string, lease: Lease): Promise<void> => {
+    building.delete(name);
+    await leases.release(lease);
+  };
+
+  const fail = async (
+    { name, version }: Projection,
+    database: Database,
+    { message }: Error,
+  ): Promise<void> => {
     failedHere.add(name);
-    log.error({ projection: name, version, err: error }, 'rebuild failed on an event; live tables unchanged');
-    await setRebuildState(database, name, 'failed', error.message);
-    await database.query(
-      `update projector.projection set wanted_version = null, last_error = $3,
-         state = case when version = $2 then state else 'failed' end where name = $1`,
-      [name, version, error.message],
-    );
+    log.error({ projection: name, version, reason: message }, 'rebuild failed; live tables unchanged');
+    await inTransaction(database, async (client) => {
+      await setRebuildState(client, name, 'failed', message);
+      await client.query(
+        `update projector.read_model set wanted_version = null, last_error = $3,
+           state = case when version = $2 then state else 'failed' end where name = $1`,
+        [name, version, message],
+      );
+    });
   };
 
   /** Records why a rebuild ended, unless it was cancelled. */
-  const end = async (projection: Projection, error: unknown, signal: AbortSignal): Promise<void> => {
-    if (signal.aborted) return;
+  const end = async (
+    projection: Projection,
+    { lease, database }: Pick<Building, 'lease' | 'database'>,
+    error: unknown,
+    signal: AbortSignal,
+  ): Promise<void> => {
     const { name } = projection;
-    if (error instanceof PoisonEvent) await fail(projection, error);
-    else log.warn({ projection: name, err: error }, 'rebuild interrupted; to be resumed');
-    await releaseLock(name);
+    if (lease.lost.aborted) building.delete(name);
+    if (signal.aborted) return;
+    if (mayPass(error)) log.warn({ projection: name, err: error }, 'rebuild interrupted; to be resumed');
+    else await fail(projection, database, error as Error);
+    await release(name, lease);
   };
 
-  const start = (projection: Projection): void => {
+  const start = (projection: Projection, held: Pick<Building, 'lease' | 'database'>): void => {
+    const { lease, database } = held;
     const { name, version } = projection;
     const cancelling = new AbortController();
-    const signal = AbortSignal.any([cancelling.signal, dependencies.signal]);
+    const signal = AbortSignal.any([cancelling.signal, dependencies.signal, lease.lost]);
     const build = async (): Promise<void> => {
       log.info({ projection: name, version }, 'rebuild started');
       await rebuildProjection(database, eventStore, projection, signal);
-      await database.query(
-        `with wanted as (
-           update projector.projection set wanted_version = $2 where name = $1 and version < $2 returning 1)
-         select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from wanted)`,
-        [name, version],
+      await inTransaction(database, (client) =>
+        client.query(
+          `with wanted as (
+             update projector.read_model set wanted_version = $2 where name = $1 and version < $2 returning 1)
+           select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from wanted)`,
+          [name, version],
+        ),
       );
       one.isReady = true;
       wake();
     };
     const one: Building = {
+      ...held,
       cancelling,
       isReady: false,
       done: build()
-        .catch((error: unknown) => end(projection, error, signal))
+        .catch((error: unknown) => end(projection, held, error, signal))
         .catch((error: unknown) => log.warn({ projection: name, err: error }, 'rebuild result not recorded')),
     };
     building.set(name, one);
@@ -129,9 +156,11 @@ export const createRebuildManager = (
     if (here) {
       here.cancelling.abort();
       await here.done;
-    } else if (!(await ownership.acquire(lockOf(name)))) return;
-    await dropRebuild(dependencies, name);
-    await releaseLock(name);
+    }
+    const held = here ?? (await acquire(name));
+    if (held === null) return;
+    await dropRebuild(held.database, name);
+    await release(name, held.lease);
     log.info({ projection: name }, 'rebuild cancelled');
   };
 
@@ -147,25 +176,27 @@ export const createRebuildManager = (
           continue;
         }
         if (building.has(name) || building.size >= CONCURRENT_REBUILDS_MAX) continue;
-        if (!shouldRebuild(projection, row, owned.has(name)) || !(await ownership.acquire(lockOf(name))))
-          continue;
-        if (owned.has(name) && row.version !== version) await recordState(database, name, 'building');
-        start(projection);
+        if (!shouldRebuild(projection, row, owned.has(name))) continue;
+        const held = await acquire(name);
+        if (held === null) continue;
+        if (owned.has(name) && row.version !== version)
+          await recordState(dependencies.database, name, 'building');
+        start(projection, held);
       }
     },
     ready: () => [...building].filter(([, { isReady }]) => isReady).map(([name]) => name),
-    finish: async (name) => {
+    finish: async (name, row) => {
       const projection = projections.find((one) => one.name === name);
       const one = building.get(name);
       if (!projection || !one) return;
-      const signal = AbortSignal.any([one.cancelling.signal, dependencies.signal]);
+      const signal = AbortSignal.any([one.cancelling.signal, dependencies.signal, one.lease.lost]);
       finishing.add(name);
       try {
-        await catchUpAndSwap(database, eventStore, projection, signal);
-        await releaseLock(name);
+        await catchUpAndSwap(one.database, eventStore, projection, row, signal);
+        await release(name, one.lease);
         log.info({ projection: name, version: projection.version }, 'rebuild swapped in');
       } catch (error) {
-        await end(projection, error, signal);
+        await end(projection, one, error, signal);
       } finally {
         finishing.delete(name);
       }

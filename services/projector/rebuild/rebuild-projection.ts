@@ -106,7 +106,7 @@ const NEAR_EVENTS = 1_000;
 /**
  * Rebuilds a projection into its shadow schema (blue/green), from the beginning or from where an interrupted
  * rebuild stopped. Writes the rows first, then the indexes, then the events recorded meanwhile. Throws
- * `PoisonEvent` for an event that cannot be applied.
+ * `PoisonEvent` for an event that cannot be applied. Each transaction of `database` proves the lease of the rebuild.
  */
 export const rebuildProjection = async (
   database: Database,
@@ -117,7 +117,7 @@ export const rebuildProjection = async (
   const { target, isIndexed, ...opened } = await openRebuild(database, projection);
   let { position, events } = await catchUpRebuild(database, eventStore, target, opened.position, signal);
   if (!isIndexed) {
-    await setRebuildState(database, projection.name, 'indexing');
+    await inTransaction(database, (client) => setRebuildState(client, projection.name, 'indexing'));
     await inTransaction(database, async (client) => {
       await createIndexes(client, projection, target.schema);
       await setRebuildState(client, projection.name, 'ready');

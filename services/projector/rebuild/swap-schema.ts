@@ -1,8 +1,11 @@
 import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
+import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';
+import type { BehindRow } from '../apply/running.ts';
+import { PROJECTIONS } from '../control/lease-names.ts';
 import { catchUpRebuild, openRebuild } from './rebuild-projection.ts';
 import { lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
 
@@ -14,9 +17,9 @@ const DROP_LOCK_TIMEOUT_MS = 1_000;
 /**
  * Swaps the rebuilt tables in (blue/green) in one transaction: readers see the old or the new tables, never
  * none. The old tables are kept in another schema. Needs exclusive access to both the live and the rebuilt
- * tables.
+ * tables; `row` proves that to the live ones. It takes the position of the rebuild.
  */
-export const swapSchemas = (database: Database, projection: Projection): Promise<void> =>
+export const swapSchemas = (database: Database, projection: Projection, row: BehindRow): Promise<void> =>
   inTransaction(database, async (client) => {
     const { name, prefixes } = projection;
     await lockSchemas(client);
@@ -24,19 +27,26 @@ export const swapSchemas = (database: Database, projection: Projection): Promise
     await client.query(`drop schema if exists "${old}" cascade`);
     await client.query(
       `insert into projector.replaced (name, version, position)
-       select name, version, position from projector.projection where name = $1
+       select name, version, $2 from projector.read_model where name = $1
        on conflict (name) do update set version = excluded.version, position = excluded.position, replaced_at = now()`,
-      [name],
+      [name, row.position],
     );
     await client.query(`alter schema "${schema}" rename to "${old}"`);
     await client.query(`alter schema "${next}" rename to "${schema}"`);
     // The live checkpoint may be higher if no later event was for this projection. The rebuild has read to
     // the end of the log as well, so the higher one holds for both.
-    const swapped = await client.query<{ position: string }>(
-      `update projector.projection p set version = b.version, position = greatest(p.position, b.position), state = 'live',
+    const moved = await client.query<{ position: string }>(
+      `update projector.behind h set position = greatest(h.position, b.position), error = null, next_try = null
+       from projector.build b
+       where b.name = $1 and h.projection = $1 and h.part = $2 and h.position = $3 and h.epoch = $4 returning h.position`,
+      [name, PROJECTIONS.part, row.position, row.epoch],
+    );
+    if (!moved.rows[0]) throw new LeaseLost({ kind: 'projection', part: name });
+    await client.query(
+      `update projector.read_model p set version = b.version, state = 'live',
          facts_applied = b.facts_applied, last_error = null, updated_at = now(), wanted_version = null,
          prefixes = $2, fingerprint = $3, standing_since = null
-       from projector.build b where b.name = $1 and p.name = $1 returning p.position`,
+       from projector.build b where b.name = $1 and p.name = $1`,
       [name, prefixes, fingerprintOf(projection)],
     );
     await client.query('delete from projector.parked where projection = $1', [name]);
@@ -45,7 +55,7 @@ export const swapSchemas = (database: Database, projection: Projection): Promise
       [name],
     );
     // Notifies readers, which may have cached a higher position.
-    const position = BigInt(swapped.rows[0]?.position ?? 0);
+    const position = BigInt(moved.rows[0].position);
     const notice = formatProjected({ position, projections: [name] });
     await client.query(`select pg_notify('${PROJECTED_CHANNEL}', $1)`, [notice]);
   });
@@ -55,11 +65,12 @@ export const catchUpAndSwap = async (
   database: Database,
   eventStore: EventStore,
   projection: Projection,
+  row: BehindRow,
   signal: AbortSignal,
 ): Promise<void> => {
   const { target, position } = await openRebuild(database, projection);
   await catchUpRebuild(database, eventStore, target, position, signal);
-  await swapSchemas(database, projection);
+  await swapSchemas(database, projection, row);
 };
 
 /**

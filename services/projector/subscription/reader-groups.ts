@@ -1,5 +1,8 @@
-import { createBatchDispatcher, type Running } from '../apply/batch-dispatcher.ts';
+import { createBatchDispatcher, type Followers } from '../apply/batch-dispatcher.ts';
 import { recordState } from '../apply/checkpoints.ts';
+import type { Failed } from '../apply/move-positions.ts';
+import { type Cursor, nameOf, type Running } from '../apply/running.ts';
+import { pause } from '#platform/clock.ts';
 import { createBatchReader } from './batch-reader.ts';
 import type { EventCounter } from './event-counter.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
@@ -12,21 +15,25 @@ const BUFFERED_ITEMS = 10_000;
 const GROUP_DISTANCE_BYTES = 16n * 1024n * 1024n;
 
 /** Projections that share one subscription to the log. */
-export type ReaderGroup = { readonly running: readonly Running[]; readonly counter: EventCounter | null };
+export type ReaderGroup = Followers & { readonly counter: EventCounter | null };
+
+const isFailing = ({ failures }: Running): boolean => failures > 0;
 
 /**
- * Groups projections by position, furthest first. The event counter joins the furthest group if it is close
- * to the head of the log; otherwise it reads on its own.
+ * Groups projections by position, furthest first. A failing projection reads alone. The cursor belongs to the group of the
+ * projections at it. The event counter joins the furthest group if it is close to the head of the log; otherwise it reads
+ * on its own.
  */
 export const groupReaders = (
   running: readonly Running[],
+  cursor: Cursor | null,
   counter: EventCounter | null,
   head: bigint,
 ): readonly ReaderGroup[] => {
   const groups: Running[][] = [];
-  for (const one of running.toSorted((a, b) =>
-    a.position > b.position ? -1 : a.position < b.position ? 1 : 0,
-  )) {
+  for (const one of running
+    .filter((each) => !isFailing(each))
+    .toSorted((a, b) => (a.position > b.position ? -1 : a.position < b.position ? 1 : 0))) {
     const group = groups.at(-1);
     if (group?.[0] && group[0].position - one.position <= GROUP_DISTANCE_BYTES) group.push(one);
     else groups.push([one]);
@@ -38,9 +45,18 @@ export const groupReaders = (
     head - furthest <= GROUP_DISTANCE_BYTES &&
     furthest - counter.position() <= GROUP_DISTANCE_BYTES;
   const readerGroups = groups.map(
-    (group, index): ReaderGroup => ({ running: group, counter: isNear && index === 0 ? counter : null }),
+    (group, index): ReaderGroup => ({
+      running: group,
+      cursor: group.some(({ row }) => row === null) ? cursor : null,
+      counter: isNear && index === 0 ? counter : null,
+    }),
   );
-  return counter === null || isNear ? readerGroups : [...readerGroups, { running: [], counter }];
+  const failing = running
+    .filter(isFailing)
+    .map((one): ReaderGroup => ({ running: [one], cursor: null, counter: null }));
+  const own: readonly ReaderGroup[] =
+    counter === null || isNear ? [] : [{ running: [], cursor: null, counter }];
+  return [...readerGroups, ...failing, ...own];
 };
 
 /** A stop position for a projection, and the callback to run when it is reached. */
@@ -52,16 +68,27 @@ const lowestPosition = (group: ReaderGroup): bigint => {
   return positions.reduce((low, position) => (position < low ? position : low), positions[0] ?? 0n);
 };
 
-/** Follows the log for one reader group, until the signal or until a stop position is reached. */
+type Following = {
+  readonly stops: readonly Stop[];
+  readonly signal: AbortSignal;
+  readonly onCaughtUp: () => void;
+};
+
+/**
+ * Follows the log for one reader group, until the signal, until a stop position is reached, or until a projection of
+ * several fails. A projection that reads alone tries a failed batch again.
+ */
 export const runReaderGroup = async (
   dependencies: ProjectorDependencies,
   group: ReaderGroup,
-  stops: readonly Stop[],
-  signal: AbortSignal,
-  onCaughtUp: () => void,
+  { stops, signal, onCaughtUp }: Following,
 ): Promise<void> => {
-  const { database, eventStore, log } = dependencies;
+  const { eventStore, log } = dependencies;
   const { running, counter } = group;
+  const [only] = running;
+  const isAlone = running.length === 1 && group.cursor === null;
+  if (isAlone && only) await pause(Math.max(0, only.retryAtMs - performance.now()), signal);
+  if (signal.aborted) return;
   const from = lowestPosition(group);
   const followed = counter ? dependencies.projections : running;
   const prefixes = [...new Set(followed.flatMap((one) => one.prefixes))];
@@ -73,9 +100,23 @@ export const runReaderGroup = async (
   const end = (): void => void follower[Symbol.asyncDispose]();
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
-  const dispatcher = createBatchDispatcher(database, dependencies.pipeline, log);
+  const dispatcher = createBatchDispatcher(dependencies, group);
   const readBatch = createBatchReader(follower);
   const [stop] = stops.toSorted((a, b) => (a.at < b.at ? -1 : 1));
+
+  /** Applies a batch. Returns false when the group is to end. */
+  const apply = async (...batch: Parameters<typeof dispatcher.apply>): Promise<boolean> => {
+    for (;;) {
+      const failed: readonly Failed[] = await dispatcher.apply(...batch);
+      const [first] = failed;
+      if (first === undefined) return true;
+      if (!isAlone) return false;
+      await pause(first.delayMs, signal);
+      if (signal.aborted) return false;
+      dispatcher.resume(first.one);
+    }
+  };
+
   try {
     for (let wasCaughtUp = false; ; ) {
       const batch = await readBatch();
@@ -84,7 +125,7 @@ export const runReaderGroup = async (
       if (stop && position >= stop.at) {
         const before = events.filter((event) => event.position <= stop.at);
         const last = before.at(-1);
-        if (last) await dispatcher.apply(running, before, last.position);
+        if (last && !(await apply(before, last.position))) return;
         await stop.reached();
         return;
       }
@@ -92,12 +133,12 @@ export const runReaderGroup = async (
         // Counted before applying, so that lag is visible even if applying hangs.
         counter?.add(events, position);
         await counter?.store();
-        await dispatcher.apply(running, events, position);
+        if (!(await apply(events, position))) return;
       }
       if (!batch.isCaughtUp || wasCaughtUp) continue;
       wasCaughtUp = true;
       for (const one of running) {
-        if (!one.live) await recordState(database, one.target.projection.name, 'live');
+        if (!one.live) await recordState(dependencies.database, nameOf(one), 'live');
         one.live = true;
       }
       if (running.length > 0) {

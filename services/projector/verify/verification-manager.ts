@@ -1,7 +1,10 @@
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
+import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
+import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
+import { verifyLease } from '../control/lease-names.ts';
 import type { Control } from '../control/operator-requests.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 import { dropReplaced } from '../rebuild/swap-schema.ts';
@@ -19,26 +22,32 @@ export type VerificationManager = AsyncDisposable & {
 };
 
 const UNFINISHED = ['asked', 'reading', 'comparing'];
-const lockOf = (name: string): string => `verify:${name}`;
 
 export const createVerificationManager = (dependencies: ProjectorDependencies): VerificationManager => {
-  const { database, eventStore, ownership, projections, log } = dependencies;
+  const { eventStore, leases, projections, log } = dependencies;
   let running:
     | { readonly name: string; readonly cancelling: AbortController; readonly done: Promise<void> }
     | undefined;
 
-  const set = (name: string, state: string, columns: Record<string, unknown> = {}): Promise<unknown> => {
+  const set = (
+    database: Database,
+    name: string,
+    state: string,
+    columns: Record<string, unknown> = {},
+  ): Promise<unknown> => {
     const entries = Object.entries(columns);
     const sets = entries.map(([column], index) => `, ${column} = $${index + 3}`).join('');
-    return database.query(`update projector.verification set state = $2${sets} where name = $1`, [
-      name,
-      state,
-      ...entries.map(([, value]) => value),
-    ]);
+    return inTransaction(database, (client) =>
+      client.query(`update projector.verification set state = $2${sets} where name = $1`, [
+        name,
+        state,
+        ...entries.map(([, value]) => value),
+      ]),
+    );
   };
 
   /** Pauses the owner at the requested position. Returns false if no position was requested. */
-  const pauseAtPosition = async (name: string, signal: AbortSignal): Promise<boolean> => {
+  const pauseAtPosition = async (database: Database, name: string, signal: AbortSignal): Promise<boolean> => {
     const { rows } = await database.query<{ to: string | null; position: string; is_paused: boolean }>(
       `select v.to_position::text as to, p.position::text, p.is_paused
        from projector.verification v join projector.projection p using (name) where name = $1`,
@@ -53,7 +62,7 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
     }
     if (row.is_paused) return true;
     await database.query(
-      `with paused as (update projector.projection set pause_at = $2 where name = $1 returning 1)
+      `with paused as (update projector.read_model set pause_at = $2 where name = $1 returning 1)
        select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from paused)`,
       [name, row.to],
     );
@@ -71,15 +80,15 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
   };
 
   const resumeProjection = (name: string): Promise<unknown> =>
-    database.query(
+    dependencies.database.query(
       `with resumed as (
-         update projector.projection p set is_paused = false, pause_at = null
+         update projector.read_model p set is_paused = false, pause_at = null
          from projector.verification v where p.name = $1 and v.name = $1 and p.pause_at = v.to_position returning 1)
        select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from resumed)`,
       [name],
     );
 
-  const finish = async (name: string, report: VerificationReport): Promise<void> => {
+  const finish = async (database: Database, name: string, report: VerificationReport): Promise<void> => {
     const isEqual = report.tables.every((table) => table.is_equal);
     const { position, facts: events } = report;
     const columns = {
@@ -90,13 +99,13 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
       finished_at: new Date(),
     };
     if (isEqual) await dropReplaced(database, name);
-    await set(name, isEqual ? 'passed' : 'differs', columns);
+    await set(database, name, isEqual ? 'passed' : 'differs', columns);
     const differing = report.tables.filter((table) => !table.is_equal).map(({ table }) => table);
     if (isEqual) log.info({ projection: name, position }, 'verification passed');
     else log.error({ projection: name, position, tables: differing }, 'verification found differences');
   };
 
-  const verify = async (projection: Projection, signal: AbortSignal): Promise<void> => {
+  const verify = async (database: Database, projection: Projection, signal: AbortSignal): Promise<void> => {
     const { name } = projection;
     let progressAtMs = 0;
     const onEvents = (events: number): void => {
@@ -110,38 +119,40 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
         .catch(() => undefined);
     };
     try {
-      await set(name, 'reading', {
+      await set(database, name, 'reading', {
         facts: 0,
         started_at: new Date(),
         finished_at: null,
         error: null,
         report: null,
       });
-      await pauseAtPosition(name, signal);
-      const onComparing = (): Promise<unknown> => set(name, 'comparing');
+      await pauseAtPosition(database, name, signal);
+      const onComparing = (): Promise<unknown> => set(database, name, 'comparing');
       await finish(
+        database,
         name,
         await verifyProjection({ database, eventStore, projection, signal, onEvents, onComparing }),
       );
     } catch (error) {
       if (dependencies.signal.aborted) return;
-      if (signal.aborted) await set(name, 'cancelled', { finished_at: new Date() });
+      if (signal.aborted) await set(database, name, 'cancelled', { finished_at: new Date() });
       else {
         if (!(error instanceof VerificationRefused))
           log.error({ projection: name, err: error }, 'verification failed');
-        await set(name, 'failed', { error: (error as Error).message, finished_at: new Date() });
+        await set(database, name, 'failed', { error: (error as Error).message, finished_at: new Date() });
       }
     } finally {
       if (!dependencies.signal.aborted) await resumeProjection(name);
     }
   };
 
-  const start = (projection: Projection): void => {
+  const start = (projection: Projection, lease: Lease): void => {
     const { name } = projection;
     const cancelling = new AbortController();
     const signal = AbortSignal.any([cancelling.signal, dependencies.signal]);
-    const done = verify(projection, signal)
-      .then(() => ownership.release(lockOf(name)))
+    const database = withProof(dependencies.database, (client) => proveLease(client, lease));
+    const done = verify(database, projection, signal)
+      .then(() => leases.release(lease))
       .catch((error: unknown) =>
         log.warn({ projection: name, err: error }, 'verification result not recorded'),
       )
@@ -159,13 +170,17 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
         if (!row?.verification || !UNFINISHED.includes(row.verification.state)) continue;
         if (row.verification.isCancelled) {
           if (running?.name === name) running.cancelling.abort();
-          else if (await ownership.acquire(lockOf(name))) {
-            await set(name, 'cancelled', { finished_at: new Date() });
+          else {
+            const lease = await leases.acquire(verifyLease(name));
+            if (lease === null) continue;
+            await set(dependencies.database, name, 'cancelled', { finished_at: new Date() });
             await resumeProjection(name);
-            await ownership.release(lockOf(name));
+            await leases.release(lease);
           }
-        } else if (!running && row.version === version && (await ownership.acquire(lockOf(name))))
-          start(projection);
+        } else if (!running && row.version === version) {
+          const lease = await leases.acquire(verifyLease(name));
+          if (lease !== null) start(projection, lease);
+        }
       }
     },
     [Symbol.asyncDispose]: async () => {

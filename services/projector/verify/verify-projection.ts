@@ -54,7 +54,8 @@ export type Verification = {
 
 /**
  * Replays the log into a shadow schema and compares it with a snapshot of the live tables, at the checkpoint
- * of that snapshot. The projector continues meanwhile. The order of rows does not matter.
+ * of that snapshot. The projector continues meanwhile. The order of rows does not matter. Each transaction of
+ * `database` proves the lease of the verification.
  */
 export const verifyProjection = async (verification: Verification): Promise<VerificationReport> => {
   const { database, eventStore, projection, signal, onEvents, onComparing } = verification;
@@ -86,6 +87,8 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
       onBatch,
     });
     await live.query('begin isolation level repeatable read read only');
+    // The snapshot waits while the rest of the log is replayed.
+    await live.query('set local idle_in_transaction_session_timeout = 0');
     const snapshot = await readLiveState(live, name);
     const shapes = await readShapes(live, schemaOf(name));
     const missing = await readExcludedEvents(live, name);
@@ -106,6 +109,7 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
     }
     await onComparing();
     await replayed.query('begin isolation level repeatable read read only');
+    await replayed.query('set local idle_in_transaction_session_timeout = 0');
     const tables: TableComparison[] = [];
     for (const shape of shapes) {
       signal.throwIfAborted();

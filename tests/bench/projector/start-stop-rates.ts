@@ -33,7 +33,7 @@ async function secondsOf(
   }
   const seconds = (performance.now() - startMs) / 1000;
   await pool.query(`drop schema "${target.schema}" cascade`);
-  await pool.query('delete from projector.projection');
+  await pool.query('delete from projector.read_model');
   return seconds;
 }
 

@@ -166,7 +166,7 @@ async function fillOne(
     );
   }
   await pool.query(
-    `insert into projector.projection (name, version, position, state) values ($1, $2, 0, 'live')
+    `insert into projector.read_model (name, version, state) values ($1, $2, 'live')
      on conflict (name) do update set version = excluded.version`,
     [projection.name, projection.version],
   );

@@ -13,7 +13,7 @@ import { findOrCreateAccount } from '#deploy/local/postgres/account.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
-import { openLeaderLocks } from '#platform/postgres/leader-lock.ts';
+import { openLeases } from '#platform/postgres/lease/leases.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 import { until } from '#tests/stack/wait-until.ts';
@@ -62,8 +62,8 @@ describe('Postgres', () => {
     await using db = openReadDatabase(verifying(files.ca));
     expect(await db.query({ sql: IS_ENCRYPTED, values: [] })).toEqual([{ ssl: true }]);
     expect(await db.slow({ sql: IS_ENCRYPTED, values: [] })).toEqual([{ ssl: true }]);
-    await using ownership = await openLeaderLocks(verifying(files.ca));
-    expect(await ownership.acquire('tls')).toBe(true);
+    await using leases = await openLeases(verifying(files.ca), 'test');
+    expect(await leases.acquire({ kind: 'tls', part: 'all' })).not.toBeNull();
   });
 
   test('is rejected by the client when another authority signed its certificate', async () => {

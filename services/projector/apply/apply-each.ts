@@ -1,0 +1,84 @@
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { Share } from './apply-in-one-transaction.ts';
+import { endsSession } from './failures.ts';
+import type { Failed } from './move-positions.ts';
+import { applyOrPark } from './park-stream.ts';
+import { type Cursor, nameOf, ownTarget, proveRunning, type Running } from './running.ts';
+
+/** First and longest delay in milliseconds before a failed projection tries its batch again. */
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+
+/** Delay before the next attempt after this many failures in a row. */
+const retryDelayMs = (failures: number): number =>
+  Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10));
+
+type Options = {
+  readonly database: Database;
+  readonly log: Log;
+  readonly cursor: Cursor | null;
+  readonly shares: readonly Share[];
+  readonly position: bigint;
+  readonly count: (one: Running, events: number, sinceMs: number) => void;
+};
+
+/**
+ * Applies the share of one projection. After failures it takes fewer events at a time, because a statement may have been
+ * cancelled for the size of its batch.
+ */
+const applyShare = async (
+  { database, log, cursor, position }: Options,
+  { one, events }: Share,
+): Promise<number> => {
+  const size = Math.max(1, events.length >> one.failures);
+  let applied = 0;
+  for (let from = 0; from < events.length; from += size) {
+    const some: readonly RecordedEvent[] = events.slice(from, from + size);
+    const upTo = from + size < events.length ? (some.at(-1)?.position ?? position) : position;
+    applied += await applyOrPark(database, ownTarget(one, cursor), one.parked, some, upTo, {
+      prove: (client) => proveRunning(client, nameOf(one), one.row, cursor),
+      onPoison: ({ event, message }) => {
+        const { type, stream, position: at } = event;
+        const cause = { type, stream, position: String(at), reason: message };
+        log.error({ projection: nameOf(one), ...cause }, 'event parked with the rest of its stream');
+      },
+    });
+  }
+  return applied;
+};
+
+/**
+ * Applies a batch to each projection in a transaction of its own, in parallel. Returns the projections that failed for a
+ * reason that is theirs alone. Throws when the database is gone, or when another process has taken the work over.
+ */
+export const applyEach = async (options: Options): Promise<readonly Failed[]> => {
+  const { log, shares, position, count } = options;
+  const failed: Failed[] = [];
+  // Every share is awaited, also after a failure: none may still be writing when the session restarts.
+  const outcomes = await Promise.allSettled(
+    shares.map(async (share) => {
+      const sinceMs = performance.now();
+      const { one } = share;
+      try {
+        count(one, await applyShare(options, share), sinceMs);
+        one.failures = 0;
+        one.position = position;
+      } catch (error) {
+        if (endsSession(error)) throw error;
+        one.failures += 1;
+        const delayMs = retryDelayMs(one.failures);
+        one.retryAtMs = performance.now() + delayMs;
+        const reason = (error as Error).message;
+        log.error(
+          { projection: nameOf(one), failures: one.failures, retry_ms: delayMs, reason },
+          'projection failed',
+        );
+        failed.push({ one, error: reason, delayMs });
+      }
+    }),
+  );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  return failed;
+};

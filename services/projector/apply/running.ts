@@ -1,0 +1,88 @@
+import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import type { Transaction } from '#platform/postgres/pool.ts';
+import { PROJECTIONS } from '../control/lease-names.ts';
+import type { Target } from './apply-batch.ts';
+import type { ParkedStreams } from './park-stream.ts';
+
+/** Position of a part, as its progress row stores it. All projections without a row of their own are at it. */
+export type Cursor = { readonly epoch: bigint; position: bigint };
+
+/** The row in `projector.behind` of a projection that is not at the cursor of its part. */
+export type BehindRow = { readonly position: bigint; readonly epoch: bigint };
+
+/** A projection followed by this process. */
+export type Running = {
+  readonly target: Target;
+  readonly prefixes: readonly string[];
+  readonly parked: ParkedStreams;
+  /** Every event up to this position is applied or parked. The stored position may be lower if no event was for it. */
+  position: bigint;
+  /** Its row, while it has one. */
+  row: BehindRow | null;
+  /** Failures in a row, of batches that no event made fail. */
+  failures: number;
+  /** Time of the next attempt after a failure, by the clock of `performance`. */
+  retryAtMs: number;
+  live: boolean;
+};
+
+export const nameOf = ({ target }: Running): string => target.projection.name;
+
+/** Proves that this process may write the tables of the projection: at the cursor of the part, or by its own row. */
+export const proveRunning = async (
+  client: Pick<Transaction, 'query'>,
+  name: string,
+  row: BehindRow | null,
+  cursor: Cursor | null,
+): Promise<void> => {
+  const { rowCount } =
+    row === null
+      ? await client.query({
+          name: 'prove the cursor',
+          text: 'select from run.progress where kind = $1 and part = $2 and position = $3 and epoch = $4 for share',
+          values: [PROJECTIONS.kind, PROJECTIONS.part, cursor?.position, cursor?.epoch],
+        })
+      : await client.query({
+          name: 'prove a row',
+          text: `select from projector.behind
+                 where projection = $1 and part = $2 and position = $3 and epoch = $4 for share`,
+          values: [name, PROJECTIONS.part, row.position, row.epoch],
+        });
+  if (rowCount !== 1) throw new LeaseLost({ kind: 'projection', part: name });
+};
+
+/** A projection at the cursor gets a row at the end of its own transaction. The cursor follows when all are there. */
+const LEAVE_CURSOR = `
+  insert into projector.behind (projection, part, position, epoch, state)
+  select $1, p.part, $2, p.epoch, 'catching_up' from run.progress p
+  where p.kind = '${PROJECTIONS.kind}' and p.part = '${PROJECTIONS.part}' and p.position = $3 and p.epoch = $4 for share
+  on conflict do nothing`;
+const MOVE_ROW = `
+  update projector.behind set position = $2, error = null, next_try = null,
+    state = case when state = 'apart' then state else 'catching_up' end
+  where projection = $1 and part = '${PROJECTIONS.part}' and position = $3 and epoch = $4`;
+
+/**
+ * Returns the target of a projection with a transaction of its own: the checkpoint is its row. Throws `LeaseLost` when
+ * another process has moved it, or has taken over the part.
+ */
+export const ownTarget = (one: Running, cursor: Cursor | null): Target => ({
+  ...one.target,
+  saveCheckpoint: async (client, position, events) => {
+    const name = nameOf(one);
+    const { row } = one;
+    const { rowCount } = await client.query(
+      row === null
+        ? {
+            name: 'leave the cursor',
+            text: LEAVE_CURSOR,
+            values: [name, position, cursor?.position, cursor?.epoch],
+          }
+        : { name: 'move a row', text: MOVE_ROW, values: [name, position, row.position, row.epoch] },
+    );
+    if (rowCount !== 1) throw new LeaseLost({ kind: 'projection', part: name });
+    await one.target.saveCheckpoint(client, position, events);
+    // The last statement of the transaction. When the commit fails, the session ends and the row is read again.
+    one.row = { position, epoch: row?.epoch ?? cursor?.epoch ?? 0n };
+  },
+});

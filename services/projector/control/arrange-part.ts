@@ -1,0 +1,127 @@
+import { type Lease, LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import type { BehindRow } from '../apply/running.ts';
+import { PROJECTIONS } from './lease-names.ts';
+
+/**
+ * Treatment of a projection by the owner of the part. `follow`: reads the log for it. `exclusive`: a job has its tables for
+ * itself. `paused`: by an operator. `apart`: its tables belong to other code.
+ */
+export type Treatment = 'follow' | 'exclusive' | 'paused' | 'apart';
+
+const STATE: Readonly<Record<Treatment, string>> = {
+  follow: 'catching_up',
+  exclusive: 'catching_up',
+  paused: 'paused',
+  apart: 'apart',
+};
+
+/** A row of `projector.behind`, with the wait in milliseconds until the next attempt of a failing projection. */
+export type StoredRow = BehindRow & { readonly state: string; readonly waitMs: number | null };
+export type StoredRows = ReadonlyMap<string, StoredRow>;
+
+/** Reads the rows of projections that are not at the cursor of the part. */
+export const readRows = async (client: Pick<Transaction, 'query'>): Promise<StoredRows> => {
+  const { rows } = await client.query<{
+    projection: string;
+    position: string;
+    epoch: string;
+    state: string;
+    wait_ms: number | null;
+  }>(
+    `select projection, position, epoch, state,
+       greatest(0, extract(epoch from next_try - now()) * 1000)::float8 as wait_ms
+     from projector.behind where part = $1`,
+    [PROJECTIONS.part],
+  );
+  return new Map(
+    rows.map(({ projection, position, epoch, state, wait_ms: waitMs }) => [
+      projection,
+      { position: BigInt(position), epoch: BigInt(epoch), state, waitMs },
+    ]),
+  );
+};
+
+/** Locks the progress row until the transaction ends. Throws `LeaseLost` when another process has taken over the part. */
+const lockCursor = async (client: Transaction, lease: Lease): Promise<bigint> => {
+  const { rows } = await client.query<{ position: string }>(
+    'select position from run.progress where kind = $1 and part = $2 and epoch = $3 for update',
+    [PROJECTIONS.kind, PROJECTIONS.part, lease.epoch],
+  );
+  if (!rows[0]) throw new LeaseLost(lease);
+  return BigInt(rows[0].position);
+};
+
+/** Names of projections that other processes follow under leases of their own. */
+const readHeldApart = async (client: Transaction, owner: string): Promise<ReadonlySet<string>> => {
+  const { rows } = await client.query<{ part: string }>(
+    `select part from run.lease where kind = 'projection' and until > now() and owner <> $1`,
+    [owner],
+  );
+  return new Set(rows.map(({ part }) => part));
+};
+
+const setRow = (client: Transaction, name: string, epoch: bigint, state: string): Promise<unknown> =>
+  client.query(
+    `update projector.behind set epoch = $3, state = $4, error = null, next_try = null
+     where projection = $1 and part = $2`,
+    [name, PROJECTIONS.part, epoch, state],
+  );
+
+/**
+ * Gives a row to each projection that does not move with the cursor of the part, and takes back projections whose reason
+ * to be apart or paused has ended. Without a projection at the cursor, it moves to the furthest one. One transaction, so
+ * the cursor never passes a projection that is not followed and has no row. Returns the cursor and the rows.
+ */
+export const arrangePart = (
+  database: Database,
+  lease: Lease,
+  owner: string,
+  treatments: ReadonlyMap<string, Treatment>,
+): Promise<{ readonly position: bigint; readonly rows: StoredRows }> =>
+  inTransaction(database, async (client) => {
+    let position = await lockCursor(client, lease);
+    const before = await readRows(client);
+    const heldApart = await readHeldApart(client, owner);
+    for (const [name, treatment] of treatments) {
+      const row = before.get(name);
+      const state = STATE[treatment];
+      if (!row) {
+        if (treatment === 'follow') continue;
+        await client.query(
+          'insert into projector.behind (projection, part, position, epoch, state) values ($1, $2, $3, $4, $5)',
+          [name, PROJECTIONS.part, position, lease.epoch, state],
+        );
+      } else if (row.state === 'apart') {
+        if (treatment !== 'apart' && !heldApart.has(name)) await setRow(client, name, lease.epoch, state);
+      } else if (treatment === 'apart' || treatment === 'paused' || row.state === 'paused') {
+        if (row.state !== state) await setRow(client, name, lease.epoch, state);
+      }
+    }
+    const rows = await readRows(client);
+    const followed = [...treatments].filter(([, treatment]) => treatment === 'follow').map(([name]) => name);
+    if (followed.every((name) => rows.has(name))) {
+      const caughtUp = followed.flatMap((name) => {
+        const row = rows.get(name);
+        return row?.state === 'catching_up' && row.position >= position ? [{ name, row }] : [];
+      });
+      const furthest = caughtUp.reduce(
+        (high, { row }) => (row.position > high ? row.position : high),
+        position,
+      );
+      const joining = caughtUp.filter(({ row }) => row.position === furthest).map(({ name }) => name);
+      if (joining.length > 0) {
+        await client.query('update run.progress set position = $3 where kind = $1 and part = $2', [
+          PROJECTIONS.kind,
+          PROJECTIONS.part,
+          furthest,
+        ]);
+        await client.query('delete from projector.behind where part = $1 and projection = any($2)', [
+          PROJECTIONS.part,
+          joining,
+        ]);
+        position = furthest;
+      }
+    }
+    return { position, rows: await readRows(client) };
+  });

@@ -1,0 +1,2 @@
+create table counter (name text primary key, total bigint not null default 0);
+-- indexes

@@ -1,0 +1,176 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { pause } from '#platform/clock.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { readSettings } from '#platform/settings.ts';
+import { requestVerification, watchVerification } from '#services/ops/projections/verification.ts';
+import { type Counted, METADATA } from '../../projector/counting-projection.ts';
+import { createTestDatabase, createTestEventStore } from '../../stack/database.ts';
+import { type ServiceProcess, startProcess } from '../../stack/processes.ts';
+import { untilPassed } from '../../stack/read-models.ts';
+import { type FaultProxy, proxied } from '../fault-proxy.ts';
+import { choices } from '../seeded-faults.ts';
+import { COUNTERS } from './counters.ts';
+
+/**
+ * Two projectors, each with its own proxy before Postgres, take the projections over from each other: the owner is stopped,
+ * killed, or cut off without a word, while events arrive. Mostly the test ends the lease at once, as time would.
+ */
+
+const { TAKEOVERS, TAKEOVERS_SEED } = readSettings(
+  z.object({
+    TAKEOVERS: z.coerce.number().int().min(1).default(4),
+    TAKEOVERS_SEED: z.coerce.number().int().default(17),
+  }),
+);
+/** Number of takeovers of which one waits until the lease ends by the clock. */
+const BY_CLOCK_EVERY = 10;
+/** Two lengths of a lease. */
+const BY_CLOCK_MAX_MS = 20_000;
+const TAKEOVER_LIMIT_MS = 60_000;
+const STREAMS = 8;
+/** Events of an append: small batches and large ones are applied in different ways. */
+const APPEND_MAX = 400;
+const MAIN = fileURLToPath(new URL('./counting-projector.ts', import.meta.url));
+
+type Projector = { process: ServiceProcess; readonly proxy: FaultProxy; readonly url: string };
+
+const resources = new AsyncDisposableStack();
+let database: Database;
+let eventStore: EventStore;
+let storeUrl: string;
+const projectors: Projector[] = [];
+
+const start = (url: string): ServiceProcess =>
+  startProcess(MAIN, { DATABASE_URL: url, EVENT_STORE_URL: storeUrl });
+
+beforeAll(async () => {
+  const created = await createTestDatabase();
+  resources.defer(() => created.drop());
+  const store = await createTestEventStore();
+  resources.defer(() => store.stop());
+  storeUrl = store.url;
+  database = openPool(created.url, 4);
+  resources.defer(() => database.end());
+  eventStore = resources.use(openEventStore(store.url));
+  for (let index = 0; index < 2; index += 1) {
+    const { proxy, url } = await proxied(created.url);
+    resources.use(proxy);
+    const one: Projector = { process: start(url), proxy, url };
+    projectors.push(one);
+    resources.defer(() => one.process.kill());
+  }
+  await (projectors[0] as Projector).process.says('caught up').catch(() => undefined);
+}, 120_000);
+afterAll(() => resources.disposeAsync(), 60_000);
+
+type Holder = { readonly owner: string; readonly epoch: string };
+
+const holder = async (): Promise<Holder | null> => {
+  const { rows } = await database
+    .query<Holder>(`select owner, epoch::text from run.lease where kind = 'projections' and until > now()`)
+    .catch(() => ({ rows: [] }));
+  return rows[0] ?? null;
+};
+
+/** The process that holds the lease. Its name holds the process id. */
+const ownerOf = ({ owner }: Holder): Projector | undefined =>
+  projectors.find(({ process }) => owner.includes(`:${process.child.pid}:`));
+
+/** Waits until a process holds the lease with another epoch than `before`, and moves the projections under it. */
+const untilHeld = async (before: string | null): Promise<Holder> => {
+  for (const deadline = Date.now() + TAKEOVER_LIMIT_MS; Date.now() < deadline; await pause(50)) {
+    const now = await holder();
+    if (now && now.epoch !== before && ownerOf(now)) return now;
+  }
+  throw new Error(`no process took the projections over within ${TAKEOVER_LIMIT_MS} ms`);
+};
+
+test(
+  'projectors that are stopped, killed and cut off apply each event once',
+  async () => {
+    const next = choices(TAKEOVERS_SEED);
+    const totals = new Map<string, number>();
+    const revisions = new Map<string, bigint>();
+    let events = 0;
+    const append = async (): Promise<void> => {
+      const name = `n${next(STREAMS)}`;
+      const size = next(2) === 0 ? 1 + next(5) : 1 + next(APPEND_MAX);
+      const amounts = Array.from({ length: size }, () => 1 + next(9));
+      const facts = amounts.map((by): Counted => ({ type: 'Counted', data: { name, by } }));
+      const stream = `counted-${name}`;
+      const recorded = await eventStore.append(
+        stream,
+        revisions.get(name) ?? -1n,
+        facts,
+        METADATA,
+        `append ${events}`,
+      );
+      revisions.set(name, recorded.revision);
+      events += size;
+      totals.set(name, (totals.get(name) ?? 0) + amounts.reduce((sum, by) => sum + by, 0));
+    };
+    const ending = new AbortController();
+    const appending = (async () => {
+      while (!ending.signal.aborted) {
+        await append();
+        await pause(20, ending.signal);
+      }
+    })();
+
+    let current = await untilHeld(null);
+    let longestByClockMs = 0;
+    const faults = { stopped: 0, killed: 0, cut: 0 };
+    for (let count = 0; count < TAKEOVERS; count += 1) {
+      await pause(next(300));
+      const owner = ownerOf(current) as Projector;
+      const fault = (['stopped', 'killed', 'cut'] as const)[count % 3] ?? 'stopped';
+      const stopped = owner.process;
+      if (fault === 'stopped') stopped.child.kill('SIGSTOP');
+      else if (fault === 'killed') {
+        await stopped.kill();
+        owner.process = start(owner.url);
+      } else owner.proxy.halfOpen();
+      faults[fault] += 1;
+      const isByClock = TAKEOVERS >= BY_CLOCK_EVERY && count % BY_CLOCK_EVERY === 0;
+      const startedMs = performance.now();
+      if (!isByClock) await database.query(`update run.lease set until = now() where kind = 'projections'`);
+      current = await untilHeld(current.epoch);
+      if (isByClock) longestByClockMs = Math.max(longestByClockMs, performance.now() - startedMs);
+      // Continued while the other projector works, often in the middle of a batch.
+      if (fault === 'stopped') {
+        await pause(next(500));
+        stopped.child.kill('SIGCONT');
+      }
+    }
+    ending.abort();
+    await appending;
+    const names = COUNTERS.map(({ name }) => name);
+    await untilPassed(database, await eventStore.head(), 120_000, names);
+    const { rows } = await database.query<{ name: string; facts: number; position: string }>(
+      `select name, facts_applied::int as facts, position::text from projector.projection order by name`,
+    );
+    console.log(
+      `takeovers: ${TAKEOVERS} (${JSON.stringify(faults)}), epoch ${current.epoch}; applied ${rows.map(({ facts }) => facts).join(', ')} of ${events} (bound: equal)` +
+        (longestByClockMs > 0
+          ? `; longest by the clock ${Math.round(longestByClockMs)} ms (bound: ${BY_CLOCK_MAX_MS})`
+          : ''),
+    );
+    expect(rows.map(({ name, facts }) => ({ name, facts }))).toEqual(
+      names.toSorted().map((name) => ({ name, facts: events })),
+    );
+    for (const name of names) {
+      const counted = await database.query<{ name: string; total: string }>(
+        `select name, total from ${name}.counter`,
+      );
+      expect(new Map(counted.rows.map((row) => [row.name, Number(row.total)]))).toEqual(totals);
+      await requestVerification(database, name, { to: null, by: 'test' });
+      const verified = await watchVerification(database, name, () => undefined, AbortSignal.timeout(60_000));
+      expect(verified).toMatchObject({ state: 'passed' });
+    }
+    expect(longestByClockMs).toBeLessThan(BY_CLOCK_MAX_MS);
+  },
+  180_000 + TAKEOVERS * 15_000,
+);
