@@ -96,7 +96,9 @@ export const createBatchDispatcher = (
     const hasParkedStream = shares.some((share) =>
       share.events.some(({ stream }) => share.one.parked.has(stream)),
     );
-    if (events > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream) return false;
+    // A projection that failed may fail again, and all readers share the connection of these transactions.
+    const hasFailed = shares.some(({ one }) => one.failures > 0);
+    if (events > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream || hasFailed) return false;
     try {
       return await applyInOneTransaction(pipeline, shares, move);
     } catch (error) {

@@ -70,8 +70,8 @@ const setRow = (client: Transaction, name: string, epoch: bigint, state: string)
 
 /**
  * Gives a row to each projection that does not move with the cursor of the part, and takes back projections whose reason
- * to be apart or paused has ended. Without a projection at the cursor, it moves to the furthest one. One transaction, so
- * the cursor never passes a projection that is not followed and has no row. Returns the cursor and the rows.
+ * to be apart or paused has ended. Without a projection at the cursor, it moves to the furthest one. A row at the cursor is
+ * deleted. One transaction, so the cursor never passes a projection that is not followed and has no row. Returns the cursor and the rows.
  */
 export const arrangePart = (
   database: Database,
@@ -100,28 +100,22 @@ export const arrangePart = (
     }
     const rows = await readRows(client);
     const followed = [...treatments].filter(([, treatment]) => treatment === 'follow').map(([name]) => name);
+    const caughtUp = followed.flatMap((name) => {
+      const row = rows.get(name);
+      return row?.state === 'catching_up' && row.position >= position ? [{ name, at: row.position }] : [];
+    });
     if (followed.every((name) => rows.has(name))) {
-      const caughtUp = followed.flatMap((name) => {
-        const row = rows.get(name);
-        return row?.state === 'catching_up' && row.position >= position ? [{ name, row }] : [];
-      });
-      const furthest = caughtUp.reduce(
-        (high, { row }) => (row.position > high ? row.position : high),
+      position = caughtUp.reduce((high, { at }) => (at > high ? at : high), position);
+      await client.query('update run.progress set position = $3 where kind = $1 and part = $2', [
+        PROJECTIONS.kind,
+        PROJECTIONS.part,
         position,
-      );
-      const joining = caughtUp.filter(({ row }) => row.position === furthest).map(({ name }) => name);
-      if (joining.length > 0) {
-        await client.query('update run.progress set position = $3 where kind = $1 and part = $2', [
-          PROJECTIONS.kind,
-          PROJECTIONS.part,
-          furthest,
-        ]);
-        await client.query('delete from projector.behind where part = $1 and projection = any($2)', [
-          PROJECTIONS.part,
-          joining,
-        ]);
-        position = furthest;
-      }
+      ]);
     }
+    const joining = caughtUp.filter(({ at }) => at === position).map(({ name }) => name);
+    await client.query('delete from projector.behind where part = $1 and projection = any($2)', [
+      PROJECTIONS.part,
+      joining,
+    ]);
     return { position, rows: await readRows(client) };
   });

@@ -36,7 +36,8 @@ export const swapSchemas = (database: Database, projection: Projection, row: Beh
     // The live checkpoint may be higher if no later event was for this projection. The rebuild has read to
     // the end of the log as well, so the higher one holds for both.
     const moved = await client.query<{ position: string }>(
-      `update projector.behind h set position = greatest(h.position, b.position), error = null, next_try = null
+      `update projector.behind h set position = greatest(h.position, b.position), error = null, next_try = null,
+         state = case when h.state = 'failing' then 'catching_up' else h.state end
        from projector.build b
        where b.name = $1 and h.projection = $1 and h.part = $2 and h.position = $3 and h.epoch = $4 returning h.position`,
       [name, PROJECTIONS.part, row.position, row.epoch],
