@@ -12,6 +12,8 @@ import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
 import { REPORTS_PER_DAY_MAX, REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 import { PLANS } from '#contracts/values/plans.ts';
+import { CONNECTIONS_MAX } from '#domain/workspace/connection.ts';
+import { BROWSERS_MAX } from '#domain/workspace/sign-in.ts';
 import { secrecyOf } from '#platform/settings.ts';
 import { AlertsSettings } from '#services/alerts/settings.ts';
 import { ApiSettings } from '#services/api/settings.ts';
@@ -119,6 +121,8 @@ const WORKSPACE_CAPS: readonly (readonly [string, number | string])[] = [
   ['items of a collection', COLLECTION_ITEMS_MAX],
   ['reports queued or running', REPORTS_QUEUED_MAX],
   ['reports requested within 24 hours', REPORTS_PER_DAY_MAX],
+  ['browsers in which a member is signed in', BROWSERS_MAX],
+  ['apps that a member has connected', CONNECTIONS_MAX],
 ];
 
 const capsTable = (): string =>

@@ -28,6 +28,8 @@ export const ADVISORY_LOCKS = {
   oauthSchema: 7_205_318,
   /** Codes, invitations and browsers of members. */
   signInSchema: 7_205_319,
+  /** Snapshots of decider states. */
+  snapshotSchema: 7_205_321,
   /** Keys of third-party collectors. */
   intakeSchema: 7_205_331,
   /** Working tables of the collector. */

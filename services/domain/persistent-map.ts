@@ -74,6 +74,31 @@ const entriesOf = function* <Value>(node: Node<Value>): Generator<readonly [stri
   else for (const child of node) if (child !== undefined) yield* entriesOf(child);
 };
 
+/** A node as JSON: keys and values of a leaf in turn, or the children of a branch by their index. */
+type NodeJson = readonly unknown[] | { readonly [index: string]: NodeJson };
+
+const nodeToJson = <Value>(node: Node<Value>): NodeJson =>
+  isBranch(node)
+    ? Object.fromEntries(
+        node.flatMap((child, index) => (child === undefined ? [] : [[index, nodeToJson(child)]])),
+      )
+    : [...node].flatMap(([key, value]) => [key, value]);
+
+const nodeFromJson = <Value>(json: NodeJson): Node<Value> => {
+  if (Array.isArray(json)) {
+    const leaf = new Map<string, Value>();
+    for (let index = 0; index < json.length; index += 2)
+      leaf.set(json[index] as string, json[index + 1] as Value);
+    return leaf;
+  }
+  const branch: (Node<Value> | undefined)[] = [...EMPTY_BRANCH];
+  for (const [index, child] of Object.entries(json)) branch[Number(index)] = nodeFromJson(child as NodeJson);
+  return branch;
+};
+
+/** A map as JSON. */
+export type PersistentMapJson = { readonly size: number; readonly root: NodeJson };
+
 /**
  * Immutable map for decider states: a hash trie. A change copies the path to one leaf and shares the rest with the old
  * map, so its cost does not grow with the map. Folding a stream creates a state for every event: with a copy of a whole
@@ -92,6 +117,19 @@ export class PersistentMap<Value> implements Iterable<readonly [string, Value]> 
 
   static empty<Value>(): PersistentMap<Value> {
     return new PersistentMap<Value>(EMPTY_BRANCH, 0);
+  }
+
+  /**
+   * Restores the map that `toJson` was called on. It has the same tree, not only the same entries: later changes then give
+   * the same order of iteration.
+   */
+  static fromJson<Value>({ size, root }: PersistentMapJson): PersistentMap<Value> {
+    return new PersistentMap<Value>(nodeFromJson<Value>(root) as Branch<Value>, size);
+  }
+
+  /** Returns the map as JSON. Values must consist of JSON values. */
+  toJson(): PersistentMapJson {
+    return { size: this.size, root: nodeToJson(this.root) };
   }
 
   get(key: string): Value | undefined {

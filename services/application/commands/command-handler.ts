@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Event, CommandMetadata } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { eventIdOf } from '#contracts/values/derived-id.ts';
 import type { Decider } from '#domain/decider.ts';
 import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
 import { type EventStore, type LoadedState, StreamMoved } from '#platform/event-store/event-store.ts';
 import { CALLER_CONFLICTS, type ConflictPolicy, handleCommand } from './handle-command.ts';
+import type { StateKeeper } from './snapshots/with-snapshots.ts';
 import { type CommandResult, createStreamStore } from './stream-store.ts';
 
 /** Maximum streams whose state one handler caches. The largest hold five thousand brands. */
@@ -45,16 +47,21 @@ const decideOrNone = <E extends Event>(decision: () => readonly E[]): readonly E
   }
 };
 
+/** An event store for commands. One that keeps states is offered the state after each command. */
+export type CommandStore = Pick<EventStore, 'load' | 'append'> & Partial<StateKeeper>;
+
 /** Runs a command on the state of the log, without a cache and without waiting for other commands of this process. */
 export const executeCommand = async <State, E extends Event>(
-  eventStore: Pick<EventStore, 'load' | 'append'>,
+  eventStore: CommandStore,
   command: Omit<Command<State, E>, 'mayRepeat' | 'isShared'>,
   from?: LoadedState<State>,
 ): Promise<CommandResult<State, E>> => {
   const store = createStreamStore<State, E>(eventStore, { ...command, from });
   const { decision: decide, conflicts = CALLER_CONFLICTS } = command;
   await handleCommand({ store, decide, conflicts });
-  return store.result();
+  const result = store.result();
+  eventStore.keepState?.(command.stream, command.decider, result);
+  return result;
 };
 
 /**
@@ -62,7 +69,7 @@ export const executeCommand = async <State, E extends Event>(
  * is taken at the cached revision proves that the state was current. Otherwise runs it on the state of the log.
  */
 export const executeFromCached = async <State, E extends Event>(
-  eventStore: Pick<EventStore, 'load' | 'append'>,
+  eventStore: CommandStore,
   command: Omit<Command<State, E>, 'mayRepeat' | 'isShared'>,
   cached: LoadedState<State> | undefined,
 ): Promise<CommandResult<State, E>> => {
@@ -72,7 +79,10 @@ export const executeFromCached = async <State, E extends Event>(
     try {
       if (events.length > 0) {
         const recorded = await eventStore.append(stream, cached.revision, events, metadata, commandId);
-        return { state: events.reduce(decider.evolve, cached.state), events, ...recorded };
+        const state = events.reduce(decider.evolve, cached.state);
+        const result = { state, events, ...recorded, eventId: eventIdOf(commandId, events.length - 1) };
+        eventStore.keepState?.(stream, decider, result);
+        return result;
       }
     } catch (error) {
       if (!(error instanceof StreamMoved)) throw error;
@@ -86,7 +96,7 @@ export const executeFromCached = async <State, E extends Event>(
  * it competes with other processes only. Expected revisions alone would keep them correct, but of 200 commands that
  * collide, all but one would read, decide and append in vain each time.
  */
-export const createCommandHandler = (eventStore: EventStore): CommandHandler => {
+export const createCommandHandler = (eventStore: CommandStore): CommandHandler => {
   const serialize = createKeyedMutex();
   const states = new LRUCache<string, LoadedState<unknown>>({ max: CACHED_STREAMS_MAX });
 
@@ -113,8 +123,8 @@ export const createCommandHandler = (eventStore: EventStore): CommandHandler => 
         // After a possible repetition the log may hold other events than those decided here, so the state is not
         // cached.
         if (command.isShared && !command.mayRepeat) {
-          const { state, revision, position } = result;
-          cache(command.stream, { state, revision, position });
+          const { state, revision, position, eventId } = result;
+          cache(command.stream, { state, revision, position, eventId });
         }
         return result;
       }),

@@ -1,4 +1,5 @@
 import type { Event, CommandMetadata } from '#contracts/events/event.ts';
+import { eventIdOf } from '#contracts/values/derived-id.ts';
 import type { Decider } from '#domain/decider.ts';
 import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
 import type { StateStore } from './handle-command.ts';
@@ -41,7 +42,8 @@ export const createStreamStore = <State, E extends Event>(
     append: async (events) => {
       if (events.length === 0 || !loaded) return;
       const recorded = await eventStore.append(stream, loaded.revision, events, metadata, commandId);
-      result = { state: events.reduce(decider.evolve, loaded.state), events, ...recorded };
+      const eventId = eventIdOf(commandId, events.length - 1);
+      result = { state: events.reduce(decider.evolve, loaded.state), events, ...recorded, eventId };
     },
     commit: async () => (result && result.events.length > 0 ? result : null),
     result: () => {

@@ -1,14 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SignInMethod } from '#contracts/events/workspace/sign-in.ts';
-import { SIGN_IN_DAYS_MAX } from '#domain/workspace/sign-in.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { BROWSERS_MAX, SIGN_IN_DAYS_MAX } from '#domain/workspace/sign-in.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { sha256Of } from '../access/api-key-format.ts';
 
 /** Hours without a page view after which a browser is signed out. */
 export const IDLE_HOURS = 12;
 const TOKEN_BYTES = 32;
-/** Maximum browsers listed for a member. */
-export const BROWSERS_LISTED_MAX = 100;
 
 /** A browser in which a member is signed in. */
 export type BrowserSignIn = {
@@ -20,11 +19,14 @@ export type BrowserSignIn = {
 };
 
 export type Browsers = {
-  /** Signs a member in. Returns the value of the new cookie, which is stored as a hash only. */
+  /**
+   * Signs a member in. Returns the value of the new cookie, which is stored as a hash only. Throws `limit_reached` when the
+   * member is signed in in `BROWSERS_MAX` browsers. Sign-ins at the same moment may pass it by their number.
+   */
   open(accountId: string, method: SignInMethod): Promise<string>;
   /** Finds the sign-in of a cookie and records its use; `null` when it has ended. */
   find(token: string): Promise<BrowserSignIn | null>;
-  /** Lists a member's signed-in browsers, latest first, at most `BROWSERS_LISTED_MAX`. */
+  /** Lists a member's signed-in browsers, latest first. */
   list(accountId: string): Promise<readonly BrowserSignIn[]>;
   /** Ends a sign-in of this member, in every process at once. Other ids change nothing. */
   end(accountId: string, signInId: string): Promise<void>;
@@ -34,13 +36,18 @@ const LIVE = `expires_at > now() and used_at > now() - interval '${IDLE_HOURS} h
 const COLUMNS = `sign_in_id as "signInId", account_id as "accountId", method,
   signed_in_at as "signedInAt", used_at as "usedAt"`;
 const OPEN = `insert into sign_in.browser (sign_in_id, token_hash, account_id, method, expires_at)
-  values ($1, $2, $3, $4, now() + interval '${SIGN_IN_DAYS_MAX} days')`;
+  select $1, $2, $3::text, $4, now() + interval '${SIGN_IN_DAYS_MAX} days'
+  where (select count(*) from sign_in.browser where account_id = $3::text and ${LIVE}) < ${BROWSERS_MAX}`;
 
 export const createBrowsers = (pool: Database): Browsers => ({
   open: async (accountId, method) => {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    await pool.query(OPEN, [`sin_${randomUUID()}`, sha256Of(token), accountId, method]);
-    return token;
+    const { rowCount } = await pool.query(OPEN, [`sin_${randomUUID()}`, sha256Of(token), accountId, method]);
+    if (rowCount === 1) return token;
+    throw new Refusal(
+      'limit_reached',
+      `You are signed in in ${BROWSERS_MAX} browsers, the most for one member. Sign out in one of them, or wait until one was not used for ${IDLE_HOURS} hours.`,
+    );
   },
   find: async (token) => {
     const sql = `update sign_in.browser set used_at = now() where token_hash = $1 and ${LIVE} returning ${COLUMNS}`;
@@ -48,7 +55,7 @@ export const createBrowsers = (pool: Database): Browsers => ({
   },
   list: async (accountId) => {
     const sql = `select ${COLUMNS} from sign_in.browser where account_id = $1 and ${LIVE}
-      order by used_at desc, sign_in_id limit ${BROWSERS_LISTED_MAX}`;
+      order by used_at desc, sign_in_id limit ${BROWSERS_MAX}`;
     return (await pool.query<BrowserSignIn>(sql, [accountId])).rows;
   },
   end: async (accountId, signInId) => {

@@ -3,9 +3,9 @@ import { Refusal } from '#contracts/errors.ts';
 import type { ApiKeyEvent, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
-import type { Decider } from '../decider.ts';
+import type { Decider, SnapshotCodec } from '../decider.ts';
 import { derivedId } from '../ids.ts';
-import { PersistentMap } from '../persistent-map.ts';
+import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
 
 /**
  * Aggregate API keys, stream `apiKeys-<workspaceId>`: all API keys of one workspace. Only the hash of a key is stored.
@@ -30,7 +30,13 @@ const evolve = (state: ApiKeysState, event: ApiKeyEvent): ApiKeysState => {
   }
 };
 
-export const apiKeys: Decider<ApiKeysState, ApiKeyEvent> = { initial, evolve };
+const snapshot: SnapshotCodec<ApiKeysState> = {
+  version: 1,
+  encode: ({ keys }) => keys.toJson(),
+  decode: (json) => ({ keys: PersistentMap.fromJson(json as PersistentMapJson) }),
+};
+
+export const apiKeys: Decider<ApiKeysState, ApiKeyEvent> = { initial, evolve, snapshot };
 
 /** Characters of a key id; letters that are easily confused are left out, as in ids made by operators. */
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';

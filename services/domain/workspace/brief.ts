@@ -8,7 +8,7 @@ import type {
 } from '#contracts/events/workspace/brief.ts';
 import type { RadarCorrection } from '#contracts/resources/workspace/radar.ts';
 import { BRIEF_NOTABLE_MAX, type BriefFeedback } from '#contracts/resources/workspace/brief.ts';
-import type { Decider } from '../decider.ts';
+import { type Decider, jsonSnapshot } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 
 /**
@@ -32,7 +32,7 @@ const evolve = (state: BriefState, event: BriefEvent): BriefState => {
   }
 };
 
-export const brief: Decider<BriefState, BriefEvent> = { initial, evolve };
+export const brief: Decider<BriefState, BriefEvent> = { initial, evolve, snapshot: jsonSnapshot(1) };
 
 /** An ISO week; `from` is its Monday and `to` its Sunday, as calendar dates in UTC. */
 export type Week = { readonly name: string; readonly from: string; readonly to: string };

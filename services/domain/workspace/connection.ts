@@ -69,12 +69,19 @@ const requireUnanswered = ({ status }: ConnectionState): void => {
   }
 };
 
-/** Allows an app. Throws `scope_missing` for scopes beyond `grantable`: those of the member's role. */
+/** Maximum apps that one member has allowed in a workspace and not ended. */
+export const CONNECTIONS_MAX = 100;
+
+/**
+ * Allows an app. Throws `scope_missing` for scopes beyond `grantable`: those of the member's role. Throws `limit_reached` when
+ * the member has too many connections. `connections`: their number now.
+ */
 export const allowApp =
   (
     input: Consent & {
       readonly scopes: readonly Scope[];
       readonly grantable: readonly Scope[];
+      readonly connections: number;
       readonly at: string;
       readonly expires_at: string;
     },
@@ -82,12 +89,18 @@ export const allowApp =
   (state: ConnectionState): readonly AppAllowed[] => {
     requireUnanswered(state);
     if (state.status !== 'none') return [];
-    const { grantable, at, expires_at, ...consent } = input;
+    const { grantable, connections, at, expires_at, ...consent } = input;
     const beyond = consent.scopes.filter(
       (scope) => !grantable.includes(scope) || !GRANTABLE_SCOPES.includes(scope),
     );
     if (beyond.length > 0) {
       throw new Refusal('scope_missing', `These scopes cannot be granted to an app: ${beyond.join(', ')}.`);
+    }
+    if (connections >= CONNECTIONS_MAX) {
+      throw new Refusal(
+        'limit_reached',
+        `A member can have at most ${CONNECTIONS_MAX} apps connected to a workspace. End one in your account.`,
+      );
     }
     return [{ type: 'AppAllowed', data: { ...consent, allowed_at: at, expires_at } }];
   };

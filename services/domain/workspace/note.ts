@@ -3,7 +3,7 @@ import type { NoteEvent } from '#contracts/events/workspace/note.ts';
 import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
 import type { Subject } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
-import type { Decider } from '../decider.ts';
+import { type Decider, jsonSnapshot } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 
 /**
@@ -36,7 +36,7 @@ const evolve = (state: Note, event: NoteEvent): Note => {
   }
 };
 
-export const note: Decider<Note, NoteEvent> = { initial, evolve };
+export const note: Decider<Note, NoteEvent> = { initial, evolve, snapshot: jsonSnapshot(1) };
 
 /** Returns one id for a member and a subject. A note that is replaced, or deleted and written again, keeps its id. */
 export const noteIdOf = (workspaceId: string, memberId: string, subject: Subject): string =>

@@ -2,7 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { SavedEvent } from '#contracts/events/workspace/saved-items.ts';
 import type { Item } from '#contracts/values/items.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
-import type { Decider } from '../decider.ts';
+import { type Decider, jsonSnapshot } from '../decider.ts';
 
 /**
  * Aggregate saved item, stream `saved-<workspaceId>+<itemType>:<itemKey>`: one item that a workspace may save.
@@ -23,7 +23,7 @@ const evolve = (_state: Saved, event: SavedEvent): Saved => {
   }
 };
 
-export const saved: Decider<Saved, SavedEvent> = { initial, evolve };
+export const saved: Decider<Saved, SavedEvent> = { initial, evolve, snapshot: jsonSnapshot(1) };
 
 type Command = {
   readonly workspace_id: string;

@@ -1,6 +1,6 @@
 import type { SignInEvent, SignInMethod } from '#contracts/events/workspace/sign-in.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
-import type { Decider } from '../decider.ts';
+import type { Decider, SnapshotCodec } from '../decider.ts';
 
 /**
  * Aggregate sign-in, stream `signIn-<workspaceId>`: invitations and browser sign-ins of a workspace's members.
@@ -9,6 +9,8 @@ import type { Decider } from '../decider.ts';
 
 /** Days after which a browser sign-in ends, however much it is used. */
 export const SIGN_IN_DAYS_MAX = 7;
+/** Maximum browsers in which a member is signed in at once. */
+export const BROWSERS_MAX = 100;
 
 /** The ids of invitations, sign-ins, endings and blocks of the last days, with their time. */
 export type SignInState = { readonly recorded: ReadonlyMap<string, string> };
@@ -40,7 +42,13 @@ const evolve = (state: SignInState, event: SignInEvent): SignInState => {
   }
 };
 
-export const signInDecider: Decider<SignInState, SignInEvent> = { initial, evolve };
+const snapshot: SnapshotCodec<SignInState> = {
+  version: 1,
+  encode: ({ recorded }) => [...recorded],
+  decode: (json) => ({ recorded: new Map(json as readonly (readonly [string, string])[]) }),
+};
+
+export const signInDecider: Decider<SignInState, SignInEvent> = { initial, evolve, snapshot };
 
 type OfMember = { readonly workspace_id: string; readonly member_id: string; readonly at: string };
 

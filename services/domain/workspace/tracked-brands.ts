@@ -2,8 +2,8 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Plan, TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
-import type { Decider } from '../decider.ts';
-import { PersistentMap } from '../persistent-map.ts';
+import type { Decider, SnapshotCodec } from '../decider.ts';
+import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
 
 /**
  * Aggregate tracked brands, stream `tracking-<workspaceId>`: the brands that a workspace tracks, each with the cadence
@@ -33,7 +33,13 @@ const evolve = ({ brands }: TrackingState, event: TrackingEvent): TrackingState 
   }
 };
 
-export const tracking: Decider<TrackingState, TrackingEvent> = { initial, evolve };
+const snapshot: SnapshotCodec<TrackingState> = {
+  version: 1,
+  encode: ({ brands }) => brands.toJson(),
+  decode: (json) => ({ brands: PersistentMap.fromJson(json as PersistentMapJson) }),
+};
+
+export const tracking: Decider<TrackingState, TrackingEvent> = { initial, evolve, snapshot };
 
 /**
  * Tracks a brand, or changes its cadence. Only a brand that is not tracked yet takes a slot of the plan

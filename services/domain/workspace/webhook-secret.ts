@@ -1,5 +1,5 @@
 import type { WebhookSecretEvent } from '#contracts/events/workspace/webhook-secret.ts';
-import type { Decider } from '../decider.ts';
+import { type Decider, jsonSnapshot } from '../decider.ts';
 
 /**
  * Aggregate webhook secret, stream `webhookSecret-<workspaceId>`: the secret that signs a workspace's webhooks.
@@ -18,7 +18,11 @@ const evolve = (_state: WebhookSecretState, event: WebhookSecretEvent): WebhookS
   }
 };
 
-export const webhookSecret: Decider<WebhookSecretState, WebhookSecretEvent> = { initial, evolve };
+export const webhookSecret: Decider<WebhookSecretState, WebhookSecretEvent> = {
+  initial,
+  evolve,
+  snapshot: jsonSnapshot(1),
+};
 
 type Secret = { readonly workspace_id: string; readonly fingerprint: string; readonly at: string };
 

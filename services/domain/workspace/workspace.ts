@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Plan, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import type { Role } from '#contracts/values/roles.ts';
-import type { Decider } from '../decider.ts';
+import type { Decider, SnapshotCodec } from '../decider.ts';
 
 /**
  * Aggregate workspace, stream `workspace-<workspaceId>`: the plan and the members of one workspace. Only operators
@@ -37,7 +37,25 @@ const evolve = (state: WorkspaceState, event: WorkspaceEvent): WorkspaceState =>
   }
 };
 
-export const workspace: Decider<WorkspaceState, WorkspaceEvent> = { initial, evolve };
+type WorkspaceJson = Omit<WorkspaceState, 'members' | 'erased'> & {
+  readonly members: readonly (readonly [string, Role])[];
+  readonly erased: readonly string[];
+};
+
+const snapshot: SnapshotCodec<WorkspaceState> = {
+  version: 1,
+  encode: ({ members, erased, ...state }): WorkspaceJson => ({
+    ...state,
+    members: [...members],
+    erased: [...erased],
+  }),
+  decode: (json) => {
+    const { members, erased, ...state } = json as WorkspaceJson;
+    return { ...state, members: new Map(members), erased: new Set(erased) };
+  },
+};
+
+export const workspace: Decider<WorkspaceState, WorkspaceEvent> = { initial, evolve, snapshot };
 
 /** Maximum members of a workspace. Members are people, so a larger number can only come from a script. */
 export const MEMBERS_MAX = 1_000;

@@ -1,3 +1,4 @@
+import { ERRORS, Refusal } from '#contracts/errors.ts';
 import type { FastifyInstance } from 'fastify';
 import { registerAccountPages, registerInvitationPages } from './account-routes.ts';
 import { type MemberPages, sendMessage } from './pages-context.ts';
@@ -25,6 +26,9 @@ export const registerMemberPages = async (app: FastifyInstance, pages: MemberPag
       }
     });
     scope.setErrorHandler(async (error, request, reply) => {
+      if (error instanceof Refusal && error.code === 'limit_reached') {
+        return sendMessage(reply, ERRORS[error.code].status, 'A limit is reached', error.message);
+      }
       const { statusCode = 500 } = error as { readonly statusCode?: number };
       if (statusCode < 500) {
         pages.log.info({ err: error, request_id: request.id }, 'page refused');

@@ -151,7 +151,9 @@ export const registerRequestPages = (app: FastifyInstance, pages: MemberPages): 
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       log.info({ connection_id: found.connectionId, reason: error.message }, 'consent refused');
-      return sendMessage(reply, 409, 'This request was answered already', error.message);
+      const title =
+        error.code === 'limit_reached' ? 'A limit is reached' : 'This request was answered already';
+      return sendMessage(reply, 409, title, error.message);
     }
   });
 };

@@ -1,4 +1,5 @@
-import { BROWSERS_LISTED_MAX, type BrowserSignIn } from '#application/sign-in/browsers.ts';
+import type { BrowserSignIn } from '#application/sign-in/browsers.ts';
+import { BROWSERS_MAX } from '#domain/workspace/sign-in.ts';
 import type { Account, Membership } from '#application/sign-in/member-directory.ts';
 import type { OwnKey } from '../members/own-keys.ts';
 import { connectionsOf, type ShownConnections } from './connections-page.ts';
@@ -74,7 +75,7 @@ ${formOf(
 <button aria-describedby="browser-${signInId}">Sign out</button>`,
 )}</li>`,
     )}</ul>${
-      browsers.length === BROWSERS_LISTED_MAX
+      browsers.length === BROWSERS_MAX
         ? html`<p class="muted">The ${browsers.length} browsers used last are shown.</p>`
         : null
     }`,

@@ -76,6 +76,7 @@ const COLUMNS = 'connection_id, workspace_id, member_id, app, scopes, allowed_at
 /** Condition of live connections: $1 is the workspace, $2 the member or null for all. */
 const IS_LISTED =
   'workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()';
+const COUNT = `select count(*)::int as count from access.connection where ${IS_LISTED}`;
 /** Maximum connections of one page of the list. */
 export const PAGE_SIZE = 50;
 /** Maximum connections that one `endAll` ends, so that a request takes seconds. The member repeats it for more. */
@@ -137,7 +138,8 @@ export const createConnections = (dependencies: {
   };
 
   return {
-    allow: ({ connectionId, workspaceId, memberId, app, scopes, role }) => {
+    allow: async ({ connectionId, workspaceId, memberId, app, scopes, role }) => {
+      const { rows } = await pool.query<{ count: number }>(COUNT, [workspaceId, memberId]);
       const now = clock.now().getTime();
       const decision = allowApp({
         workspace_id: workspaceId,
@@ -146,10 +148,11 @@ export const createConnections = (dependencies: {
         client: app,
         scopes,
         grantable: SCOPES_OF_ROLE[role],
+        connections: rows[0]?.count ?? 0,
         at: new Date(now).toISOString(),
         expires_at: new Date(now + connectionDays * DAY_MS).toISOString(),
       });
-      return execute({ workspaceId, connectionId }, { kind: 'member', id: memberId }, decision);
+      await execute({ workspaceId, connectionId }, { kind: 'member', id: memberId }, decision);
     },
     deny: ({ connectionId, workspaceId, memberId, app }) => {
       const denied = { workspace_id: workspaceId, connection_id: connectionId, member_id: memberId };

@@ -1,4 +1,4 @@
-import { CreateApiKey, CreatedApiKey } from '#contracts/resources/workspace/api-key.ts';
+import { ACTIVE_KEYS_MAX, CreateApiKey, CreatedApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { SCOPES } from '#contracts/values/scopes.ts';
 import { issueApiKey } from '#domain/workspace/api-keys.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
@@ -13,8 +13,7 @@ export const createApiKey = endpoint({
   tag: 'API keys',
   scope: 'apiKeys:write',
   summary: 'Create an API key',
-  description:
-    "Only this reply shows the key itself. It belongs to the member of the calling key; scopes beyond the caller's are refused with 403. A workspace has at most 200 active keys.",
+  description: `Only this reply shows the key itself. It belongs to the member of the calling key; scopes beyond the caller's are refused with 403. 409 when the workspace has ${ACTIVE_KEYS_MAX} active keys.`,
   params: workspaceParams,
   query: noQuery,
   body: {

@@ -1,6 +1,6 @@
 import { collectionItemsStream } from '#contracts/events/workspace/collection.ts';
 import { ItemReference } from '#contracts/values/items.ts';
-import { AddedCollectionItem } from '#contracts/resources/workspace/collection.ts';
+import { AddedCollectionItem, COLLECTION_ITEMS_MAX } from '#contracts/resources/workspace/collection.ts';
 import {
   addCollectionItem as decideToAdd,
   collectionItems,
@@ -21,8 +21,7 @@ export const addCollectionItem = endpoint({
   tag: 'Collections',
   scope: 'collections:write',
   summary: 'Add an item to a collection',
-  description:
-    'Adding an existing item changes nothing and returns it. The service need not know the object. 409 when the collection is full.',
+  description: `Adding an existing item changes nothing and returns it. The service need not know the object. 409 when the collection has ${COLLECTION_ITEMS_MAX} items.`,
   params: collectionParams,
   query: noQuery,
   body: { schema: ItemReference, example: itemReference },

@@ -1,5 +1,9 @@
 import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
-import { ChangeCollection, Collection } from '#contracts/resources/workspace/collection.ts';
+import {
+  ChangeCollection,
+  Collection,
+  COLLECTION_DEPTH_MAX,
+} from '#contracts/resources/workspace/collection.ts';
 import {
   changeCollection as decideToChange,
   collectionTree,
@@ -24,8 +28,7 @@ export const changeCollection = endpoint({
   tag: 'Collections',
   scope: 'collections:write',
   summary: 'Change a collection',
-  description:
-    'Changes name, description, parent, `visibility` or `editors`; absent properties stay unchanged. Every member who sees a collection may change it. Only its creator, and admins and owners who see it, may change `visibility` and `editors` (403 otherwise). 404 when the caller does not see the collection or the new parent. 409 when it would be inside itself, nested too deep, or hidden from the caller.',
+  description: `Changes name, description, parent, \`visibility\` or \`editors\`; absent properties stay unchanged. Every member who sees a collection may change it. Only its creator, and admins and owners who see it, may change \`visibility\` and \`editors\` (403 otherwise). 404 when the caller does not see the collection or the new parent. 409 when it would be inside itself, nested more than ${COLLECTION_DEPTH_MAX} levels deep, or hidden from the caller.`,
   params: collectionParams,
   query: noQuery,
   body: { schema: ChangeCollection, example: { name: collection.name, parent_id: null } },

@@ -1,5 +1,10 @@
 import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
-import { Collection, CreateCollection } from '#contracts/resources/workspace/collection.ts';
+import {
+  Collection,
+  COLLECTION_DEPTH_MAX,
+  COLLECTIONS_MAX,
+  CreateCollection,
+} from '#contracts/resources/workspace/collection.ts';
 import { itemsOf } from '#domain/workspace/collection/items.ts';
 import { collectionTree, createCollection as decideToCreate } from '#domain/workspace/collection/decider.ts';
 import { derivedId } from '#domain/ids.ts';
@@ -19,8 +24,7 @@ export const createCollection = endpoint({
   tag: 'Collections',
   scope: 'collections:write',
   summary: 'Create a collection',
-  description:
-    'Creates a collection at the top level or inside another one, optionally with a first item. 404 when the caller does not see the parent; 409 at the limit of collections or of nesting.',
+  description: `Creates a collection at the top level or inside another one, optionally with a first item. 404 when the caller does not see the parent. 409 when the workspace has ${COLLECTIONS_MAX} collections, or for one more than ${COLLECTION_DEPTH_MAX} levels deep.`,
   params: workspaceParams,
   query: noQuery,
   body: {

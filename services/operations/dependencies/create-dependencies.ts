@@ -1,6 +1,8 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
+import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
+import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
@@ -59,13 +61,16 @@ export const createOperationDependencies = ({
     ({ connection }) => rateLimiter.share(connection),
     (error: unknown) => resources.log.warn({ err: error }, 'NATS unavailable; request counts not shared'),
   );
+  const { pool, log } = resources;
+  const eventStore = withSnapshots(resources.eventStore, openSnapshotTable(pool), log);
   const linkSigner = createLinkSigner(downloadSecret, secondSecrets.download);
   return {
     ...resources,
-    workspaceCommands: createWorkspaceCommands(resources),
+    eventStore,
+    workspaceCommands: createWorkspaceCommands({ ...resources, eventStore }),
     memberVault,
     secretVault,
-    signingSecrets: secretVault && openSigningSecrets(resources.eventStore, secretVault),
+    signingSecrets: secretVault && openSigningSecrets(eventStore, secretVault),
     rateLimiter,
     callers: createKeyLeaseCache(accessDb ?? resources.db),
     keyUsage: createKeyUsage(resources.pool, resources.log),

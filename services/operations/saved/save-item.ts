@@ -1,6 +1,6 @@
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { ItemReference } from '#contracts/values/items.ts';
-import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
+import { SAVED_ITEMS_MAX, SavedItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, saveItem as decideToSave } from '#domain/workspace/saved-items.ts';
 import { countSavedItems, findSavedItem } from '#projections/saved/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
@@ -16,8 +16,7 @@ export const saveItem = endpoint({
   tag: 'Saved items',
   scope: 'collections:write',
   summary: 'Save an item',
-  description:
-    'Saves an item for the whole workspace. Saving it again changes nothing and returns the saved item. The service need not know the object. 409 at the limit of saved items.',
+  description: `Saves an item for the whole workspace. Saving it again changes nothing and returns the saved item. The service need not know the object. 409 when the workspace has saved ${SAVED_ITEMS_MAX} items.`,
   params: workspaceParams,
   query: noQuery,
   body: { schema: ItemReference, example: itemReference },

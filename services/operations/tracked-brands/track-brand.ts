@@ -3,6 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { TrackBrand, TrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import { trackBrand as decideToTrack, tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -36,6 +37,11 @@ const slugOfRegistered = async (eventStore: EventStore, brandId: string): Promis
   return slug;
 };
 
+/** Slots of each plan, as the description names them. */
+const SLOTS = Object.entries(PLANS)
+  .map(([plan, { slots }]) => `${plan} ${slots}`)
+  .join(', ');
+
 export const trackBrand = endpoint({
   method: 'POST',
   path: '/v1/workspaces/{ws}/tracked-brands',
@@ -43,8 +49,7 @@ export const trackBrand = endpoint({
   tag: 'Tracked brands',
   scope: 'tracking:write',
   summary: 'Track a brand',
-  description:
-    'Tracks a brand; tracking it again changes the cadence only. The scraper is notified asynchronously.',
+  description: `Tracks a brand; tracking it again changes the cadence only. The scraper is notified asynchronously. 402 when all slots of the plan are used: ${SLOTS}.`,
   params: workspaceParams,
   query: noQuery,
   body: { schema: TrackBrand, example: { brand_id: BRAND_ID, cadence: 'daily' } },

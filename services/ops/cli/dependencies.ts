@@ -13,6 +13,8 @@ import {
 } from '#platform/postgres/pool.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
+import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
+import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
 import { createWorkspaceCommands, type WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { auditSettings } from '../audit/signing-key.ts';
@@ -59,8 +61,9 @@ export const withOpsDependencies = async <T>(
   });
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(settings.DATABASE_URL));
-  const eventStore = resources.use(openEventStore(settings.EVENT_STORE_URL));
   const log = createLog('ops', settings.LOG_LEVEL);
+  const opened = resources.use(openEventStore(settings.EVENT_STORE_URL));
+  const eventStore = withSnapshots(opened, openSnapshotTable(pool), log);
   const projectionWait = resources.use(openProjectionWait(settings.DATABASE_URL, pool, log));
   await createAccessTables(pool);
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey, AUDIT_SIGNING_KEY } = settings;

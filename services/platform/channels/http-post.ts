@@ -9,12 +9,15 @@ import { retryAfterMs } from './retry-after.ts';
 export const TOTAL_TIMEOUT_MS = 15_000;
 /** Milliseconds to read the response body. The status alone decides the outcome; the body is only recorded. */
 const ANSWER_READ_MS = 2_000;
+/** Maximum interim responses (1xx) to one request. A receiver that sends them without end costs time of all endpoints. */
+const INTERIM_MAX = 16;
 /** HTTP 410: the receiver is gone permanently (RFC 9110, 15.5.11), so a retry is useless. */
 const GONE = 410;
 
 class TookTooLong extends Error {
   readonly code = 'ETIMEDOUT';
 }
+class TooManyInterim extends Error {}
 /** Abort reason of this code: enough of the response body is read. The connection is closed, not reused. */
 class EnoughRead extends Error {}
 
@@ -54,6 +57,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   #timing: AttemptTiming = { dns_ms: null, connect_ms: null, tls_ms: null, wait_ms: null };
   #sentMs = this.#startedMs;
   #settled = false;
+  #interim = 0;
 
   constructor(origin: string, egress: Egress, clock: Clock, done: (outcome: SendOutcome) => void) {
     this.#origin = origin;
@@ -82,7 +86,11 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {
-    if (status < 200) return;
+    if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > INTERIM_MAX) this.#abort(new TooManyInterim());
+      return;
+    }
     this.#status = status;
     const nowMs = performance.now();
     this.#timing = { ...this.#timing, wait_ms: nowMs - this.#sentMs };
@@ -110,6 +118,10 @@ class Attempt implements Dispatcher.DispatchHandler {
     if (error instanceof TookTooLong) {
       const reason = `No response within ${TOTAL_TIMEOUT_MS / 1_000} seconds.`;
       return this.#settle(failedOutcome('timeout', reason, this.#startedMs, { timing: this.#timing }));
+    }
+    if (error instanceof TooManyInterim) {
+      const reason = `The receiver sent more than ${INTERIM_MAX} interim responses (1xx) and no final one.`;
+      return this.#settle(failedOutcome('http', reason, this.#startedMs, { timing: this.#timing }));
     }
     const { failure, reason } = networkFailure(error);
     this.#settle(failedOutcome(failure, reason, this.#startedMs, { timing: this.#timing }));

@@ -27,7 +27,11 @@ export type Fold<State, E extends Event> = {
 };
 
 /** A folded stream: the state, and where its last event stands (revision -1n and position 0n when empty). */
-export type LoadedState<State> = Recorded & { readonly state: State };
+export type LoadedState<State> = Recorded & {
+  readonly state: State;
+  /** Id of the last event; absent when the stream is empty or the id is not known. */
+  readonly eventId?: string | undefined;
+};
 
 /** Thrown by an append whose expected revision is not the stream's last: another writer appended first. */
 export class StreamMoved extends Error {
@@ -149,12 +153,17 @@ export const openEventStore = (url: string, { answerWithinMs = null }: EventStor
   };
 
   const load: EventStore['load'] = async (stream, fold, from) => {
-    let { state, revision, position } = from ?? { state: fold.initial, revision: -1n, position: 0n };
-    for await (const event of read(stream, revision)) {
-      state = fold.evolve(state, requireReadable(event) as never);
-      ({ revision, position } = event);
+    let loaded = from ?? { state: fold.initial, revision: -1n, position: 0n };
+    for await (const event of read(stream, loaded.revision)) {
+      const { revision, position, id: eventId } = event;
+      loaded = {
+        state: fold.evolve(loaded.state, requireReadable(event) as never),
+        revision,
+        position,
+        eventId,
+      };
     }
-    return { state, revision, position };
+    return loaded;
   };
 
   const sendEvents: EventStore['append'] = async (stream, expected, events, metadata, ids) => {

@@ -16,6 +16,7 @@ const PRIVATE_SCHEMAS = [
   'delivery',
   'tracing',
   'collecting',
+  'commands',
 ] as const;
 const ROLE = /^[a-z_][a-z0-9_]{0,62}$/;
 

@@ -73,6 +73,7 @@ describe('a command', () => {
       events: [counted(2), counted(3)],
       revision: 1n,
       position: 2n,
+      eventId: expect.any(String) as string,
     });
   });
 

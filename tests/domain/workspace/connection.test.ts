@@ -6,6 +6,7 @@ import {
   allowApp,
   connectApp,
   connection,
+  CONNECTIONS_MAX,
   connectionIdOf,
   denyApp,
   disconnectApp,
@@ -36,12 +37,19 @@ const ended: ConnectionEvent = {
   type: 'AppDisconnected',
   data: { ...key, reason: 'member', disconnected_at: LATER },
 };
-const allow = (asked: readonly Scope[] = scopes, grantable: readonly Scope[] = SCOPES_OF_ROLE.editor) =>
-  allowApp({ ...consent, scopes: asked, grantable, at: AT, expires_at });
+const allow = (
+  asked: readonly Scope[] = scopes,
+  grantable: readonly Scope[] = SCOPES_OF_ROLE.editor,
+  connections = 0,
+) => allowApp({ ...consent, scopes: asked, grantable, connections, at: AT, expires_at });
 const end = disconnectApp({ ...key, reason: 'member', at: LATER });
 
 describe('allowApp', () => {
   test('allows the app', () => given(connection).when(allow()).records(allowed));
+  test('refuses one app more than a member may have connected', () =>
+    given(connection)
+      .when(allow(scopes, SCOPES_OF_ROLE.editor, CONNECTIONS_MAX))
+      .refuses('limit_reached'));
   test('refuses a scope that the role does not have', () =>
     given(connection).when(allow(scopes, SCOPES_OF_ROLE.viewer)).refuses('scope_missing'));
   test.each(['apiKeys:read', 'apiKeys:write', 'alerts:write', 'briefs:write'] as const)(

@@ -7,7 +7,7 @@ import type {
   Suspension,
 } from '#contracts/events/workspace/alert-rule.ts';
 import { ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
-import type { Decider } from '#domain/decider.ts';
+import { type Decider, jsonSnapshot } from '#domain/decider.ts';
 
 /**
  * Aggregate alert rule, stream `alertRule-<workspaceId>+<alertId>`: the settings of one rule and its suspensions.
@@ -72,7 +72,11 @@ const evolve = (state: AlertRuleState, event: AlertRuleEvent): AlertRuleState =>
   }
 };
 
-export const alertRule: Decider<AlertRuleState, AlertRuleEvent> = { initial, evolve };
+export const alertRule: Decider<AlertRuleState, AlertRuleEvent> = {
+  initial,
+  evolve,
+  snapshot: jsonSnapshot(1),
+};
 
 type Channels = Pick<AlertRuleSettings, 'email' | 'webhook_url' | 'chat'>;
 

@@ -3,8 +3,8 @@ import type { CollectionTreeEvent, Visibility } from '#contracts/events/workspac
 import type { Item } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/workspace/collection.ts';
-import type { Decider } from '#domain/decider.ts';
-import { PersistentMap } from '#domain/persistent-map.ts';
+import type { Decider, SnapshotCodec } from '#domain/decider.ts';
+import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts';
 
 /**
  * Aggregate collection tree, stream `collection-<workspaceId>`: all collections of a workspace, how they are nested,
@@ -100,7 +100,21 @@ const evolve = (state: CollectionTree, event: CollectionTreeEvent): CollectionTr
   }
 };
 
-export const collectionTree: Decider<CollectionTree, CollectionTreeEvent> = { initial, evolve };
+type CollectionTreeJson = { readonly collections: PersistentMapJson; readonly deleted: PersistentMapJson };
+
+const snapshot: SnapshotCodec<CollectionTree> = {
+  version: 1,
+  encode: ({ collections, deleted }): CollectionTreeJson => ({
+    collections: collections.toJson(),
+    deleted: deleted.toJson(),
+  }),
+  decode: (json) => {
+    const { collections, deleted } = json as CollectionTreeJson;
+    return { collections: PersistentMap.fromJson(collections), deleted: PersistentMap.fromJson(deleted) };
+  },
+};
+
+export const collectionTree: Decider<CollectionTree, CollectionTreeEvent> = { initial, evolve, snapshot };
 
 /** True when the collection exists and the member sees it. */
 export const seesCollection = (tree: CollectionTree, id: string, memberId: string): boolean =>

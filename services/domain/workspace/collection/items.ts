@@ -3,8 +3,8 @@ import type { CollectionItemEvent } from '#contracts/events/workspace/collection
 import type { Item } from '#contracts/values/items.ts';
 import { COLLECTION_ITEMS_MAX } from '#contracts/resources/workspace/collection.ts';
 import type { Collection } from './decider.ts';
-import type { Decider } from '#domain/decider.ts';
-import { PersistentMap } from '#domain/persistent-map.ts';
+import type { Decider, SnapshotCodec } from '#domain/decider.ts';
+import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts';
 
 /**
  * Aggregate collection items, stream `collection-<workspaceId>+<collectionId>`: the items of one collection.
@@ -39,11 +39,17 @@ const evolve = (state: ItemsState, event: CollectionItemEvent): ItemsState => {
   return itemState ? state.with(keyOf(itemState), itemState) : state.without(keyOf(event.data));
 };
 
+const snapshot: SnapshotCodec<ItemsState> = {
+  version: 1,
+  encode: (state) => state.toJson(),
+  decode: (json) => PersistentMap.fromJson(json as PersistentMapJson),
+};
+
 /** Returns the decider of a collection's items. Its initial state has the item that the collection was created with. */
 export const collectionItems = (collection: WithFirstItem): Decider<ItemsState, CollectionItemEvent> => {
   const first = firstItem(collection);
   const none = PersistentMap.empty<PlacedItem>();
-  return { initial: first ? none.with(keyOf(first), first) : none, evolve };
+  return { initial: first ? none.with(keyOf(first), first) : none, evolve, snapshot };
 };
 
 export const findItem = (state: ItemsState, item: Item): PlacedItem | undefined => state.get(keyOf(item));

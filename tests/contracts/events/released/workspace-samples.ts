@@ -420,6 +420,7 @@ const connections = (): readonly StreamEvent[] => {
         ...consent,
         scopes: ['brands:read', 'notes:write'],
         grantable: GRANTABLE_SCOPES,
+        connections: 0,
         at: at(0),
         expires_at: '2026-11-07T09:00:00.000Z',
       }),

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '#deploy/local/os/ports.ts';
+import { pause } from '#platform/clock.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
+import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
+import { isLong } from '../attack.ts';
+
+/** Attacks with downloads that need no key. They start processes of their own, so they run in `npm run attack` only. */
+const DOWNLOADS = 1_000;
+const READS = 1_000;
+const MEMORY_MAX_MIB = 50;
+const START_LIMIT_MS = 60_000;
+const SAMPLE_MS = 10;
+/** Clock ticks in a second of `/proc/<pid>/stat`. */
+const TICKS_PER_SECOND = 100;
+const PROJECT = join(import.meta.dirname, '../../..');
+
+let stack: ApiStack;
+beforeAll(async () => {
+  if (!isLong) return;
+  stack = await openApiStack();
+  await stack.seed(['alpha']);
+});
+afterAll(async () => {
+  if (isLong) await stack[Symbol.asyncDispose]();
+});
+
+/** Resident memory of a process in MiB. */
+const memoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+/** Processor time of a process in microseconds, of the kernel for it included. */
+const cpuOf = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1_000_000;
+};
+
+const startProcess = async (
+  entry: string,
+  environment: Readonly<Record<string, string>>,
+  url: string,
+): Promise<{ pid: number } & AsyncDisposable> => {
+  const child: ChildProcess = spawn(process.execPath, [join(PROJECT, entry)], {
+    env: { ...inheritedEnvironment(), LOG_LEVEL: 'error', ...environment },
+    stdio: 'ignore',
+  });
+  const answers = () =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await expect.poll(answers, { timeout: START_LIMIT_MS, interval: 200 }).toBe(true);
+  return {
+    pid: child.pid ?? 0,
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+    },
+  };
+};
+
+/** Sends requests at once, each over a connection of its own or of the agent. Returns how many were 200. */
+const download = async (
+  url: string,
+  count: number,
+  headers: Readonly<Record<string, string>>,
+  agent: Agent | false,
+): Promise<number> => {
+  const one = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const sent = request(url, { headers, agent }, (reply) => {
+        reply.resume();
+        reply.once('end', () => resolve(reply.statusCode ?? 0)).once('error', reject);
+      });
+      sent.once('error', reject).end();
+    });
+  const statuses = await Promise.all(Array.from({ length: count }, one));
+  return statuses.filter((status) => status === 200).length;
+};
+
+type Cost = { readonly cpu: number; readonly memory: number };
+
+/** Measures processor time per request, and by how much memory rises while the requests run. */
+const measure = async (pid: number, count: number, run: () => Promise<number>): Promise<Cost> => {
+  const before = { cpu: cpuOf(pid), memory: memoryOf(pid) };
+  let peak = before.memory;
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, memoryOf(pid));
+  }, SAMPLE_MS);
+  expect(await run()).toBe(count);
+  clearInterval(sampling);
+  peak = Math.max(peak, memoryOf(pid));
+  // The clock of the kernel counts in steps of 10 ms.
+  await pause(50);
+  return { cpu: (cpuOf(pid) - before.cpu) / count, memory: peak - before.memory };
+};
+
+test.runIf(isLong)(
+  '1,000 downloads at once without a key raise memory by less than 50 MiB, and cost less than brand reads',
+  async ({ task, skip }) => {
+    skip(process.platform !== 'linux', 'memory and time of processes are read from /proc');
+    const [apiPort, opsPort] = [await freePort(), await freePort()];
+    const [api, ops] = [`http://127.0.0.1:${apiPort}`, `http://127.0.0.1:${opsPort}`];
+    await using apiProcess = await startProcess(
+      'services/api/main.ts',
+      {
+        ...stack.environment,
+        API_PORT: String(apiPort),
+        API_REQUESTS_PER_MINUTE: '100000',
+        CURSOR_SECRET: 'a secret for tests only',
+      },
+      `${api}/v1/openapi.json`,
+    );
+    await using opsProcess = await startProcess(
+      'services/ops/main.ts',
+      { ...stack.environment, OPS_PORT: String(opsPort), OPS_TOKEN: 'a token for tests only' },
+      `${ops}/`,
+    );
+    const key = await stack.key({ plan: 'business' });
+    const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+    const read = (count: number) =>
+      download(`${api}/v1/brands/alpha-com`, count, { authorization: `Bearer ${key.text}` }, agent);
+    await read(READS / 2);
+    const brandRead = await measure(apiProcess.pid, READS, () => read(READS));
+    agent.destroy();
+    const figures = [`brand read ${brandRead.cpu.toFixed(0)} µs`];
+    const attacked = [
+      ...['/docs/', '/docs/js/scalar.js', '/v1/openapi.json'].map(
+        (path) => [apiProcess.pid, api + path] as const,
+      ),
+      ...['/', '/console/console.js'].map((path) => [opsProcess.pid, ops + path] as const),
+    ];
+    const headers = { 'accept-encoding': 'br, gzip' };
+    for (const [pid, url] of attacked) {
+      await download(url, DOWNLOADS / 10, headers, false);
+      const { cpu, memory } = await measure(pid, DOWNLOADS, () => download(url, DOWNLOADS, headers, false));
+      figures.push(`${new URL(url).pathname} ${cpu.toFixed(0)} µs, +${memory.toFixed(1)} MiB`);
+      expect(memory, url).toBeLessThan(MEMORY_MAX_MIB);
+      expect(cpu, url).toBeLessThan(brandRead.cpu);
+    }
+    task.meta.figure = figures.join('; ');
+  },
+);

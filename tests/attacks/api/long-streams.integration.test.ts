@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { apiKeysStream, trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { collectionItemsStream, collectionTreeStream } from '#contracts/events/workspace/collection.ts';
+import type { Event } from '#contracts/events/event.ts';
+import { noteStream } from '#contracts/events/workspace/note.ts';
+import { executeCommand } from '#application/commands/command-handler.ts';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
+import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
+import type { Decider } from '#domain/decider.ts';
+import { apiKeys } from '#domain/workspace/api-keys.ts';
+import { collectionTree } from '#domain/workspace/collection/decider.ts';
+import { collectionItems } from '#domain/workspace/collection/items.ts';
+import { note } from '#domain/workspace/note.ts';
+import { tracking } from '#domain/workspace/tracked-brands.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { createTestDatabase, createTestEventStore } from '../../stack/database.ts';
+import { silentLog } from '#platform/logger.ts';
+import { attack, isLong } from '../attack.ts';
+
+/** Changes of the long stream, and commands measured on each of the two streams. */
+const CHANGES = isLong ? 10_000 : 500;
+const COMMANDS = isLong ? 60 : 6;
+/** Events of one append. */
+const APPENDED_TOGETHER = 500;
+const WORKSPACE_ID = 'ws_1';
+const AT = '2026-11-20T12:00:00.000Z';
+
+const resources = new AsyncDisposableStack();
+let eventStore: EventStore;
+let pool: Database;
+beforeAll(async () => {
+  const [database, server] = await Promise.all([createTestDatabase(), createTestEventStore()]);
+  resources.defer(() => server.stop());
+  resources.defer(() => database.drop());
+  pool = openPool(database.url, 4);
+  resources.defer(() => pool.end());
+  eventStore = resources.use(openEventStore(server.url));
+});
+afterAll(() => resources.disposeAsync());
+
+type Stream = {
+  readonly name: (owner: string) => string;
+  readonly decider: Decider<never, never>;
+  /** The nth change. A workspace can repeat such changes without end. */
+  readonly change: (place: number, owner: string) => Event;
+};
+const stream = <State, E extends Event>(
+  name: Stream['name'],
+  decider: Decider<State, E>,
+  change: Stream['change'],
+): Stream => ({ name, decider: decider as unknown as Decider<never, never>, change });
+const event = (type: string, owner: string, data: object): Event => ({
+  type,
+  data: { workspace_id: owner, ...data },
+});
+
+/** Streams without a natural end: a toggled cadence, keys and collections that come and go, a note, items. */
+const STREAMS: Readonly<Record<string, Stream>> = {
+  'tracked brands': stream(trackingStream, tracking, (place, owner) => {
+    const brand_id = `brand-${place % 500}`;
+    return event('BrandTracked', owner, {
+      brand_id,
+      cadence: place % 2 === 0 ? 'daily' : 'weekly',
+      tracked_at: AT,
+    });
+  }),
+  'API keys': stream(apiKeysStream, apiKeys, (place, owner) => {
+    const key_id = `key_${String(Math.floor(place / 2)).padStart(16, '0')}`;
+    return place % 2 === 1
+      ? event('ApiKeyRevoked', owner, { key_id, reason: 'revoked', revoked_at: AT })
+      : event('ApiKeyIssued', owner, {
+          key_id,
+          name: 'a key of a script',
+          sha256: randomUUID().repeat(2).replaceAll('-', ''),
+          last_four: '0123',
+          scopes: ['brands:read', 'notes:write'],
+          member_id: 'mem_4k7m2q9x8t3b6c1d',
+          issued_at: AT,
+        });
+  }),
+  collections: stream(collectionTreeStream, collectionTree, (place, owner) => {
+    const collection_id = `c1f2b6a0-52a7-5b7e-9c4b-${String(Math.floor(place / 2)).padStart(12, '0')}`;
+    return place % 2 === 1
+      ? event('CollectionDeleted', owner, { collection_id, inside: [], deleted_by: 'm', deleted_at: AT })
+      : event('CollectionCreated', owner, {
+          collection_id,
+          name: 'a collection of a script',
+          description: null,
+          parent_id: null,
+          visibility: 'workspace',
+          editors: [],
+          first_item: null,
+          created_by: 'm',
+          created_at: AT,
+        });
+  }),
+  'items of a collection': stream(
+    (owner) => collectionItemsStream(owner, 'c'),
+    collectionItems({ first_item: null, created_by: 'm', created_at: AT }),
+    (place, owner) =>
+      event('CollectionItemAdded', owner, {
+        collection_id: 'c',
+        item_type: 'brand',
+        item_key: `brand-${place % 1_000}`,
+        added_by: 'm',
+        added_at: AT,
+      }),
+  ),
+  'a note': stream(
+    (owner) => noteStream(owner, 'n'),
+    note,
+    (place, owner) =>
+      place === 0
+        ? event('NoteWritten', owner, { note_id: 'n', body: 'a', written_by: 'm', written_at: AT })
+        : event('NoteReplaced', owner, { note_id: 'n', body: `text ${place}`, replaced_at: AT }),
+  ),
+};
+
+const metadata = eventMetadata({ actor: serviceActor('tests'), correlationId: 'c', causationId: 'c' });
+
+/** Appends the changes before the measured ones. */
+const fill = async (name: string, { change }: Stream, owner: string): Promise<void> => {
+  let revision = -1n;
+  for (let from = 0; from < CHANGES; from += APPENDED_TOGETHER) {
+    const count = Math.min(APPENDED_TOGETHER, CHANGES - from);
+    const events = Array.from({ length: count }, (_, index) => change(from + index, owner));
+    ({ revision } = await eventStore.append(name, revision, events, metadata, randomUUID()));
+  }
+};
+
+/** Runs one command as a process does that has not seen the stream. Returns milliseconds and the revision. */
+const runCommand = async (
+  name: string,
+  decider: Stream['decider'],
+  change: Event,
+): Promise<{ ms: number; revision: bigint }> => {
+  const store = withSnapshots(eventStore, openSnapshotTable(pool), silentLog());
+  const since = performance.now();
+  const { revision } = await executeCommand(store, {
+    stream: name,
+    decider,
+    decision: () => [change as never],
+    metadata,
+    commandId: randomUUID(),
+  });
+  return { ms: performance.now() - since, revision };
+};
+
+const median = (times: readonly number[]): number =>
+  times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN;
+
+attack(`a command on a stream of ${CHANGES} changes costs at most twice one on an empty stream`, async () => {
+  const figures: string[] = [];
+  let worst = 0;
+  for (const [title, kind] of Object.entries(STREAMS)) {
+    const long = kind.name(WORKSPACE_ID);
+    await fill(long, kind, WORKSPACE_ID);
+    // The first command folds the stream once and leaves a snapshot; the second uses the connections for the first time.
+    await runCommand(long, kind.decider, kind.change(CHANGES, WORKSPACE_ID));
+    const hasSnapshot = async () =>
+      (
+        await pool
+          .query('select from commands.snapshot where stream = $1', [long])
+          .catch(() => ({ rowCount: 0 }))
+      ).rowCount;
+    await expect.poll(hasSnapshot, { timeout: 30_000 }).toBe(1);
+    await runCommand(kind.name('ws_warm'), kind.decider, kind.change(0, 'ws_warm'));
+    const times = { long: [] as number[], empty: [] as number[] };
+    for (let place = 1; place <= COMMANDS; place += 1) {
+      const owner = `ws_${title.length}_${place}`;
+      const empty = await runCommand(kind.name(owner), kind.decider, kind.change(0, owner));
+      const result = await runCommand(long, kind.decider, kind.change(CHANGES + place, WORKSPACE_ID));
+      expect([empty.revision, result.revision]).toEqual([0n, BigInt(CHANGES + place)]);
+      times.empty.push(empty.ms);
+      times.long.push(result.ms);
+    }
+    const [ofLong, ofEmpty] = [median(times.long), median(times.empty)];
+    const ratio = ofLong / ofEmpty;
+    figures.push(`${title} ${ofEmpty.toFixed(1)} → ${ofLong.toFixed(1)} ms (${ratio.toFixed(2)} ×)`);
+    worst = Math.max(worst, ratio);
+  }
+  // Time is judged in `npm run attack` only, which has the machine to itself.
+  if (isLong) expect(worst, figures.join('; ')).toBeLessThanOrEqual(2);
+  return figures.join('; ');
+});

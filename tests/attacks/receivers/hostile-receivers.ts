@@ -1,0 +1,71 @@
+import { createServer, type Socket } from 'node:net';
+import { parentPort } from 'node:worker_threads';
+
+/**
+ * Receivers that misbehave, in a thread of their own, so that the time they take is not that of the sender. The path of a
+ * request chooses the behaviour; every other path is answered with 204. Posts its port.
+ */
+
+const DRIP_MS = 1_000;
+/** Bytes of one write of a flood. */
+const FLOOD = Buffer.alloc(64 * 1_024, 'x');
+const INTERIM = Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n'.repeat(200));
+const HEADER = Buffer.from(`x-more: ${'a'.repeat(1_000)}\r\n`.repeat(30));
+const GIGABYTE = 1024 ** 3;
+
+/** Writes without end, as fast as the other side reads. */
+const flood = (socket: Socket, bytes: Buffer): void => {
+  const write = (): void => {
+    while (!socket.destroyed && socket.write(bytes));
+  };
+  socket.on('drain', write);
+  write();
+};
+
+const drip = (socket: Socket): void => {
+  const timer = setInterval(() => socket.write('a'), DRIP_MS);
+  socket.once('close', () => clearInterval(timer));
+};
+
+const BEHAVIOURS: Readonly<Record<string, (socket: Socket) => void>> = {
+  stalls: () => undefined,
+  drips: (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
+    drip(socket);
+  },
+  'drips-body': (socket) => {
+    socket.write('HTTP/1.1 500 No\r\ncontent-type: text/plain\r\n\r\n');
+    drip(socket);
+  },
+  interim: (socket) => flood(socket, INTERIM),
+  headers: (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    flood(socket, HEADER);
+  },
+  gigabyte: (socket) => {
+    socket.write(`HTTP/1.1 500 No\r\ncontent-length: ${GIGABYTE}\r\n\r\n`);
+    flood(socket, FLOOD);
+  },
+  redirects: (socket) =>
+    void socket.write('HTTP/1.1 302 Found\r\nlocation: /redirects\r\ncontent-length: 0\r\n\r\n'),
+};
+
+const answerWell = (socket: Socket): void => void socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+
+const server = createServer((socket) => {
+  socket.on('error', () => undefined);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+    // Bodies of these tests have two bytes.
+    const end = text.indexOf('\r\n\r\n');
+    if (end < 0 || text.length < end + 6) return;
+    const kind = /^POST \/([\w-]+)/.exec(text)?.[1] ?? '';
+    text = '';
+    (BEHAVIOURS[kind] ?? answerWell)(socket);
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
+  parentPort?.postMessage((server.address() as { port: number }).port);
+});
