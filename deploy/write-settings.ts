@@ -22,6 +22,7 @@ import { DeliverySettings } from '#services/delivery/settings.ts';
 import { IngestSettings } from '#services/ingest/settings.ts';
 import { IntakeSettings } from '#services/intake/settings.ts';
 import { McpSettings } from '#services/mcp/settings.ts';
+import { MediaSettings } from '#services/media/settings.ts';
 import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
@@ -41,6 +42,7 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   ingest: IngestSettings,
   intake: IntakeSettings,
   collector: CollectorSettings,
+  media: MediaSettings,
   projector: ProjectorSettings,
   worker: WorkerSettings,
   alerts: AlertsSettings,

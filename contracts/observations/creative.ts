@@ -78,6 +78,8 @@ export const CreativeFile = z
     /** Keys of the thumbnail and of the poster in the object store. The poster is a file of its own. */
     thumb_object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable().optional(),
     poster_object_key: boundedKeyText(OBJECT_KEY_MAX_CHARACTERS).nullable().optional(),
+    /** The stored file was removed: its keys in the object store name nothing any more. Its measurements stay. */
+    removed: z.literal(true).optional(),
   })
   .refine(({ media_kind, duration_seconds }) => media_kind === 'video' || duration_seconds === null, {
     path: ['duration_seconds'],

@@ -36,6 +36,8 @@ export const ADVISORY_LOCKS = {
   collectingSchema: 7_205_320,
   /** Processes, leases and progress. */
   runSchema: 7_205_332,
+  /** Working tables of the media archive. */
+  mediaSchema: 7_205_321,
 } as const;
 
 /** First key of the two-key locks on brands whose scans are recorded. The second is the hash of the brand's id. */

@@ -138,16 +138,16 @@ const readingColumns = ({ fields, ...reading }: Partial<CreativeReading>): Row =
   ...fields,
 });
 
-/** Returns the columns of measured properties. The key of a poster is left out unless it names a media file. */
+/** Returns the columns of measured properties. The key of a poster becomes `null` unless it names a media file. */
 const mediaColumns = (media: Partial<CreativeMedia>): Row => {
   const { perceptual_hash, thumb_object_key, poster_object_key, ...measured } = media;
   return {
     ...measured,
-    ...(perceptual_hash == null ? {} : { perceptual_hash }),
-    ...(thumb_object_key == null ? {} : { thumb_object_key }),
-    ...(poster_object_key == null || sha256OfMediaKey(poster_object_key) === null
+    ...(perceptual_hash === undefined ? {} : { perceptual_hash }),
+    ...(thumb_object_key === undefined ? {} : { thumb_object_key }),
+    ...(poster_object_key === undefined
       ? {}
-      : { poster_object_key }),
+      : { poster_object_key: sha256OfMediaKey(poster_object_key) === null ? null : poster_object_key }),
   };
 };
 

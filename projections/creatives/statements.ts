@@ -62,8 +62,14 @@ const refresh = (source: string, columns: Statement['columns']): Statement => ({
       from carried x where c.creative_key = x.creative_key and c.ad_id = x.ad_id
         and (c.brand_id, c.listed_on, c.stored) is distinct from (x.brand_id, x.listed_on, x.stored)
     ), archived as (
-      update ad a set stored = true
-      from (select distinct ad_id from carried where stored) x where a.ad_id = x.ad_id and not a.stored
+      update ad a set stored = x.stored from (
+        -- The carriages of touched files still hold what they held before this statement.
+        select k.ad_id, case when bool_or(k.stored) then true else exists (
+          select from carriage o where o.ad_id = k.ad_id and o.stored
+            and not exists (select from touched t where t.creative_key = o.creative_key)
+        ) end as stored
+        from carried k group by k.ad_id
+      ) x where a.ad_id = x.ad_id and a.stored <> x.stored
     ), counts as materialized (
       select t.creative_key, count(c.ad_id) filter (where c.active) as active_ads, count(c.ad_id) as total_ads
       from touched t left join carried c using (creative_key) group by 1

@@ -5,7 +5,7 @@ import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
 import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
-import { CollectContact, secret, serverSettings } from '#platform/settings.ts';
+import { CollectContact, CollectVia, secret, serverSettings } from '#platform/settings.ts';
 
 /** Sources that the collector reads. */
 export const SOURCES = ['storefront', 'ads_archive'] as const;
@@ -15,16 +15,7 @@ const { DATABASE_URL, NATS_URL, SERVERS_ALLOW_PLAIN_TEXT } = serverSettings;
 const sharedSettings = {
   ...egressSettings,
   ...vaultSettings,
-  COLLECT_VIA: z
-    .string()
-    .regex(
-      /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/,
-      'an origin on loopback, http://127.0.0.1:PORT',
-    )
-    .optional()
-    .describe(
-      'Origin on loopback that receives all requests, each with the `Host` of its URL, without a pace; for tests and the local stack. Needs `EGRESS_ALLOW_LOOPBACK`.',
-    ),
+  COLLECT_VIA: CollectVia,
   ADS_ARCHIVE_URL: z
     .url({ protocol: /^https$/ })
     .default('https://graph.facebook.com')

@@ -21,7 +21,12 @@ await runProcess('ingest', IngestSettings, async ({ settings, resources, log, si
   await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL, NATS_URL });
   const intake = resources.use(
     await untilServerAnswers(log, signal, 'Postgres, the event store', () =>
-      openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL, log }),
+      openIntake({
+        databaseUrl: DATABASE_URL,
+        eventStoreUrl: EVENT_STORE_URL,
+        log,
+        mediaArchive: settings.MEDIA_ARCHIVE,
+      }),
     ),
   );
   const nats = resources.use(

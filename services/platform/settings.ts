@@ -139,6 +139,18 @@ export const CollectContact = z.union(
   'an https URL or an e-mail address',
 );
 
+/** Origin on loopback that receives all requests to the internet. */
+export const CollectVia = z
+  .string()
+  .regex(
+    /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/,
+    'an origin on loopback, http://127.0.0.1:PORT',
+  )
+  .optional()
+  .describe(
+    'Origin on loopback that receives all requests, each with the `Host` of its URL, without a pace; for tests and the local stack. Needs `EGRESS_ALLOW_LOOPBACK`.',
+  );
+
 const PostgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'a Postgres URL, postgres://…');
 
 /** Setting that allows servers on other hosts to be reached without TLS. `readSettings` applies it. */

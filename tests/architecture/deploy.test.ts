@@ -11,6 +11,7 @@ import { DeliverySettings } from '#services/delivery/settings.ts';
 import { IngestSettings } from '#services/ingest/settings.ts';
 import { McpSettings } from '#services/mcp/settings.ts';
 import { IntakeSettings } from '#services/intake/settings.ts';
+import { MediaSettings } from '#services/media/settings.ts';
 import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
@@ -24,6 +25,7 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   delivery: DeliverySettings,
   ingest: IngestSettings,
   mcp: McpSettings,
+  media: MediaSettings,
   intake: IntakeSettings,
   ops: OpsSettings,
   projector: ProjectorSettings,

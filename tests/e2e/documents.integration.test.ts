@@ -49,6 +49,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run start:ingest': SECOND_PROCESS,
   'npm run start:intake': SECOND_PROCESS,
   'npm run start:collector': SECOND_PROCESS,
+  'npm run start:media': SECOND_PROCESS,
   'npm run start:projector': SECOND_PROCESS,
   'npm run start:worker': SECOND_PROCESS,
   'npm run start:alerts': SECOND_PROCESS,

@@ -42,7 +42,10 @@ export type CreativeStored = Event<
   CreativeSighting & { readonly media: CreativeMedia; readonly ad_ids: readonly string[] }
 >;
 
-/** The file was measured or stored again with new values. `changes` holds only the changed fields. */
+/**
+ * The file was measured or stored again with new values. `changes` holds only the changed fields. A key of the object
+ * store that is `null` was removed from it.
+ */
 export type CreativeMeasured = Event<
   'CreativeMeasured',
   CreativeSighting & { readonly changes: Partial<CreativeMedia> }

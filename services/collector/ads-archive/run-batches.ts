@@ -15,7 +15,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { collectorAttempts } from '#platform/telemetry/metrics.ts';
 import { readLinkedPageIds } from '#projections/social-pages/read.ts';
 import { nextDue, retryDelayMs } from '../schedule/due.ts';
-import { publishObservations } from '../schedule/publish.ts';
+import { publishObservations } from '#application/observations/publish-observations.ts';
 import { accountWarning, readAccount, readToken, saveAccountState, saveCountries } from './account-store.ts';
 import {
   ARCHIVE_SOURCE,

@@ -10,7 +10,7 @@ import { collectorAttempts } from '#platform/telemetry/metrics.ts';
 import { giveUpStorefront, readStorefront, type StorefrontCursor } from '../storefront/read-storefront.ts';
 import { openBatch } from './batch-store.ts';
 import { nextDue, retryDelayMs } from './due.ts';
-import { publishObservations } from './publish.ts';
+import { publishObservations } from '#application/observations/publish-observations.ts';
 import type { ReadOutcome } from './read-outcome.ts';
 import {
   type Claimed,

@@ -78,6 +78,13 @@ const differingFields = <Existing extends object>(existing: Existing, stated: ob
   ) as Partial<Existing>;
 };
 
+/** Returns the keys in the object store that end when the stored file is removed. */
+const endedKeys = (media: CreativeMedia): Partial<CreativeMedia> => ({
+  ...(media.object_key == null ? {} : { object_key: null }),
+  ...(media.thumb_object_key == null ? {} : { thumb_object_key: null }),
+  ...(media.poster_object_key == null ? {} : { poster_object_key: null }),
+});
+
 /**
  * Stores the file at its first observation. A later observation changes the media properties, unless it is older than
  * the last measurement. It always adds its ads: an ad that carried the file once counts at any observation time.
@@ -85,12 +92,13 @@ const differingFields = <Existing extends object>(existing: Existing, stated: ob
 export const recordCreativeFile =
   (observation: CreativeFile) =>
   (state: CreativeState): CreativeEvent[] => {
-    const { type: _type, creative_key, observed_at, ad_ids, ...media } = observation;
+    const { type: _type, creative_key, observed_at, ad_ids, removed, ...media } = observation;
     const carry = (ids: readonly string[]): CreativeEvent => ({
       type: 'CreativeCarried',
       data: { creative_key, observed_at, ad_ids: ids },
     });
     if (state.media === null) {
+      if (removed) return [];
       const [first = [], ...further] = inEvents([...new Set(ad_ids)]);
       return [
         { type: 'CreativeStored', data: { creative_key, observed_at, media, ad_ids: first } },
@@ -98,7 +106,8 @@ export const recordCreativeFile =
       ];
     }
     const isOlder = state.measured_at !== null && observed_at < state.measured_at;
-    const changes = isOlder ? {} : differingFields(state.media, media);
+    const observed = removed ? endedKeys(state.media) : differingFields(state.media, media);
+    const changes = isOlder ? {} : observed;
     const carriers = [...new Set(ad_ids)].filter((id) => !state.ad_ids.get(id));
     return [
       ...(Object.keys(changes).length === 0

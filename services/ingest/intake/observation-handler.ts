@@ -3,6 +3,8 @@ import type { CommandMetadata } from '#contracts/events/event.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
+import { type ArchiveMode, createArchiveTables } from '#application/media-archive/archive-tables.ts';
+import { wantMedia } from '#application/media-archive/want-media.ts';
 import { executeFromCached } from '#application/commands/command-handler.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -44,6 +46,8 @@ export type IntakeOptions = {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
   readonly log?: Log;
+  /** Files of ads that the media archive copies; `off` when absent. */
+  readonly mediaArchive?: ArchiveMode;
 };
 
 /** Opens the observation handler for the queue and the CLI. First brings its working tables up to date with the log. */
@@ -51,6 +55,7 @@ export const openIntake = async ({
   databaseUrl,
   eventStoreUrl,
   log,
+  mediaArchive = 'off',
 }: IntakeOptions): Promise<Intake & BrandRegister & Leading & Retention & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
   const pool = openPreparingPool(databaseUrl, POOL_CLIENTS);
@@ -76,6 +81,7 @@ export const openIntake = async ({
   };
   try {
     await createWorkingTables(database);
+    if (mediaArchive !== 'off') await createArchiveTables(database);
     const caughtUp = await catchUpWorkingTables(database, eventStore, log);
     resources.use(followWorkingTables({ database, eventStore, log }, caughtUp));
     await deleteExpired();
@@ -127,6 +133,11 @@ export const openIntake = async ({
       case 'ad_library.scan':
         inUtc(observation.scanned_at, 'scanned_at');
         await stageChunk(database, observation);
+        await wantMedia(database, mediaArchive, {
+          ads: observation.ads,
+          seenAt: new Date(observation.scanned_at),
+          now: new Date(),
+        });
         return { events: 0, totals: null };
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');

@@ -7,6 +7,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { countTargets, TARGET_STATES } from '#application/collecting/target-states.ts';
+import { ARCHIVE_STATES, readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { readVerification } from '#application/invariants/verification-record.ts';
 import { createAttemptCounter } from './attempt-counter.ts';
 import { countWaitingStreams } from '../alerts/waiting-streams.ts';
@@ -98,6 +99,14 @@ const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promis
   }
 };
 
+const readMediaArchive = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
+  const archive = await readArchiveStatus(pool, new Date());
+  if (archive === null) return;
+  for (const state of ARCHIVE_STATES) gauges.mediaArchive.set({ state }, archive.files[state]);
+  gauges.mediaBytes.set({ of: 'stored' }, archive.bytes);
+  if (archive.quotaBytes !== null) gauges.mediaBytes.set({ of: 'quota' }, archive.quotaBytes);
+};
+
 /**
  * Creates the function that renders `/metrics`: the metrics of the whole service, read from its servers, and the
  * metrics of this process. The figures of an unreachable server are omitted; `adintel_server_up` reports it as 0.
@@ -127,6 +136,7 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
       readWaitingStreams,
       readFigures,
       readTargets,
+      readMediaArchive,
       readQueues,
       tally,
     ];

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open as openFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
 
@@ -13,12 +13,25 @@ const isMissing = (error: unknown): boolean => (error as { code?: string }).code
 export const openFolderStore = (folder: string): ObjectStore => {
   const root = resolve(folder);
   const pathOf = (key: string): string => join(root, assertObjectKey(key));
+  const open: ObjectStore['open'] = async (key) => {
+    const path = pathOf(key);
+    try {
+      const { size } = await stat(path);
+      return { bytes: size, read: (range) => createReadStream(path, range) };
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  };
   return {
+    open,
+    exists: async (key) => (await open(key)) !== null,
+    remove: (key) => rm(pathOf(key), { force: true }),
     write: async (key, source) => {
       const path = pathOf(key);
       const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
       await mkdir(dirname(path), { recursive: true });
-      const file = await open(unfinished, 'wx');
+      const file = await openFile(unfinished, 'wx');
       const digest = createHash('sha256');
       let bytes = 0;
       try {
@@ -39,16 +52,6 @@ export const openFolderStore = (folder: string): ObjectStore => {
         throw error;
       }
       return { bytes, sha256: digest.digest('hex') };
-    },
-    open: async (key) => {
-      const path = pathOf(key);
-      try {
-        const { size } = await stat(path);
-        return { bytes: size, read: (range) => createReadStream(path, range) };
-      } catch (error) {
-        if (isMissing(error)) return null;
-        throw error;
-      }
     },
     removeAllBut: async (prefix, key) => {
       const below = pathOf(prefix);

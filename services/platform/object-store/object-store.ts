@@ -17,6 +17,10 @@ export type ObjectStore = {
   write(key: string, source: AsyncIterable<string | Uint8Array>): Promise<StoredObject>;
   /** Opens an object, or returns `null` when it does not exist. */
   open(key: string): Promise<OpenObject | null>;
+  /** Returns whether an object exists. */
+  exists(key: string): Promise<boolean>;
+  /** Removes an object. Has no effect when it does not exist. */
+  remove(key: string): Promise<void>;
   /** Removes all objects below `prefix` except the object `key`; all of them when `key` is `null`. */
   removeAllBut(prefix: string, key: string | null): Promise<void>;
 };

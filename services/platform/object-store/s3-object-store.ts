@@ -41,6 +41,16 @@ export const openBucketStore = (url: string): ObjectStore => {
   });
   const place = (key: string) => ({ Bucket: bucket, Key: prefix + assertObjectKey(key) });
 
+  /** Returns the size of an object, or `null` when it does not exist. */
+  const bytesOf = async (key: string): Promise<number | null> => {
+    try {
+      return (await client.send(new HeadObjectCommand(place(key)))).ContentLength ?? 0;
+    } catch (error) {
+      if (error instanceof NotFound) return null;
+      throw error;
+    }
+  };
+
   return {
     write: async (key, source) => {
       const digest = createHash('sha256');
@@ -77,14 +87,13 @@ export const openBucketStore = (url: string): ObjectStore => {
       }
       return { bytes, sha256: digest.digest('hex') };
     },
+    exists: async (key) => (await bytesOf(key)) !== null,
+    remove: async (key) => {
+      await client.send(new DeleteObjectCommand(place(key)));
+    },
     open: async (key) => {
-      let bytes: number;
-      try {
-        ({ ContentLength: bytes = 0 } = await client.send(new HeadObjectCommand(place(key))));
-      } catch (error) {
-        if (error instanceof NotFound) return null;
-        throw error;
-      }
+      const bytes = await bytesOf(key);
+      if (bytes === null) return null;
       const body = async function* (range?: ByteRange): AsyncGenerator<Uint8Array> {
         const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
         const { Body } = await client.send(new GetObjectCommand({ ...place(key), ...part }));

@@ -96,6 +96,13 @@ export const collectorAttempts = new Counter({
   labelNames: ['source', 'outcome'] as const,
   registers: [registry],
 });
+/** Counts the files that this media archive tried. `retried`: given back for a later try. */
+export const mediaFiles = new Counter({
+  name: 'adintel_media_files_total',
+  help: 'Files of ads that the media archive tried, by kind and outcome. outcome: stored, missed, refused, retried.',
+  labelNames: ['kind', 'outcome'] as const,
+  registers: [registry],
+});
 /** Counts what was cut from observations of the queue. `part`: texts, urls, entries (of lists). */
 export const shortenedParts = new Counter({
   name: 'adintel_ingest_shortened_total',
@@ -233,6 +240,16 @@ export const SERVICE_METRICS = {
     name: 'adintel_collector_targets',
     help: 'Targets of the collector; one may have several states. state: due, in_flight, overdue, refused, shut, paused.',
     labelNames: ['source', 'state'],
+  },
+  mediaArchive: {
+    name: 'adintel_media_archive_files',
+    help: 'Files of the media archive. state: wanted, expiring (wanted, and the address ends within 12 hours), stored, missed, refused.',
+    labelNames: ['state'],
+  },
+  mediaBytes: {
+    name: 'adintel_media_archive_bytes',
+    help: 'Bytes of the media archive. of: stored, quota.',
+    labelNames: ['of'],
   },
   buildProgress: {
     name: 'adintel_projection_build_progress_ratio',

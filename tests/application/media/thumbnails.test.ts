@@ -182,6 +182,10 @@ describe('thumbnailOf', () => {
           },
         };
       },
+      exists: async (key) => files.has(key),
+      remove: async (key) => {
+        files.delete(key);
+      },
       removeAllBut: async () => undefined,
     };
     return { store, files, calls };

@@ -87,6 +87,22 @@ describe('recordCreativeFile', () => {
       .when(recordCreativeFile(file(2)))
       .records();
   });
+  test('ends the keys of a removed file once, keeps its measurements, and takes new keys later', () => {
+    const keys = { object_key: 'a', thumb_object_key: 'b', perceptual_hash: '00ff00ff00ff00ff' };
+    const ended = { object_key: null, thumb_object_key: null };
+    given(creative, stored(1, keys))
+      .when(recordCreativeFile(file(2, { removed: true })))
+      .records(measured(2, ended));
+    given(creative, stored(2, keys))
+      .when(recordCreativeFile(file(1, { removed: true })))
+      .records();
+    given(creative)
+      .when(recordCreativeFile(file(1, { removed: true })))
+      .records();
+    given(creative, stored(1, keys), measured(2, ended))
+      .when(recordCreativeFile(file(3, keys)))
+      .records(measured(3, { object_key: 'a', thumb_object_key: 'b' }));
+  });
   test('adds the new ads when the file is seen again', () =>
     given(creative, stored(1))
       .when(recordCreativeFile(file(2, { ad_ids: ['123457', '123458'] })))

@@ -39,9 +39,39 @@ const planText = ({ targets, calls_a_round: calls, days_a_round: days, load, lat
   return `${round} and ${time}. The cadences need ${share}. ${missing}`;
 };
 
+const MEDIA_COLUMNS = ['Archive', 'Wanted', 'Expiring', 'Stored', 'Missed', 'Refused', 'Size', 'Quota'];
+const REASON_COLUMNS = ['Files not stored', 'Reason', 'Files'];
+const ROOM_TEXTS = {
+  images: 'The quota is nearly full: videos are not stored.',
+  nothing: 'The quota is full: nothing is stored. Raise MEDIA_QUOTA_BYTES or set MEDIA_KEEP_DAYS.',
+};
+
+const gigabytes = (bytes) => (bytes === null ? '–' : `${Math.round(bytes / 1e6) / 1e3} GB`);
+
+const mediaParts = ({ mode, files, bytes, quota_bytes: quota, room, reasons }) => [
+  table('Media archive', MEDIA_COLUMNS, [
+    row(MEDIA_COLUMNS, [
+      mode ?? 'Not started',
+      ...[files.wanted, files.expiring, files.stored, files.missed, files.refused].map(count),
+      gigabytes(bytes),
+      gigabytes(quota),
+    ]),
+  ]),
+  ...(room === 'all' ? [] : [element('p', {}, badge('Quota', 'bad'), ` ${ROOM_TEXTS[room]}`)]),
+  ...(reasons.length === 0
+    ? []
+    : [
+        table(
+          'Files not stored',
+          REASON_COLUMNS,
+          reasons.map(({ state, reason, files: of }) => row(REASON_COLUMNS, [state, reason, count(of)])),
+        ),
+      ]),
+];
+
 export const show = async ({ main, title, signal }) => {
   title('Collection');
-  const { sources, plan, targets } = await get('/ops/collection', signal);
+  const { sources, plan, media, targets } = await get('/ops/collection', signal);
   main.append(
     element(
       'p',
@@ -49,6 +79,7 @@ export const show = async ({ main, title, signal }) => {
       'The collector reads public sites of tracked brands. `npm run collect` pauses, resumes and retries targets.',
     ),
   );
+  if (media !== null) main.append(...mediaParts(media));
   if (sources.length === 0) {
     main.append(element('p', {}, 'The collector has no targets. It runs only where COLLECT_CONTACT is set.'));
     return;

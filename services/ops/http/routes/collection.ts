@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { listTargets } from '#application/collecting/list-targets.ts';
 import { planStorefronts } from '#application/collecting/plan-targets.ts';
+import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { countTargets } from '#application/collecting/target-states.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { record } from '../reply.ts';
@@ -10,8 +11,8 @@ const TARGETS_MAX = 200;
 const LATE_MAX = 20;
 
 /**
- * Registers the read of what the collector does: counts by state, the forecast with one collector, and the targets that
- * are not simply waiting for their time.
+ * Registers the read of what the collector and the media archive do: counts by state, the forecast with one collector,
+ * and the targets that are not simply waiting for their time.
  */
 export const registerCollectionRoutes = (
   app: FastifyInstance,
@@ -22,9 +23,10 @@ export const registerCollectionRoutes = (
     url: '/ops/collection',
     handler: async (request) => {
       const now = new Date();
-      const [sources, plan, targets] = await Promise.all([
+      const [sources, plan, media, targets] = await Promise.all([
         countTargets(pool, now),
         planStorefronts(pool, now, 1),
+        readArchiveStatus(pool, now),
         listTargets(pool, now, {
           states: ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
           limit: TARGETS_MAX,
@@ -44,6 +46,17 @@ export const registerCollectionRoutes = (
                 load: plan.load,
                 late: plan.late.length,
                 late_targets: plan.late.slice(0, LATE_MAX),
+              },
+        media:
+          media === null
+            ? null
+            : {
+                mode: media.mode,
+                files: media.files,
+                bytes: media.bytes,
+                quota_bytes: media.quotaBytes,
+                room: media.room,
+                reasons: media.reasons,
               },
         targets,
       });

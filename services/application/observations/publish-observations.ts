@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
@@ -5,6 +6,7 @@ import { headersFrom, type Nats } from '#platform/nats/connection.ts';
 
 /** Returns a name of the message that is equal when it is published again. */
 const messageIdOf = (observation: Observation): string | undefined => {
+  if (observation.type === 'creative.file') return hash('sha256', JSON.stringify(observation), 'hex');
   if (!('scan_id' in observation)) return undefined;
   const part = 'page' in observation ? observation.page : 'chunk' in observation ? observation.chunk : 'end';
   return `${observation.scan_id}-${part}`;

@@ -1,0 +1,84 @@
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import type { MediaKind } from '#contracts/values/creatives.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import type { ArchiveMode } from './archive-tables.ts';
+import { type MediaAddress, readMediaAddress } from './media-address.ts';
+
+type Wanted = {
+  readonly kind: MediaKind;
+  readonly address: MediaAddress;
+  readonly posterUrl: string | null;
+  readonly adIds: Set<string>;
+};
+
+/** Returns the files that ads show, each once, in the order of their keys. */
+const filesOf = (ads: readonly ObservedAd[], seenAt: Date, mode: ArchiveMode): readonly Wanted[] => {
+  const files = new Map<string, Wanted>();
+  for (const { ad_id, media } of ads) {
+    for (const { kind, url, poster_url } of media) {
+      const address = kind === 'video' && mode !== 'all' ? null : readMediaAddress(url, seenAt);
+      if (address === null) continue;
+      const file = files.get(address.fileKey) ?? { kind, address, posterUrl: poster_url, adIds: new Set() };
+      file.adIds.add(ad_id);
+      files.set(address.fileKey, file);
+    }
+  }
+  return [...files.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => file);
+};
+
+/**
+ * Adds files and sets their newest address. A file that was missed is tried again at a newer address. Of a file that is
+ * stored or refused, the last sighting is moved once a day.
+ */
+const ADD_FILES = `
+  insert into media.wanted as w (file_key, kind, url, poster_url, expires_at, try_until, seen_at)
+  select i.*, $7::timestamptz
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
+    as i(file_key, kind, url, poster_url, expires_at, try_until)
+  where i.try_until > $8
+  order by i.file_key
+  on conflict (file_key) do update set url = excluded.url, poster_url = excluded.poster_url,
+    expires_at = excluded.expires_at, try_until = excluded.try_until, seen_at = excluded.seen_at,
+    state = case w.state when 'missed' then 'wanted' else w.state end,
+    attempts = case w.state when 'missed' then 0 else w.attempts end,
+    retry_at = case w.state when 'missed' then null else w.retry_at end
+  where excluded.seen_at > w.seen_at
+    and (w.state in ('wanted', 'missed') or excluded.seen_at > w.seen_at + interval '1 day')`;
+
+/** Adds ads to files that are wanted or stored. The row lock of the file keeps a sender from missing them. */
+const ADD_ADS = `
+  with added as (
+    insert into media.wanted_ad (file_key, ad_id, seen_at)
+    select i.file_key, i.ad_id, $3 from unnest($1::text[], $2::text[]) as i(file_key, ad_id)
+    join media.wanted w using (file_key)
+    order by i.file_key, i.ad_id on conflict do nothing returning file_key
+  )
+  update media.wanted w set unsent = true from (select distinct file_key from added) a where w.file_key = a.file_key`;
+
+/**
+ * Records the files that the ads of a scan show as wanted. Safe to repeat. An address that has expired already wants
+ * nothing, but its ads are added to a file that is known.
+ */
+export const wantMedia = async (
+  database: Database,
+  mode: ArchiveMode,
+  { ads, seenAt, now }: { readonly ads: readonly ObservedAd[]; readonly seenAt: Date; readonly now: Date },
+): Promise<void> => {
+  if (mode === 'off') return;
+  const files = filesOf(ads, seenAt, mode);
+  if (files.length === 0) return;
+  const pairs = files.flatMap(({ address, adIds }) => [...adIds].map((adId) => [address.fileKey, adId]));
+  await inTransaction(database, async (client) => {
+    await client.query(ADD_FILES, [
+      files.map(({ address }) => address.fileKey),
+      files.map(({ kind }) => kind),
+      files.map(({ address }) => address.url),
+      files.map(({ posterUrl }) => posterUrl),
+      files.map(({ address }) => address.expiresAt),
+      files.map(({ address }) => address.tryUntil),
+      seenAt,
+      now,
+    ]);
+    await client.query(ADD_ADS, [pairs.map(([key]) => key), pairs.map(([, adId]) => adId), seenAt]);
+  });
+};

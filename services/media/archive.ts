@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import type { ArchiveMode } from '#application/media-archive/archive-tables.ts';
+import { MINUTE_MS } from '#contracts/values/time.ts';
+import { pause } from '#platform/clock.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { mediaFiles } from '#platform/telemetry/metrics.ts';
+import { type Archiver, archiveFile, type FileOutcome } from './fetch/archive-file.ts';
+import { removeUnused } from './remove-unused.ts';
+import { sendNextFile } from './send-files.ts';
+import {
+  type Claimed,
+  claimFile,
+  endExpired,
+  extendLease,
+  LEASE_EXTENSION_MS,
+  LeaseLost,
+  recordSettings,
+} from './store/wanted-store.ts';
+
+/** Files of one process that are fetched at once. */
+const FETCHED_AT_ONCE = 4;
+/** Milliseconds until an idle loop looks again. */
+const POLL_MS = 2_000;
+const SWEEP_INTERVAL_MS = MINUTE_MS;
+/** Files that one sweep ends or removes. */
+const SWEEP_FILES_MAX = 1_000;
+
+export type ArchiveOptions = Archiver & {
+  readonly nats: Pick<Nats, 'jetstream'>;
+  readonly mode: ArchiveMode;
+  readonly keepDays: number | null;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Milliseconds until an idle loop looks again, for tests. */
+  readonly pollMs?: number;
+};
+
+/** Extends a lease until disposed. Aborts the work when another process owns the file. */
+const startExtensions = (
+  { database, clock }: ArchiveOptions,
+  claimed: Claimed,
+  lost: AbortController,
+): Disposable => {
+  const extend = async (): Promise<void> => {
+    try {
+      await extendLease(database, claimed, clock.now());
+    } catch (error) {
+      // While Postgres is away the lease runs on; the next commit proves it.
+      if (error instanceof LeaseLost) lost.abort(error);
+    }
+  };
+  const timer = setInterval(() => void extend(), LEASE_EXTENSION_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+};
+
+const archiveWithLease = async (options: ArchiveOptions, claimed: Claimed): Promise<void> => {
+  const { log, signal } = options;
+  const lost = new AbortController();
+  const file = { file_key: claimed.fileKey, kind: claimed.kind };
+  let outcome: FileOutcome | null = null;
+  try {
+    using _ = startExtensions(options, claimed, lost);
+    outcome = await archiveFile(options, claimed, AbortSignal.any([signal, lost.signal]));
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error instanceof LeaseLost || lost.signal.aborted) log.warn(file, 'lease lost');
+    // The lease expires, and the file is tried again.
+    else log.warn({ err: error, ...file }, 'file not archived; retrying when the lease has expired');
+  }
+  if (outcome === null) return;
+  mediaFiles.inc({ kind: claimed.kind, outcome });
+  log.debug({ ...file, outcome }, 'file ended');
+};
+
+/** Runs `step` while it has work, and pauses when it has none or fails. Ends when the signal is aborted. */
+const loop = async (
+  { log, signal, pollMs = POLL_MS }: ArchiveOptions,
+  what: string,
+  step: () => Promise<boolean>,
+  idleMs = pollMs,
+): Promise<void> => {
+  while (!signal.aborted) {
+    try {
+      if (await step()) continue;
+    } catch (error) {
+      if (!signal.aborted) log.warn({ reason: (error as Error).message }, `${what} failed; retrying`);
+    }
+    await pause(idleMs, signal);
+  }
+};
+
+/** Ends files whose address has expired, and removes files that no scan has shown for long. */
+const sweep = async ({
+  database,
+  nats,
+  objectStore,
+  clock,
+  keepDays,
+  log,
+}: ArchiveOptions): Promise<boolean> => {
+  const expired = await endExpired(database, clock.now(), SWEEP_FILES_MAX);
+  if (expired > 0) log.warn({ files: expired }, 'addresses expired before their files were stored');
+  const removed = await removeUnused({
+    database,
+    nats,
+    objectStore,
+    now: clock.now(),
+    keepDays,
+    limit: SWEEP_FILES_MAX,
+  });
+  if (removed > 0) log.info({ files: removed }, 'files removed');
+  return expired === SWEEP_FILES_MAX || removed === SWEEP_FILES_MAX;
+};
+
+/**
+ * Stores wanted files and publishes them, until the signal is aborted. Any number of processes may do so. The tables must
+ * exist. Files that are stored already are published in each mode.
+ */
+export const runArchive = async (options: ArchiveOptions): Promise<void> => {
+  const { database, nats, mode, quotaBytes, clock } = options;
+  await recordSettings(database, mode, quotaBytes);
+  const owner = randomUUID();
+  let claims = 0;
+  const archiveNext = async (): Promise<boolean> => {
+    claims += 1;
+    // Each claim has an owner of its own: after a lost lease, the same process may own the file again.
+    const claim = { owner: `${owner}.${claims}`, now: clock.now(), mode, quotaBytes };
+    const claimed = await claimFile(database, claim);
+    if (claimed === null) return false;
+    await archiveWithLease(options, claimed);
+    return true;
+  };
+  await Promise.all([
+    ...Array.from({ length: FETCHED_AT_ONCE }, () => loop(options, 'claiming', archiveNext)),
+    loop(options, 'publishing', () => sendNextFile(database, nats)),
+    loop(options, 'the sweep', () => sweep(options), SWEEP_INTERVAL_MS),
+  ]);
+};

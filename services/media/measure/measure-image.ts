@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import type { ImageFault } from '#application/media/image-decoder.ts';
+import { makeThumbnail } from '#application/media/make-thumbnail.ts';
+import { perceptualHashOf } from '#application/media/perceptual-hash.ts';
+
+export type MeasuredImage = {
+  readonly width: number;
+  readonly height: number;
+  /** Null for a picture without structure: plain areas of all pictures have equal hashes. */
+  readonly perceptualHash: string | null;
+  readonly thumbnail: Buffer;
+};
+
+/** Fewest bits of each value in a hash that tells pictures apart. Half of the bits are set in a usual picture. */
+const BITS_MIN = 16;
+const HASH_BITS = 64;
+
+const tellsApart = (hash: string): boolean => {
+  const set = BigInt(`0x${hash}`).toString(2).replaceAll('0', '').length;
+  return set >= BITS_MIN && set <= HASH_BITS - BITS_MIN;
+};
+
+/** Measures an image file and makes its thumbnail. Returns the fault of an invalid image. */
+export const measureImage = async (path: string): Promise<MeasuredImage | ImageFault> => {
+  const file = await readFile(path);
+  const thumbnail = await makeThumbnail(file);
+  if (typeof thumbnail === 'string') return thumbnail;
+  const measured = await perceptualHashOf(file);
+  if (typeof measured === 'string') return measured;
+  const { webp, width, height } = thumbnail;
+  const perceptualHash = tellsApart(measured.hash) ? measured.hash : null;
+  return { width, height, perceptualHash, thumbnail: webp };
+};

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { CREATIVE_DURATION_MAX_SECONDS, CREATIVE_PIXELS_MAX } from '#contracts/observations/creative.ts';
+import { SECOND_MS } from '#contracts/values/time.ts';
+
+const run = promisify(execFile);
+
+/** Milliseconds for one run of a program. */
+const PROGRAM_LIMIT_MS = 20 * SECOND_MS;
+const OUTPUT_MAX_BYTES = 64 * 1024;
+/** Only the downloaded file is read: a film can name other files and addresses. */
+const PROTOCOLS = ['-protocol_whitelist', 'file'];
+
+/** Measured properties of a video; null each when it was not measured. */
+export type MeasuredVideo = {
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly durationSeconds: number | null;
+};
+export const NOT_MEASURED: MeasuredVideo = { width: null, height: null, durationSeconds: null };
+
+export type VideoTools = {
+  measure(path: string, signal: AbortSignal): Promise<MeasuredVideo>;
+  /** Writes a still image of the film as JPEG. Returns whether there is one. */
+  extractStill(path: string, to: string, signal: AbortSignal): Promise<boolean>;
+};
+
+/** A size outside of its range counts as not measured. */
+const within = (value: unknown, max: number): number | null => {
+  const number = Number(value);
+  return Number.isFinite(number) && number > 0 && number <= max ? number : null;
+};
+
+const pixels = (value: unknown): number | null =>
+  Number.isInteger(value) ? within(value, CREATIVE_PIXELS_MAX) : null;
+
+type Probe = {
+  readonly streams?: readonly { readonly width?: unknown; readonly height?: unknown }[];
+  readonly format?: { readonly duration?: unknown };
+};
+
+/**
+ * Opens `ffprobe` and `ffmpeg` in a folder, or on `PATH` for `null`. Where a program is absent, fails or takes too long,
+ * nothing is measured.
+ */
+export const openVideoTools = (folder: string | null): VideoTools => {
+  const program = (name: string): string => (folder === null ? name : join(folder, name));
+  const options = (signal: AbortSignal) => ({
+    timeout: PROGRAM_LIMIT_MS,
+    killSignal: 'SIGKILL' as const,
+    maxBuffer: OUTPUT_MAX_BYTES,
+    signal,
+  });
+  return {
+    measure: async (path, signal) => {
+      const shown = ['-show_entries', 'stream=width,height:format=duration', '-select_streams', 'v:0'];
+      try {
+        const probe = ['-v', 'error', ...PROTOCOLS, ...shown, '-of', 'json', path];
+        const { stdout } = await run(program('ffprobe'), probe, options(signal));
+        const { streams, format } = JSON.parse(stdout) as Probe;
+        return {
+          width: pixels(streams?.[0]?.width),
+          height: pixels(streams?.[0]?.height),
+          durationSeconds: within(format?.duration, CREATIVE_DURATION_MAX_SECONDS),
+        };
+      } catch {
+        signal.throwIfAborted();
+        return NOT_MEASURED;
+      }
+    },
+    extractStill: async (path, to, signal) => {
+      try {
+        const output = ['-frames:v', '1', '-f', 'image2', '-c:v', 'mjpeg', '-y', to];
+        await run(program('ffmpeg'), ['-v', 'error', ...PROTOCOLS, '-i', path, ...output], options(signal));
+        return true;
+      } catch {
+        signal.throwIfAborted();
+        return false;
+      }
+    },
+  };
+};

@@ -1,0 +1,212 @@
+import { roomOf } from '#application/media-archive/archive-status.ts';
+import type { ArchiveMode } from '#application/media-archive/archive-tables.ts';
+import type { CreativeFile } from '#contracts/observations/creative.ts';
+import type { MediaKind } from '#contracts/values/creatives.ts';
+import { MINUTE_MS } from '#contracts/values/time.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+
+/** Milliseconds of a lease. It is extended three times within them; an owner that died is replaced after them. */
+export const LEASE_MS = MINUTE_MS;
+export const LEASE_EXTENSION_MS = 20_000;
+/** Tries of an address, and the milliseconds before each further one. */
+const RETRY_DELAYS_MS = [0.5, 2, 8, 30].map((minutes) => minutes * MINUTE_MS);
+
+/** Thrown when another process owns the file now. Nothing was written. */
+export class LeaseLost extends Error {
+  constructor(fileKey: string) {
+    super(`The lease of the file ${fileKey} was lost.`);
+    this.name = 'LeaseLost';
+  }
+}
+
+/** A wanted file that this owner fetches. */
+export type Claimed = {
+  readonly fileKey: string;
+  readonly kind: MediaKind;
+  readonly url: string;
+  readonly posterUrl: string | null;
+  readonly attempts: number;
+  readonly tryUntil: Date;
+  readonly owner: string;
+};
+
+/** The observation of a stored file, without its ads and time. */
+export type StoredFile = Omit<CreativeFile, 'ad_ids' | 'observed_at'>;
+
+/** Returns the kinds of files that fit into the quota. */
+const kindsThatFit = async (
+  database: Database,
+  mode: ArchiveMode,
+  quotaBytes: number,
+): Promise<readonly MediaKind[]> => {
+  const { rows } = await database.query<{ bytes: string }>('select bytes::text from media.usage');
+  const room = roomOf(Number(rows[0]?.bytes ?? 0), quotaBytes);
+  if (mode === 'off' || room === 'nothing') return [];
+  return mode === 'all' && room === 'all' ? ['image', 'video'] : ['image'];
+};
+
+/** Claims the wanted file whose address expires first. Returns `null` when there is none, or no room for one. */
+export const claimFile = async (
+  database: Database,
+  options: {
+    readonly owner: string;
+    readonly now: Date;
+    readonly mode: ArchiveMode;
+    readonly quotaBytes: number;
+  },
+): Promise<Claimed | null> => {
+  const { owner, now, mode, quotaBytes } = options;
+  const kinds = await kindsThatFit(database, mode, quotaBytes);
+  if (kinds.length === 0) return null;
+  const { rows } = await database.query<{
+    file_key: string;
+    kind: MediaKind;
+    url: string;
+    poster_url: string | null;
+    attempts: number;
+    try_until: Date;
+  }>(
+    `update media.wanted w set lease_owner = $1, lease_until = $2::timestamptz + make_interval(secs => $3)
+     from (
+       select file_key from media.wanted
+       where state = 'wanted' and kind = any($4) and try_until > $2 and coalesce(retry_at, $2) <= $2
+         and coalesce(lease_until, $2) <= $2
+       order by expires_at, file_key limit 1 for update skip locked
+     ) next where w.file_key = next.file_key
+     returning w.file_key, w.kind, w.url, w.poster_url, w.attempts, w.try_until`,
+    [owner, now, LEASE_MS / 1_000, kinds],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { file_key: fileKey, kind, url, poster_url: posterUrl, attempts, try_until: tryUntil } = row;
+  return { fileKey, kind, url, posterUrl, attempts, tryUntil, owner };
+};
+
+const changeOwned = async (
+  client: Database | Transaction,
+  { fileKey, owner }: Claimed,
+  set: string,
+  values: readonly unknown[],
+): Promise<void> => {
+  const { rowCount } = await client.query(
+    `update media.wanted set ${set} where file_key = $1 and lease_owner = $2 and state = 'wanted'`,
+    [fileKey, owner, ...values],
+  );
+  if (rowCount !== 1) throw new LeaseLost(fileKey);
+};
+
+/** Extends a lease. Throws `LeaseLost`. */
+export const extendLease = (database: Database, claimed: Claimed, now: Date): Promise<void> =>
+  changeOwned(database, claimed, 'lease_until = $3', [new Date(now.getTime() + LEASE_MS)]);
+
+const RELEASE = 'lease_owner = null, lease_until = null';
+
+/** Gives a file back until `retryAt`, without counting a try. Throws `LeaseLost`. */
+export const putBack = (database: Database, claimed: Claimed, retryAt: Date, reason: string): Promise<void> =>
+  changeOwned(database, claimed, `${RELEASE}, retry_at = $3, reason = $4`, [retryAt, reason]);
+
+/** Gives a file back after a failed try, or counts it as missed after the last one. Throws `LeaseLost`. */
+export const failTry = async (
+  database: Database,
+  claimed: Claimed,
+  now: Date,
+  reason: string,
+): Promise<void> => {
+  const delayMs = RETRY_DELAYS_MS[claimed.attempts];
+  const retryAt = delayMs === undefined ? null : new Date(now.getTime() + delayMs);
+  if (retryAt === null || retryAt >= claimed.tryUntil) return endFile(database, claimed, 'missed', reason);
+  await changeOwned(database, claimed, `${RELEASE}, attempts = attempts + 1, retry_at = $3, reason = $4`, [
+    retryAt,
+    reason,
+  ]);
+};
+
+/** Ends a file that is not stored. A missed one is tried again at a newer address. Throws `LeaseLost`. */
+export const endFile = (
+  database: Database,
+  claimed: Claimed,
+  state: 'missed' | 'refused',
+  reason: string,
+): Promise<void> => changeOwned(database, claimed, `${RELEASE}, state = $3, reason = $4`, [state, reason]);
+
+/**
+ * Records a file as stored. Its objects are complete. Throws `LeaseLost`, also when an object was removed meanwhile
+ * with another file that had it. Then the file is fetched again.
+ */
+export const finishFile = (
+  database: Database,
+  claimed: Claimed,
+  stored: { readonly file: StoredFile; readonly objectKeys: readonly string[]; readonly fetchedAt: Date },
+): Promise<void> =>
+  inTransaction(database, async (client) => {
+    // A removal holds this row until its objects are gone.
+    await client.query('select from media.usage for share');
+    const { file, objectKeys, fetchedAt } = stored;
+    const { rowCount } = await client.query('select from media.object where object_key = any($1)', [
+      objectKeys,
+    ]);
+    if (rowCount !== objectKeys.length) throw new LeaseLost(claimed.fileKey);
+    await changeOwned(
+      client,
+      claimed,
+      `${RELEASE}, state = 'stored', reason = null, file = $3, object_keys = $4, fetched_at = $5, unsent = true`,
+      [JSON.stringify(file), objectKeys, fetchedAt],
+    );
+  });
+
+/** Counts files as missed whose address has expired. */
+export const endExpired = async (database: Database, now: Date, limit: number): Promise<number> => {
+  const { rowCount } = await database.query(
+    `update media.wanted w set state = 'missed', reason = coalesce(w.reason, 'the address expired'), ${RELEASE}
+     from (
+       select file_key from media.wanted where state = 'wanted' and try_until <= $1 and coalesce(lease_until, $1) <= $1
+       order by expires_at limit $2 for update skip locked
+     ) e where w.file_key = e.file_key`,
+    [now, limit],
+  );
+  return rowCount ?? 0;
+};
+
+export type Reservation = { readonly objectKey: string; readonly bytes: number };
+
+/**
+ * Enters objects before they are written, so that the sum of bytes is never too low. Returns whether they fit below
+ * `maxBytes`; else nothing is entered. An object that is entered already takes no more room.
+ */
+export const reserve = (
+  database: Database,
+  objects: readonly Reservation[],
+  maxBytes: number,
+): Promise<boolean> =>
+  inTransaction(database, async (client) => {
+    const ordered = [...new Map(objects.map((one) => [one.objectKey, one])).values()].toSorted((a, b) =>
+      a.objectKey < b.objectKey ? -1 : 1,
+    );
+    // The row of the sum first: each transaction takes the locks in this order.
+    const usage = await client.query<{ bytes: string }>('select bytes::text from media.usage for update');
+    const { rows } = await client.query<{ bytes: string }>(
+      `with entered as (
+         insert into media.object (object_key, bytes) select * from unnest($1::text[], $2::bigint[]) as i
+         on conflict do nothing returning bytes
+       ) select coalesce(sum(bytes), 0)::text as bytes from entered`,
+      [ordered.map(({ objectKey }) => objectKey), ordered.map(({ bytes }) => bytes)],
+    );
+    const added = Number(rows[0]?.bytes ?? 0);
+    if (added > 0 && Number(usage.rows[0]?.bytes ?? 0) + added > maxBytes) throw new NoRoom();
+    await client.query('update media.usage set bytes = bytes + $1', [added]);
+    return true;
+  }).catch((error: unknown) => {
+    if (error instanceof NoRoom) return false;
+    throw error;
+  });
+
+class NoRoom extends Error {}
+
+/** Records the settings of the archive, for operators. */
+export const recordSettings = async (
+  database: Database,
+  mode: ArchiveMode,
+  quotaBytes: number,
+): Promise<void> => {
+  await database.query('update media.usage set mode = $1, quota_bytes = $2', [mode, quotaBytes]);
+};
