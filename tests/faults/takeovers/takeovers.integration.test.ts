@@ -29,7 +29,8 @@ const { TAKEOVERS, TAKEOVERS_SEED } = readSettings(
 const BY_CLOCK_EVERY = 10;
 /** Two lengths of a lease. */
 const BY_CLOCK_MAX_MS = 20_000;
-const TAKEOVER_LIMIT_MS = 60_000;
+/** Limit of a takeover by the start of a process, on a busy machine. */
+const TAKEOVER_LIMIT_MS = 120_000;
 const STREAMS = 8;
 /** Events of an append: small batches and large ones are applied in different ways. */
 const APPEND_MAX = 400;
@@ -62,7 +63,6 @@ beforeAll(async () => {
     projectors.push(one);
     resources.defer(() => one.process.kill());
   }
-  await (projectors[0] as Projector).process.says('caught up').catch(() => undefined);
 }, 120_000);
 afterAll(() => resources.disposeAsync(), 60_000);
 
