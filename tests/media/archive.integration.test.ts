@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
+import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
 import { IMAGE_MAX_BYTES } from '#application/media/media-type.ts';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
 import { claimFile, LEASE_MS } from '#services/media/store/wanted-store.ts';
@@ -258,9 +259,10 @@ describe('the media archive', () => {
   test('stores no films when the quota is nearly full, and nothing when it is full, and says so', async () => {
     const files = await Promise.all([picture(8), picture(9), picture(10)]);
     for (const [index, file] of files.entries()) stack.answers.set(`p${index}.png`, bytes(file));
-    stack.answers.set('f.mp4', bytes(FILM));
+    // Room for the picture and its thumbnail. The film needs more than the share of films.
+    const quotaBytes = (files[0]?.length ?? 0) + THUMBNAIL_MAX_BYTES;
+    stack.answers.set('f.mp4', bytes(Buffer.concat([FILM, Buffer.alloc(quotaBytes)])));
     await stack.want({ '10001': [[addressOf('p0.png')], [addressOf('f.mp4', 1), 'video']] });
-    const quotaBytes = (files[0]?.length ?? 0) + FILM.length;
     await using _ = stack.start({ quotaBytes });
     await until('a stored picture', async () => (await stack.states())['p0'] === 'stored');
     await until(
