@@ -8,6 +8,8 @@ export const INTAKE_ERRORS = {
   type_not_granted: { type: 'forbidden', status: 403 },
   not_found: { type: 'not_found', status: 404 },
   hash_mismatch: { type: 'conflict', status: 409 },
+  lease_lost: { type: 'conflict', status: 409 },
+  task_ended: { type: 'conflict', status: 409 },
   too_large: { type: 'payload_too_large', status: 413 },
   unsupported_content: { type: 'unsupported_media_type', status: 415 },
   rate_limited: { type: 'rate_limited', status: 429 },

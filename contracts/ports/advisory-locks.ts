@@ -32,6 +32,8 @@ export const ADVISORY_LOCKS = {
   snapshotSchema: 7_205_321,
   /** Keys of third-party collectors. */
   intakeSchema: 7_205_331,
+  /** Leasing of tasks to third-party collectors, one request after the other. */
+  intakeTasks: 7_205_332,
   /** Working tables of the collector. */
   collectingSchema: 7_205_320,
   /** Processes, leases and progress. */

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
 import { type IntakeStack, openIntakeStack } from '../ingest/fixtures/intake-stack.ts';
 import { AT, type IntakeServer, openIntakeServer, type Queued } from './stack.ts';
+import { createBrandTables, trackBrand } from './tracked-brands.ts';
 
 const EXAMPLES = 'services/intake/examples';
 /** A PNG of one pixel. */
@@ -21,6 +22,9 @@ let ingest: IntakeStack;
 let folder: string;
 let keyFile: string;
 const resources = new AsyncDisposableStack();
+let shopUrl: string;
+/** Module that resolves the names of shops to this machine, and requests them without TLS. */
+let hosts: string;
 beforeAll(async () => {
   server = resources.use(await openIntakeServer());
   ingest = resources.use(await openIntakeStack());
@@ -28,6 +32,17 @@ beforeAll(async () => {
   resources.defer(() => rm(folder, { recursive: true, force: true }));
   keyFile = join(folder, 'key');
   await writeFile(keyFile, `${(await server.issue('examples')).text}\n`);
+  await createBrandTables(server.database);
+  const port = await openShop();
+  shopUrl = `http://shop.localhost.example:${port}`;
+  hosts = join(folder, 'resolve.mjs');
+  await writeFile(
+    hosts,
+    "import dns from 'node:dns';\nconst lookup = dns.lookup;\n" +
+      "dns.lookup = (host, options, done) => lookup(host.endsWith('.example') ? '127.0.0.1' : host, options, done);\n" +
+      'const fetchTls = globalThis.fetch;\n' +
+      `globalThis.fetch = (url, init) => fetchTls(String(url).replace(/^https:\\/\\/([^/]+)/, 'http://$1:${port}'), init);\n`,
+  );
 });
 afterAll(() => resources.disposeAsync());
 beforeEach(async () => {
@@ -44,7 +59,8 @@ const record = async (queued: readonly Queued[]): Promise<readonly number[]> => 
   return events;
 };
 
-test('the example in TypeScript sends the catalogue of a shop that ingest records', async () => {
+/** Plays a shop with 60 products under every name; `closed.example` answers 404. Returns its port. */
+const openShop = async (): Promise<number> => {
   const product = (id: number) => ({
     id,
     handle: `boot-${id}`,
@@ -57,33 +73,45 @@ test('the example in TypeScript sends the catalogue of a shop that ingest record
     ],
   });
   const shop = createServer((request, reply) => {
+    if (request.headers.host?.startsWith('closed.example')) {
+      reply.writeHead(404).end();
+      return;
+    }
     const page = Number(new URL(request.url ?? '', 'http://shop').searchParams.get('page'));
     const products = page === 1 ? Array.from({ length: 60 }, (_, index) => product(index + 1)) : [];
     reply.setHeader('content-type', 'application/json').end(JSON.stringify({ products }));
   }).listen(0, '127.0.0.1');
   await once(shop, 'listening');
   resources.defer(async () => void shop.close());
-  const { port } = shop.address() as AddressInfo;
-  // A name of this machine that has the form of a domain.
-  const shopUrl = `http://shop.localhost.example:${port}`;
-  const hosts = join(folder, 'resolve.mjs');
-  await writeFile(
-    hosts,
-    "import dns from 'node:dns';\nconst lookup = dns.lookup;\n" +
-      "dns.lookup = (host, options, done) => lookup(host.endsWith('.example') ? '127.0.0.1' : host, options, done);\n",
+  return (shop.address() as AddressInfo).port;
+};
+
+const TYPESCRIPT = join(EXAMPLES, 'shop-catalogue.ts');
+const PYTHON = join(EXAMPLES, 'ad_scan.py');
+
+/** Returns the ends of all leases, by domain. */
+const leaseEnds = async (): Promise<unknown> => {
+  const { rows } = await server.database.query(
+    'select type, domain, outcome, reason from intake.lease order by domain',
   );
-  const example = join(EXAMPLES, 'shop-catalogue.ts');
+  return rows;
+};
+beforeEach(async () => {
+  await server.database.query('truncate tracking.tracked_brand, brands.brand, intake.task, intake.lease');
+});
+
+test('the example in TypeScript sends the catalogue of a shop that ingest records', async () => {
   const output = await run(
     process.execPath,
     '--import',
     hosts,
-    example,
+    TYPESCRIPT,
     server.url,
     'examples',
     keyFile,
     shopUrl,
   );
-  expect(output).toBe('60 products sent, 0 lines refused, complete: true');
+  expect(output).toBe('shop.localhost.example: 60 products sent, 0 lines refused, complete: true');
   const queued = await server.queued();
   expect(queued.map(({ type }) => type)).toEqual([
     'storefront.scan',
@@ -93,6 +121,56 @@ test('the example in TypeScript sends the catalogue of a shop that ingest record
   const events = await record(queued);
   expect(events.slice(0, 2)).toEqual([0, 0]);
   expect(events[2]).toBeGreaterThan(0);
+});
+
+test('the example in TypeScript leases the shops that are due, and says how each ended', async () => {
+  for (const domain of ['closed.example', 'open.example']) await trackBrand(server.database, domain);
+  const failure = await run(
+    process.execPath,
+    '--import',
+    hosts,
+    TYPESCRIPT,
+    server.url,
+    'examples',
+    keyFile,
+  ).catch((error: { code: number; stdout: string }) => error);
+  expect(failure).toMatchObject({
+    code: 1,
+    stdout: 'open.example: 60 products sent, 0 lines refused, complete: true\n',
+  });
+  expect(await leaseEnds()).toEqual([
+    {
+      type: 'storefront.scan',
+      domain: 'closed.example',
+      outcome: 'failed',
+      reason: 'https://closed.example has no catalogue: status 404',
+    },
+    { type: 'storefront.scan', domain: 'open.example', outcome: 'done', reason: null },
+  ]);
+});
+
+test('the example in Python leases the brands that are due, and sends the scan of each', async ({ skip }) => {
+  if (spawnSync('python3', ['--version']).status !== 0) skip('python3 is not installed');
+  for (const domain of ['leased.example', 'unseen.example']) await trackBrand(server.database, domain);
+  const scan = {
+    brand_domain: 'leased.example',
+    scanned_at: AT,
+    page_id: '100000002',
+    page_name: 'Leased',
+    countries: ['DE'],
+    complete: true,
+    ads: [{ ad_id: '7200000000000001', body: 'One', is_active: true }],
+  };
+  await writeFile(join(folder, 'leased.example.json'), JSON.stringify(scan));
+  const failure = await run('python3', PYTHON, server.url, 'examples', keyFile, '--tasks', folder).catch(
+    (error: { code: number; stdout: string }) => error,
+  );
+  expect(failure).toMatchObject({ code: 1, stdout: '1 ads sent, 0 pictures, 0 lines refused\n' });
+  expect((await server.queued()).map(({ type }) => type)).toEqual(['ad_library.scan', 'ad_library.scan_end']);
+  expect(await leaseEnds()).toMatchObject([
+    { type: 'ad_library.scan', domain: 'leased.example', outcome: 'done' },
+    { domain: 'unseen.example', outcome: 'failed', reason: expect.stringContaining('no scan') as string },
+  ]);
 });
 
 test('the example in Python sends ads and a picture that ingest records, and nothing twice', async ({
@@ -122,14 +200,7 @@ test('the example in Python sends ads and a picture that ingest records, and not
   };
   await writeFile(scanFile, JSON.stringify(scan));
   for (let round = 0; round < 2; round += 1) {
-    const output = await run(
-      'python3',
-      join(EXAMPLES, 'ad_scan.py'),
-      server.url,
-      'examples',
-      keyFile,
-      scanFile,
-    );
+    const output = await run('python3', PYTHON, server.url, 'examples', keyFile, scanFile);
     expect(output).toBe('120 ads sent, 1 pictures, 0 lines refused');
   }
   const queued = await server.queued();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
 import { createCollectorTables } from '#application/collectors/collector-keys.ts';
-import { systemClock } from '#platform/clock.ts';
+import { type Clock, systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
@@ -53,7 +53,7 @@ export const queuedIn = async ({ manager }: Nats): Promise<readonly Queued[]> =>
 
 /** Starts an intake server in this process, with its own database, queue and object store. */
 export const openIntakeServer = async (
-  options: { readonly bodyTimeoutMs?: number } = {},
+  options: { readonly bodyTimeoutMs?: number; readonly clock?: Clock } = {},
 ): Promise<IntakeServer> => {
   const resources = new AsyncDisposableStack();
   const created = await createTestDatabase();

@@ -3,8 +3,10 @@
 Sends ads that another program has seen, and their pictures, to the intake as a library scan:
 
     python3 services/intake/examples/ad_scan.py INTAKE_URL NAME KEY_FILE SCAN_FILE
+    python3 services/intake/examples/ad_scan.py INTAKE_URL NAME KEY_FILE --tasks FOLDER
 
-NAME is the name of the key; KEY_FILE holds the key, because other users of the machine can read arguments. SCAN_FILE is
+With --tasks it leases the brands that are due and sends FOLDER/DOMAIN.json for each; a brand without a file fails.
+NAME is the name of the key; KEY_FILE holds the key, because other users of the machine can read arguments. A scan file is
 JSON: {"brand_domain", "scanned_at", "page_id", "page_name", "countries", "complete", "ads"}. An ad has "ad_id" and may
 have "body", "title", "link_url", "cta_text", "format", "started_on", "is_active" and "image", the path of a picture.
 
@@ -14,6 +16,7 @@ The scan id follows from the content, so sending a file again records nothing tw
 import gzip
 import hashlib
 import json
+import os
 import sys
 import time
 import urllib.error
@@ -27,6 +30,8 @@ LINES_PER_REQUEST = 20
 TIMEOUT_SECONDS = 30
 ATTEMPTS = 5
 RETRY_SECONDS = 5
+TASKS_PER_REQUEST = 5
+REASON_MAX_LENGTH = 500
 
 
 def call(method, url, key, body, headers):
@@ -119,15 +124,8 @@ def scan_lines(scan, name):
     return chunks + [{"type": "ad_library.scan_end", **key, "chunks": len(chunks), "coverage": coverage}]
 
 
-def main():
-    if len(sys.argv) != 5:
-        sys.exit("Usage: ad_scan.py INTAKE_URL NAME KEY_FILE SCAN_FILE")
-    intake, name, key_file, scan_file = sys.argv[1:]
-    with open(key_file, encoding="utf-8") as file:
-        key = file.read().strip()
-    with open(scan_file, encoding="utf-8") as file:
-        scan = json.load(file)
-
+def send_scan(intake, name, key, scan):
+    """Sends a scan with its pictures. Returns the number of lines that the intake refused."""
     ads_of_picture = {}
     for ad in scan["ads"]:
         if ad.get("image"):
@@ -146,7 +144,59 @@ def main():
     for line in refused:
         print(json.dumps(line), file=sys.stderr)
     print("%d ads sent, %d pictures, %d lines refused" % (len(scan["ads"]), len(ads_of_picture), len(refused)))
-    sys.exit(1 if refused else 0)
+    return len(refused)
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def call_tasks(intake, key, path, content):
+    """Asks for tasks, or ends one."""
+    body = json.dumps(content).encode("utf-8")
+    return call("POST", intake + "/intake/tasks" + path, key, body, {"content-type": "application/json"})
+
+
+def do_task(intake, name, key, task, folder):
+    """Sends the scan of a leased brand. Returns why that failed; None when it is done."""
+    try:
+        scan = read_json(os.path.join(folder, os.path.basename(task["domain"]) + ".json"))
+    except (OSError, ValueError) as error:
+        return "no scan: %s" % error
+    refused = send_scan(intake, name, key, scan)
+    return "%d lines refused" % refused if refused else None
+
+
+def do_tasks(intake, name, key, folder):
+    """Leases due brands until none is left. A task that is not ended comes back when its lease expires."""
+    failed = 0
+    while True:
+        tasks = call_tasks(intake, key, "", {"type": "ad_library.scan", "limit": TASKS_PER_REQUEST})["tasks"]
+        if not tasks:
+            return failed
+        for task in tasks:
+            reason = do_task(intake, name, key, task, folder)
+            if reason is None:
+                call_tasks(intake, key, "/%s/done" % task["id"], {})
+                continue
+            failed += 1
+            print("%s: %s" % (task["domain"], reason), file=sys.stderr)
+            call_tasks(intake, key, "/%s/failed" % task["id"], {"reason": reason[:REASON_MAX_LENGTH]})
+
+
+def main():
+    arguments = sys.argv[1:]
+    if len(arguments) not in (4, 5) or (len(arguments) == 5) != (arguments[3] == "--tasks"):
+        sys.exit("Usage: ad_scan.py INTAKE_URL NAME KEY_FILE (SCAN_FILE | --tasks FOLDER)")
+    intake, name, key_file = arguments[:3]
+    with open(key_file, encoding="utf-8") as file:
+        key = file.read().strip()
+    if arguments[3] == "--tasks":
+        faults = do_tasks(intake, name, key, arguments[4])
+    else:
+        faults = send_scan(intake, name, key, read_json(arguments[3]))
+    sys.exit(1 if faults else 0)
 
 
 main()

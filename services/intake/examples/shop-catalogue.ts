@@ -1,16 +1,18 @@
 /**
- * Example of a collector in TypeScript: reads the public catalogue of a shop and sends it to the intake as a storefront
+ * Example of a collector in TypeScript: reads the public catalogues of shops and sends each to the intake as a storefront
  * scan. The scan ids follow from the content, so sending a scan again records nothing twice.
  *
- *   node services/intake/examples/shop-catalogue.ts INTAKE_URL NAME KEY_FILE SHOP_URL
+ *   node services/intake/examples/shop-catalogue.ts INTAKE_URL NAME KEY_FILE [SHOP_URL]
  *
- * NAME is the name of the key; KEY_FILE holds the key, because other users of the machine can read arguments.
+ * Without SHOP_URL it leases the shops that are due, and reads them until none is left. NAME is the name of the key;
+ * KEY_FILE holds the key, because other users of the machine can read arguments.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { chunk } from 'es-toolkit/array/chunk';
 import { v5 } from 'uuid';
+import type { LeasedTask } from '#contracts/intake/tasks.ts';
 import type {
   ObservedProduct,
   StorefrontScanEnd,
@@ -31,6 +33,9 @@ const SHOP_PAUSE_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const ATTEMPTS = 5;
 const RETRY_SECONDS = 5;
+/** Shops leased at once. All of them are read within the 30 minutes of a lease. */
+const TASKS_PER_REQUEST = 5;
+const REASON_MAX_LENGTH = 500;
 
 /** The parts of a product in `/products.json` that are read here. */
 type CatalogueProduct = {
@@ -90,20 +95,20 @@ const readCatalogue = async (shopUrl: string) => {
   return { products: [...products.values()], complete: false };
 };
 
-/** Sends lines, again after the time that the intake names. Returns the lines that it refused. */
-const send = async (intakeUrl: string, key: string, lines: readonly object[]): Promise<readonly object[]> => {
+/** Sends a body, again after the time that the intake names. Returns the parsed reply. */
+const call = async (
+  path: string,
+  headers: Record<string, string>,
+  body: string | Uint8Array<ArrayBuffer>,
+): Promise<unknown> => {
   for (let attempt = 1; ; attempt += 1) {
-    const reply = await fetch(new URL('/intake/observations', intakeUrl), {
+    const reply = await fetch(new URL(path, intakeUrl), {
       method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/x-ndjson',
-        'content-encoding': 'gzip',
-      },
-      body: new Uint8Array(gzipSync(lines.map((line) => JSON.stringify(line)).join('\n'))),
+      headers: { authorization: `Bearer ${key}`, ...headers },
+      body,
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
-    if (reply.ok) return ((await reply.json()) as { refused: readonly object[] }).refused;
+    if (reply.ok) return await reply.json();
     if (![429, 503].includes(reply.status) || attempt === ATTEMPTS) {
       throw new Error(`The intake answered ${reply.status}: ${await reply.text()}`);
     }
@@ -112,40 +117,83 @@ const send = async (intakeUrl: string, key: string, lines: readonly object[]): P
   }
 };
 
-const [intakeUrl, name, keyFile, shopUrl] = process.argv.slice(2);
-if (!intakeUrl || !name || !keyFile || !shopUrl) {
-  throw new Error('Usage: shop-catalogue.ts INTAKE_URL NAME KEY_FILE SHOP_URL');
-}
-const key = (await readFile(keyFile, 'utf8')).trim();
-const { products, complete } = await readCatalogue(shopUrl);
-const scanned_at = new Date().toISOString();
-const { hostname: domain } = new URL(shopUrl);
-const scan_id = v5(JSON.stringify([domain, scanned_at, products]), NAMESPACE);
-const parts = chunk(products, PRODUCTS_PER_LINE);
-const pages = parts.map(
-  (part, page): StorefrontScanPage => ({
-    type: 'storefront.scan',
+/** Sends lines of observations. Returns the lines that the intake refused. */
+const sendLines = async (lines: readonly object[]): Promise<readonly object[]> => {
+  const headers = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
+  const body = new Uint8Array(gzipSync(lines.map((line) => JSON.stringify(line)).join('\n')));
+  return ((await call('/intake/observations', headers, body)) as { refused: readonly object[] }).refused;
+};
+
+/** Asks for tasks, or ends one. */
+const callTasks = (path: string, body: object): Promise<unknown> =>
+  call(`/intake/tasks${path}`, { 'content-type': 'application/json' }, JSON.stringify(body));
+
+/** Reads the catalogue of a shop and sends it. Returns whether no line was refused. */
+const collect = async (shopUrl: string): Promise<boolean> => {
+  const { products, complete } = await readCatalogue(shopUrl);
+  const scanned_at = new Date().toISOString();
+  const { hostname: domain } = new URL(shopUrl);
+  const scan_id = v5(JSON.stringify([domain, scanned_at, products]), NAMESPACE);
+  const pages = chunk(products, PRODUCTS_PER_LINE).map(
+    (part, page): StorefrontScanPage => ({
+      type: 'storefront.scan',
+      scan_id,
+      domain,
+      scanned_at,
+      page,
+      products: part,
+    }),
+  );
+  const end: StorefrontScanEnd = {
+    type: 'storefront.scan_end',
     scan_id,
     domain,
     scanned_at,
-    page,
-    products: part,
-  }),
-);
-const end: StorefrontScanEnd = {
-  type: 'storefront.scan_end',
-  scan_id,
-  domain,
-  scanned_at,
-  pages: pages.length,
-  complete,
-  currency: null,
-  collector: `${name}/example-1`,
+    pages: pages.length,
+    complete,
+    currency: null,
+    collector: `${name}/example-1`,
+  };
+  const refused: object[] = [];
+  for (const lines of chunk([...pages, end], LINES_PER_REQUEST)) refused.push(...(await sendLines(lines)));
+  for (const line of refused) console.error(JSON.stringify(line));
+  console.log(
+    `${domain}: ${products.length} products sent, ${refused.length} lines refused, complete: ${complete}`,
+  );
+  return refused.length === 0;
 };
-const refused: object[] = [];
-for (const lines of chunk([...pages, end], LINES_PER_REQUEST)) {
-  refused.push(...(await send(intakeUrl, key, lines)));
+
+/** Reads a leased shop, and tells the intake how it ended. A task that is not ended comes back when its lease expires. */
+const doTask = async ({ id, domain }: LeasedTask): Promise<boolean> => {
+  let reason = 'lines were refused';
+  try {
+    if (await collect(`https://${domain}`)) {
+      await callTasks(`/${id}/done`, {});
+      return true;
+    }
+  } catch (error) {
+    reason = (error as Error).message;
+  }
+  console.error(`${domain}: ${reason}`);
+  await callTasks(`/${id}/failed`, { reason: reason.slice(0, REASON_MAX_LENGTH) });
+  return false;
+};
+
+/** Reads the shops that are due until none is left. */
+const doTasks = async (): Promise<boolean> => {
+  let allDone = true;
+  for (;;) {
+    const body = { type: 'storefront.scan', limit: TASKS_PER_REQUEST };
+    const { tasks } = (await callTasks('', body)) as { tasks: readonly LeasedTask[] };
+    if (tasks.length === 0) return allDone;
+    for (const task of tasks) if (!(await doTask(task))) allDone = false;
+  }
+};
+
+const [intakeUrl, name, keyFile, shopUrl] = process.argv.slice(2);
+if (!intakeUrl || !name || !keyFile) {
+  throw new Error('Usage: shop-catalogue.ts INTAKE_URL NAME KEY_FILE [SHOP_URL]');
 }
-for (const line of refused) console.error(JSON.stringify(line));
-console.log(`${products.length} products sent, ${refused.length} lines refused, complete: ${complete}`);
-process.exitCode = refused.length === 0 ? 0 : 1;
+const key = (await readFile(keyFile, 'utf8')).trim();
+const isDone = shopUrl ? await collect(shopUrl) : await doTasks();
+process.exitCode = isDone ? 0 : 1;

@@ -13,6 +13,7 @@ import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { receiveFile } from '../files/receive-file.ts';
 import { OBSERVATIONS_MAX_BYTES, receiveObservations } from '../observations/receive-observations.ts';
 import { observationSchemas } from '../schemas/observation-schemas.ts';
+import { receiveLeaseRequest, receiveTaskEnd } from '../tasks/task-requests.ts';
 import { authenticate } from './authenticate.ts';
 import { IntakeRefusal } from './intake-refusal.ts';
 import { discardBody } from './request-body.ts';
@@ -50,7 +51,7 @@ type Run = (
 
 const NOT_FOUND = new IntakeRefusal(
   'not_found',
-  'Not found. The intake has POST /intake/observations, PUT /intake/files/{sha256} and GET /intake/schemas.',
+  'Not found. The intake has POST /intake/observations, PUT /intake/files/{sha256}, POST /intake/tasks and GET /intake/schemas.',
 );
 
 /** Converts an error of Fastify, such as a malformed URL or content type. Returns other errors unchanged. */
@@ -61,8 +62,8 @@ const toRefusal = (error: unknown): unknown => {
 };
 
 /**
- * Builds the intake server: it validates what third-party collectors send and publishes it to the queue. It writes no
- * event and no table. It does not listen yet. Closing it leaves `resources` open.
+ * Builds the intake server: it validates what third-party collectors send and publishes it to the queue, and leases
+ * tasks. It writes no event. It does not listen yet. Closing it leaves `resources` open.
  */
 export const buildIntake = (resources: IntakeResources): FastifyInstance => {
   const { database, nats, objectStore, clock, log, bodyTimeoutMs } = resources;
@@ -162,6 +163,31 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
       };
     }),
   );
+
+  const tasksWith = (requireKey: () => Promise<unknown>) => ({
+    database,
+    clock,
+    log,
+    requireKey,
+    ...(bodyTimeoutMs === undefined ? {} : { timeoutMs: bodyTimeoutMs }),
+  });
+  app.post(
+    '/intake/tasks',
+    handle('intakeTasks', async (request, collector, requireKey) => {
+      const body = await receiveLeaseRequest(request.raw, collector, tasksWith(requireKey));
+      return { status: 200, body, logged: { tasks: body.tasks.length } };
+    }),
+  );
+  for (const outcome of ['done', 'failed'] as const) {
+    app.post<{ Params: { id: string } }>(
+      `/intake/tasks/:id/${outcome}`,
+      handle('intakeTaskEnd', async (request, collector, requireKey) => {
+        const { id } = request.params as { readonly id: string };
+        const body = await receiveTaskEnd(request.raw, id, outcome, collector, tasksWith(requireKey));
+        return { status: 200, body, logged: { task: id, outcome, changed: body.changed } };
+      }),
+    );
+  }
 
   const schemas = new Map<string, object>(observationSchemas().map(({ type, schema }) => [type, schema]));
   const sendOpen = (request: FastifyRequest, reply: FastifyReply, body: object): void =>

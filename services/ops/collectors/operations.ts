@@ -9,6 +9,7 @@ import {
   revokeCollectorKey,
   storeCollectorKey,
 } from '#application/collectors/collector-keys.ts';
+import { countTasks, type TaskCounts } from '#application/collectors/collector-tasks.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { createId } from '../workspaces/operations.ts';
 
@@ -68,4 +69,10 @@ export const loadCollectorKeys = async ({ pool }: Dependencies): Promise<readonl
 export const revokeCollector = async ({ pool }: Dependencies, key_id: string) => {
   await createCollectorTables(pool);
   return { key_id, revoked: true, changed: await revokeCollectorKey(pool, key_id) };
+};
+
+/** Returns the tasks of third-party collectors by type: leased now, and ended in the last 24 hours. */
+export const loadTaskCounts = async ({ pool }: Dependencies): Promise<readonly TaskCounts[]> => {
+  await createCollectorTables(pool);
+  return await countTasks(pool, new Date());
 };

@@ -89,6 +89,13 @@ export const appTokens = new Counter({
   labelNames: ['grant'] as const,
   registers: [registry],
 });
+/** Counts the tasks that third-party collectors lease and end. */
+export const intakeTasks = new Counter({
+  name: 'adintel_intake_tasks_total',
+  help: 'Tasks of third-party collectors, by type and outcome. outcome: leased, done, failed.',
+  labelNames: ['type', 'outcome'] as const,
+  registers: [registry],
+});
 /** Counts the attempts of this collector at targets. */
 export const collectorAttempts = new Counter({
   name: 'adintel_collector_attempts_total',

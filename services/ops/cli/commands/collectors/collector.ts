@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import {
   issueCollectorKey,
   loadCollectorKeys,
+  loadTaskCounts,
   revokeCollector,
 } from '#services/ops/collectors/operations.ts';
 import { withOpsDependencies } from '../../dependencies.ts';
@@ -13,7 +14,7 @@ const parseTypes = (text: string): readonly string[] =>
     .map((type) => type.trim())
     .filter((type) => type !== '');
 
-/** `ops collector issue|list|revoke` */
+/** `ops collector issue|list|revoke|tasks` */
 export const registerCollectorCommands = (program: Command): void => {
   const collector = program.command('collector').description('manage the keys of third-party collectors');
   collector
@@ -45,5 +46,12 @@ export const registerCollectorCommands = (program: Command): void => {
     .argument('<key>', 'key id')
     .action(async (keyId: string, _options: object, command: Command) => {
       printRecord(command, await withOpsDependencies((dependencies) => revokeCollector(dependencies, keyId)));
+    });
+  collector
+    .command('tasks')
+    .description('count the tasks of each type: leased now, and ended in the last 24 hours')
+    .action(async (_options: object, command: Command) => {
+      const columns = ['type', 'leased', 'done', 'failed', 'expired', 'failing', 'last_reason'];
+      printTable(command, columns, [...(await withOpsDependencies(loadTaskCounts))]);
     });
 };

@@ -1,0 +1,141 @@
+import type { IncomingMessage } from 'node:http';
+import { MIMEType } from 'node:util';
+import type { z } from 'zod';
+import type { Collector } from '#application/collectors/collector-keys.ts';
+import {
+  LeaseTasks,
+  type LeaseTasksReply,
+  TASK_RULES,
+  TaskDone,
+  type TaskEndReply,
+  TaskFailed,
+} from '#contracts/intake/tasks.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import type { Clock } from '#platform/clock.ts';
+import type { Log } from '#platform/logger.ts';
+import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { intakeTasks } from '#platform/telemetry/metrics.ts';
+import { IntakeRefusal } from '../server/intake-refusal.ts';
+import { readWholeBody } from '../server/request-body.ts';
+import { endTask, leaseTasks, type TaskEnd } from './task-store.ts';
+
+/** Maximum bytes of a body about tasks: a few short fields. */
+const BODY_MAX_BYTES = 16 * 1024;
+/** Milliseconds in which the body arrives. */
+const BODY_TIMEOUT_MS = 10_000;
+/** Seconds until a request is sent again while Postgres is away. */
+const RETRY_SECONDS = 5;
+const DETAILS_MAX = 20;
+
+export type TaskRequests = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Throws when the key was revoked while the body arrived. */
+  readonly requireKey: () => Promise<unknown>;
+  /** Milliseconds in which a body must arrive; for tests. */
+  readonly timeoutMs?: number;
+};
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Throws `unsupported_content` unless the body is declared as JSON in UTF-8. */
+const requireJson = (contentType: string | undefined): void => {
+  try {
+    const { essence, params } = new MIMEType(contentType ?? '');
+    if (essence === 'application/json' && (params.get('charset') ?? 'utf-8').toLowerCase() === 'utf-8')
+      return;
+  } catch {
+    // The header is missing or malformed.
+  }
+  throw new IntakeRefusal('unsupported_content', 'Send `content-type: application/json`, in UTF-8.');
+};
+
+/** Reads a JSON body by its schema. An absent body is an empty object. Throws `invalid_request` with the failing fields. */
+const readJson = async <T>(
+  request: IncomingMessage,
+  schema: z.ZodType<T>,
+  timeoutMs = BODY_TIMEOUT_MS,
+): Promise<T> => {
+  const body = await readWholeBody(request, { maxBytes: BODY_MAX_BYTES, timeoutMs });
+  let input: unknown = {};
+  if (body.length > 0) {
+    requireJson(request.headers['content-type']);
+    try {
+      input = JSON.parse(UTF8.decode(body));
+    } catch {
+      throw new IntakeRefusal('invalid_request', 'The body is not JSON in UTF-8. Send one JSON object.');
+    }
+  }
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.slice(0, DETAILS_MAX).map(({ path, message, code }) => ({
+    path: path.join('.'),
+    message,
+    code: code ?? 'invalid',
+  }));
+  throw new IntakeRefusal(
+    'invalid_request',
+    `The body is invalid: ${details[0]?.path || 'body'}: ${details[0]?.message}. Fix it and send it again.`,
+    { details },
+  );
+};
+
+/** Runs database work. Throws `unavailable` while Postgres is away. */
+const whileAvailable = async <T>(log: Log, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isConnectionFailure(error)) throw error;
+    log.warn({ err: error }, 'tasks not available');
+    throw new IntakeRefusal('unavailable', 'Tasks cannot be read now. Send the request again later.', {
+      retryAfterSeconds: RETRY_SECONDS,
+    });
+  }
+};
+
+/** Leases due tasks. Throws `type_not_granted` when the key may not send what the task asks for. */
+export const receiveLeaseRequest = async (
+  request: IncomingMessage,
+  { name, types }: Collector,
+  { database, clock, log, requireKey, timeoutMs }: TaskRequests,
+): Promise<LeaseTasksReply> => {
+  const { type, limit } = await readJson(request, LeaseTasks, timeoutMs);
+  const missing = TASK_RULES[type].needs.filter((needed) => types !== null && !types.has(needed));
+  if (missing.length > 0) {
+    throw new IntakeRefusal(
+      'type_not_granted',
+      `Tasks of the type \`${type}\` need a key that may send ${missing.map((one) => `\`${one}\``).join(' and ')}. Ask the operator for one.`,
+    );
+  }
+  await requireKey();
+  const tasks = await whileAvailable(log, () =>
+    leaseTasks(database, clock.now(), { type, limit, collector: name }),
+  );
+  intakeTasks.inc({ type, outcome: 'leased' }, tasks.length);
+  return { tasks: [...tasks] };
+};
+
+/** Ends a leased task as `done` or `failed`. */
+export const receiveTaskEnd = async (
+  request: IncomingMessage,
+  id: string,
+  outcome: TaskEnd['outcome'],
+  { name }: Collector,
+  { database, clock, log, requireKey, timeoutMs }: TaskRequests,
+): Promise<TaskEndReply> => {
+  if (!Uuid.safeParse(id).success) {
+    throw new IntakeRefusal('not_found', 'Task not found. The path has the `id` of a leased task.');
+  }
+  const end: TaskEnd =
+    outcome === 'failed'
+      ? { outcome, ...(await readJson(request, TaskFailed, timeoutMs)) }
+      : { outcome, ...(await readJson(request, TaskDone, timeoutMs)) };
+  await requireKey();
+  const { type, changed } = await whileAvailable(log, () =>
+    endTask(database, clock.now(), { id, collector: name, end }),
+  );
+  if (changed) intakeTasks.inc({ type, outcome });
+  return { id, outcome, changed };
+};

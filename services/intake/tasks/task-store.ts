@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import {
+  TASK_LEASE_MINUTES,
+  TASK_PAGES_MAX,
+  TASK_RULES,
+  type LeasedTask,
+  type TaskType,
+} from '#contracts/intake/tasks.ts';
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { IntakeRefusal } from '../server/intake-refusal.ts';
+
+/** Maximum tasks that one collector holds at once, over all its keys. */
+export const LEASES_MAX = 200;
+/** Seconds until a collector with too many leases asks again, if it ends none. */
+const RETRY_SECONDS = 60;
+/** Delay after a failure: 15 minutes, doubling to a day. */
+const RETRY_FIRST_MS = 15 * MINUTE_MS;
+const RETRY_MAX_MS = DAY_MS;
+/** Days that leases are kept, and tasks after their last lease. */
+const LEASE_DAYS_MAX = 30;
+const TASK_DAYS_MAX = 90;
+
+const HAS_BRANDS = `
+  select to_regclass('tracking.tracked_brand') is not null and to_regclass('brands.brand') is not null
+    and to_regclass('social_pages.link') is not null and to_regclass('social_pages.page') is not null as found`;
+
+/** Due brands, never done first, then by overdue hours as a share of what their cadence promises. */
+const DUE = `
+  with wanted as (
+    select b.brand_id, b.domain, min(t.cadence) as cadence
+    from tracking.tracked_brand t join brands.brand b on b.brand_id = t.brand_id
+    where b.domain is not null group by b.brand_id, b.domain
+  ), due as (
+    select w.*, k.done_at, case w.cadence when 'daily' then $3::int else $4::int end as interval_hours
+    from wanted w left join intake.task k on k.type = $1 and k.domain = w.domain
+    where coalesce(k.lease_until, $2) <= $2 and coalesce(k.retry_at, $2) <= $2
+  )
+  select d.domain, d.cadence, d.done_at, (
+      select coalesce(json_agg(json_build_object('page_id', p.social_page_id, 'page_name', p.page_name)), '[]')
+      from (
+        select l.social_page_id, n.page_name from social_pages.link l
+        left join social_pages.page n on n.social_page_id = l.social_page_id
+        where l.brand_id = d.brand_id order by l.social_page_id limit ${TASK_PAGES_MAX}
+      ) p
+    ) as pages
+  from due d
+  where coalesce(d.done_at + make_interval(hours => d.interval_hours), $2) <= $2
+  order by d.done_at is not null,
+    extract(epoch from $2::timestamptz - d.done_at) / case d.cadence
+      when 'daily' then ${SLO_HOURS.daily} else ${SLO_HOURS.weekly} end desc, d.domain
+  limit $5`;
+
+type DueRow = {
+  readonly domain: string;
+  readonly cadence: 'daily' | 'weekly';
+  readonly done_at: Date | null;
+  readonly pages: LeasedTask['pages'];
+};
+
+/** Throws `rate_limited` when the collector may hold no more leases. Returns how many it may take. */
+const freeLeases = async (client: Transaction, collector: string, now: Date): Promise<number> => {
+  const { rows } = await client.query<{ held: number }>(
+    `select count(*)::int as held from intake.lease
+     where collector = $1 and ended_at is null and lease_until > $2`,
+    [collector, now],
+  );
+  const free = LEASES_MAX - (rows[0]?.held ?? 0);
+  if (free > 0) return free;
+  throw new IntakeRefusal(
+    'rate_limited',
+    `This collector holds ${LEASES_MAX} tasks. End some with \`done\` or \`failed\` first.`,
+    { retryAfterSeconds: RETRY_SECONDS },
+  );
+};
+
+const deleteOld = async (client: Transaction, now: Date): Promise<void> => {
+  await client.query(
+    'delete from intake.lease where leased_at < $1::timestamptz - make_interval(days => $2)',
+    [now, LEASE_DAYS_MAX],
+  );
+  await client.query(
+    'delete from intake.task where lease_until < $1::timestamptz - make_interval(days => $2)',
+    [now, TASK_DAYS_MAX],
+  );
+};
+
+/**
+ * Leases due brands to a collector, in the order of their urgency. Requests run one after the other, so that no brand is
+ * leased twice. Throws `rate_limited`.
+ */
+export const leaseTasks = (
+  database: Database,
+  now: Date,
+  { type, limit, collector }: { readonly type: TaskType; readonly limit: number; readonly collector: string },
+): Promise<readonly LeasedTask[]> =>
+  inTransaction(database, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.intakeTasks]);
+    const free = await freeLeases(client, collector, now);
+    const found = await client.query<{ found: boolean }>(HAS_BRANDS);
+    // Before the first projector, no brand can be tracked.
+    if (found.rows[0]?.found !== true) return [];
+    await deleteOld(client, now);
+    const { daily, weekly } = TASK_RULES[type].intervalHours;
+    const due = await client.query<DueRow>(DUE, [type, now, daily, weekly, Math.min(limit, free)]);
+    const until = new Date(now.getTime() + TASK_LEASE_MINUTES * MINUTE_MS);
+    const leased = due.rows.map((row) => ({ ...row, id: randomUUID() }));
+    await client.query(
+      `with leased as (
+         insert into intake.lease (lease_id, type, domain, collector, leased_at, lease_until)
+         select id, $3, domain, $4, $5, $6 from unnest($1::uuid[], $2::text[]) as l (id, domain)
+         returning lease_id, type, domain, lease_until
+       )
+       insert into intake.task (type, domain, lease_id, lease_until)
+       select type, domain, lease_id, lease_until from leased
+       on conflict (type, domain) do update
+         set lease_id = excluded.lease_id, lease_until = excluded.lease_until`,
+      [leased.map(({ id }) => id), leased.map(({ domain }) => domain), type, collector, now, until],
+    );
+    return leased.map(({ id, domain, cadence, done_at, pages }) => ({
+      id,
+      type,
+      domain,
+      pages,
+      cadence,
+      since: done_at?.toISOString() ?? null,
+      leased_until: until.toISOString(),
+    }));
+  });
+
+type LeaseRow = {
+  readonly type: string;
+  readonly domain: string;
+  readonly leased_at: Date;
+  readonly outcome: string | null;
+};
+
+/** End of a task as its collector states it. */
+export type TaskEnd = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly reason: string };
+
+/** Changes the task while this lease is its newest. Returns false otherwise. */
+const endTaskRow = async (
+  client: Transaction,
+  id: string,
+  lease: LeaseRow,
+  outcome: TaskEnd['outcome'],
+  now: Date,
+): Promise<boolean> => {
+  const isDone = outcome === 'done';
+  const { rowCount } = await client.query(
+    `update intake.task set lease_id = null, lease_until = $4,
+       done_at = case when $5 then $6::timestamptz else done_at end,
+       failures = case when $5 then 0 else failures + 1 end,
+       retry_at = case when $5 then null else $4::timestamptz + least($7 * 2 ^ least(failures, 20), $8) * interval '1 hour' end
+     where type = $2 and domain = $3 and lease_id = $1`,
+    [
+      id,
+      lease.type,
+      lease.domain,
+      now,
+      isDone,
+      lease.leased_at,
+      RETRY_FIRST_MS / HOUR_MS,
+      RETRY_MAX_MS / HOUR_MS,
+    ],
+  );
+  return rowCount === 1;
+};
+
+/** Result of ending a task: its type, and whether this call ended it. */
+export type EndedTask = { readonly type: string; readonly changed: boolean };
+
+/**
+ * Ends a task of a collector. `changed` is false when the same end was recorded before. A lease that expired can be ended
+ * until the task is leased again. Throws `not_found`, `task_ended` and `lease_lost`.
+ */
+export const endTask = (
+  database: Database,
+  now: Date,
+  { id, collector, end }: { readonly id: string; readonly collector: string; readonly end: TaskEnd },
+): Promise<EndedTask> =>
+  inTransaction(database, async (client) => {
+    const { rows } = await client.query<LeaseRow>(
+      `select type, domain, leased_at, outcome from intake.lease where lease_id = $1 and collector = $2 for update`,
+      [id, collector],
+    );
+    const [lease] = rows;
+    if (lease === undefined) {
+      throw new IntakeRefusal('not_found', 'Task not found. Lease tasks with `POST /intake/tasks`.');
+    }
+    const { type } = lease;
+    if (lease.outcome === end.outcome) return { type, changed: false };
+    if (lease.outcome !== null) {
+      throw new IntakeRefusal(
+        'task_ended',
+        `The task has ended as \`${lease.outcome}\`. Nothing was changed.`,
+      );
+    }
+    if (!(await endTaskRow(client, id, lease, end.outcome, now))) {
+      throw new IntakeRefusal(
+        'lease_lost',
+        'The lease expired, and the task was leased again. What was sent is kept; end tasks within their lease.',
+      );
+    }
+    await client.query(
+      'update intake.lease set ended_at = $2, outcome = $3, reason = $4 where lease_id = $1',
+      [id, now, end.outcome, end.outcome === 'failed' ? end.reason : null],
+    );
+    return { type, changed: true };
+  });
