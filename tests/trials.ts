@@ -78,6 +78,19 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       DEMO_ORDER_ADS: 4_000,
     }),
   },
+  'collect-weeks': {
+    about: 'two weeks of 50 brands in a played world under every fault, and a round of 10,000 brands',
+    files: [
+      'tests/collector/weeks/collect-weeks.integration.test.ts',
+      'tests/collector/weeks/forecast-holds.integration.test.ts',
+    ],
+    settings: (COLLECT_WEEKS_SEED, factor) => ({
+      COLLECT_WEEKS_SEED,
+      COLLECT_WEEKS_BRANDS: 50,
+      COLLECT_WEEKS_DAYS: 14 * factor,
+      COLLECT_FORECAST_BRANDS: 10_000,
+    }),
+  },
   'kill-everything': {
     about: 'all processes and servers killed while 200,000 ads arrive',
     files: ['tests/faults/kill-everything.integration.test.ts'],

@@ -60,6 +60,7 @@ export type WorldAnswer = {
 
 /** The played library API: its ads, tokens and faults, and how often it was called. */
 export type ArchiveWorld = {
+  /** Ads in addition to those of `adsOf`. */
   readonly ads: WorldAd[];
   readonly tokens: Set<string>;
   readonly faults: ArchiveFaults;
@@ -107,8 +108,11 @@ const shown = (ad: WorldAd, fields: readonly string[], zeroPageIds: boolean): ob
   return Object.fromEntries(['id', ...fields].map((field) => [field, all[field]]));
 };
 
-/** Creates a played library API. `now` gives its time. */
-export const createArchiveWorld = (now: () => Date): ArchiveWorld => {
+/** Creates a played library API. `now` gives its time, and `adsOf` the ads of a page at that time. */
+export const createArchiveWorld = (
+  now: () => Date,
+  adsOf: (pageId: string) => Iterable<WorldAd> = () => [],
+): ArchiveWorld => {
   const faults: ArchiveFaults = {
     next: [],
     forgotten: new Set(),
@@ -155,7 +159,7 @@ export const createArchiveWorld = (now: () => Date): ArchiveWorld => {
     const isActive = parameters.get('ad_active_status') !== 'INACTIVE';
     const since = parameters.get('ad_delivery_date_min') ?? '';
     const today = now().toISOString().slice(0, 10);
-    return world.ads
+    return [...world.ads, ...pageIds.flatMap((pageId) => [...adsOf(pageId)])]
       .filter(({ pageId, stoppedOn, countries: delivered }) => {
         const ended = stoppedOn !== null && stoppedOn < today;
         const asked = pageIds.includes(pageId) && delivered.some((country) => countries.includes(country));

@@ -30,7 +30,8 @@ export function* storefrontsOn(world: World, day: number, dayMs: number): Genera
   for (const brand of shopsOf(world)) yield* scanOf(world, brand, day, dayMs);
 }
 
-const shopsOf = ({ brandList }: World): readonly DemoBrand[] =>
+/** Returns the brands with a shop whose catalogue can be collected. */
+export const shopsOf = ({ brandList }: World): readonly DemoBrand[] =>
   brandList.filter(({ index }) => index % STOREFRONT_EVERY === 0).slice(0, STOREFRONTS_MAX);
 
 /** Returns the days of scans: weekly, and when a sale begins and ends. */
@@ -61,7 +62,8 @@ function* scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Ge
   };
 }
 
-const catalogueOn = (world: World, brand: DemoBrand, day: number): ObservedProduct[] => {
+/** Returns the products that a shop lists on that day. */
+export const catalogueOn = (world: World, brand: DemoBrand, day: number): ObservedProduct[] => {
   const count = new Random(world.seed, FOR.storefront, brand.index).between(12, 30);
   const dayOfCorpus = day % world.days;
   const onSale = brand.sales.some(({ from, to }) => dayOfCorpus >= from && dayOfCorpus <= to);

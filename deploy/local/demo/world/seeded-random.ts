@@ -68,4 +68,5 @@ export const FOR = {
   operator: 51,
   partner: 52,
   pulse: 61,
+  library: 71,
 } as const;

@@ -1,0 +1,162 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '#platform/clock.ts';
+import { type ArchiveWorld, createArchiveWorld } from './archive-world.ts';
+import { type Controlled, control } from './control.ts';
+import { libraryAdsAt, type PlacedWorld } from './library-ads.ts';
+import { NOT_FOUND, type PlayedHost, type PlayedReply } from './played-host.ts';
+import { createShopSite } from './shop-site.ts';
+import type { WorldClock } from './world-clock.ts';
+import { createWorldFaults, type FaultyReply, type WorldFaults } from './world-faults.ts';
+
+/** Host of the library API. */
+export const ARCHIVE_HOST = 'graph.facebook.com';
+/** Maximum bytes of a request to the world itself. */
+const CONTROL_MAX_BYTES = 1024 * 1024;
+/** Requests that are remembered, newest last. */
+const REQUESTS_MAX = 100_000;
+
+export type WorldOptions = {
+  /** The world of the demo generator; `null` plays no brands. */
+  readonly placed: PlacedWorld | null;
+  /** A clock that can be moved, or the clock of the machine. */
+  readonly clock: WorldClock | Clock;
+  /** Further hosts, such as those of media files. They win over the sites of brands. */
+  readonly hosts?: ReadonlyMap<string, PlayedHost>;
+  /** Port on loopback; any free one by default. */
+  readonly port?: number;
+  /** Called after the clock moved, and before `POST /world/advance` is answered. */
+  readonly advanced?: () => Promise<void>;
+};
+
+/** A loopback server that plays the world outside. A collector reaches it with `COLLECT_VIA`. */
+export type OpenWorld = AsyncDisposable & {
+  readonly origin: string;
+  readonly archive: ArchiveWorld;
+  readonly faults: WorldFaults;
+  /** Requests so far, such as `shop.example /robots.txt`. */
+  readonly requests: readonly string[];
+};
+
+const hostsOf = (
+  { placed, clock, hosts }: WorldOptions,
+  archive: ArchiveWorld,
+): ReadonlyMap<string, PlayedHost> => {
+  const now = (): Date => clock.now();
+  const library: PlayedHost = ({ path, headers }) =>
+    archive.answer({ path, authorization: headers['authorization'] });
+  const sites = (placed?.world.brandList ?? []).flatMap((brand): [string, PlayedHost][] => {
+    const site = createShopSite(placed as PlacedWorld, brand, now);
+    return [
+      [brand.domain, site],
+      [`www.${brand.domain}`, site],
+    ];
+  });
+  return new Map<string, PlayedHost>([...sites, [ARCHIVE_HOST, library], ...(hosts ?? [])]);
+};
+
+const archiveOf = ({ placed, clock }: WorldOptions): ArchiveWorld => {
+  const now = (): Date => clock.now();
+  if (placed === null) return createArchiveWorld(now);
+  const pages = new Map(placed.world.pageList.map((page) => [page.id, page]));
+  return createArchiveWorld(now, (pageId) => {
+    const page = pages.get(pageId);
+    return page === undefined ? [] : libraryAdsAt(placed, page, now().getTime());
+  });
+};
+
+const readText = async (request: IncomingMessage): Promise<string | null> => {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > CONTROL_MAX_BYTES) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+};
+
+/** Sends a body one byte at a time until the client leaves. */
+const sendSlowly = (response: ServerResponse, body: Buffer, everyMs: number): void => {
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (sent >= body.length) {
+      clearInterval(timer);
+      response.end();
+      return;
+    }
+    response.write(body.subarray(sent, sent + 1));
+    sent += 1;
+  }, everyMs);
+  response.on('close', () => clearInterval(timer));
+};
+
+const send = (response: ServerResponse, reply: FaultyReply | null): void => {
+  if (reply === null) {
+    response.destroy();
+    return;
+  }
+  const { status, headers, body, byteEveryMs, closes } = reply;
+  response.writeHead(status, headers);
+  if (byteEveryMs !== undefined) return sendSlowly(response, Buffer.from(body), byteEveryMs);
+  if (closes === true) {
+    response.write(body, () => response.destroy());
+    return;
+  }
+  response.end(body);
+};
+
+/** Opens the played world on loopback. A request names the host that it is for. */
+export const openWorld = async (options: WorldOptions): Promise<OpenWorld> => {
+  const { clock } = options;
+  const archive = archiveOf(options);
+  const faults = createWorldFaults();
+  const hosts = hostsOf(options, archive);
+  const requests: string[] = [];
+  const controlled: Controlled = {
+    clock: 'advance' in clock ? clock : null,
+    now: () => clock.now(),
+    archive,
+    faults,
+    advanced: options.advanced ?? (() => Promise.resolve()),
+  };
+  let ownHosts: readonly string[] = [];
+
+  const answer = async (request: IncomingMessage): Promise<FaultyReply | null> => {
+    const host = (request.headers.host ?? '').toLowerCase();
+    const path = request.url ?? '/';
+    if (ownHosts.includes(host)) {
+      const text = await readText(request);
+      const tooLarge: PlayedReply = { status: 413, headers: {}, body: '' };
+      return text === null ? tooLarge : control(controlled, request.method ?? 'GET', path, text);
+    }
+    requests.push(`${host} ${path}`);
+    if (requests.length > REQUESTS_MAX) requests.splice(0, REQUESTS_MAX / 2);
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    );
+    return faults.answer({ host, path, headers }, hosts.get(host) ?? (() => NOT_FOUND));
+  };
+  const server = createServer((request, response) => {
+    answer(request).then(
+      (reply) => send(response, reply),
+      (error: unknown) => send(response, { status: 500, headers: {}, body: String(error) }),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  ownHosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    archive,
+    faults,
+    requests,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};

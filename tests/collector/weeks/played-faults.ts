@@ -1,0 +1,88 @@
+import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
+import { addArchiveFaults, clearArchiveFaults } from '#deploy/local/world/control.ts';
+import type { WorldFaultInput } from '#deploy/local/world/world-faults.ts';
+import type { PlayedBrand, Weeks } from './played-weeks.ts';
+
+type ArchiveInput = Parameters<typeof addArchiveFaults>[1];
+
+/** One fault of the official library for each row of what the collector does about its answers. */
+export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => ArchiveInput>> = {
+  none: () => ({}),
+  'limit of the app': () => ({ next: [null, { kind: 'error', code: 4, regainMinutes: 20 }] }),
+  'limit of the user': () => ({
+    next: [
+      { kind: 'error', code: 17 },
+      { kind: 'error', code: 613 },
+    ],
+  }),
+  'limit of the page': () => ({ next: [{ kind: 'error', code: 32, regainMinutes: 45 }] }),
+  'blocked for a while': () => ({ next: [null, null, { kind: 'error', code: 368 }] }),
+  'limit of the use case': () => ({ next: [{ kind: 'error', code: 80_004, regainMinutes: 61 }] }),
+  'too much data': () => ({ ads_max: 20 }),
+  'unknown errors': () => ({
+    next: [{ kind: 'error', code: 1 }, null, { kind: 'error', code: 2 }, { kind: 'error', code: 2 }],
+  }),
+  'broken answers': () => ({
+    next: [{ kind: 'html' }, { kind: 'cut' }, null, { kind: 'network' }, { kind: 'large' }],
+  }),
+  'five broken answers in a row': () => ({
+    next: Array.from({ length: 5 }, () => ({ kind: 'html' as const })),
+  }),
+  'refused token': () => ({ next: [null, { kind: 'error', code: 190, message: 'Session has expired' }] }),
+  'missing permission': () => ({ next: [{ kind: 'error', code: 10, subcode: 2_332_002 }] }),
+  'permission withdrawn': () => ({ next: [{ kind: 'error', code: 200 }] }),
+  'refused page': (pageId) => ({ refused: [pageId] }),
+  'forgotten page': (pageId) => ({ forgotten: [pageId] }),
+  'endless list': () => ({ loops: true }),
+  'ads without a page': () => ({ zero_page_ids: true }),
+};
+
+/** One fault of a shop for each row of what the collector does about its answers. */
+export const SHOP_FAULTS: Readonly<Record<string, Omit<WorldFaultInput, 'host'>>> = {
+  none: { kind: 'status', status: 404, path: '/nowhere' },
+  'too many requests': { kind: 'status', status: 429, retry_after: 120 },
+  'too many requests without a time': { kind: 'status', status: 429, path: '/products.json' },
+  'robots refused': { kind: 'status', status: 430, path: '/products.json' },
+  unauthorized: { kind: 'status', status: 401 },
+  forbidden: { kind: 'status', status: 403, path: '/meta.json' },
+  locked: { kind: 'status', status: 423 },
+  'server error': { kind: 'status', status: 503, times: 2 },
+  'robots.txt is away': { kind: 'status', status: 500, path: '/robots.txt' },
+  'HTML for JSON': { kind: 'html', path: '/products.json' },
+  'answer without its end': { kind: 'cut', path: '/products.json' },
+  'answer too large': { kind: 'large', path: '/products.json' },
+  'closed connection': { kind: 'network' },
+  'closed shop': { kind: 'password', path: '/products.json' },
+  'wrong types': { kind: 'wrong_types', path: '/products.json' },
+  'wrong types of the count': { kind: 'wrong_types', path: '/meta.json' },
+  'deep JSON': { kind: 'deep', path: '/products.json' },
+  'another charset': { kind: 'charset', path: '/products.json' },
+  'a product twice': { kind: 'duplicate', path: '/products.json', times: null },
+  'an endless list': { kind: 'loop', path: '/products.json', times: null },
+  'redirect inward': { kind: 'redirect_inward' },
+  'redirect to itself': { kind: 'redirect_loop', path: '/products.json' },
+  'expired address': { kind: 'expired', path: '/products.json' },
+  'size that lies': { kind: 'size_lie', path: '/products.json' },
+};
+
+/** Sets the fault of the library for a day. */
+export const setArchiveFault = ({ world }: Weeks, name: string, brand: PlayedBrand): void => {
+  clearArchiveFaults(world.archive);
+  addArchiveFaults(world.archive, ARCHIVE_FAULTS[name]?.(brand.pages[0]?.id ?? '') ?? {});
+};
+
+/** Sets faults of shops for a day, each at a shop of its own, and returns their names by domain. */
+export const setShopFaults = (
+  { world, brands }: Weeks,
+  random: Random,
+  count: number,
+): ReadonlyMap<string, string> => {
+  world.faults.clear();
+  const names = Object.keys(SHOP_FAULTS);
+  const chosen = new Map<string, string>();
+  for (let number = 0; number < count; number += 1) {
+    chosen.set(random.pick(brands).brand.domain, random.pick(names));
+  }
+  world.faults.add([...chosen].map(([host, name]) => ({ host, ...SHOP_FAULTS[name] }) as WorldFaultInput));
+  return chosen;
+};
