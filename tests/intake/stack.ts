@@ -10,7 +10,7 @@ import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
-import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { type Database, openPool, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
 import { buildIntake } from '#services/intake/server/server.ts';
 import { issueCollectorKey, revokeCollector } from '#services/ops/collectors/operations.ts';
 import { createTestDatabase, createTestNats } from '../stack/database.ts';
@@ -62,7 +62,7 @@ export const openIntakeServer = async (
   resources.defer(() => server.stop());
   const folder = await mkdtemp(join(tmpdir(), 'intake-objects-'));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
-  const database = openPool(created.url, 4);
+  const database = openPool(created.url, 4, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
   resources.defer(() => database.end());
   await createCollectorTables(database);
   const nats = resources.use(await openNats(server.url, 'test'));

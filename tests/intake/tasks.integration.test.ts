@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type LeasedTask, LeaseTasksReply, TaskEndReply } from '#contracts/intake/tasks.ts';
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { countTasks } from '#application/collectors/collector-tasks.ts';
 import { endTask, leaseTasks, LEASES_MAX } from '#services/intake/tasks/task-store.ts';
@@ -334,6 +335,18 @@ describe('tasks', () => {
     );
     expect(rows).toEqual([{ done: 3 }]);
   });
+});
+
+test('tasks are 503 with retry-after when the requests before them do not end', async () => {
+  const client = await server.database.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCKS.intakeTasks]);
+    const reply = await post('', null);
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '5']);
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [ADVISORY_LOCKS.intakeTasks]);
+    client.release();
+  }
 });
 
 test('tasks are 503 with retry-after while Postgres refuses connections', async () => {

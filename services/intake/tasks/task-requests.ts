@@ -27,6 +27,8 @@ const BODY_TIMEOUT_MS = 10_000;
 /** Seconds until a request is sent again while Postgres is away. */
 const RETRY_SECONDS = 5;
 const DETAILS_MAX = 20;
+/** SQLSTATE of a statement that took too long: other requests hold the tasks, or Postgres is overloaded. */
+const QUERY_CANCELED = '57014';
 
 export type TaskRequests = {
   readonly database: Database;
@@ -82,12 +84,14 @@ const readJson = async <T>(
   );
 };
 
-/** Runs database work. Throws `unavailable` while Postgres is away. */
+const isTooSlow = (error: unknown): boolean => (error as { code?: unknown }).code === QUERY_CANCELED;
+
+/** Runs database work. Throws `unavailable` while Postgres is away or too slow. */
 const whileAvailable = async <T>(log: Log, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
-    if (!isConnectionFailure(error)) throw error;
+    if (!isConnectionFailure(error) && !isTooSlow(error)) throw error;
     log.warn({ err: error }, 'tasks not available');
     throw new IntakeRefusal('unavailable', 'Tasks cannot be read now. Send the request again later.', {
       retryAfterSeconds: RETRY_SECONDS,
