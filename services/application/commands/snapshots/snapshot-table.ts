@@ -45,7 +45,7 @@ type Row = {
   readonly checksum: string;
 };
 
-/** Opens the table of snapshots. Creates it before the first snapshot, and again after an operator dropped it. */
+/** Opens the table of snapshots. Its first use creates it, also after an operator dropped it. */
 export const openSnapshotTable = (pool: Database): SnapshotTable => {
   const whileMissing = async <T>(query: Promise<T>, otherwise: () => Promise<T>): Promise<T> => {
     try {
@@ -55,6 +55,8 @@ export const openSnapshotTable = (pool: Database): SnapshotTable => {
       return await otherwise();
     }
   };
+  const install = (): Promise<void> =>
+    installSchema(pool, { lock: ADVISORY_LOCKS.snapshotSchema, sql: SCHEMA });
   const write = async ({ stream, version, revision, eventId, state }: Snapshot): Promise<void> => {
     const values = [stream, version, revision.toString(), eventId, state, crc32(state)];
     await pool.query({ name: 'snapshot_store', text: STORE, values });
@@ -62,14 +64,17 @@ export const openSnapshotTable = (pool: Database): SnapshotTable => {
   return {
     find: async (stream, version) => {
       const text = { name: 'snapshot_find', text: FIND, values: [stream, version] };
-      const { rows } = await whileMissing(pool.query<Row>(text), async () => ({ rows: [] as Row[] }));
+      const { rows } = await whileMissing(pool.query<Row>(text), async () => {
+        await install();
+        return { rows: [] as Row[] };
+      });
       const [row] = rows;
       if (row === undefined || Number(row.checksum) !== crc32(row.state)) return null;
       return { stream, version, revision: BigInt(row.revision), eventId: row.event_id, state: row.state };
     },
     store: (snapshot) =>
       whileMissing(write(snapshot), async () => {
-        await installSchema(pool, { lock: ADVISORY_LOCKS.snapshotSchema, sql: SCHEMA });
+        await install();
         await write(snapshot);
       }),
     remove: async ({ stream, eventId }) => {
