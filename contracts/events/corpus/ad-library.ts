@@ -3,6 +3,7 @@ import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
 import type { AdAttributed, AdObservationCorrected, ScanCorrected } from './ad-library-corrections.ts';
 import type {
+  AdCardContent,
   AdContent,
   AdCounted,
   AdsNow,
@@ -137,13 +138,18 @@ export type AdReturned = Event<
 /** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 per event. */
 export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonly string[] }>;
 
-/** Fields that the scan left blank, per ad. A late scan reads them to decide what its own fields changed. */
+/** What the scan left blank, per ad. A late scan reads it to decide what its own fields changed. */
 export type LeftBlank = {
   /**
    * Fields of these ads that an earlier scan showed and this one left blank. Absent: the blank fields of the scan
    * before, without the fields that this scan changed.
    */
   readonly blank?: readonly BlankField[];
+  /**
+   * Cards as the scan showed them, of ads whose cards differ from those of the look before in blanks, or in texts that the
+   * comparison ignores. The recorded content has the blanks filled. Older releases do not record them.
+   */
+  readonly cards?: readonly { readonly ad_id: string; readonly cards: readonly AdCardContent[] }[];
 };
 
 /**

@@ -23,6 +23,27 @@ export const cardsKey = (cards: Cards): string =>
     .toSorted()
     .join('\n');
 
+/** Returns all that cards show, without spelling; the order of the cards does not matter. */
+const shownKey = (cards: Cards): string =>
+  cards
+    .map((card) =>
+      JSON.stringify([
+        ...cardTexts(card),
+        textKey(card.link_description ?? ''),
+        textKey(card.cta_text ?? ''),
+        linkOf(card),
+      ]),
+    )
+    .toSorted()
+    .join('\n');
+
+/**
+ * Returns the cards of a scan if they show something else than the look before, apart from spelling, else `null`. `before`:
+ * the cards as the look before showed them, or as the events of this scan state them.
+ */
+export const cardsToState = (before: Cards, shown: Cards): Cards | null =>
+  shown.length === 0 || shownKey(before) === shownKey(shown) ? null : shown;
+
 const areSame = (one: AdCardContent, other: AdCardContent): boolean =>
   cardTexts(one).join('|') === cardTexts(other).join('|');
 

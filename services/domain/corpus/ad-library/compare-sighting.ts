@@ -4,6 +4,7 @@ import type { AdObservationCorrected } from '#contracts/events/corpus/ad-library
 import type { AdContent, BlankField } from '#contracts/events/corpus/ad-library-values.ts';
 import type { AdDetailsObserved, AdLibraryEvent, AdsReworded } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { cardsToState } from './ad-cards.ts';
 import { changesOf, compareContent, withExistingCards, pick } from './ad-content.ts';
 import { isCollectorDifference } from './collector-differences.ts';
 import { countedOf, excerptOf, saidCountries, type ScanHeader, sightingOf } from './scan.ts';
@@ -16,7 +17,7 @@ import {
   type ScannedPage,
   standingOf,
 } from './state.ts';
-import { withLook } from './timeline.ts';
+import { cardsSince, withLook } from './timeline.ts';
 
 /** Comparison of a running ad in a scan with its recorded state (rules 4 to 6). */
 
@@ -184,6 +185,7 @@ export const updateInactiveAd = (
   if (Object.keys(shown).length === 0 && !details && stopped_on === existing.stopped_on) return null;
   const { started_on, page_id, page_name, countries, added_countries, requested_countries, branded_content } =
     details?.data ?? { ...existing, added_countries: [] };
+  const cards = cardsToState(shown.cards ?? cardsSince(existing.looks), ad.cards);
   const optional = {
     ...((requested_countries ?? existing.requested_countries)
       ? { requested_countries: requested_countries ?? countries }
@@ -196,6 +198,7 @@ export const updateInactiveAd = (
     kind: 'ended' as const,
     shown: {
       ...shown,
+      ...(cards ? { cards } : {}),
       ...(started_on === existing.started_on ? {} : { started_on }),
       ...(page_id === existing.page_id ? {} : { page_id, page_name }),
       countries: added_countries,

@@ -1,20 +1,20 @@
 import { isEqual } from 'es-toolkit/predicate/isEqual';
 import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
-import type { AdsNow, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
+import type { AdContent, AdsNow, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { cardsToState } from './ad-cards.ts';
 import { contentOf } from './ad-content.ts';
 import { compareSighting, type RewordedAd, updateInactiveAd } from './compare-sighting.ts';
 import type { AdLook } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { aspectsOf } from './collector-differences.ts';
 import { absenceOf, lastLookBefore, type LookHistory, noveltyOf } from './looks.ts';
 import {
-  addToGroup,
-  type BlankGroups,
   countedOf,
   endedInLibrary,
   excerptOf,
   saidCountries,
   type ScanHeader,
+  type SeenAd,
   sightingOf,
   slicesOf,
 } from './scan.ts';
@@ -30,7 +30,7 @@ import {
   NO_PAGE,
 } from './state.ts';
 import { evolve } from './evolve.ts';
-import { blankFields, blankSince } from './timeline.ts';
+import { blankFields, blankSince, cardsSince } from './timeline.ts';
 import type { Decider } from '#domain/decider.ts';
 import { boundedGroups, withFittingNames } from '#domain/event-size-limit.ts';
 
@@ -110,6 +110,7 @@ const startAd = (scan: ScanHeader, ad: ObservedAd, history: LookHistory): AdLibr
 
 /** Returns the ad after these events. */
 const afterEvents = (ad: AdState, events: readonly AdLibraryEvent[]): AdState => {
+  if (events.length === 0) return ad;
   const state = emptyLibrary();
   state.ads.set(ad.ad_id, ad);
   for (const event of events) evolve(state, event);
@@ -187,8 +188,8 @@ export const recordSightings =
     if (state.recordedScans.has(scan.scan_id)) return [];
     const covered = scan.complete ? scan.pageIds.difference(scan.partialPages) : new Set<string>();
     const events: AdLibraryEvent[] = [];
-    const seen: BlankGroups = new Map();
-    const ended: BlankGroups = new Map();
+    const seen: SeenAd[] = [];
+    const ended: SeenAd[] = [];
     const rewordings: RewordedAd[] = [];
     for (const ad of ads) {
       const existing = state.ads.get(ad.ad_id);
@@ -200,35 +201,40 @@ export const recordSightings =
       const page = state.pages.get(existing.page_id ?? NO_PAGE);
       const blank = blankFields({ ...existing, ...existing.content }, ad);
       const isBlankChanged = !isEqual(blank, blankSince(existing.looks));
-      const stated = isBlankChanged ? blank : null;
+      const leftBlank = (cardsBefore: AdContent['cards']): SeenAd => ({
+        ad_id: ad.ad_id,
+        blank: isBlankChanged ? blank : null,
+        cards: cardsToState(cardsBefore, ad.cards),
+      });
       if (endedInLibrary(ad, scan.scanned_at)) {
         if (existing.status !== 'inactive') {
           const { events: changes } = compareSighting(scan, ad, existing, page, differences);
-          events.push(...changes, stopAd(scan, ad, existing, afterEvents(existing, changes), page));
-          if (isBlankChanged) addToGroup(ended, ad.ad_id, stated);
+          const changed = afterEvents(existing, changes);
+          events.push(...changes, stopAd(scan, ad, existing, changed, page));
+          const stated = leftBlank(cardsSince(changed.looks));
+          if (isBlankChanged || stated.cards) ended.push(stated);
           continue;
         }
         const update = updateInactiveAd(scan, existing, ad, blank);
+        const stated = leftBlank(cardsSince(existing.looks));
         if (update) events.push(update);
-        else if (isBlankChanged || !isRecordedLook(scan, existing, 'ended', covered)) {
-          addToGroup(ended, ad.ad_id, stated);
+        else if (isBlankChanged || stated.cards || !isRecordedLook(scan, existing, 'ended', covered)) {
+          ended.push(stated);
         }
         continue;
       }
       const isReturned = existing.status === 'inactive';
       if (isReturned) events.push(returnAd(scan, existing));
-      if (isBlankChanged || (!isReturned && needsSeenEvent(scan, existing, page, covered))) {
-        addToGroup(seen, ad.ad_id, stated);
-      }
       const compared = compareSighting(scan, ad, existing, page, differences);
+      const { looks } = afterEvents(existing, compared.events);
+      const stated = leftBlank(compared.reworded?.wording.cards ?? cardsSince(looks));
+      if (isBlankChanged || stated.cards || (!isReturned && needsSeenEvent(scan, existing, page, covered))) {
+        seen.push(stated);
+      }
       events.push(...compared.events);
       if (compared.reworded) rewordings.push(compared.reworded);
     }
     const sighting = sightingOf(scan);
-    for (const slice of slicesOf(seen)) events.push({ type: 'AdsSeen', data: { ...sighting, ...slice } });
-    for (const slice of slicesOf(ended)) {
-      events.push({ type: 'AdsStillInactive', data: { ...sighting, kind: 'ended', ...slice } });
-    }
     for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_EVENT, REWORDED_ADS_PER_EVENT)) {
       events.push({
         type: 'AdsReworded',
@@ -240,6 +246,10 @@ export const recordSightings =
           ads: slice,
         },
       });
+    }
+    for (const slice of slicesOf(seen)) events.push({ type: 'AdsSeen', data: { ...sighting, ...slice } });
+    for (const slice of slicesOf(ended)) {
+      events.push({ type: 'AdsStillInactive', data: { ...sighting, kind: 'ended', ...slice } });
     }
     return events;
   };

@@ -1,7 +1,7 @@
 import { mapValues } from 'es-toolkit/object/mapValues';
 import { omit } from 'es-toolkit/object/omit';
 import { pickBy } from 'es-toolkit/object/pickBy';
-import type { AdLibraryEvent, AdStarted } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, AdStarted, LeftBlank } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent, BlankField, ShownFields } from '#contracts/events/corpus/ad-library-values.ts';
 import type { AdLook, AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { isBlank, withChanges } from './ad-content.ts';
@@ -31,6 +31,9 @@ const shownAtStart = (data: AdStarted['data']): ShownFields => ({
   countries: data.countries,
   ...(data.branded_content ? { branded_content: data.branded_content } : {}),
 });
+
+const cardsByAd = (cards: LeftBlank['cards']): ReadonlyMap<string, ShownFields> =>
+  new Map((cards ?? []).map(({ ad_id, cards: shown }) => [ad_id, { cards: shown }]));
 
 const later = (a: string | null, b: string): string => (a !== null && a > b ? a : b);
 
@@ -199,7 +202,8 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
         );
       }
       return state;
-    case 'AdsSeen':
+    case 'AdsSeen': {
+      const cards = cardsByAd(event.data.cards);
       for (const adId of event.data.ad_ids) {
         update(
           adId,
@@ -209,16 +213,19 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
             seen_at: later(ad.seen_at, observed_at),
           }),
           'running',
-          {},
+          cards.get(adId),
           event.data.blank,
         );
       }
       return state;
-    case 'AdsStillInactive':
+    }
+    case 'AdsStillInactive': {
+      const cards = cardsByAd(event.data.cards);
       for (const adId of event.data.ad_ids) {
-        update(adId, () => ({}), event.data.kind, {}, event.data.blank);
+        update(adId, () => ({}), event.data.kind, cards.get(adId), event.data.blank);
       }
       return state;
+    }
     case 'AdsReworded':
       for (const { ad_id, wording } of event.data.ads) {
         update(

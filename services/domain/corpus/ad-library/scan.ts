@@ -1,6 +1,8 @@
 import { chunk } from 'es-toolkit/array/chunk';
+import { partition } from 'es-toolkit/array/partition';
 import type { LastLook, ScanCorrected } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type {
+  AdCardContent,
   AdContent,
   AdCounted,
   AdsNow,
@@ -10,7 +12,7 @@ import type {
 import { type AdExcerpt, excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { utcDate } from '#contracts/values/time.ts';
-import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
+import { boundedGroups, BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 import { formatOf, type AdState } from './state.ts';
 
 /** Data of a library scan apart from its ads, and the fields that its events have in common. */
@@ -83,23 +85,32 @@ export const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
 export const saidCountries = (scan: ScanHeader, ad: ObservedAd): readonly string[] =>
   ad.countries ?? (scan.countries.length === 1 ? scan.countries : []);
 
-/**
- * Ads of a bulk event, grouped by the fields that the scan left blank. `null`: the same fields as in the look before.
- */
-export type BlankGroups = Map<
-  string,
-  { readonly blank: readonly BlankField[] | null; readonly ad_ids: string[] }
->;
-
-export const addToGroup = (groups: BlankGroups, adId: string, blank: readonly BlankField[] | null): void => {
-  const key = JSON.stringify(blank);
-  const group = groups.get(key) ?? { blank, ad_ids: [] };
-  groups.set(key, group);
-  group.ad_ids.push(adId);
+/** An ad of a bulk event with what the scan left blank of it. `null`: as in the look before. */
+export type SeenAd = {
+  readonly ad_id: string;
+  readonly blank: readonly BlankField[] | null;
+  readonly cards: readonly AdCardContent[] | null;
 };
 
-/** Returns the ads in slices that fit into one event each. */
-export const slicesOf = (groups: BlankGroups) =>
-  [...groups.values()].flatMap(({ blank, ad_ids }) =>
-    chunk(ad_ids, BULK_IDS_MAX).map((slice) => ({ ad_ids: slice, ...(blank ? { blank } : {}) })),
-  );
+/** Maximum JSON characters of the cards in one event. In any script they then fit into one append. */
+const CARDS_CHARACTERS_PER_EVENT = 200_000;
+
+/** Returns the ads in slices that fit into one event each. Ads of one slice left the same fields blank. */
+export const slicesOf = (ads: readonly SeenAd[]) =>
+  [...Map.groupBy(ads, ({ blank }) => JSON.stringify(blank)).values()].flatMap((ofBlank) => {
+    const stated = ofBlank[0]?.blank ? { blank: ofBlank[0].blank } : {};
+    const [withCards, others] = partition(ofBlank, ({ cards }) => cards !== null);
+    const ids = chunk(
+      others.map(({ ad_id }) => ad_id),
+      BULK_IDS_MAX,
+    );
+    const cards = withCards.map(({ ad_id, cards: shown }) => ({ ad_id, cards: shown ?? [] }));
+    return [
+      ...ids.map((ad_ids) => ({ ad_ids, ...stated })),
+      ...boundedGroups(cards, CARDS_CHARACTERS_PER_EVENT, BULK_IDS_MAX).map((group) => ({
+        ad_ids: group.map(({ ad_id }) => ad_id),
+        ...stated,
+        cards: group,
+      })),
+    ];
+  });

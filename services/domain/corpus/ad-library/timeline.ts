@@ -4,7 +4,7 @@ import { omit } from 'es-toolkit/object/omit';
 import { omitBy } from 'es-toolkit/object/omitBy';
 import { pick } from 'es-toolkit/object/pick';
 import type { AdLook } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { BlankField, ShownFields } from '#contracts/events/corpus/ad-library-values.ts';
+import type { AdCardContent, BlankField, ShownFields } from '#contracts/events/corpus/ad-library-values.ts';
 import { isBlank } from './ad-content.ts';
 
 /**
@@ -64,6 +64,10 @@ export const blankFields = (
 /** Returns the fields that the last look which showed the ad left blank. */
 export const blankSince = (looks: readonly AdLook[]): readonly BlankField[] =>
   looks.findLast(({ kind, blank }) => kind !== 'absent' || blank)?.blank ?? [];
+
+/** Returns the cards that the last look with cards showed. */
+export const cardsSince = (looks: readonly AdLook[]): readonly AdCardContent[] =>
+  looks.findLast(({ shown }) => !isBlank(shown?.cards))?.shown?.cards ?? [];
 
 /** Maximum looks of an ad. Of more, the two oldest become one. */
 const LOOKS_MAX = 200;
