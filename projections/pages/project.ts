@@ -106,24 +106,38 @@ const fullAd = ({ ad_id, status, content }: AdRecord): AdMove => ({
   active: status !== 'inactive',
 });
 
+/** Returns the links of each scan that showed others than the scan before. */
+const linksOfLooks = ({ looks }: AdRecord): readonly { readonly link: string; readonly at: string }[] =>
+  looks.flatMap(({ kind, shown, observed_at }) =>
+    [shown?.link_url, ...(shown?.cards ?? []).map(({ link_url }) => link_url)].flatMap((link) =>
+      // An absence with links stands for older looks, whose times are lost.
+      kind === 'absent' || link === null || link === undefined ? [] : [{ link, at: observed_at }],
+    ),
+  );
+
 /**
- * Returns the changes of an ad that a late scan corrects. The event tells when the ad led elsewhere; for other links
- * of a known ad it does not.
+ * Returns the changes of an ad that a late scan corrects. Its looks tell when the ad led where; events of older releases
+ * may lack the looks of known ads.
  */
 const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
   const { before, after, added, observed_at } = event.data;
-  const led = added.flatMap(({ to_url, observed_at: at }) => {
-    const met = to_url === undefined ? null : recordPage(to_url, { at });
+  const looked = linksOfLooks(after);
+  const led = [
+    ...looked,
+    ...added.flatMap(({ to_url, observed_at: at }) => (to_url === undefined ? [] : [{ link: to_url, at }])),
+  ].flatMap(({ link, at }) => {
+    const met = recordPage(link, { at });
     return met ? [met.change] : [];
   });
-  const earlier = added.flatMap(({ from_url, to_url }) =>
-    [from_url, to_url].filter((url) => url !== undefined),
-  );
+  const earlier = [
+    ...looked.map(({ link }) => link),
+    ...added.flatMap(({ from_url, to_url }) => [from_url, to_url].filter((url) => url !== undefined)),
+  ];
   return [
     ...led,
     ...moveAd(
       event,
-      { ...fullAd(after), earlier },
+      { ...fullAd(after), earlier: [...new Set(earlier)] },
       before === null ? { at: observed_at } : { assumed_at: observed_at },
     ),
   ];
@@ -178,7 +192,7 @@ const projectPage = (event: LandingPageEvent): readonly Change[] => {
 /** Landing pages: destinations of ads, joined with what was scraped and classified. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
-  version: 8,
+  version: 9,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

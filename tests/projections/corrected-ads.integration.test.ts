@@ -104,6 +104,31 @@ describe('an ad that a late scan corrects', () => {
         ],
       );
   });
+
+  it('dates its landing pages by the first looks that showed the links', async () => {
+    const [now, then] = ['https://a.example/now', 'https://a.example/then'];
+    const look = (day: number, link_url: string) => ({
+      scan_id: scanOf('a', day),
+      observed_at: at(day),
+      kind: 'running' as const,
+      shown: { link_url },
+    });
+    const { events } = story()
+      .start('a', AD, 6, {}, { link_url: now })
+      .correct(AD, 4, { first_seen_at: at(3), looks: [look(3, now), look(4, then), look(6, now)] });
+    await given(events)
+      .into(pages)
+      .shows(
+        async (db) =>
+          parsed((await listPages(db, { brandId: idOf('a'), sort: 'newest' }, FIRST)).items).map(
+            ({ page_url, total_ads, first_seen_at }) => [page_url, total_ads, first_seen_at],
+          ),
+        [
+          [then, 1, at(4)],
+          [now, 1, at(3)],
+        ],
+      );
+  });
 });
 
 describe('an ad that moves to another brand', () => {
