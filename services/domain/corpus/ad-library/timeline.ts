@@ -71,22 +71,35 @@ export const cardsSince = (looks: readonly AdLook[]): readonly AdCardContent[] =
 
 /** Maximum looks of an ad. Of more, the two oldest become one. */
 const LOOKS_MAX = 200;
-/** Maximum JSON characters of the looks in one event, which also holds the content of the ad. */
+/** Number of looks whose characters are not counted. */
+const LOOKS_UNCOUNTED = 20;
+/** Maximum JSON characters of the looks in one event, which also holds the content of the ad, and of more looks than those. */
 const LOOKS_CHARACTERS_MAX = 100_000;
 
+const charactersOf = (looks: readonly AdLook[]): number => JSON.stringify(looks).length;
+
+const isTooMuch = (looks: readonly AdLook[]): boolean =>
+  looks.length > LOOKS_MAX ||
+  (looks.length > LOOKS_UNCOUNTED && charactersOf(looks) > LOOKS_CHARACTERS_MAX);
+
+/** Bounds what an ad keeps, such as one whose long text changes with each scan. */
 const bounded = (looks: readonly AdLook[]): readonly AdLook[] => {
-  const [first, second, ...others] = looks;
-  if (looks.length <= LOOKS_MAX || !first || !second) return looks;
-  const blank = second.kind === 'absent' ? first.blank : second.blank;
-  const shown = { ...first.shown, ...second.shown };
-  return [{ ...omit(second, ['blank']), shown, ...(blank ? { blank } : {}) }, ...others];
+  let kept = looks;
+  while (isTooMuch(kept)) {
+    const [first, second, ...others] = kept;
+    if (!first || !second) return kept;
+    const blank = second.kind === 'absent' ? first.blank : second.blank;
+    const shown = { ...first.shown, ...second.shown };
+    kept = [{ ...omit(second, ['blank']), shown, ...(blank ? { blank } : {}) }, ...others];
+  }
+  return kept;
 };
 
 /**
  * Returns the looks as an event holds them. Very long texts are left out: a replay then takes the text as unchanged.
  */
 export const looksForEvent = (looks: readonly AdLook[]): readonly AdLook[] => {
-  if (JSON.stringify(looks).length <= LOOKS_CHARACTERS_MAX) return looks;
+  if (charactersOf(looks) <= LOOKS_CHARACTERS_MAX) return looks;
   return looks.map(({ shown, ...look }) => ({
     ...look,
     shown: pick(shown ?? {}, ['page_id', 'page_name', 'started_on', 'countries', ...OF_ONE_SCAN]),

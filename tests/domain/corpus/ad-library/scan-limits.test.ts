@@ -106,3 +106,16 @@ it('the end of a scan fits into one append with any number of pages, whose names
     expect(data.pages.every(({ page_name }) => page_name?.endsWith(CUT_MARK))).toBe(true);
   }
 });
+
+it('an ad whose long text changes with each scan keeps looks of a limited length', () => {
+  const shop = library();
+  for (let day = 0; day < 60; day += 1) {
+    const at = new Date(Date.UTC(2026, 4, 1 + day, 10)).toISOString();
+    shop.scan({ at }, [ad(1, { body: (day % 2 === 0 ? 'a' : 'b').repeat(10_000) })]);
+  }
+  const [known] = [...shop.state.ads.values()];
+  expect(known?.looks.length).toBeGreaterThan(15);
+  // The last twenty looks stay, however long they are.
+  expect(bytesOf(known?.looks ?? [])).toBeLessThan(20 * 11_000);
+  expect(known?.first_seen_at).toBe('2026-05-01T10:00:00.000Z');
+});
