@@ -79,8 +79,7 @@ const LOOKS_CHARACTERS_MAX = 100_000;
 const charactersOf = (looks: readonly AdLook[]): number => JSON.stringify(looks).length;
 
 const isTooMuch = (looks: readonly AdLook[]): boolean =>
-  looks.length > LOOKS_MAX ||
-  (looks.length > LOOKS_UNCOUNTED && charactersOf(looks) > LOOKS_CHARACTERS_MAX);
+  looks.length > LOOKS_MAX || (looks.length > LOOKS_UNCOUNTED && charactersOf(looks) > LOOKS_CHARACTERS_MAX);
 
 /** Bounds what an ad keeps, such as one whose long text changes with each scan. */
 const bounded = (looks: readonly AdLook[]): readonly AdLook[] => {
