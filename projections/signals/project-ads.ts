@@ -18,7 +18,10 @@ const startAd = (event: LibraryEvent, { data }: AdStarted): readonly Change[] =>
   const news = novelty === 'news';
   const page = { social_page_id: page_id, page_name };
   return [
-    addStep(data, { plus: data.format, uncovered: news ? 0 : 1 }),
+    addStep(
+      { ...data, observed_at: data.counted_since ?? data.observed_at },
+      { plus: data.format, uncovered: news ? 0 : 1 },
+    ),
     ...(news ? [putOccurrence(event, ad_id, { ...data, kind: 'started' })] : []),
     ...(news && isSaleCopy(textsOf(content)) ? [nameAd(data, 'sale', { ...data, cause: 'started' })] : []),
     ...meetLinks(data, content, { ad_id, news, ...page }),

@@ -56,6 +56,8 @@ export type AdStarted = Event<
        * scan, which did not show the ad.
        */
       readonly missing_since: string | null;
+      /** The ad counts from this time on, because its scan is history only. Absent: from the time of the scan. */
+      readonly counted_since?: string;
       readonly collector: string;
       /** Countries that the scan requested, when the ad is not said to run in exactly these. */
       readonly requested_countries?: readonly string[];
@@ -138,7 +140,7 @@ export type AdReturned = Event<
 /** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 per event. */
 export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonly string[] }>;
 
-/** What the scan left blank, per ad. A late scan reads it to decide what its own fields changed. */
+/** The blanks of the scan, per ad. A late scan reads them to decide what its own fields changed. */
 export type LeftBlank = {
   /**
    * Fields of these ads that an earlier scan showed and this one left blank. Absent: the blank fields of the scan

@@ -10,6 +10,7 @@ import {
   tallyDifferences,
 } from '#domain/corpus/ad-library/collector-differences.ts';
 import { closeLateScan, correctAds } from '#domain/corpus/ad-library/late-scan.ts';
+import { closeHistoryScan } from '#domain/corpus/ad-library/late/history-scan.ts';
 import { emptyLateTotals, type LateScan } from '#domain/corpus/ad-library/late/replay-both.ts';
 import { type LinkPeriod, pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
@@ -17,7 +18,7 @@ import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
 import { adsOfChunk, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
-import { latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
+import { hasScans, latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
 import { adsMovedBefore, extentOfSharedAds, type OwnedAd, shareAds, sharedAdIds } from './late/shared-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import { adsToDecideAgain, looksWithLateScan } from './late/recorded-looks.ts';
@@ -28,6 +29,7 @@ import {
   firstMeetings,
   linksOf,
   lookHistory,
+  looksAfter,
   looksSince,
   scannedForOf,
   scansOfBrand,
@@ -64,27 +66,29 @@ export class BecameLate extends Error {
 /** Totals of the brand's part of a scan; set when the part is decided. */
 export type PartTotals = { totals: ScanTotals | null };
 
+/** Returns the ads of a chunk that belong to the brand, and loads their recorded state. */
+const loadStagedAds = async (
+  { database, library, header }: BrandPart,
+  chunk: number,
+): Promise<readonly ObservedAd[]> => {
+  const ads = await stagedAds(database, header.scan_id, chunk, library.brandId);
+  const adIds = ads.map(({ ad_id }) => ad_id);
+  await loadAds(database, library, adIds);
+  return ads;
+};
+
 /**
  * Returns the differences that repeat on most ads (rule 6). Rule 6 needs the whole scan before anything is decided, so
  * this pass runs only if the collector changed. A resumed scan reuses the result of its open events.
  */
-const findDifferences = async ({
-  database,
-  library,
-  header,
-  chunks,
-}: BrandPart): Promise<readonly string[]> => {
+const findDifferences = async (part: BrandPart): Promise<readonly string[]> => {
+  const { library, header, chunks } = part;
   const { open } = library.state;
   if (open?.scan_id === header.scan_id && open.differences.length > 0) return open.differences;
   if (!collectorChanged(header, library.state)) return [];
   const tally = emptyTally();
   for (const chunk of chunks) {
-    const ads = await stagedAds(database, header.scan_id, chunk, library.brandId);
-    await loadAds(
-      database,
-      library,
-      ads.map(({ ad_id }) => ad_id),
-    );
+    const ads = await loadStagedAds(part, chunk);
     tallyDifferences(header, ads, tally)(library.state);
     library.state.ads.clear();
   }
@@ -125,30 +129,51 @@ const decideAbsences = async function* (
   }
 };
 
-/** Decides a scan that is not older than another, or too old to be decided again. */
+/** Decides a scan that is not older than another. */
 const decideInOrder = async function* (
   part: BrandPart,
   links: readonly LinkPeriod[],
   totals: PartTotals,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header, chunks, seen } = part;
-  const differences = header.isHistory ? [] : await findDifferences(part);
+  const differences = await findDifferences(part);
   for (const chunk of seen > 0 ? chunks : []) {
-    const ads = await stagedAds(database, header.scan_id, chunk, library.brandId);
-    await loadAds(
-      database,
-      library,
-      ads.map(({ ad_id }) => ad_id),
-    );
+    const ads = await loadStagedAds(part, chunk);
     const history = await lookHistory(database, header, newPagesOf(library, ads));
     yield recordSightings(header, ads, differences, history)(library.state);
   }
-  if (header.complete && !header.isHistory) yield* decideAbsences(database, library, header);
+  if (header.complete) yield* decideAbsences(database, library, header);
   const history = await lookHistory(database, header, [...header.pageIds]);
   const reliable = (await reliableScansOfDay(part, links)).get(header.scan_id) ?? false;
-  const end = { seen, reliable, late: header.isHistory };
-  const closing = recordScan(header, end, history)(library.state);
+  const closing = recordScan(header, { seen, reliable, late: false }, history)(library.state);
   totals.totals = closing[0]?.data.totals ?? null;
+  yield closing;
+};
+
+/** Decides a scan that is too old to be decided again: it adds its unknown ads and its day (rule 11). */
+const decideHistory = async function* (
+  part: BrandPart,
+  links: readonly LinkPeriod[],
+  totals: PartTotals,
+): AsyncGenerator<readonly AdLibraryEvent[]> {
+  const { database, library, chunks, seen } = part;
+  const { brandId } = library;
+  const scans = await scansOfBrand(database, brandId, part.header.scan_id, []);
+  const newest = scans.findLast(({ recorded, noLook }) => recorded && !noLook);
+  const header = { ...part.header, ...(newest ? { countedSince: newest.observed_at } : {}) };
+  for (const chunk of seen > 0 ? chunks : []) {
+    const ads = await loadStagedAds(part, chunk);
+    const looks = await looksAfter(database, header, [
+      ...new Set(ads.map(({ page_id }) => page_id ?? NO_PAGE)),
+    ]);
+    yield recordSightings(header, ads, [], looks)(library.state);
+  }
+  const history = await lookHistory(database, header, [...header.pageIds]);
+  const reliable = (await reliableScansOfDay(part, links)).get(header.scan_id) ?? false;
+  const end = { seen, reliable, late: true };
+  const moves = await movesOfBrand(database, brandId);
+  const closing = closeHistoryScan(header, end, history, scans, moves)(library.state);
+  totals.totals = closing.at(-1)?.data.totals ?? null;
   yield closing;
 };
 
@@ -277,7 +302,9 @@ export const decideForBrand = async function* (
   if (recorded.rows.length > 0) return;
   const isShown = part.seen > 0 || part.shared.size > 0;
   const staged = isShown ? await pagesOfStagedAds(database, header.scan_id, library.brandId) : [];
-  const order = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
+  const judged = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
+  // The first scan of a brand has no later look whose totals its ads could be added to.
+  const order = judged === 'history' && !(await hasScans(database, library.brandId)) ? 'late' : judged;
   if (order === 'late' && !part.isLate) throw new BecameLate(header.scan_id);
   const isAgain = part.shared.size > 0 || part.domain !== null;
   const lateness = order === 'in_order' && isAgain ? 'late' : order;
@@ -290,5 +317,6 @@ export const decideForBrand = async function* (
   if (!isConcerned) return;
   const partialPages = await partialPagesOf(part);
   const own = { ...part, header: { ...header, partialPages, isHistory: lateness === 'history' } };
-  yield* lateness === 'late' ? decideLate(own, links, totals) : decideInOrder(own, links, totals);
+  const decide = { late: decideLate, history: decideHistory, in_order: decideInOrder }[lateness];
+  yield* decide(own, links, totals);
 };

@@ -92,6 +92,26 @@ export const lookHistory = async (
   return { pages, searches: searches.rows };
 };
 
+/** Returns the complete scans after this one that named the pages. */
+export const looksAfter = async (
+  database: Database,
+  { scan_id, scanned_at }: ScanTime,
+  pageIds: readonly string[],
+): Promise<LookHistory> => {
+  const { rows } = await database.query<PageLook & { social_page_id: string }>(
+    `select p.social_page_id, s.scan_id, s.observed_at, s.countries
+     from ingest.scan_page p join ingest.scan s using (scan_id)
+     where p.social_page_id = any($1::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
+     order by s.observed_at, s.scan_id`,
+    [pageIds, scanned_at, scan_id],
+  );
+  const looks = Map.groupBy(rows, ({ social_page_id }) => social_page_id);
+  return {
+    pages: new Map([...looks].map(([pageId, ofPage]) => [pageId, { met_at: null, looks: ofPage }])),
+    searches: [],
+  };
+};
+
 /** Returns the complete scans that named the pages, after a time and before this scan, in the order of observation. */
 export const looksSince = async (
   database: Database,

@@ -1,5 +1,6 @@
 import { chunk } from 'es-toolkit/array/chunk';
-import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdCounted } from '#contracts/events/corpus/ad-library-values.ts';
+import type { AdExcerpt, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 import { type Absence, absenceOf, covers, type PageLook } from './looks.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
@@ -84,3 +85,33 @@ export const recordAbsences =
     }
     return events;
   };
+
+/**
+ * Returns the stop of an ad that only a scan of the past showed, at the later look that confirms it (rule 1). It is no
+ * news. `looks`: complete scans after that scan.
+ */
+export const stopSince = (
+  scan: ScanHeader,
+  confirmedAt: string,
+  looks: readonly PageLook[],
+  about: AdCounted & { readonly excerpt: AdExcerpt },
+): AdLibraryEvent[] => {
+  const look = looks.find(({ observed_at }) => observed_at === confirmedAt);
+  if (!look) return [];
+  return [
+    {
+      type: 'AdConfirmedInactive',
+      data: {
+        brand_id: scan.brand_id,
+        scan_id: look.scan_id,
+        observed_at: look.observed_at,
+        ...about,
+        basis: 'absence',
+        stopped_on: null,
+        last_seen_at: scan.scanned_at,
+        observed_running: true,
+        news: false,
+      },
+    },
+  ];
+};

@@ -7,6 +7,7 @@ import { contentOf } from './ad-content.ts';
 import { compareSighting, type RewordedAd, updateInactiveAd } from './compare-sighting.ts';
 import type { AdLook } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { aspectsOf } from './collector-differences.ts';
+import { stopSince } from './absences.ts';
 import { absenceOf, lastLookBefore, type LookHistory, noveltyOf } from './looks.ts';
 import {
   countedOf,
@@ -61,42 +62,46 @@ const REWORDED_ADS_PER_EVENT = 100;
 /** Maximum JSON characters of the wordings in one event. In any script they then fit into one append. */
 const REWORDED_CHARACTERS_PER_EVENT = 200_000;
 
-/** Returns the start of a new ad, and its stop if the library already shows it as ended. */
+/**
+ * Returns the start of a new ad, and its stop if the library already shows it as ended. For a scan that is history, the
+ * looks in `history` are those after the scan: they tell whether the ad is missing or has stopped since.
+ */
 const startAd = (scan: ScanHeader, ad: ObservedAd, history: LookHistory): AdLibraryEvent[] => {
   const novelty = scan.isHistory
     ? 'late'
     : noveltyOf(ad, lastLookBefore(scan, ad.page_id ?? NO_PAGE, history));
   const content = contentOf(ad);
   const countries = saidCountries(scan, ad);
-  const about = {
-    ...sightingOf(scan),
-    ad_id: ad.ad_id,
-    format: formatOf(content),
-    countries,
-    started_on: ad.started_on,
-  };
+  const counted = { ad_id: ad.ad_id, format: formatOf(content), countries, started_on: ad.started_on };
+  const about = { ...sightingOf(scan), ...counted };
   const { page_id, page_name } = ad;
+  const excerpt = excerptOf(page_id, page_name, content);
   const looks = history.pages.get(page_id ?? NO_PAGE)?.looks ?? [];
+  const isEnded = endedInLibrary(ad, scan.scanned_at);
   const absence =
-    scan.isHistory && page_id !== null ? absenceOf(scan.countries, scan.scanned_at, looks) : null;
+    scan.isHistory && page_id !== null && !isEnded ? absenceOf(scan.countries, scan.scanned_at, looks) : null;
   const { collector } = scan;
   const optional = {
     ...(isEqual(countries, scan.countries) ? {} : { requested_countries: scan.countries }),
     ...(ad.branded_content ? { branded_content: ad.branded_content } : {}),
+    ...(scan.countedSince && !isEnded && !absence?.confirmed_at ? { counted_since: scan.countedSince } : {}),
   };
-  const missing_since = absence?.missing_since ?? null;
+  const missing_since = absence?.confirmed_at === null ? absence.missing_since : null;
   const events: AdLibraryEvent[] = [
     {
       type: 'AdStarted',
       data: { ...about, page_id, page_name, novelty, missing_since, collector, content, ...optional },
     },
   ];
-  if (endedInLibrary(ad, scan.scanned_at)) {
+  if (absence?.confirmed_at) {
+    events.push(...stopSince(scan, absence.confirmed_at, looks, { ...counted, excerpt }));
+  }
+  if (isEnded) {
     events.push({
       type: 'AdConfirmedInactive',
       data: {
         ...about,
-        excerpt: excerptOf(page_id, page_name, content),
+        excerpt,
         basis: 'library',
         stopped_on: ad.stopped_on,
         last_seen_at: scan.scanned_at,
@@ -197,7 +202,12 @@ export const recordSightings =
         events.push(...startAd(scan, ad, history));
         continue;
       }
-      if (scan.isHistory) continue;
+      if (scan.isHistory) {
+        // An interruption may have left the start of the ad without its stop.
+        const isStarted = existing.status === 'active' && existing.looks[0]?.scan_id === scan.scan_id;
+        if (isStarted) events.push(...startAd(scan, ad, history).slice(1));
+        continue;
+      }
       const page = state.pages.get(existing.page_id ?? NO_PAGE);
       const blank = blankFields({ ...existing, ...existing.content }, ad);
       const isBlankChanged = !isEqual(blank, blankSince(existing.looks));

@@ -31,6 +31,8 @@ export type ScanHeader = {
   readonly partialPages: ReadonlySet<string>;
   /** True for a scan too old to be decided again: it adds its unknown ads and its day, and changes nothing else. */
   readonly isHistory: boolean;
+  /** For a scan that is history: time of the brand's newest look, whose totals its ads are added to. Absent: none. */
+  readonly countedSince?: string;
 };
 
 /** Returns the fields that every event of a scan has: brand, scan and time of the scan. */

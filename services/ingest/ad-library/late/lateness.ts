@@ -50,6 +50,16 @@ export const latenessForAny = async (
   return Date.parse(newest) - Date.parse(scanned_at) > LATE_DAYS_MAX * DAY_MS ? 'history' : 'late';
 };
 
+/** True when the brand's stream holds a scan that looked at it. */
+export const hasScans = async (database: Database, brandId: string): Promise<boolean> => {
+  const { rows } = await database.query({
+    name: 'ingest_has_scans',
+    text: 'select from ingest.recorded_scan where brand_id = $1 and not no_look limit 1',
+    values: [brandId],
+  });
+  return rows.length > 0;
+};
+
 /** True when a later scan or move is recorded for one of the brands, or a later complete scan of one of the pages. */
 export const isLateForAny = async (
   database: Database,
