@@ -87,8 +87,8 @@ export const recordAbsences =
   };
 
 /**
- * Returns the stop of an ad that only a scan of the past showed, at the later look that confirms it (rule 1). It is no
- * news. `looks`: complete scans after that scan.
+ * Returns the stop of an ad that only an older scan showed, at the time of the later scan that confirms it (rule 1). It is
+ * not news. `looks`: complete scans after that scan.
  */
 export const stopSince = (
   scan: ScanHeader,
