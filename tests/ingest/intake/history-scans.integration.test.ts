@@ -62,7 +62,7 @@ const readBrand = async (brand = BRAND) => {
   const { active_ads, total_ads } = parsed([found?.detail ?? '{}'])[0] ?? {};
   return {
     statuses: Object.fromEntries(ads.map((one) => [Number(String(one['id']).slice(-2)), one['status']])),
-    bodies: Object.fromEntries(ads.map(({ id, body }) => [Number(String(id).slice(-2)), body])),
+    bodies: Object.fromEntries(ads.map((one) => [Number(String(one['id']).slice(-2)), one['body']])),
     totals: { active_ads, total_ads },
     activeByDay: Object.fromEntries(days.map(({ date, active_ads: active }) => [date, active])),
     radar: radar.map(({ type }) => type),
