@@ -126,6 +126,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     ],
     settings: () => ({ SERVER_FAULTS_ALL: 1 }),
   },
+  replicas: {
+    about: '10,000 writes with a read after each, and 1,000 revocations, beside a standby that stands still',
+    files: ['tests/application/reads/standby.integration.test.ts'],
+    settings: (_seed, factor) => ({ REPLICA_PAIRS: 10_000 * factor, REPLICA_REVOCATIONS: 1_000 * factor }),
+  },
   benches: {
     about: 'every bench of a thousandth of its size, to its end; without a seed',
     files: ['tests/bench/tiny/tiny-benches.integration.test.ts'],

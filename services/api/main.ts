@@ -10,6 +10,7 @@ import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platf
 import { runProcess } from '#platform/process/run-process.ts';
 import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
+import { openReadDatabases } from '#application/reads/open-read-databases.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
@@ -31,7 +32,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
   );
   resources.defer(() => pool.end());
-  const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
+  const { db, replicas } = openReadDatabases(settings, resources);
   const accessDb = resources.use(openReadDatabase(DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL, { answerWithinMs: REQUEST_ANSWER_MS }));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
@@ -44,7 +45,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   });
 
   await waitForServers(log, signal, { DATABASE_URL });
-  await Promise.all([db.connect(), accessDb.connect()]);
+  await Promise.all([db, accessDb, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
@@ -69,6 +70,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   const app = buildApi({
     db,
     accessDb,
+    replicas,
     pool,
     eventStore,
     projectionWait,

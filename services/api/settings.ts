@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { emailSettings } from '#platform/channels/email.ts';
 import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
-import { Addresses, Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
+import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
@@ -11,7 +11,7 @@ const SECRET_MIN_LENGTH = 16;
 
 export const ApiSettings = z.object({
   ...serverSettings,
-  ...readDatabaseSettings,
+  ...replicaSettings,
   ...serviceSettings,
   API_HOST: z.string().default('127.0.0.1').describe('Where the API listens.'),
   API_PORT: Port.default(8080).describe('Port of the API.'),

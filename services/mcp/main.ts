@@ -1,6 +1,7 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
+import { openReadDatabases } from '#application/reads/open-read-databases.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { createThumbnails } from '#application/media/thumbnails.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
@@ -45,7 +46,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
   );
   resources.defer(() => pool.end());
-  const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
+  const { db, replicas } = openReadDatabases(settings, resources);
   // Tokens are private to this process: a role for reading does not see them, and a replica would be late.
   const tokens = resources.use(openReadDatabase(DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL, { answerWithinMs: REQUEST_ANSWER_MS }));
@@ -59,7 +60,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   });
 
   await waitForServers(log, signal, { DATABASE_URL });
-  await Promise.all([db.connect(), tokens.connect()]);
+  await Promise.all([db, tokens, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
   await createAuthorizationTables(pool);
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
@@ -82,6 +83,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   const objectStore = await openObjectStore(settings);
   const dependencies = createOperationDependencies({
     db,
+    replicas,
     pool,
     eventStore,
     projectionWait,
@@ -102,6 +104,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   });
   resources.use(dependencies.rateLimiter);
   resources.use(dependencies.keyUsage);
+  resources.use(dependencies.readRoutes);
 
   const connections = createConnections({
     pool,

@@ -23,16 +23,22 @@ const HOW_TO_ENCRYPT: Readonly<Record<ServerKind, string>> = {
   nats: 'use `tls://` and `ca_file=FILE`',
 };
 
+/** Separates the URLs of a list, but not the hosts of one URL. */
+const BETWEEN_URLS = /[\s,]+(?=[a-z+]+:\/\/)/i;
+
 /** Returns a fault for each server URL that leads to another host without encryption. */
 const plainTextFaults = (schema: z.ZodObject, values: Readonly<Record<string, unknown>>): string[] =>
   Object.entries(schema.shape).flatMap(([name, one]) => {
     const kind = (one as z.ZodType).meta()?.['server'] as ServerKind | undefined;
     const url = values[name];
     if (kind === undefined || typeof url !== 'string') return [];
-    return plainTextHosts(kind, url).map(
-      (host) =>
-        `${name}: the connection to ${host} would not be encrypted; ${HOW_TO_ENCRYPT[kind]}, or set ${ALLOW_PLAIN_TEXT}=true where the network between is yours alone`,
-    );
+    return url
+      .split(BETWEEN_URLS)
+      .flatMap((one) => plainTextHosts(kind, one))
+      .map(
+        (host) =>
+          `${name}: the connection to ${host} would not be encrypted; ${HOW_TO_ENCRYPT[kind]}, or set ${ALLOW_PLAIN_TEXT}=true where the network between is yours alone`,
+      );
   });
 
 /**
@@ -107,6 +113,12 @@ export const withoutCredentials = (url: string): string => {
   return `${scheme}${user === undefined ? '' : `${HIDDEN}@`}${location}${shown ? `?${shown.join('&')}` : ''}`;
 };
 
+/** Hides the credentials of a URL, or of each one of a list. */
+const showUrls = (value: unknown): unknown => {
+  if (typeof value === 'string') return withoutCredentials(value);
+  return Array.isArray(value) ? value.map(showUrls) : value;
+};
+
 /** Returns the settings with secrets hidden, for the log. The value of an unset setting is `null`. */
 export const showSettings = (
   schema: z.ZodObject,
@@ -117,10 +129,7 @@ export const showSettings = (
       const value = settings[name] ?? null;
       const secrecy = value === null ? null : secrecyOf(one as z.ZodType);
       if (secrecy === 'whole') return [name, HIDDEN];
-      return [
-        name,
-        secrecy === 'credentials' && typeof value === 'string' ? withoutCredentials(value) : value,
-      ];
+      return [name, secrecy === 'credentials' ? showUrls(value) : value];
     }),
   );
 
@@ -187,7 +196,24 @@ export const readDatabaseSettings = {
   READ_DATABASE_URL: serverUrl(
     'postgres',
     PostgresUrl.optional(),
-    'URL of the same Postgres, or of a replica, with a read-only role; `DATABASE_URL` when not set.',
+    'URL of the same Postgres with a read-only role; `DATABASE_URL` when not set.',
+  ),
+} as const;
+
+/** Maximum standbys of one process. */
+const REPLICAS_MAX = 16;
+
+/** Settings of processes whose reads may go to standbys. */
+export const replicaSettings = {
+  ...readDatabaseSettings,
+  READ_DATABASE_URLS: serverUrl(
+    'postgres',
+    z
+      .string()
+      .transform((text) => text.trim().split(BETWEEN_URLS))
+      .pipe(z.array(PostgresUrl).max(REPLICAS_MAX))
+      .optional(),
+    'URLs of streaming standbys of the same Postgres, with commas between, at most 16: reads of the API go to them. Keys, commands and waits use `DATABASE_URL`, and so do reads while a standby is gone or over 10 s late.',
   ),
 } as const;
 

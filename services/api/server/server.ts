@@ -162,6 +162,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   app.addHook('onClose', async () => {
     dependencies.rateLimiter[Symbol.dispose]();
     dependencies.idempotencyStore[Symbol.dispose]();
+    await dependencies.readRoutes[Symbol.asyncDispose]();
     await dependencies.keyUsage[Symbol.asyncDispose]();
   });
   return app;

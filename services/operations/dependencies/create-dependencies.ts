@@ -7,6 +7,7 @@ import { createWorkspaceCommands } from '#application/commands/workspace-command
 import type { MemberVault } from '#application/vault/member-vault.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
+import { createReadRoutes } from '#application/reads/read-routes.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { createCursors } from './cursors.ts';
 import type { OperationDependencies } from './dependencies.ts';
@@ -41,11 +42,13 @@ export type OperationResources = Pick<
   readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
   /** Connections for API keys only, to the primary, so that no read delays them. `db` when absent. */
   readonly accessDb?: ReadDatabase;
+  /** Standbys of the database, for reads. */
+  readonly replicas?: readonly ReadDatabase[];
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
 };
 
-/** Creates the dependencies of endpoint handlers. The caller disposes `rateLimiter` and `keyUsage`. */
+/** Creates the dependencies of endpoint handlers. The caller disposes `rateLimiter`, `keyUsage` and `readRoutes`. */
 export const createOperationDependencies = ({
   nats,
   cursorSecret,
@@ -54,6 +57,7 @@ export const createOperationDependencies = ({
   memberVault = null,
   secretVault = null,
   accessDb,
+  replicas = [],
   ...resources
 }: OperationResources): OperationDependencies => {
   const rateLimiter = createRateLimiter(resources.clock);
@@ -80,6 +84,11 @@ export const createOperationDependencies = ({
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
     heavyReads: createHeavyReads(),
-    readModelLag: createReadModelLag(resources.db),
+    readModelLag: createReadModelLag(),
+    readRoutes: createReadRoutes({
+      primary: resources.db,
+      replicas,
+      projectionWait: resources.projectionWait,
+    }),
   };
 };

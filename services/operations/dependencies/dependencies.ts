@@ -8,6 +8,7 @@ import type { Log } from '#platform/logger.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import type { ReadRoutes } from '#application/reads/read-routes.ts';
 import type { ProjectionWait } from '#application/commands/projection-wait.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { SigningSecrets } from '#application/vault/signing-secrets.ts';
@@ -23,7 +24,9 @@ import type { ReadModelLag } from './read-model-lag.ts';
 
 /** Dependencies of endpoint handlers. */
 export type OperationDependencies = {
+  /** Reads from the primary. The handler of a read gets the database of its route instead. */
   readonly db: ReadDatabase;
+  readonly readRoutes: ReadRoutes;
   readonly pool: Database;
   readonly eventStore: EventStore;
   readonly workspaceCommands: WorkspaceCommands;

@@ -1,5 +1,5 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { ReadRoute } from '#application/reads/read-routes.ts';
 import { oldestOf } from '../endpoint/reply.ts';
 
 /** Milliseconds for which a process trusts what it read of the lag. The projector counts the log once a second. */
@@ -21,34 +21,37 @@ const BEHIND = `
 /** Tells which read models are behind the log. */
 export type ReadModelLag = {
   /**
-   * Returns the last time at which none of the read models lacked an event, as ISO text. `null` when none of them is
-   * behind.
+   * Returns the last time at which none of the read models of a database lacked an event, as ISO text. `null` when none
+   * of them is behind.
    */
-  completeAt(readModels: readonly string[]): Promise<string | null>;
+  completeAt(route: ReadRoute, readModels: readonly string[]): Promise<string | null>;
 };
 
 type Behind = ReadonlyMap<string, string>;
+/** The lag of one database, as read last. */
+type Reading = { readonly behind: Promise<Behind>; readonly atMs: number };
 
-/** Reads the lag at most once per second. Concurrent callers share one query. */
-export const createReadModelLag = (db: ReadDatabase): ReadModelLag => {
-  let reading: Promise<Behind> | null = null;
-  let readAtMs = Number.NEGATIVE_INFINITY;
+const read = async ({ db }: ReadRoute): Promise<Behind> => {
+  const rows = await db.query<{ name: string; complete_at: string }>({ sql: BEHIND, values: [] });
+  return new Map(rows.map((row) => [row.name, row.complete_at]));
+};
 
-  const read = async (): Promise<Behind> => {
-    const rows = await db.query<{ name: string; complete_at: string }>({ sql: BEHIND, values: [] });
-    return new Map(rows.map((row) => [row.name, row.complete_at]));
+/** Reads the lag of each database at most once per second. Concurrent callers share one query. */
+export const createReadModelLag = (): ReadModelLag => {
+  const readings = new Map<string, Reading>();
+  const readingOf = (route: ReadRoute): Reading => {
+    const last = readings.get(route.name);
+    if (last && performance.now() - last.atMs <= TRUSTED_MS) return last;
+    const reading = { behind: read(route), atMs: performance.now() };
+    readings.set(route.name, reading);
+    reading.behind.catch(() => {
+      if (readings.get(route.name) === reading) readings.delete(route.name);
+    });
+    return reading;
   };
-
   return {
-    completeAt: async (readModels) => {
-      if (reading === null || performance.now() - readAtMs > TRUSTED_MS) {
-        readAtMs = performance.now();
-        reading = read();
-        reading.catch(() => {
-          reading = null;
-        });
-      }
-      const behind = await reading;
+    completeAt: async (route, readModels) => {
+      const behind = await readingOf(route).behind;
       return oldestOf(readModels.map((name) => behind.get(name) ?? null));
     },
   };

@@ -2,6 +2,7 @@ import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { withObservedLinks } from '#contracts/values/observed-link.ts';
 import { replaceStoredMedia } from '#contracts/values/stored-media.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { ReadRoute } from '#application/reads/read-routes.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import type { Call, Endpoint } from './define-endpoint.ts';
 import { createExecute } from './execute-command.ts';
@@ -28,22 +29,24 @@ const sharingScope = (endpoint: Endpoint, caller: Caller): string | null => {
 const asOfReply = async (
   endpoint: Endpoint,
   { asOf }: Reply,
+  route: ReadRoute,
   { readModelLag }: OperationDependencies,
 ): Promise<string | null> =>
-  asOf !== null || endpoint.method !== 'GET' ? asOf : readModelLag.completeAt(endpoint.reads);
+  asOf !== null || endpoint.method !== 'GET' ? asOf : readModelLag.completeAt(route, endpoint.reads);
 
 const callHandler = async (
   endpoint: Endpoint,
   call: HandlerCall,
+  route: ReadRoute,
   dependencies: OperationDependencies,
 ): Promise<Reply> => {
   const execute = createExecute(dependencies.workspaceCommands, call);
-  const db = dependencies.heavyReads.of(dependencies.db, call.caller.workspaceId);
+  const db = dependencies.heavyReads.of(route.db, call.caller.workspaceId);
   const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, {
     ...dependencies,
     db,
   });
-  const asOf = await asOfReply(endpoint, reply, dependencies);
+  const asOf = await asOfReply(endpoint, reply, route, dependencies);
   const { baseUrl, mediaLinks, clock } = dependencies;
   const located = withObservedLinks(reply.data).replaceAll(BASE_URL_MARK, baseUrl);
   return {
@@ -55,23 +58,29 @@ const callHandler = async (
 
 /**
  * Runs the handler, and replaces the base-URL mark and the placeholders of media files in its reply. Equal concurrent
- * reads run the handler once: `readKey` identifies endpoint and input of a read, and `createCall` is only used when the
- * handler runs.
+ * reads of one database run the handler once: `readKey` identifies endpoint and input of a read, and `createCall` is only
+ * used when the handler runs. A write reads from the primary, and so does the caller until its replica shows the write.
  */
-export const runEndpointHandler = (
+export const runEndpointHandler = async (
   endpoint: Endpoint,
   caller: Caller,
   readKey: string,
   createCall: () => HandlerCall,
   dependencies: OperationDependencies,
 ): Promise<Reply> => {
+  const { readRoutes, coalesceReads } = dependencies;
+  const route = endpoint.method === 'GET' ? readRoutes.routeOf(caller.keyId) : readRoutes.primary;
   const run = async (): Promise<Reply> => {
     try {
-      return await callHandler(endpoint, createCall(), dependencies);
+      return await callHandler(endpoint, createCall(), route, dependencies);
     } catch (error) {
       throw toOverload(error);
     }
   };
   const scope = sharingScope(endpoint, caller);
-  return scope === null ? run() : dependencies.coalesceReads(`${scope} ${readKey}`, run);
+  try {
+    return await (scope === null ? run() : coalesceReads(`${route.name} ${scope} ${readKey}`, run));
+  } finally {
+    readRoutes.saw(caller.keyId, route);
+  }
 };

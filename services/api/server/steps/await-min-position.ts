@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { RequestContext } from '../request-context.ts';
+import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
 /** A log position: an unsigned 64-bit number. */
@@ -19,5 +19,6 @@ export const awaitMinPosition = (
     const message = 'Send the value of `x-read-position` from an earlier reply, unchanged.';
     throw new Refusal('invalid_input', message, [{ path: 'min-position', message, code: 'invalid_format' }]);
   }
-  return dependencies.projectionWait.wait(context.endpoint.reads, BigInt(position)).then(() => undefined);
+  const { keyId } = callerOf(context);
+  return dependencies.readRoutes.waitFor(keyId, context.endpoint.reads, BigInt(position));
 };

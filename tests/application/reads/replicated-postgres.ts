@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.ts';
+
+/** A primary with a streaming standby, for tests of reads from standbys. */
+
+/** A standby must allow at least as many connections and senders as its primary. */
+const REPLICATING = { wal_level: 'replica', max_wal_senders: '4', shared_buffers: '64MB' };
+
+export type ReplicatedPostgres = AsyncDisposable & {
+  readonly primary: LocalPostgres;
+  readonly standby: LocalPostgres;
+  /** Starts the standby again on its port, after `standby.stop()`. */
+  startStandby(): Promise<void>;
+};
+
+const primaryConnection = (primaryUrl: string): string => {
+  const { hostname, port, username, password } = new URL(primaryUrl);
+  return `host=${hostname} port=${port} user=${username} password=${password}`;
+};
+
+/** Starts both servers. The standby begins as a copy of the primary while that is stopped. */
+export const startReplicatedPostgres = async (): Promise<ReplicatedPostgres> => {
+  const resources = new AsyncDisposableStack();
+  const home = await mkdtemp(join(tmpdir(), 'replicated-'));
+  await chmod(home, 0o755);
+  resources.defer(() => rm(home, { recursive: true, force: true }));
+  const folder = { primary: join(home, 'primary'), standby: join(home, 'standby') };
+  await (await startPostgres({ folder: folder.primary, port: 0, settings: REPLICATING })).stop();
+  await promisify(execFile)('cp', ['-a', folder.primary, folder.standby]);
+  await writeFile(join(folder.standby, 'cluster', 'standby.signal'), '', { mode: 0o644 });
+  const primary = await startPostgres({ folder: folder.primary, port: 0, settings: REPLICATING });
+  resources.defer(() => primary.stop());
+  const startStandby = (port: number): Promise<LocalPostgres> =>
+    startPostgres({
+      folder: folder.standby,
+      port,
+      settings: { ...REPLICATING, primary_conninfo: primaryConnection(primary.url) },
+    });
+  let standby = await startStandby(0);
+  resources.defer(() => standby.stop());
+  return {
+    primary,
+    get standby() {
+      return standby;
+    },
+    startStandby: async () => {
+      standby = await startStandby(standby.port);
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};

@@ -1,0 +1,155 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { readSettings } from '#platform/settings.ts';
+import { on } from '#tests/dsl/api.ts';
+import { notesOf } from '#tests/operations/fixtures/boards.ts';
+import { type ApiStack, openApiStack } from '#tests/operations/fixtures/stack.ts';
+import { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
+
+/** A real streaming standby whose replay is paused, which stops, and which comes back. `npm run trials` tries more pairs. */
+
+const { REPLICA_PAIRS: pairs, REPLICA_REVOCATIONS: revocations } = readSettings(
+  z.object({
+    REPLICA_PAIRS: z.coerce.number().default(30),
+    REPLICA_REVOCATIONS: z.coerce.number().default(5),
+  }),
+);
+/** Milliseconds that the standby may take to be used again, however busy the machine is. */
+const PATIENCE_MS = 60_000;
+const LIMIT_MS = 3_600_000;
+const DATABASE = 'ad_intelligence';
+
+let postgres: ReplicatedPostgres;
+let stack: ApiStack;
+let app: FastifyInstance;
+let readsOfStandby = 0;
+let standbyPool: ReturnType<typeof openPool>;
+const resources = new AsyncDisposableStack();
+
+/** A database that counts the reads it answered. */
+const counted = (db: ReadDatabase): ReadDatabase => ({
+  query: async (statement) => {
+    const rows = await db.query<never>(statement);
+    readsOfStandby += 1;
+    return rows;
+  },
+  slow: (statement) => db.slow(statement),
+});
+
+const replay = (state: 'pause' | 'resume') => standbyPool.query(`select pg_wal_replay_${state}()`);
+
+const isBrandReadFromStandby = async (key: { text: string }): Promise<boolean> => {
+  // The standby is asked for its position four times a second, so several reads tell more than one.
+  const [before, reads] = [readsOfStandby, 20];
+  for (let read = 0; read < reads; read += 1) {
+    expect((await on(app).get('/v1/brands/alpha-com', { key })).status).toBe(200);
+  }
+  return readsOfStandby - before >= reads;
+};
+
+beforeAll(async () => {
+  postgres = resources.use(await startReplicatedPostgres());
+  await postgres.primary.createDatabase(DATABASE);
+  stack = resources.use(
+    await openApiStack({ url: postgres.primary.databaseUrl(DATABASE), drop: () => Promise.resolve() }),
+  );
+  await stack.seed(['alpha']);
+  const url = postgres.standby.databaseUrl(DATABASE);
+  const replica = resources.use(openReadDatabase(url));
+  standbyPool = openPool(url, 2);
+  resources.defer(() => standbyPool.end());
+  app = await stack.api({ replicas: [counted(replica)], requestsPerMinute: 1_000_000 });
+}, LIMIT_MS);
+afterAll(() => resources.disposeAsync());
+
+test('reads go to the standby', { timeout: LIMIT_MS }, async () => {
+  const key = await stack.key();
+  await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
+});
+
+test('no read is older than what its caller wrote, while the replay of the standby is paused', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const key = await stack.key();
+  await replay('pause');
+  const write = async (count: number, minPosition: boolean): Promise<number> => {
+    const written = await on(app).post(notesOf(key), {
+      key,
+      body: { subject_type: 'ad', subject_key: `10000000000${count % 100}`, body: `note ${count}` },
+    });
+    expect(written.status).toBe(201);
+    const headers = minPosition ? { 'min-position': String(written.headers['x-read-position']) } : {};
+    const notes = await on(app).get(`${notesOf(key)}?limit=1`, { key, headers });
+    return (notes.data as { id: string }[])[0]?.id === (written.data as { id: string }).id ? 0 : 1;
+  };
+  try {
+    let stale = 0;
+    for (let count = 0; count < pairs; count += 1) stale += await write(count, count % 2 === 0);
+    expect(stale, `stale reads of ${pairs}`).toBe(0);
+  } finally {
+    await replay('resume');
+  }
+  await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
+});
+
+test('a position that only the primary has is waited for there, also by a caller that has written nothing', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const writer = await stack.key();
+  const reader = await stack.key();
+  await expect.poll(() => isBrandReadFromStandby(reader), { timeout: PATIENCE_MS }).toBe(true);
+  await replay('pause');
+  try {
+    const written = await on(app).post(notesOf(writer), {
+      key: writer,
+      body: { subject_type: 'ad', subject_key: '100000000001', body: 'note' },
+    });
+    const reads = readsOfStandby;
+    await on(app).get(notesOf(reader), {
+      key: reader,
+      headers: { 'min-position': String(written.headers['x-read-position']) },
+    });
+    // It looked at the standby's checkpoints, and went on at the primary.
+    expect(readsOfStandby).toBeGreaterThan(reads);
+    expect(await isBrandReadFromStandby(reader)).toBe(false);
+  } finally {
+    await replay('resume');
+  }
+});
+
+test('a revoked key is refused and a new key is accepted at once, while the replay is paused', {
+  timeout: LIMIT_MS,
+}, async () => {
+  await replay('pause');
+  try {
+    for (let count = 0; count < revocations; count += 1) {
+      const key = await stack.key();
+      expect((await on(app).get('/v1/brands/alpha-com', { key })).status).toBe(200);
+      await stack.revoke(key);
+      expect((await on(app).get('/v1/brands/alpha-com', { key })).status).toBe(401);
+    }
+  } finally {
+    await replay('resume');
+  }
+});
+
+test('reads and writes go on while the standby is gone, and reads return to it', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const key = await stack.key();
+  await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
+  const reading = Array.from({ length: 20 }, () => on(app).get('/v1/brands/alpha-com', { key }));
+  await postgres.standby.stop();
+  for (const reply of await Promise.all(reading)) expect(reply.status).toBe(200);
+  const written = await on(app).post(notesOf(key), {
+    key,
+    body: { subject_type: 'ad', subject_key: '100000000001', body: 'note' },
+  });
+  expect(written.status).toBe(201);
+  expect(await isBrandReadFromStandby(key)).toBe(false);
+  await postgres.startStandby();
+  await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
+});
