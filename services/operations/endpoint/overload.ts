@@ -1,5 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import { EventStoreSilent, isDiscoveryFailure } from '#platform/event-store/renewable-client.ts';
+import { ReadsBusy } from '#platform/postgres/hot-connections.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 
 /** Codes of PostgreSQL for a statement that ran into its timeout, and for a server without free connections. */
@@ -43,7 +44,7 @@ export const toOverload = (error: unknown): unknown => {
       RETRY_AFTER_SECONDS,
     );
   }
-  if (!OVERLOAD_CODES.has(code) && !NO_CONNECTION.has(message)) return error;
+  if (!(error instanceof ReadsBusy) && !OVERLOAD_CODES.has(code) && !NO_CONNECTION.has(message)) return error;
   return new Refusal(
     'overloaded',
     'The request took too long. Narrow it (a brand, more words, a shorter time), or try again.',

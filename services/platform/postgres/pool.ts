@@ -1,22 +1,19 @@
-import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig, type QueryResult } from 'pg';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
 import { meterPool } from '../telemetry/metrics.ts';
 import { isConnectionFailure } from './connection-failure.ts';
-import {
-  type Await,
-  closeClient,
-  endWhenSilent,
-  probeWhileQuiet,
-  SERVER_KEEP_ALIVE,
-  socketOf,
-} from './silence.ts';
+import { createHotConnections } from './hot-connections.ts';
+import { closeClient, endWhenSilent, probeWhileQuiet, SERVER_KEEP_ALIVE } from './silence.ts';
+import { createStatementSpeed } from './statement-speed.ts';
 import { statementNames } from './statement-names.ts';
 
 /** Milliseconds to open a connection, or to wait for a free one of a pool. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Pipelined connections per process for hot reads. Each carries many concurrent queries. */
-const PIPELINED_CLIENTS = 2;
-/** Maximum connections per process for slow queries. */
+/** Pipelined connections of a read database for hot reads. Each carries many concurrent queries. */
+const HOT_CLIENTS = 4;
+/** Maximum connections of a read database for statements that are not known to be fast. */
+const UNPROVEN_CLIENTS = 4;
+/** Maximum connections of a read database for searches. */
 const SLOW_POOL_CLIENTS = 6;
 /** Milliseconds after which the server cancels a hot read. */
 const HOT_STATEMENT_TIMEOUT_MS = 4_000;
@@ -156,11 +153,9 @@ export type OpenReadDatabase = ReadDatabase &
     connect(): Promise<void>;
   };
 
-/** A pipelined connection for hot reads. */
-type Hot = { readonly client: Client; readonly awaiting: Await };
-
 /**
- * Opens the database of the read side. `query` runs named statements on pipelined connections, for hot reads. `slow`
+ * Opens the database of the read side. `query` runs named statements on pipelined connections, for hot reads. A statement
+ * that was slow lately, or has not run yet, runs on a connection of its own, so that no fast one waits behind it. `slow`
  * uses an ordinary pool with custom plans, for searches. A connection that is lost or silent is opened again on next use.
  */
 export const openReadDatabase = (url: string): OpenReadDatabase => {
@@ -168,13 +163,12 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
     statement_timeout: SLOW_STATEMENT_TIMEOUT_MS,
     options: '-c plan_cache_mode=force_custom_plan',
   });
-  const slots: (Promise<Hot> | undefined)[] = Array.from({ length: PIPELINED_CLIENTS });
-  let currentSlot = 0;
-  let closed = false;
+  const unproven = openPool(url, UNPROVEN_CLIENTS, { statement_timeout: HOT_STATEMENT_TIMEOUT_MS });
+  const speed = createStatementSpeed();
   /** The SQL tag of slonik writes `$slonik_1` instead of `$1`. */
   const statementOf = statementNames((sql) => sql.replaceAll('$slonik_', '$'));
 
-  const open = async (forget: () => void): Promise<Hot> => {
+  const hot = createHotConnections(HOT_CLIENTS, async (forget) => {
     const client = new Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -187,65 +181,47 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
     client.on('error', forget);
     client.on('end', forget);
     await client.connect();
-    const awaiting = endWhenSilent(client, HOT_SILENCE_MS);
+    const send = endWhenSilent(client, HOT_SILENCE_MS);
     probeWhileQuiet(client);
-    return { client, awaiting };
-  };
+    return { client, send };
+  });
 
-  let isCorked = false;
-  /**
-   * Sends all queries of one event-loop iteration in one write, on one connection. Under load this halves the cost of
-   * a small query on client and server.
-   */
-  const corkUntilNextIteration = (client: Client): void => {
-    if (isCorked) return;
-    isCorked = true;
-    const stream = socketOf(client);
-    stream.cork();
-    setImmediate(() => {
-      isCorked = false;
-      currentSlot = (currentSlot + 1) % PIPELINED_CLIENTS;
-      stream.uncork();
-    });
+  const runUnproven = async ({ sql, values }: ReadQuery): Promise<QueryResult> => {
+    const client = await unproven.connect();
+    const since = performance.now();
+    let broken: Error | undefined;
+    try {
+      const result = await client.query(statementOf(sql).text, values as unknown[]);
+      speed.ran(sql, performance.now() - since);
+      return result;
+    } catch (error) {
+      if (isConnectionFailure(error)) broken = error as Error;
+      throw error;
+    } finally {
+      client.release(broken);
+    }
   };
-
-  const clientAt = (slot: number): Promise<Hot> => {
-    if (closed) throw new Error('The read database is closed.');
-    const opened = slots[slot];
-    if (opened) return opened;
-    // A connection that ends must not forget the one that has replaced it.
-    const forget = (): void => {
-      if (slots[slot] === opening) slots[slot] = undefined;
-    };
-    const opening: Promise<Hot> = open(forget);
-    slots[slot] = opening;
-    opening.catch(forget);
-    return opening;
+  const runHot = async ({ sql, values }: ReadQuery): Promise<QueryResult> => {
+    const { answer, ms } = await hot.run((client) =>
+      client.query({ ...statementOf(sql), values: values as unknown[] }),
+    );
+    speed.ran(sql, ms);
+    return answer;
   };
 
   return {
-    query: async <Row>({ sql, values }: ReadQuery) => {
-      const { client, awaiting } = await clientAt(currentSlot);
-      corkUntilNextIteration(client);
-      const { rows } = await awaiting(client.query({ ...statementOf(sql), values: values as unknown[] }));
+    query: async <Row>(statement: ReadQuery) => {
+      const { rows } = await (speed.isFast(statement.sql) ? runHot(statement) : runUnproven(statement));
       return rows as readonly Row[];
     },
     slow: async <Row>({ sql, values }: ReadQuery) => {
       const { rows } = await slow.query(statementOf(sql).text, values as unknown[]);
       return rows as readonly Row[];
     },
-    connect: async () => {
-      await Promise.allSettled(slots.map((_, slot) => clientAt(slot)));
-    },
+    connect: () => hot.connect(),
     [Symbol.asyncDispose]: async () => {
-      closed = true;
-      await Promise.all(
-        slots.map(async (opened) => {
-          const hot = await opened?.catch(() => undefined);
-          if (hot) await closeClient(hot.client);
-        }),
-      );
-      await slow.end();
+      await Promise.all((await hot.close()).map(({ client }) => closeClient(client)));
+      await Promise.all([slow.end(), unproven.end()]);
     },
   };
 };

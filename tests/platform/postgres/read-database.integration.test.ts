@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type OpenReadDatabase, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+
+/** Order is asserted, and no time: a light read is answered while slow ones still run. */
+
+const RUNS_TO_PROVE = 3;
+const SLOW_READS = 20;
+/** Seconds of one slow read; four run at the same time. */
+const SLOW_SECONDS = 0.8;
+const LIGHT = { sql: 'select 1 as one', values: [] };
+
+let reads: OpenReadDatabase;
+
+beforeAll(async () => {
+  reads = openReadDatabase(inject('databaseUrl'));
+  await reads.connect();
+  for (let run = 0; run < RUNS_TO_PROVE; run += 1) await reads.query(LIGHT);
+});
+afterAll(() => reads[Symbol.asyncDispose]());
+
+test('light reads do not wait for slow ones', async () => {
+  let answered = 0;
+  const slow = Array.from({ length: SLOW_READS }, async () => {
+    await reads.query({ sql: 'select pg_sleep($1)::text', values: [SLOW_SECONDS] });
+    answered += 1;
+  });
+  for (let read = 0; read < SLOW_READS; read += 1) expect(await reads.query(LIGHT)).toEqual([{ one: 1 }]);
+  expect(answered).toBeLessThan(SLOW_READS);
+  await Promise.all(slow);
+});
+
+test('connections that the server ended are opened again', async () => {
+  const pool = openPool(inject('databaseUrl'), 1);
+  try {
+    const pids = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        reads.query<{ pid: number }>({ sql: 'select pg_backend_pid() as pid', values: [] }),
+      ),
+    );
+    await pool.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [
+      pids.map(([row]) => row?.pid),
+    ]);
+  } finally {
+    await pool.end();
+  }
+  const answers = async (): Promise<boolean> => {
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => reads.query(LIGHT)));
+    return all.every(({ status }) => status === 'fulfilled');
+  };
+  await expect.poll(answers, { timeout: 30_000 }).toBe(true);
+});
