@@ -34,7 +34,7 @@ const plainTextFaults = (schema: z.ZodObject, values: Readonly<Record<string, un
     if (kind === undefined || typeof url !== 'string') return [];
     return url
       .split(BETWEEN_URLS)
-      .flatMap((one) => plainTextHosts(kind, one))
+      .flatMap((each) => plainTextHosts(kind, each))
       .map(
         (host) =>
           `${name}: the connection to ${host} would not be encrypted; ${HOW_TO_ENCRYPT[kind]}, or set ${ALLOW_PLAIN_TEXT}=true where the network between is yours alone`,

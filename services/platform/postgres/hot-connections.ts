@@ -20,7 +20,7 @@ export class ReadsBusy extends Error {
 }
 
 /** An open connection. `send` rejects when the connection breaks. */
-export type HotConnection = { readonly client: Client; send<T>(answer: Promise<T>): Promise<T> };
+export type HotConnection = { readonly client: Client; readonly send: <T>(answer: Promise<T>) => Promise<T> };
 
 type Slot = {
   opening: Promise<HotConnection> | undefined;
@@ -82,11 +82,14 @@ export const createHotConnections = (
       slot.opening = undefined;
       slot.client = undefined;
     };
-    const opening = open(forget);
+    const openAndKeep = async (): Promise<HotConnection> => {
+      const connection = await open(forget);
+      if (slot.opening === opening) slot.client = connection.client;
+      return connection;
+    };
+    const opening = openAndKeep();
     slot.opening = opening;
-    opening.then(({ client }) => {
-      if (slot.opening === opening) slot.client = client;
-    }, forget);
+    opening.catch(forget);
     return opening;
   };
 
@@ -157,8 +160,9 @@ export const createHotConnections = (
     },
     close: async () => {
       closed = true;
-      const opened = await Promise.allSettled(slots.map((slot) => slot.opening));
-      return opened.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []));
+      const openings = slots.flatMap(({ opening }) => opening ?? []);
+      const opened = await Promise.allSettled(openings);
+      return opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     },
   };
 };
