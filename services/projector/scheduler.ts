@@ -101,8 +101,13 @@ export const runCycles = async (
     const control = await readControl(database);
     const jobs = exclusiveJobs(control);
     const { following, cursor } = await owned.arrange(control, new Set(jobs.keys()));
-    // Read again: what is apart, and so belongs to the plan, has been arranged.
-    const plan = planKey(await readControl(database));
+    // Only what has been arranged is read again. A request that arrived meanwhile is not in this cycle, and must end it.
+    const arranged = await readControl(database);
+    const plan = planKey(
+      new Map(
+        [...control].map(([name, row]) => [name, { ...row, behind: arranged.get(name)?.behind ?? null }]),
+      ),
+    );
     const head = counter === null ? 0n : await eventStore.head();
     const readerGroups = groupReaders(following, cursor, counter, head);
     const cycle = new AbortController();
