@@ -21,7 +21,7 @@ export type KillableServers = AsyncDisposable & {
   kill(which: Killable): Promise<void>;
   /** Starts the server again on the same port, with the same folder. */
   start(which: Killable): Promise<void>;
-  /** Deletes the storage of the killed NATS server. */
+  /** Deletes the streams of the killed NATS server. Its password stays, as the processes know it. */
   loseNatsStorage(): Promise<void>;
 };
 
@@ -78,7 +78,7 @@ export const startKillableServers = async (name: string): Promise<KillableServer
       else if (which === 'nats') nats = await startNats({ folder: folders.nats, port: nats.port });
       else postgres = await startPostgres({ folder: folders.postgres, port: postgres.port });
     },
-    loseNatsStorage: () => rm(folders.nats, { recursive: true, force: true }),
+    loseNatsStorage: () => rm(join(folders.nats, 'store'), { recursive: true, force: true }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
