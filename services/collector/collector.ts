@@ -14,12 +14,16 @@ import { type Database, withProof } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ARCHIVE_SOURCE } from './ads-archive/archive-batch-store.ts';
 import { type ArchiveRunner, runArchive } from './ads-archive/run-batches.ts';
 import { consumeWishes } from './schedule/consume-wishes.ts';
 import { createHostStore } from './schedule/host-store.ts';
 import { runTargets } from './schedule/run-targets.ts';
+import type { SourceReader } from './schedule/source-reader.ts';
 import { deleteOldAttempts } from './schedule/target-store.ts';
+import { createImprintStore } from './site/imprint-store.ts';
+import { createSiteReader, SITE_SOURCE } from './site/read-site.ts';
+import { createToolDetector, type ToolDetector } from './site/tools/tool-detector.ts';
+import { storefrontReader } from './storefront/read-storefront.ts';
 
 /** Milliseconds between two deletions of old attempts. */
 const RETENTION_INTERVAL_MS = HOUR_MS;
@@ -41,6 +45,8 @@ export type CollectorOptions = {
   /** URL or e-mail address at which sites reach the operator. */
   readonly contact: string;
   readonly sources: readonly string[];
+  /** Folder of tool rules in the format of `wappalyzer`; `null` for those of the package. */
+  readonly toolRulesFolder: string | null;
   /** Access to the library API; `null` when that source is not read. */
   readonly archive: ArchiveAccessOptions | null;
   readonly clock: Clock;
@@ -65,8 +71,17 @@ const deleteAtIntervals = async ({ database, clock, log, signal }: CollectorOpti
   }
 };
 
-/** Returns whether a target of the source is read alone, and not in a batch with others. */
-const isReadAlone = (source: string): boolean => source !== ARCHIVE_SOURCE;
+/** Returns the readers of sources whose targets are read alone, and not in batches with others. */
+const readersOf = (
+  { sources, database }: CollectorOptions,
+  detector: ToolDetector,
+): Readonly<Record<string, SourceReader>> => {
+  const readers: Readonly<Record<string, SourceReader>> = {
+    storefront: storefrontReader,
+    [SITE_SOURCE]: createSiteReader({ detector, imprints: createImprintStore(database) }),
+  };
+  return Object.fromEntries(Object.entries(readers).filter(([source]) => sources.includes(source)));
+};
 
 /** Reads the library API while this process holds the lease. A standby takes over when it ends. */
 const runArchiveAsLeader = async (
@@ -94,7 +109,7 @@ const runArchiveAsLeader = async (
 
 /** Records wishes and reads due targets until the signal is aborted. The tables must exist. */
 export const runCollector = async (options: CollectorOptions): Promise<void> => {
-  const { database, nats, egress, via, contact, clock, log, signal, sources } = options;
+  const { database, nats, egress, via, contact, clock, log, signal, toolRulesFolder } = options;
   const userAgent = `ad-intelligence/${packageJson.version} (+${contact})`;
   const client = createPoliteClient({
     egress,
@@ -106,13 +121,12 @@ export const runCollector = async (options: CollectorOptions): Promise<void> => 
     ...(via === null ? {} : { paceMs: 0 }),
   });
   const wishes = createWakeSignal();
+  await using detector = createToolDetector({ folder: toolRulesFolder, log });
+  const readers = readersOf(options, detector);
   const owner = randomUUID();
   await Promise.all([
     consumeWishes({ ...options, recorded: () => wishes.notify() }),
-    runTargets(
-      { database, nats, client, clock, log, signal, sources: sources.filter(isReadAlone), owner },
-      wishes,
-    ),
+    runTargets({ database, nats, client, clock, log, signal, readers, owner }, wishes),
     runArchiveAsLeader(options, userAgent, wishes),
     deleteAtIntervals(options),
   ]);

@@ -49,6 +49,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
     via: COLLECT_VIA ?? null,
     contact: settings.COLLECT_CONTACT,
     sources: COLLECT_SOURCES,
+    toolRulesFolder: settings.TOOL_RULES_DIR ?? null,
     archive:
       vault === null
         ? null

@@ -114,3 +114,15 @@ create table if not exists collecting.archive_page (
   ads int not null,
   scanned_at timestamptz not null
 );
+
+-- Company that each site names as its operator, by its imprint or JSON-LD.
+create table if not exists collecting.imprint (
+  domain text primary key,
+  company text not null,
+  -- Lower case, with single spaces.
+  company_key text not null,
+  observed_at timestamptz not null,
+  -- Company that the site named before.
+  left_company text
+);
+create index if not exists imprint_company on collecting.imprint (company_key);

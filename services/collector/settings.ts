@@ -8,7 +8,7 @@ import { serviceSettings } from '#platform/process/run-process.ts';
 import { CollectContact, CollectVia, secret, serverSettings } from '#platform/settings.ts';
 
 /** Sources that the collector reads. */
-export const SOURCES = ['storefront', 'ads_archive'] as const;
+export const SOURCES = ['storefront', 'site', 'ads_archive'] as const;
 
 const { DATABASE_URL, NATS_URL, SERVERS_ALLOW_PLAIN_TEXT } = serverSettings;
 
@@ -49,8 +49,14 @@ export const CollectorSettings = z.object({
     .string()
     .transform((text) => text.split(',').map((source) => source.trim()))
     .pipe(z.array(z.enum(SOURCES)).min(1))
-    .default(['storefront'])
-    .describe('Sources that are read, separated by commas: `storefront`, `ads_archive`.'),
+    .default(['storefront', 'site'])
+    .describe('Sources that are read, separated by commas: `storefront`, `site`, `ads_archive`.'),
+  TOOL_RULES_DIR: z
+    .string()
+    .optional()
+    .describe(
+      'Folder with rules for tools of sites, in the format of the package `wappalyzer`: `categories.json` and `technologies/*.json`. Those of the package when absent.',
+    ),
   ADS_ARCHIVE_COUNTRIES: z
     .string()
     .transform((text) => text.split(',').map((country) => country.trim()))

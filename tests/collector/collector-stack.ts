@@ -39,7 +39,11 @@ export type CollectorStack = AsyncDisposable & {
   /** Milliseconds since 1970 that the collector takes for now. */
   nowMs: number;
   /** Starts a collector in this process. It stops with the result. */
-  start(options?: { readonly archive?: CollectorOptions['archive'] }): AsyncDisposable;
+  start(options?: {
+    readonly archive?: CollectorOptions['archive'];
+    /** Absent: shops, and the library API with its access. */
+    readonly sources?: readonly string[];
+  }): AsyncDisposable;
   /** Sends an operator's wish. */
   wish(domain: string, cadence?: 'daily' | 'weekly', source?: string): Promise<void>;
   /** Waits for the n-th attempt at a domain, from 1. */
@@ -92,7 +96,8 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         egress,
         via: played.origin,
         contact: CONTACT,
-        sources: options.archive ? ['storefront', 'ads_archive'] : ['storefront'],
+        sources: options.sources ?? (options.archive ? ['storefront', 'ads_archive'] : ['storefront']),
+        toolRulesFolder: null,
         archive: options.archive ?? null,
         clock: { now: () => new Date(stack.nowMs) },
         log: silentLog(),

@@ -6,6 +6,7 @@ import { createPoliteClient } from '#platform/http-client/polite-client.ts';
 import { silentLog } from '#platform/logger.ts';
 import { createHostStore } from '#services/collector/schedule/host-store.ts';
 import { runTargets } from '#services/collector/schedule/run-targets.ts';
+import { storefrontReader } from '#services/collector/storefront/read-storefront.ts';
 import { recordWish } from '#services/collector/schedule/target-store.ts';
 import { openCollectorStack, until } from './collector-stack.ts';
 import { DyingProcess } from './dying-process.ts';
@@ -42,7 +43,7 @@ test('a collector that is killed at any commit leaves what the next one publishe
         clock,
         log: silentLog(),
         signal: AbortSignal.any([dying.ended.signal, done.signal]),
-        sources: ['storefront'],
+        readers: { storefront: storefrontReader },
         owner: randomUUID(),
       },
       createWakeSignal(),

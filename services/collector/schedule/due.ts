@@ -27,10 +27,12 @@ export const nextDue = (target: {
   readonly cadence: 'daily' | 'weekly';
   readonly wishedAt: Date;
   readonly readAt: Date;
+  /** Interval of a source that has its own; `null` for that of the cadence. */
+  readonly intervalMs?: number | null;
 }): Date => {
   const { domain, cadence, wishedAt, readAt } = target;
   const isIdle = readAt.getTime() - wishedAt.getTime() > IDLE_AFTER_MS;
-  const intervalMs = INTERVAL_MS[isIdle ? 'idle' : cadence];
+  const intervalMs = target.intervalMs ?? INTERVAL_MS[isIdle ? 'idle' : cadence];
   return new Date(readAt.getTime() + Math.round(intervalMs * (1 - SPREAD * shareOf(domain))));
 };
 

@@ -1,5 +1,5 @@
 import { CONCURRENT_TARGETS } from '#application/collecting/plan-targets.ts';
-import { HOUR_MS } from '#contracts/values/time.ts';
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { PoliteClient } from '#platform/http-client/polite-client.ts';
@@ -7,11 +7,11 @@ import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { collectorAttempts } from '#platform/telemetry/metrics.ts';
-import { giveUpStorefront, readStorefront, type StorefrontCursor } from '../storefront/read-storefront.ts';
 import { openBatch } from './batch-store.ts';
 import { nextDue, retryDelayMs } from './due.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
 import type { ReadOutcome } from './read-outcome.ts';
+import type { SourceReader } from './source-reader.ts';
 import {
   type Claimed,
   claimTarget,
@@ -36,7 +36,8 @@ export type TargetRunner = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly sources: readonly string[];
+  /** Readers by the name of their source. Targets of other sources are left alone. */
+  readonly readers: Readonly<Record<string, SourceReader>>;
   readonly owner: string;
 };
 
@@ -64,13 +65,16 @@ const readTarget = async (
   claimed: Claimed,
   signal: AbortSignal,
 ): Promise<ReadOutcome> => {
-  const { database, nats, client, clock } = runner;
-  const { domain, cadence, wishedAt } = claimed;
-  const batch = await openBatch<StorefrontCursor>(database, claimed, clock);
+  const { database, nats, client, clock, readers } = runner;
+  const { source, domain, cadence, wishedAt } = claimed;
+  const reader = readers[source];
+  if (reader === undefined) throw new Error(`The source ${source} has no reader.`);
+  const { intervalMs } = reader;
+  const batch = await openBatch<object>(database, claimed, clock);
   const reading = { domain, batch, client, now: () => clock.now(), signal };
   const endsMs = batch.startedAt.getTime() + BATCH_MAX_MS;
   const isLate = clock.now().getTime() >= endsMs;
-  const outcome = await (isLate ? giveUpStorefront(reading) : readStorefront(reading));
+  const outcome = await (isLate ? reader.giveUp(reading) : reader.read(reading));
   const now = clock.now();
   if (outcome.kind === 'wait') {
     const untilMs = outcome.untilMs ?? now.getTime() + retryDelayMs(batch.failures + 1);
@@ -79,14 +83,21 @@ const readTarget = async (
     if (isRead || untilMs < endsMs) {
       await putBack(database, claimed, new Date(Math.min(untilMs, endsMs)), attempt);
     } else {
-      const due = nextDue({ domain, cadence, wishedAt, readAt: now });
+      // A source that is read rarely is tried again on the next day.
+      const due = nextDue({
+        domain,
+        cadence,
+        wishedAt,
+        readAt: now,
+        intervalMs: intervalMs === null ? null : DAY_MS,
+      });
       const dueAt = new Date(Math.max(due.getTime(), untilMs));
       await finishBatch(database, claimed, { batchId: batch.batchId, readAt: null, dueAt, attempt });
     }
     return outcome;
   }
   if (outcome.kind === 'read') await publishObservations(nats, outcome.observations);
-  const due = nextDue({ domain, cadence, wishedAt, readAt: batch.startedAt });
+  const due = nextDue({ domain, cadence, wishedAt, readAt: batch.startedAt, intervalMs });
   const notBeforeMs = outcome.kind === 'nothing' ? (outcome.notBeforeMs ?? 0) : 0;
   await finishBatch(database, claimed, {
     batchId: batch.batchId,
@@ -118,7 +129,8 @@ const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<vo
 
 /** Reads due targets until the signal is aborted, several at once. Any number of processes may do so. */
 export const runTargets = async (runner: TargetRunner, wishes: Pick<WakeSignal, 'next'>): Promise<void> => {
-  const { database, clock, log, signal, sources, owner } = runner;
+  const { database, clock, log, signal, readers, owner } = runner;
+  const sources = Object.keys(readers);
   let claims = 0;
   const readNext = async (): Promise<boolean> => {
     claims += 1;

@@ -2,9 +2,10 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import { ObservedProduct, STOREFRONT_PRODUCTS_MAX } from '#contracts/observations/storefront-scan.ts';
 import { isObject } from '#domain/shapes/json-object.ts';
 import { storefrontObservations } from '#domain/shapes/storefront-observations.ts';
-import type { GetOutcome, PoliteClient } from '#platform/http-client/polite-client.ts';
-import type { OpenBatch, SpoolPage } from '../schedule/batch-store.ts';
+import type { GetOutcome } from '#platform/http-client/polite-client.ts';
+import type { SpoolPage } from '../schedule/batch-store.ts';
 import type { ReadOutcome } from '../schedule/read-outcome.ts';
+import type { Reading, SourceReader } from '../schedule/source-reader.ts';
 import { countOf, jsonOf, SHOP_SYSTEMS, type ShopSystem, type ShopSystemName } from './catalogue-page.ts';
 
 /** Share of the stated products that a complete scan has at least. */
@@ -32,13 +33,7 @@ export type StorefrontCursor = {
   readonly ended: 'empty' | 'cut' | null;
 };
 
-export type StorefrontRead = {
-  readonly domain: string;
-  readonly batch: OpenBatch<StorefrontCursor>;
-  readonly client: PoliteClient;
-  readonly now: () => Date;
-  readonly signal: AbortSignal;
-};
+type StorefrontRead = Reading<StorefrontCursor>;
 
 type Answered = Extract<GetOutcome, { readonly kind: 'answered' }>;
 /** An answer or page of the earlier scan to go on with, or how the reading ends for now. */
@@ -222,7 +217,7 @@ const observe = async (reading: StorefrontRead, cursor: StorefrontCursor): Promi
 };
 
 /** Reads the public catalogue of a shop from where its batch goes on. Throws `LeaseLost`, and when aborted. */
-export const readStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
+const readStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
   const { batch } = reading;
   let cursor = batch.cursor;
   let first: GetOutcome | null = null;
@@ -245,11 +240,18 @@ export const readStorefront = async (reading: StorefrontRead): Promise<ReadOutco
 };
 
 /** Ends a batch that took too long. Returns what was read so far, as a partial scan. */
-export const giveUpStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
+const giveUpStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
   const { batch } = reading;
   const { cursor } = batch;
   if (cursor === null || cursor.system === null) return nothing('gave_up', 'the shop could not be read');
   const ended = { ...cursor, ended: cursor.ended ?? ('cut' as const) };
   await batch.commit(ended, null);
   return observe(reading, ended);
+};
+
+/** Reads shops as often as they are wished. */
+export const storefrontReader: SourceReader = {
+  intervalMs: null,
+  read: readStorefront,
+  giveUp: giveUpStorefront,
 };

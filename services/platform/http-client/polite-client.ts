@@ -21,6 +21,7 @@ const REFUSED_REST_MS = DAY_MS;
 /** Refusals in a row after which the rest is a week. */
 const REFUSALS_MAX = 3;
 const LONG_REST_MS = 7 * DAY_MS;
+const ACCEPT = 'application/json, text/html;q=0.5';
 
 /** `ETag` and `Last-Modified` of an earlier answer, for a conditional request (RFC 9110, 13). */
 export type Validators = { readonly etag: string | null; readonly lastModified: string | null };
@@ -45,7 +46,12 @@ export type PoliteClient = {
   /** Sends a GET by the rules of its hosts. Never throws, except when `signal` is aborted. */
   get(
     url: string,
-    options: { readonly signal: AbortSignal; readonly validators?: Validators },
+    options: {
+      readonly signal: AbortSignal;
+      readonly validators?: Validators;
+      /** `Accept` header. Absent: JSON, or HTML. */
+      readonly accept?: string;
+    },
   ): Promise<GetOutcome>;
 };
 
@@ -106,7 +112,6 @@ export const createPoliteClient = (options: PoliteClientOptions): PoliteClient =
     signal.throwIfAborted();
     const headers = {
       'user-agent': userAgent,
-      accept: 'application/json, text/html;q=0.5',
       ...request.headers,
     };
     return requestOnce(options, url, { ...request, headers, signal });
@@ -129,7 +134,11 @@ export const createPoliteClient = (options: PoliteClientOptions): PoliteClient =
   };
 
   /** Requests one URL of a redirect chain. */
-  const step = async (url: URL, validators: Validators, signal: AbortSignal): Promise<GetOutcome> => {
+  const step = async (
+    url: URL,
+    { validators, accept }: { readonly validators: Validators; readonly accept: string },
+    signal: AbortSignal,
+  ): Promise<GetOutcome> => {
     requireTarget(options, url);
     const rest = await hosts.readRest(url.host);
     if (rest !== null && rest.untilMs > clock.now().getTime()) return { kind: 'resting', ...rest };
@@ -147,7 +156,7 @@ export const createPoliteClient = (options: PoliteClientOptions): PoliteClient =
     const crawlDelayMs = (robots.rules.crawlDelaySeconds ?? 0) * 1_000;
     const delayMs = Math.max(paceMs, Math.min(crawlDelayMs, CRAWL_DELAY_MAX_MS));
     const request = {
-      headers: conditionsOf(validators),
+      headers: { accept, ...conditionsOf(validators) },
       maxBytes: BODY_MAX_BYTES,
       overflow: 'fail' as const,
     };
@@ -158,11 +167,15 @@ export const createPoliteClient = (options: PoliteClientOptions): PoliteClient =
     return { kind: 'answered', ...answer, url };
   };
 
-  const follow = async (first: URL, validators: Validators, signal: AbortSignal): Promise<GetOutcome> => {
+  const follow = async (
+    first: URL,
+    asked: Parameters<typeof step>[1],
+    signal: AbortSignal,
+  ): Promise<GetOutcome> => {
     let url = first;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
       const target = url;
-      const outcome = await serialize(target.host, () => step(target, validators, signal));
+      const outcome = await serialize(target.host, () => step(target, asked, signal));
       if (outcome.kind !== 'answered') return outcome;
       const location = nextLocation(outcome, target);
       if (location === null) return outcome;
@@ -172,9 +185,9 @@ export const createPoliteClient = (options: PoliteClientOptions): PoliteClient =
   };
 
   return {
-    get: async (text, { signal, validators = { etag: null, lastModified: null } }) => {
+    get: async (text, { signal, validators = { etag: null, lastModified: null }, accept = ACCEPT }) => {
       try {
-        return await follow(new URL(text), validators, signal);
+        return await follow(new URL(text), { validators, accept }, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof BlockedTarget) return { kind: 'failed', reason: `blocked: ${error.message}` };

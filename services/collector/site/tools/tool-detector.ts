@@ -1,0 +1,133 @@
+import { Worker } from 'node:worker_threads';
+import type { DetectedTool } from '#contracts/observations/site-scan.ts';
+import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import type { Log } from '#platform/logger.ts';
+import type { ScannedPage } from './match-tools.ts';
+import type { RulesWorkerData, WorkerMessage } from './rules-worker.ts';
+
+/** Characters of a page that the rules read. */
+export const PAGE_MAX_LENGTH = 2 * 1024 ** 2;
+/** Milliseconds that the rules may take for a page. */
+export const PAGE_TIME_MS = 2_000;
+/** Milliseconds in which a thread reads the rules. */
+const START_TIME_MS = 60_000;
+/** Memory of the thread. */
+const MEMORY_MB = 512;
+
+export type Detection = {
+  readonly tools: readonly DetectedTool[];
+  /** False when the page was cut, or the rules did not end in time: a tool may be missing. */
+  readonly isWhole: boolean;
+};
+
+export type ToolDetector = AsyncDisposable & {
+  /** Compares a page with the rules, one page at a time. Throws when the rules cannot be read, and when aborted. */
+  detect(page: ScannedPage, signal: AbortSignal): Promise<Detection>;
+};
+
+export type ToolDetectorOptions = {
+  /** Folder of rules in the format of `wappalyzer`; `null` for those of the package. */
+  readonly folder: string | null;
+  readonly log: Log;
+  readonly pageTimeMs?: number;
+};
+
+/** Waits for a message of the thread. Throws its error, and when it ends. Returns `null` when the time is over. */
+const nextMessage = <T>(
+  worker: Worker,
+  timeMs: number,
+  signal: AbortSignal | null,
+  take: (message: WorkerMessage) => T | undefined,
+): Promise<T | null> =>
+  new Promise((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      signal?.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const onMessage = (message: WorkerMessage): void => {
+      const taken = take(message);
+      if (taken !== undefined) end(() => resolve(taken));
+    };
+    const onError = (error: Error): void => end(() => reject(error));
+    const onExit = (): void => end(() => reject(new Error('The thread of the tool rules ended.')));
+    const onAbort = (): void => end(() => reject(signal?.reason as Error));
+    const timer = setTimeout(() => end(() => resolve(null)), timeMs);
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+
+/**
+ * Creates a detector of tools, which compares pages with rules in a worker thread. The thread starts with the first page. It
+ * is ended when a page takes too long, and a new one starts with the next.
+ */
+export const createToolDetector = ({
+  folder,
+  log,
+  pageTimeMs = PAGE_TIME_MS,
+}: ToolDetectorOptions): ToolDetector => {
+  const serialize = createKeyedMutex();
+  let running: Worker | null = null;
+  let pages = 0;
+
+  const stop = async (): Promise<void> => {
+    const worker = running;
+    running = null;
+    await worker?.terminate();
+  };
+
+  const start = async (): Promise<Worker> => {
+    const worker = new Worker(new URL('rules-worker.ts', import.meta.url), {
+      workerData: { folder } satisfies RulesWorkerData,
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    });
+    // The process must be able to end while the thread waits. Without a listener, an error would end the process.
+    worker.unref();
+    worker.on('error', () => undefined);
+    const ready = await nextMessage(worker, START_TIME_MS, null, (message) =>
+      message.kind === 'ready' ? message : undefined,
+    );
+    if (ready === null) {
+      await worker.terminate();
+      throw new Error(`The tool rules were not read within ${START_TIME_MS / 1_000} s.`);
+    }
+    const { tools, faults } = ready;
+    log.info({ tools, faults: faults.length, first_fault: faults[0] ?? null }, 'tool rules read');
+    return worker;
+  };
+
+  const detect = async (page: ScannedPage, signal: AbortSignal): Promise<Detection> => {
+    signal.throwIfAborted();
+    running ??= await start();
+    const worker = running;
+    const id = (pages += 1);
+    let tools: readonly DetectedTool[] = [];
+    const html = page.html.slice(0, PAGE_MAX_LENGTH);
+    try {
+      worker.postMessage({ id, page: { ...page, html } });
+      const done = await nextMessage(worker, pageTimeMs, signal, (message) => {
+        if (message.kind === 'ready' || message.id !== id) return undefined;
+        if (message.kind === 'done') return message;
+        ({ tools } = message);
+        return undefined;
+      });
+      if (done === null) {
+        log.warn({ url: page.url }, 'tool rules took too long');
+        await stop();
+      }
+      return { tools, isWhole: done?.fault === null && html.length === page.html.length };
+    } catch (error) {
+      await stop();
+      signal.throwIfAborted();
+      // The thread ended by itself: it had no memory left for this page.
+      log.warn({ url: page.url, reason: (error as Error).message }, 'tool rules failed');
+      return { tools, isWhole: false };
+    }
+  };
+
+  return {
+    detect: (page, signal) => serialize('page', () => detect(page, signal)),
+    [Symbol.asyncDispose]: stop,
+  };
+};

@@ -1,0 +1,81 @@
+import { BrandProfile } from '#contracts/observations/brand-profile.ts';
+import { isObject, type JsonObject } from './json-object.ts';
+import { jsonLdEntities, textOf, typesOf } from './json-ld.ts';
+import { addressOn, metaAt, type PageSigns } from './page-signs.ts';
+
+/** Types of schema.org for the owner of a site. Types for shops end with `Store`. */
+const ORGANISATION = /(Organization|Corporation|Business|Store|Shop)$/;
+
+/** Returns the organisations that a page describes in JSON-LD, those that publish its `WebSite` last. */
+const organisationsOf = ({ jsonLd }: Pick<PageSigns, 'jsonLd'>): readonly JsonObject[] => {
+  const entities = jsonLdEntities(jsonLd);
+  const publishers = entities
+    .filter((entity) => typesOf(entity).includes('WebSite'))
+    .map(({ publisher }) => publisher)
+    .filter(isObject);
+  return [...entities, ...publishers].filter((entity) =>
+    typesOf(entity).some((type) => ORGANISATION.test(type)),
+  );
+};
+
+const firstText = (entities: readonly JsonObject[], key: string): string | null =>
+  entities.map((entity) => textOf(entity[key])).find((text) => text !== null) ?? null;
+
+/** Returns the address of an image, which JSON-LD writes as text or as an object. */
+const imageOf = (value: unknown): string | null => {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return isObject(first) ? (textOf(first['url']) ?? textOf(first['contentUrl'])) : textOf(first);
+};
+
+/** Returns the country code of the first address; a country by name is unknown. */
+const countryOf = (organisations: readonly JsonObject[]): string | null => {
+  for (const { address } of organisations) {
+    const first: unknown = Array.isArray(address) ? address[0] : address;
+    const country = isObject(first) ? first['addressCountry'] : null;
+    const code = textOf(isObject(country) ? country['name'] : country)?.toUpperCase();
+    if (code !== undefined && /^[A-Z]{2}$/.test(code)) return code;
+  }
+  return null;
+};
+
+/** Returns the name of the company that a page states in JSON-LD as `legalName`; `null` when it states none. */
+export const legalNameOf = (signs: PageSigns): string | null =>
+  firstText(organisationsOf(signs), 'legalName');
+
+/**
+ * Returns the profile of a brand as its home page states it, by JSON-LD, Open Graph and meta elements in this order. `null`
+ * when the page states no name: a title is an advertising text and no name.
+ */
+export const siteProfileOf = (
+  signs: PageSigns,
+  {
+    domain,
+    pageUrl,
+    observedAt,
+  }: { readonly domain: string; readonly pageUrl: string; readonly observedAt: string },
+): BrandProfile | null => {
+  const organisations = organisationsOf(signs);
+  const sites = jsonLdEntities(signs.jsonLd).filter((entity) => typesOf(entity).includes('WebSite'));
+  const name =
+    firstText(organisations, 'name') ??
+    firstText(sites, 'name') ??
+    metaAt(signs, 'og:site_name', 'application-name', 'apple-mobile-web-app-title');
+  if (name === null) return null;
+  const icon = signs.relations.find(({ rel }) => rel.split(' ').includes('apple-touch-icon'));
+  const logos = organisations.map(({ logo }) => imageOf(logo));
+  const logo = [...logos, metaAt(signs, 'og:logo'), icon?.href ?? null].find((href) => href !== null);
+  const parsed = BrandProfile.safeParse({
+    type: 'brand.profile',
+    domain,
+    observed_at: observedAt,
+    name,
+    description: firstText(organisations, 'description') ?? metaAt(signs, 'og:description', 'description'),
+    url: addressOn(pageUrl, signs.canonical) ?? pageUrl,
+    logo_url: addressOn(pageUrl, logo ?? null),
+    country: countryOf(organisations),
+    category_path: null,
+    is_public: null,
+    indexable: null,
+  });
+  return parsed.success ? parsed.data : null;
+};
