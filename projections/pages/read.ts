@@ -182,3 +182,20 @@ export const findPages = async (db: ReadDatabase, ids: readonly string[]): Promi
   });
   return rows.map(detailOf);
 };
+
+/** Lists the addresses of pages that ads of a brand lead to, those with the most active ads first. */
+export const listBrandPageUrls = async (
+  db: ReadDatabase,
+  domain: string,
+  limit: number,
+): Promise<readonly string[]> => {
+  const rows = await db.query<{ page_url: string }>({
+    sql: `select p.page_url
+          from pages.brand b join pages.page_brand l on l.brand_id = b.brand_id
+            join pages.page p on p.landing_page_id = l.landing_page_id
+          where b.domain = $1 and p.page_url is not null
+          order by l.active_ads desc, l.total_ads desc, p.landing_page_id limit $2`,
+    values: [domain, limit],
+  });
+  return rows.map(({ page_url }) => page_url);
+};

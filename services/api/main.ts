@@ -3,6 +3,7 @@ import { startAccessSubscription } from '#application/access/access-subscription
 import { systemClock } from '#platform/clock.ts';
 import { openEventStore, REQUEST_ANSWER_MS } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
+import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
@@ -66,6 +67,8 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     await follower.filled;
   }
 
+  const { BOT_KEY_FILE } = settings;
+  const botKey = BOT_KEY_FILE === undefined ? null : await readBotKey(BOT_KEY_FILE, settings.API_BASE_URL);
   const baseUrl = settings.API_BASE_URL ?? `http://${API_HOST}:${API_PORT}`;
   const app = buildApi({
     db,
@@ -89,6 +92,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     memberVault,
     secretVault,
     alertChannels,
+    botKey,
     clock: systemClock,
     log,
   });

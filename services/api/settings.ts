@@ -3,6 +3,7 @@ import { emailSettings } from '#platform/channels/email.ts';
 import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
 import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
+import { botKeySettings } from '#platform/http-client/bot-key.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
@@ -56,5 +57,6 @@ export const ApiSettings = z.object({
   ...objectStoreSettings,
   ...emailSettings,
   ...egressSettings,
+  ...botKeySettings,
   ...vaultSettings,
 });

@@ -6,6 +6,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import { createWakeSignal, type WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { Egress } from '#platform/egress/http-client.ts';
+import type { BotKey } from '#platform/http-client/bot-key.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
@@ -15,6 +16,7 @@ import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type ArchiveRunner, runArchive } from './ads-archive/run-batches.ts';
+import { createLandingPagesReader, LANDING_PAGES_SOURCE } from './landing-pages/read-landing-pages.ts';
 import { consumeWishes } from './schedule/consume-wishes.ts';
 import { createHostStore } from './schedule/host-store.ts';
 import { runTargets } from './schedule/run-targets.ts';
@@ -44,6 +46,8 @@ export type CollectorOptions = {
   readonly via: string | null;
   /** URL or e-mail address at which sites reach the operator. */
   readonly contact: string;
+  /** Key that signs requests to sites; `null` leaves them unsigned. */
+  readonly botKey: BotKey | null;
   readonly sources: readonly string[];
   /** Folder of tool rules in the format of `wappalyzer`; `null` for those of the package. */
   readonly toolRulesFolder: string | null;
@@ -72,13 +76,14 @@ const deleteAtIntervals = async ({ database, clock, log, signal }: CollectorOpti
 };
 
 /** Returns the readers of sources whose targets are read alone, and not in batches with others. */
-const readersOf = (
-  { sources, database }: CollectorOptions,
+export const readersOf = (
+  { sources, database, db }: Pick<CollectorOptions, 'sources' | 'database' | 'db'>,
   detector: ToolDetector,
 ): Readonly<Record<string, SourceReader>> => {
   const readers: Readonly<Record<string, SourceReader>> = {
     storefront: storefrontReader,
     [SITE_SOURCE]: createSiteReader({ detector, imprints: createImprintStore(database) }),
+    [LANDING_PAGES_SOURCE]: createLandingPagesReader({ database, db }),
   };
   return Object.fromEntries(Object.entries(readers).filter(([source]) => sources.includes(source)));
 };
@@ -109,7 +114,7 @@ const runArchiveAsLeader = async (
 
 /** Records wishes and reads due targets until the signal is aborted. The tables must exist. */
 export const runCollector = async (options: CollectorOptions): Promise<void> => {
-  const { database, nats, egress, via, contact, clock, log, signal, toolRulesFolder } = options;
+  const { database, nats, egress, via, contact, botKey, clock, log, signal, toolRulesFolder } = options;
   const userAgent = `ad-intelligence/${packageJson.version} (+${contact})`;
   const client = createPoliteClient({
     egress,
@@ -117,6 +122,7 @@ export const runCollector = async (options: CollectorOptions): Promise<void> => 
     hosts: createHostStore(database),
     clock,
     userAgent,
+    botKey,
     // The played world is ours, and its time is not that of its visitors.
     ...(via === null ? {} : { paceMs: 0 }),
   });

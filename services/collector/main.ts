@@ -2,6 +2,7 @@ import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { pause, systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
+import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
@@ -24,6 +25,8 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
   if (readsArchive && MEMBER_VAULT_KEY === undefined) {
     throw new Error('The source ads_archive needs MEMBER_VAULT_KEY, because its token is stored encrypted.');
   }
+  const { BOT_KEY_FILE, API_BASE_URL } = settings;
+  const botKey = BOT_KEY_FILE === undefined ? null : await readBotKey(BOT_KEY_FILE, API_BASE_URL);
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
   const database = openPool(DATABASE_URL, POOL_CLIENTS, { options: FENCED_CONNECTION });
@@ -48,6 +51,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
     ),
     via: COLLECT_VIA ?? null,
     contact: settings.COLLECT_CONTACT,
+    botKey,
     sources: COLLECT_SOURCES,
     toolRulesFolder: settings.TOOL_RULES_DIR ?? null,
     archive:

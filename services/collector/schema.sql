@@ -126,3 +126,11 @@ create table if not exists collecting.imprint (
   left_company text
 );
 create index if not exists imprint_company on collecting.imprint (company_key);
+
+-- Landing pages of ads: when each may be requested again, and the version that it had.
+create table if not exists collecting.landing_page (
+  page_url text primary key,
+  next_at timestamptz not null,
+  etag text,
+  last_modified text
+);

@@ -4,11 +4,12 @@ import { Country } from '#contracts/values/primitives.ts';
 import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
 import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
+import { botKeySettings } from '#platform/http-client/bot-key.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { CollectContact, CollectVia, secret, serverSettings } from '#platform/settings.ts';
 
 /** Sources that the collector reads. */
-export const SOURCES = ['storefront', 'site', 'ads_archive'] as const;
+export const SOURCES = ['storefront', 'site', 'landing_pages', 'ads_archive'] as const;
 
 const { DATABASE_URL, NATS_URL, SERVERS_ALLOW_PLAIN_TEXT } = serverSettings;
 
@@ -45,17 +46,26 @@ export const CollectorSettings = z.object({
   SERVERS_ALLOW_PLAIN_TEXT,
   ...serviceSettings,
   ...sharedSettings,
+  ...botKeySettings,
+  API_BASE_URL: z
+    .url()
+    .optional()
+    .describe(
+      'Where the API is reached. Needed with `BOT_KEY_FILE`, because sites read the public key there.',
+    ),
   COLLECT_SOURCES: z
     .string()
     .transform((text) => text.split(',').map((source) => source.trim()))
     .pipe(z.array(z.enum(SOURCES)).min(1))
-    .default(['storefront', 'site'])
-    .describe('Sources that are read, separated by commas: `storefront`, `site`, `ads_archive`.'),
+    .default(['storefront', 'site', 'landing_pages'])
+    .describe(
+      'Sources that are read, separated by commas: `storefront`, `site`, `landing_pages`, `ads_archive`.',
+    ),
   TOOL_RULES_DIR: z
     .string()
     .optional()
     .describe(
-      'Folder with rules for tools of sites, in the format of the package `wappalyzer`: `categories.json` and `technologies/*.json`. Those of the package when absent.',
+      'Folder with rules for tools of sites, in the format of the package `wappalyzer`. Those of the package when absent.',
     ),
   ADS_ARCHIVE_COUNTRIES: z
     .string()

@@ -96,6 +96,7 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         egress,
         via: played.origin,
         contact: CONTACT,
+        botKey: null,
         sources: options.sources ?? (options.archive ? ['storefront', 'ads_archive'] : ['storefront']),
         toolRulesFolder: null,
         archive: options.archive ?? null,

@@ -26,6 +26,7 @@ test('a collector that is killed three times on its way ends with the facts of t
     startProcess('services/collector/main.ts', {
       ...servers,
       COLLECT_CONTACT: CONTACT,
+      COLLECT_SOURCES: 'storefront',
       COLLECT_VIA: stack.played.origin,
       EGRESS_ALLOW_LOOPBACK: 'true',
     });

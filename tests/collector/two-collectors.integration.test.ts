@@ -51,6 +51,7 @@ test('a standby goes on where a killed collector stopped', async () => {
       DATABASE_URL: stack.databaseUrl,
       NATS_URL: stack.natsUrl,
       COLLECT_CONTACT: CONTACT,
+      COLLECT_SOURCES: 'storefront',
       COLLECT_VIA: stack.played.origin,
       EGRESS_ALLOW_LOOPBACK: 'true',
     });

@@ -35,8 +35,10 @@ export const LocalSettings = z.object({
   ),
   COLLECT_SOURCES: z
     .string()
-    .default('storefront,site')
-    .describe('Sources that the collector reads, separated by commas: `storefront`, `site`, `ads_archive`.'),
+    .default('storefront,site,landing_pages')
+    .describe(
+      'Sources that the collector reads, separated by commas: `storefront`, `site`, `landing_pages`, `ads_archive`.',
+    ),
   POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
   NATS_PORT: Port.default(4222).describe('Port of NATS.'),
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the local event store.'),

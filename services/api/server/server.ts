@@ -24,7 +24,9 @@ import {
 } from './request-pipeline.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
+import type { BotKey } from '#platform/http-client/bot-key.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { registerKeyDirectory } from './key-directory-route.ts';
 import { registerMedia } from './media-route.ts';
 import { sendError } from './send-error.ts';
 import { traceRequest } from './trace-request.ts';
@@ -48,6 +50,8 @@ export type ApiResources = OperationResources & {
   readonly inFlightMax?: number;
   /** Proxies whose `x-forwarded-for` names the address of a client. */
   readonly trustedProxies?: readonly string[];
+  /** Key by which the collector signs its requests; absent when it does not. */
+  readonly botKey?: BotKey | null;
 };
 
 /** Counts requests that match no endpoint, with a duration of zero. */
@@ -157,6 +161,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   }
   registerDownloads(app, dependencies);
   registerMedia(app, dependencies);
+  registerKeyDirectory(app, resources.botKey ?? null, clock);
   registerDocumentation(app, dependencies.baseUrl);
 
   app.addHook('onClose', async () => {

@@ -7,7 +7,7 @@ const decoderOf = (label: string | undefined): Pick<InstanceType<typeof TextDeco
   try {
     return new TextDecoder(label);
   } catch {
-    // A name that is no character set.
+    // The name is not that of a character set.
     return null;
   }
 };

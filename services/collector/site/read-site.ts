@@ -19,7 +19,7 @@ import type { ToolDetector } from './tools/tool-detector.ts';
 export const SITE_SOURCE = 'site';
 /** Milliseconds between two readings of a site. */
 export const SITE_INTERVAL_MS = 30 * DAY_MS;
-/** Name and wording version of the collector in the scan. Pages that another version read are read anew. */
+/** Name and wording version of the collector in the scan. Pages that another version read are read again. */
 const COLLECTOR = 'site-signs-1';
 /** Category of tools that compare versions of a page. Their configuration is not read. */
 const SPLIT_TESTING = 'A/B Testing';

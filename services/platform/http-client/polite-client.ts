@@ -2,6 +2,7 @@ import { HOUR_MS, DAY_MS } from '#contracts/values/time.ts';
 import { retryAfterMs } from '../channels/retry-after.ts';
 import { type Clock, pause } from '../clock.ts';
 import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
+import type { BotKey } from './bot-key.ts';
 import { BlockedTarget } from '../egress/ssrf-guard.ts';
 import type { HostMemory, HostRest } from './host-memory.ts';
 import { readRobots } from './read-robots.ts';
@@ -60,6 +61,8 @@ export type PoliteClientOptions = Route & {
   readonly clock: Clock;
   /** `User-Agent` header; names the service and a contact. */
   readonly userAgent: string;
+  /** Key that signs requests; absent or `null` leaves them unsigned. */
+  readonly botKey?: BotKey | null;
   /** Milliseconds between two requests to a host; 0 for a played world, which ignores `Crawl-delay` too. */
   readonly paceMs?: number;
 };
@@ -92,7 +95,7 @@ const reasonOf = (error: unknown): string => {
  * request obeys the robots.txt of its host, names a contact, and passes the SSRF guard; so does each redirect.
  */
 export const createPoliteClient = (options: PoliteClientOptions): PoliteClient => {
-  const { hosts, clock, userAgent, paceMs = PACE_MS } = options;
+  const { hosts, clock, userAgent, botKey = null, paceMs = PACE_MS } = options;
   const serialize = createKeyedMutex();
 
   const send = async (
@@ -113,6 +116,7 @@ export const createPoliteClient = (options: PoliteClientOptions): PoliteClient =
     const headers = {
       'user-agent': userAgent,
       ...request.headers,
+      ...(botKey === null ? {} : await botKey.sign(url, clock.now())),
     };
     return requestOnce(options, url, { ...request, headers, signal });
   };

@@ -141,5 +141,5 @@ export const searchedText = (text: string): SearchedText => {
 };
 
 /** Returns whether a pattern matches a text. */
-export const matches = ({ regex, literal }: Pattern, { text, has }: SearchedText): boolean =>
-  (literal === null || has(literal)) && regex.test(text);
+export const matches = ({ regex, literal }: Pattern, searched: SearchedText): boolean =>
+  (literal === null || searched.has(literal)) && regex.test(searched.text);

@@ -105,7 +105,7 @@ export const createToolDetector = ({
     let tools: readonly DetectedTool[] = [];
     const html = page.html.slice(0, PAGE_MAX_LENGTH);
     try {
-      worker.postMessage({ id, page: { ...page, html } });
+      worker.postMessage({ id, page: { ...page, html } }, []);
       const done = await nextMessage(worker, pageTimeMs, signal, (message) => {
         if (message.kind === 'ready' || message.id !== id) return undefined;
         if (message.kind === 'done') return message;

@@ -1,0 +1,145 @@
+import type { Observation } from '#contracts/observations/index.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
+import { landingPageClassify, landingPageScrape } from '#domain/shapes/landing-page.ts';
+import type { GetOutcome, Validators } from '#platform/http-client/polite-client.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { listBrandPageUrls } from '#projections/pages/read.ts';
+import { decodeHtml, isHtml } from '../html/decode-html.ts';
+import { readPageSigns } from '../html/read-page-signs.ts';
+import type { ReadOutcome } from '../schedule/read-outcome.ts';
+import type { Reading, SourceReader } from '../schedule/source-reader.ts';
+import { readDuePages, readValidators, saveVisits } from './landing-page-store.ts';
+
+/** Name of the source in targets and attempts. */
+export const LANDING_PAGES_SOURCE = 'landing_pages';
+/** Landing pages of one brand that are read, those with the most active ads. */
+const PAGES_MAX = 1_000;
+/** Days until a page is requested again: after a visit, and after a failure. */
+const VISIT_DAYS = 30;
+const FAILURE_DAYS = 7;
+const ACCEPT = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
+const NO_VALIDATORS: Validators = { etag: null, lastModified: null };
+
+/** Position in the reading of a brand's pages. */
+export type LandingPagesCursor = { readonly urls: readonly string[]; readonly next: number };
+
+/** Result of one page, in the spool. */
+type Visit = {
+  readonly url: string;
+  readonly kind: 'visited' | 'unchanged' | 'refused' | 'failed';
+  readonly nextAt: string;
+  readonly observations: readonly Observation[];
+};
+
+type LandingPagesReading = Reading<LandingPagesCursor>;
+type Stores = { readonly database: Database; readonly db: ReadDatabase };
+
+/** Returns what one answer shows, and when its page is requested again. */
+const visitOf = (url: string, got: GetOutcome, now: Date): Visit => {
+  const inDays = (days: number): string => new Date(now.getTime() + days * DAY_MS).toISOString();
+  const without = (kind: Visit['kind'], nextAt: string): Visit => ({ url, kind, nextAt, observations: [] });
+  switch (got.kind) {
+    case 'unchanged':
+      return without('unchanged', inDays(VISIT_DAYS));
+    case 'forbidden':
+      return without('refused', inDays(VISIT_DAYS));
+    case 'resting':
+      return without('refused', new Date(got.untilMs).toISOString());
+    case 'failed':
+      return without('failed', inDays(FAILURE_DAYS));
+    case 'answered': {
+      const { status, headers, body } = got;
+      const contentType = headers['content-type'] ?? '';
+      const hasPage = status === 200 && isHtml(contentType, body);
+      const visited = {
+        pageUrl: url,
+        observedAt: now.toISOString(),
+        status,
+        finalUrl: got.url.href,
+        signs: hasPage ? readPageSigns(decodeHtml(body, contentType)) : null,
+      };
+      const observations = [landingPageScrape(visited), landingPageClassify(visited)].filter(
+        (observation) => observation !== null,
+      );
+      return { url, kind: 'visited', nextAt: inDays(status < 500 ? VISIT_DAYS : FAILURE_DAYS), observations };
+    }
+  }
+};
+
+const readNext = async (
+  { batch, client, now, signal }: LandingPagesReading,
+  { database }: Stores,
+  cursor: LandingPagesCursor,
+): Promise<LandingPagesCursor> => {
+  const url = cursor.urls[cursor.next] as string;
+  const known = await readValidators(database, url);
+  const got = await client.get(url, { signal, accept: ACCEPT, validators: known });
+  const visit = visitOf(url, got, now());
+  const validators =
+    got.kind === 'unchanged'
+      ? known
+      : got.kind === 'answered' && got.status === 200
+        ? { etag: got.headers['etag'] ?? null, lastModified: got.headers['last-modified'] ?? null }
+        : NO_VALIDATORS;
+  const next = { ...cursor, next: cursor.next + 1 };
+  await batch.commit(next, { page: cursor.next, text: JSON.stringify(visit), validators });
+  return next;
+};
+
+/** Stores when the pages are due again, and returns what was observed of them. */
+const observe = async (
+  { batch }: LandingPagesReading,
+  { database }: Stores,
+  { urls }: LandingPagesCursor,
+): Promise<ReadOutcome> => {
+  const pages = await batch.pages();
+  const visits = pages.map(({ text, validators }) => ({ ...(JSON.parse(text) as Visit), validators }));
+  await saveVisits(
+    database,
+    visits.map(({ url, nextAt, validators }) => ({ url, nextAt: new Date(nextAt), validators })),
+  );
+  const count = (kind: Visit['kind']): number => visits.filter((visit) => visit.kind === kind).length;
+  const detail = [
+    `${count('visited')} of ${urls.length} pages visited`,
+    ...(['unchanged', 'refused', 'failed'] as const).flatMap((kind) =>
+      count(kind) === 0 ? [] : [`${count(kind)} ${kind}`],
+    ),
+  ].join(', ');
+  const isWhole = visits.length === urls.length && count('refused') + count('failed') === 0;
+  return {
+    kind: 'read',
+    observations: visits.flatMap(({ observations }) => observations),
+    outcome: isWhole ? 'complete' : 'partial',
+    detail,
+  };
+};
+
+/**
+ * Reads the pages that ads of a brand lead to. Each page is requested every 30 days, also when ads of several brands lead to
+ * it; the cadence of the brand tells how often new pages are looked for.
+ */
+export const createLandingPagesReader = (stores: Stores): SourceReader => ({
+  intervalMs: null,
+  read: async (reading: LandingPagesReading) => {
+    const { domain, batch, now } = reading;
+    let { cursor } = batch;
+    if (cursor === null) {
+      const urls = await readDuePages(
+        stores.database,
+        await listBrandPageUrls(stores.db, domain, PAGES_MAX),
+        now(),
+      );
+      if (urls.length === 0) {
+        const detail = 'no landing page of its ads is due';
+        return { kind: 'nothing', outcome: 'no_pages', detail, notBeforeMs: null };
+      }
+      cursor = { urls, next: 0 };
+      await batch.commit(cursor, null);
+    }
+    while (cursor.next < cursor.urls.length) cursor = await readNext(reading, stores, cursor);
+    return observe(reading, stores, cursor);
+  },
+  giveUp: (reading: LandingPagesReading) =>
+    observe(reading, stores, reading.batch.cursor ?? { urls: [], next: 0 }),
+});
