@@ -168,8 +168,38 @@ test('/ops/collection returns the counts, the forecast and the targets that do n
   expect(data).toMatchObject({
     sources: [{ source: 'storefront', targets: 2, paused: 1, due: 0 }],
     plan: { source: 'storefront', targets: 1, calls_a_round: 5, late: 0, late_targets: [] },
+    account: null,
     targets: [{ domain: 'paused.example', states: ['paused'], paused: 'asked by the shop' }],
   });
+});
+
+test('the account of the library API is in /ops/collection and in the metrics, without its token', async () => {
+  await createCollectorTables(stack.pool);
+  await stack.pool.query(
+    `insert into collecting.account (name, token_fingerprint, set_at, expires_at, access, percent, used_at) values
+       ('default', 'fingerprint', now(), now() + interval '5 days 1 hour',
+        '{"kind":"shut","untilMs":4102444800000,"times":1}', 37, now())`,
+  );
+  const { body: collection } = await call('GET', '/ops/collection');
+  expect((JSON.parse(collection) as { data: object }).data).toMatchObject({
+    account: {
+      state: 'shut',
+      shut_until: '2100-01-01T00:00:00.000Z',
+      usage_percent: 37,
+      token_days_left: 5,
+      warning: expect.stringContaining('The token ends in 5 days'),
+    },
+  });
+  const { body } = await call('GET', '/metrics');
+  for (const line of [
+    'adintel_collector_account{state="shut"} 1',
+    'adintel_collector_account{state="open"} 0',
+    'adintel_collector_token_days 5',
+    'adintel_collector_usage_percent 37',
+  ])
+    expect(body).toContain(line);
+  expect(collection + body).not.toContain('fingerprint');
+  await stack.pool.query('truncate collecting.account');
 });
 
 describe('scrapes of /metrics', () => {

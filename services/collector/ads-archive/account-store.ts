@@ -10,8 +10,6 @@ const ACCOUNT = 'default';
 const VAULT_KEY = ['collector', 'ads-archive-token'] as const;
 /** Days that a token of a person is valid, at most. */
 const TOKEN_DAYS_MAX = 60;
-/** Days before the end of a token from which operators are warned. */
-const WARNING_DAYS = 10;
 /** Milliseconds after which a reported usage says nothing any more. */
 const USAGE_MS = HOUR_MS;
 
@@ -91,17 +89,3 @@ export const saveCountries = async (database: Database, countries: readonly stri
   inTransaction(database, async (client) => {
     await client.query('update collecting.account set countries = $2 where name = $1', [ACCOUNT, countries]);
   });
-
-/** Returns the days until the token ends; negative when it has ended. */
-export const tokenDaysLeft = ({ expiresAt }: Pick<StoredAccount, 'expiresAt'>, now: Date): number =>
-  Math.floor((expiresAt.getTime() - now.getTime()) / DAY_MS);
-
-/** Returns what operators must do about the account; `null` when nothing. */
-export const accountWarning = (account: StoredAccount, now: Date): string | null => {
-  const { access } = account.state;
-  const advice = 'Get a new token of an identity-confirmed person and store it with: collect token set';
-  if (access.kind === 'off') return `The account is off: ${access.reason}. ${advice}`;
-  const days = tokenDaysLeft(account, now);
-  if (days < 0) return `The token has ended. ${advice}`;
-  return days < WARNING_DAYS ? `The token ends in ${days} days. ${advice}` : null;
-};

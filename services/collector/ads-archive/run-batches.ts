@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HOUR_MS } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { accountWarning } from '#application/collecting/library-account.ts';
 import { BATCH_CANDIDATES_MAX } from '#application/collecting/plan-archive.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import { mayCall } from '#domain/collecting/archive-account.ts';
@@ -16,7 +17,7 @@ import { collectorAttempts } from '#platform/telemetry/metrics.ts';
 import { readLinkedPageIds } from '#projections/social-pages/read.ts';
 import { nextDue, retryDelayMs } from '../schedule/due.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
-import { accountWarning, readAccount, readToken, saveAccountState, saveCountries } from './account-store.ts';
+import { readAccount, readToken, saveAccountState, saveCountries } from './account-store.ts';
 import {
   ARCHIVE_SOURCE,
   type ArchiveBatch,

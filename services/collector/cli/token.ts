@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
+import { accountWarning, tokenDaysLeft } from '#application/collecting/library-account.ts';
 import { openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import type { Route } from '#platform/http-client/request-once.ts';
@@ -8,13 +9,7 @@ import { printRecord } from '#platform/command-line/output.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import {
-  accountWarning,
-  readAccount,
-  readToken,
-  storeToken,
-  tokenDaysLeft,
-} from '../ads-archive/account-store.ts';
+import { readAccount, readToken, storeToken } from '../ads-archive/account-store.ts';
 import { createArchiveClient } from '../ads-archive/archive-client.ts';
 import { exchangeToken } from '../ads-archive/exchange-token.ts';
 import { TokenSettings } from '../settings.ts';

@@ -6,6 +6,9 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
+import { ACCOUNT_STATES, readLibraryAccount } from '#application/collecting/library-account.ts';
+import { planArchive } from '#application/collecting/plan-archive.ts';
+import { planStorefronts } from '#application/collecting/plan-targets.ts';
 import { countTargets, TARGET_STATES } from '#application/collecting/target-states.ts';
 import { ARCHIVE_STATES, readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { readVerification } from '#application/invariants/verification-record.ts';
@@ -28,6 +31,9 @@ export type MetricsDependencies = {
   /** Names of the servers that have a connectivity check. A server without a setting has none. */
   readonly servers: readonly string[];
 };
+
+/** Milliseconds that a forecast is kept. */
+const ROUNDS_KEPT_MS = 600_000;
 
 type Gauges = Readonly<Record<keyof typeof SERVICE_METRICS, Gauge>>;
 
@@ -87,6 +93,15 @@ const readTargets = async (gauges: Gauges, { pool }: MetricsDependencies): Promi
   }
 };
 
+/** Reads the account of the official library API. Without one its metrics are absent. */
+const readAccount = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
+  const account = await readLibraryAccount(pool, new Date());
+  if (account === null) return;
+  for (const state of ACCOUNT_STATES) gauges.collectorAccount.set({ state }, account.state === state ? 1 : 0);
+  gauges.collectorTokenDays.set(account.token_days_left);
+  if (account.usage_percent !== null) gauges.collectorUsage.set(account.usage_percent);
+};
+
 const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promise<void> => {
   const opened = nats();
   if (opened === null) return;
@@ -107,6 +122,21 @@ const readMediaArchive = async (gauges: Gauges, { pool }: MetricsDependencies): 
   if (archive.quotaBytes !== null) gauges.mediaBytes.set({ of: 'quota' }, archive.quotaBytes);
 };
 
+/** Creates the read of the forecast, which is kept for a while because it goes through all targets. */
+const createRoundReader = () => {
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let rounds: readonly { readonly source: string; readonly daysPerRound: number }[] = [];
+  return async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
+    const now = new Date();
+    if (now.getTime() - readAtMs > ROUNDS_KEPT_MS) {
+      const plans = await Promise.all([planStorefronts(pool, now, 1), planArchive(pool, now)]);
+      rounds = plans.filter((plan) => plan !== null && plan.targets > 0) as typeof rounds;
+      readAtMs = now.getTime();
+    }
+    for (const { source, daysPerRound } of rounds) gauges.collectorRoundDays.set({ source }, daysPerRound);
+  };
+};
+
 /**
  * Creates the function that renders `/metrics`: the metrics of the whole service, read from its servers, and the
  * metrics of this process. The figures of an unreachable server are omitted; `adintel_server_up` reports it as 0.
@@ -122,6 +152,7 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
       ]),
   ) as unknown as Gauges;
   const tally = createAttemptCounter(registry, dependencies.pool);
+  const readRounds = createRoundReader();
 
   const read = async (): Promise<string> => {
     for (const gauge of Object.values(gauges)) gauge.reset();
@@ -129,6 +160,8 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
     gauges.deliveriesOverdue.remove();
     gauges.alertsWaiting.remove();
     gauges.figuresVerified.remove();
+    gauges.collectorTokenDays.remove();
+    gauges.collectorUsage.remove();
     const parts = [
       readServers,
       readProjections,
@@ -137,6 +170,8 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
       readFigures,
       readTargets,
       readMediaArchive,
+      readAccount,
+      readRounds,
       readQueues,
       tally,
     ];

@@ -258,6 +258,26 @@ export const SERVICE_METRICS = {
     help: 'Bytes of the media archive. of: stored, quota.',
     labelNames: ['of'],
   },
+  collectorAccount: {
+    name: 'adintel_collector_account',
+    help: 'State of the account of the official library API, 1 for the present one. state: open, shut, off.',
+    labelNames: ['state'],
+  },
+  collectorTokenDays: {
+    name: 'adintel_collector_token_days',
+    help: 'Days until the token of the official library API ends; negative when it has ended.',
+    labelNames: [],
+  },
+  collectorUsage: {
+    name: 'adintel_collector_usage_percent',
+    help: 'Usage that the official library API reported last, within the hour.',
+    labelNames: [],
+  },
+  collectorRoundDays: {
+    name: 'adintel_collector_round_days',
+    help: 'Forecast days to read all targets of the source once, with one process and one app.',
+    labelNames: ['source'],
+  },
   buildProgress: {
     name: 'adintel_projection_build_progress_ratio',
     help: 'Share of the log that a running rebuild of the projection has applied, 0 to 1.',

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { type ArchiveWorld, createArchiveWorld } from '#deploy/local/world/archive-world.ts';
+import { accountWarning } from '#application/collecting/library-account.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import {
-  accountWarning,
   readAccount,
   readToken,
   saveAccountState,

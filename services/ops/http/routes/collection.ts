@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { listTargets } from '#application/collecting/list-targets.ts';
+import { readLibraryAccount } from '#application/collecting/library-account.ts';
 import { planStorefronts } from '#application/collecting/plan-targets.ts';
 import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { countTargets } from '#application/collecting/target-states.ts';
@@ -12,7 +13,7 @@ const LATE_MAX = 20;
 
 /**
  * Registers the read of what the collector and the media archive do: counts by state, the forecast with one collector,
- * and the targets that are not simply waiting for their time.
+ * the account of the library API, and the targets that are not simply waiting for their time.
  */
 export const registerCollectionRoutes = (
   app: FastifyInstance,
@@ -23,10 +24,11 @@ export const registerCollectionRoutes = (
     url: '/ops/collection',
     handler: async (request) => {
       const now = new Date();
-      const [sources, plan, media, targets] = await Promise.all([
+      const [sources, plan, media, account, targets] = await Promise.all([
         countTargets(pool, now),
         planStorefronts(pool, now, 1),
         readArchiveStatus(pool, now),
+        readLibraryAccount(pool, now),
         listTargets(pool, now, {
           states: ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
           limit: TARGETS_MAX,
@@ -58,6 +60,8 @@ export const registerCollectionRoutes = (
                 room: media.room,
                 reasons: media.reasons,
               },
+        // `null` before a token of the official library API is stored.
+        account,
         targets,
       });
     },
