@@ -134,3 +134,16 @@ create table if not exists collecting.landing_page (
   etag text,
   last_modified text
 );
+
+-- Social pages that a search proposed for a brand.
+create table if not exists collecting.page_proposal (
+  domain text not null,
+  social_page_id text not null,
+  page_name text,
+  -- Ads whose caption has the domain.
+  ads int not null,
+  -- `linked`, or `quarantined` until an operator links it.
+  state text not null,
+  proposed_at timestamptz not null,
+  primary key (domain, social_page_id)
+);

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type Usage, usageOf } from '#domain/collecting/usage.ts';
 import { requestOnce, type Route } from '#platform/http-client/request-once.ts';
 import { type ArchiveAnswer, readArchiveAnswer, withoutSecrets } from './archive-answer.ts';
-import { type ArchiveRequest, archiveParameters } from './archive-request.ts';
+import { type ArchiveRequest, type ArchiveSearch, archiveParameters } from './archive-request.ts';
 
 /** Maximum decompressed bytes of an answer. */
 export const ANSWER_MAX_BYTES = 16 * 1024 ** 2;
@@ -22,7 +22,7 @@ export type ArchiveCall = { readonly answer: ArchiveAnswer; readonly usage: Usag
 
 export type ArchiveClient = {
   /** Makes one call. Never throws, except when `signal` is aborted. */
-  call(request: ArchiveRequest, signal: AbortSignal): Promise<ArchiveCall>;
+  call(request: ArchiveRequest | ArchiveSearch, signal: AbortSignal): Promise<ArchiveCall>;
 };
 
 /** Returns the proof that a call comes from the app's own servers: an HMAC-SHA-256 of the token. */

@@ -31,10 +31,34 @@ export type ArchiveRequest = {
   readonly after: string | null;
 };
 
+/** One call for ads that contain a phrase, active or not. */
+export type ArchiveSearch = {
+  readonly phrase: string;
+  readonly countries: readonly string[];
+  readonly limit: number;
+  readonly after: string | null;
+};
+
+/** Fields that tell which page an ad is of, and where it leads by the words of its advertiser. */
+const SEARCH_FIELDS = ['id', 'page_id', 'page_name', 'ad_creative_link_captions'];
+
 const listOf = (texts: readonly string[]): string => `[${texts.join(',')}]`;
 
+const searchParameters = ({ phrase, countries, limit, after }: ArchiveSearch): URLSearchParams =>
+  new URLSearchParams({
+    search_terms: phrase,
+    search_type: 'KEYWORD_EXACT_PHRASE',
+    ad_reached_countries: listOf(countries.map((country) => `'${country}'`)),
+    ad_active_status: 'ALL',
+    ad_type: 'ALL',
+    fields: SEARCH_FIELDS.join(','),
+    limit: String(limit),
+    ...(after === null ? {} : { after }),
+  });
+
 /** Returns the parameters of a call, without anything secret. */
-export const archiveParameters = (request: ArchiveRequest): URLSearchParams => {
+export const archiveParameters = (request: ArchiveRequest | ArchiveSearch): URLSearchParams => {
+  if ('phrase' in request) return searchParameters(request);
   const { pass, pageIds, countries, since, limit, after } = request;
   return new URLSearchParams({
     search_page_ids: listOf(pageIds),

@@ -4,7 +4,7 @@ import type { Clock } from '#platform/clock.ts';
 import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
 import type { ArchiveAnswer } from './archive-answer.ts';
 import type { ArchiveClient } from './archive-client.ts';
-import type { ArchiveRequest } from './archive-request.ts';
+import type { ArchiveRequest, ArchiveSearch } from './archive-request.ts';
 
 /** Stored state of an account. */
 export type AccountState = {
@@ -21,7 +21,7 @@ export type AccountAnswer =
 
 export type PacedAccount = {
   /** Makes one call when the pace allows it. Throws when `signal` is aborted, and when the state cannot be stored. */
-  call(request: ArchiveRequest, signal: AbortSignal): Promise<AccountAnswer>;
+  call(request: ArchiveRequest | ArchiveSearch, signal: AbortSignal): Promise<AccountAnswer>;
   state(): AccountState;
 };
 
@@ -65,7 +65,10 @@ export const createPacedAccount = (options: PacedAccountOptions): PacedAccount =
     if (!isSame) await save(next);
   };
 
-  const call = async (request: ArchiveRequest, signal: AbortSignal): Promise<AccountAnswer> => {
+  const call = async (
+    request: ArchiveRequest | ArchiveSearch,
+    signal: AbortSignal,
+  ): Promise<AccountAnswer> => {
     signal.throwIfAborted();
     if (!mayCall(access, nowMs())) return refused('the account rests');
     await untilPace(signal);

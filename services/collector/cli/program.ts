@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { registerAddCommands } from './add.ts';
 import { registerChangeCommands } from './change.ts';
 import { registerPlanCommand } from './plan.ts';
 import { registerStatusCommand } from './status.ts';
@@ -10,6 +11,7 @@ export const createProgram = (): Command => {
     .description('show and steer what the collector reads')
     .option('--json', 'print JSON');
   for (const register of [
+    registerAddCommands,
     registerStatusCommand,
     registerPlanCommand,
     registerChangeCommands,

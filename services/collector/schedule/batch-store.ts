@@ -44,6 +44,19 @@ const pageOf = async ({ page, body, etag, last_modified: lastModified }: SpoolRo
 
 const SPOOL_PAGES = 'select page, body, etag, last_modified from collecting.spool where batch_id = $1';
 
+/** Returns the pages of the scan of a target that was published last. */
+export const readLastPages = async (
+  database: Database,
+  source: string,
+  domain: string,
+): Promise<readonly SpoolPage[]> => {
+  const { rows } = await database.query<SpoolRow>(
+    `${SPOOL_PAGES.replace('$1', '(select last_batch_id from collecting.target where source = $1 and domain = $2)')} order by page`,
+    [source, domain],
+  );
+  return Promise.all(rows.map(pageOf));
+};
+
 /** Opens the batch of a target: the one that another owner left, or a new one. */
 export const openBatch = async <Cursor extends object>(
   database: Database,

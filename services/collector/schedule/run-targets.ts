@@ -127,6 +127,25 @@ const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<vo
   }
 };
 
+/** Reads the target of one domain now, when it is due and no other process reads it. Returns whether it did. */
+export const readTargetNow = async (
+  runner: TargetRunner,
+  source: string,
+  domain: string,
+): Promise<boolean> => {
+  const { database, clock, owner } = runner;
+  const claimed = await claimTarget(database, {
+    sources: [source],
+    owner,
+    now: clock.now(),
+    weeklyFirst: false,
+    domain,
+  });
+  if (claimed === null) return false;
+  await readWithLease(runner, claimed);
+  return true;
+};
+
 /** Reads due targets until the signal is aborted, several at once. Any number of processes may do so. */
 export const runTargets = async (runner: TargetRunner, wishes: Pick<WakeSignal, 'next'>): Promise<void> => {
   const { database, clock, log, signal, readers, owner } = runner;

@@ -64,22 +64,24 @@ export const claimTarget = async (
     readonly owner: string;
     readonly now: Date;
     readonly weeklyFirst: boolean;
+    /** Claims the target of this domain only. */
+    readonly domain?: string;
   },
 ): Promise<Claimed | null> => {
-  const { sources, owner, now, weeklyFirst } = options;
+  const { sources, owner, now, weeklyFirst, domain = null } = options;
   const { rows } = await database.query<Row>(
     `update collecting.target t set lease_owner = $2, lease_until = $3::timestamptz + make_interval(secs => $4)
      from (
        select source, domain from collecting.target
        where source = any($1) and paused is null and due_at <= $3 and coalesce(retry_at, $3) <= $3
-         and coalesce(lease_until, $3) <= $3
+         and coalesce(lease_until, $3) <= $3 and ($6::text is null or domain = $6)
        order by $5 and cadence <> 'weekly', scanned_at is not null,
          extract(epoch from $3::timestamptz - due_at)
            / case cadence when 'daily' then ${SLO_HOURS.daily} else ${SLO_HOURS.weekly} end desc, source, domain
        limit 1 for update skip locked
      ) next where t.source = next.source and t.domain = next.domain
      returning t.source, t.domain, t.cadence, t.wished_at, t.last_batch_id`,
-    [sources, owner, now, LEASE_MS / 1_000, weeklyFirst],
+    [sources, owner, now, LEASE_MS / 1_000, weeklyFirst, domain],
   );
   const [row] = rows;
   if (row === undefined) return null;

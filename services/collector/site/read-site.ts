@@ -5,9 +5,10 @@ import { DAY_MS } from '#contracts/values/time.ts';
 import { imprintCompanyOf } from '#domain/shapes/imprint.ts';
 import { legalNameOf, siteProfileOf } from '#domain/shapes/site-profile.ts';
 import type { GetOutcome } from '#platform/http-client/polite-client.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { decodeHtml, isHtml } from '../html/decode-html.ts';
 import { readPageSigns } from '../html/read-page-signs.ts';
-import type { SpoolPage } from '../schedule/batch-store.ts';
+import { readLastPages, type SpoolPage } from '../schedule/batch-store.ts';
 import type { ReadOutcome } from '../schedule/read-outcome.ts';
 import type { Reading, SourceReader } from '../schedule/source-reader.ts';
 import { choosePages, isHostOf, type SitePage } from './choose-pages.ts';
@@ -211,6 +212,12 @@ const observe = async (
     ...faults,
   ].join('; ');
   return { kind: 'read', observations, outcome: scan.complete ? 'complete' : 'partial', detail };
+};
+
+/** Returns the name that a site stated in its last reading; `null` when it stated none, or was not read. */
+export const readSiteName = async (database: Database, domain: string): Promise<string | null> => {
+  const [home] = await readLastPages(database, SITE_SOURCE, domain);
+  return home === undefined ? null : ((JSON.parse(home.text) as ReadPage).profile?.name ?? null);
 };
 
 /** Reads sites of brands: the profile that they state, the tools that they use, and the company that they name. */

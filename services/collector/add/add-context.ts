@@ -1,0 +1,136 @@
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { openSecretVault } from '#application/vault/secret-vault.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { mayCall } from '#domain/collecting/archive-account.ts';
+import { pause, systemClock } from '#platform/clock.ts';
+import { openEgress } from '#platform/egress/http-client.ts';
+import { readBotKey } from '#platform/http-client/bot-key.ts';
+import { createPoliteClient } from '#platform/http-client/polite-client.ts';
+import { silentLog } from '#platform/logger.ts';
+import { ensureStreams, type Nats, openNats } from '#platform/nats/connection.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { readAccount, readToken, saveAccountState } from '../ads-archive/account-store.ts';
+import { createArchiveClient } from '../ads-archive/archive-client.ts';
+import { createPacedAccount, type PacedAccount } from '../ads-archive/paced-account.ts';
+import { createCollectorTables, readersOf } from '../collector.ts';
+import { createHostStore } from '../schedule/host-store.ts';
+import type { TargetRunner } from '../schedule/run-targets.ts';
+import { CollectorSettings } from '../settings.ts';
+import { createToolDetector } from '../site/tools/tool-detector.ts';
+import { NO_CALLS, NO_TOKEN } from './sentences.ts';
+
+const POOL_CLIENTS = 4;
+
+/** Connections and settings of one command that adds or links. */
+export type AddContext = {
+  readonly runner: Omit<TargetRunner, 'signal'>;
+  readonly db: ReadDatabase;
+  readonly nats: Nats;
+  readonly sources: readonly string[];
+  readonly countries: readonly string[];
+  readonly callsPerHour: number;
+  readonly cadence: 'daily' | 'weekly';
+  /** Name of the brand that the operator gave; `null` takes that of its site. */
+  readonly name: string | null;
+  /** Opens the account of the library API, or says in a sentence why it makes no calls. */
+  readonly openAccount: () => Promise<PacedAccount | string>;
+  readonly hasToken: () => Promise<boolean>;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Shows what is being done. */
+  readonly progress: (text: string) => void;
+  readonly signal: AbortSignal;
+};
+
+type Choices = Pick<AddContext, 'cadence' | 'name' | 'progress'>;
+
+/** Opens what a command needs, runs it and closes everything. */
+export const withAddContext = async <T>(
+  choices: Choices,
+  run: (context: AddContext) => Promise<T>,
+): Promise<T> => {
+  const settings = readSettings(CollectorSettings, environmentWithLocalStack());
+  const { DATABASE_URL, EGRESS_ALLOW_LOOPBACK, EGRESS_OWN_ADDRESSES, COLLECT_VIA, MEMBER_VAULT_KEY } =
+    settings;
+  if (COLLECT_VIA !== undefined && !EGRESS_ALLOW_LOOPBACK) {
+    throw new Refusal('invalid_input', 'COLLECT_VIA needs EGRESS_ALLOW_LOOPBACK=true.');
+  }
+  await using resources = new AsyncDisposableStack();
+  const database = openPool(DATABASE_URL, POOL_CLIENTS);
+  resources.defer(() => database.end());
+  await createCollectorTables(database);
+  const db = resources.use(openReadDatabase(DATABASE_URL));
+  const nats = resources.use(await openNats(settings.NATS_URL, 'collect-command'));
+  await ensureStreams(nats.manager);
+  const egress = resources.use(
+    openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK, ownAddresses: EGRESS_OWN_ADDRESSES }),
+  );
+  const log = silentLog();
+  const clock = systemClock;
+  const userAgent = `ad-intelligence/${packageJson.version} (+${settings.COLLECT_CONTACT})`;
+  const via = COLLECT_VIA ?? null;
+  const client = createPoliteClient({
+    egress,
+    via,
+    hosts: createHostStore(database),
+    clock,
+    userAgent,
+    botKey:
+      settings.BOT_KEY_FILE === undefined
+        ? null
+        : await readBotKey(settings.BOT_KEY_FILE, settings.API_BASE_URL),
+    // The played world is ours, and its time is not that of its visitors.
+    ...(via === null ? {} : { paceMs: 0 }),
+  });
+  const detector = resources.use(createToolDetector({ folder: settings.TOOL_RULES_DIR ?? null, log }));
+  const sources = settings.COLLECT_SOURCES;
+  const hasToken = async (): Promise<boolean> =>
+    MEMBER_VAULT_KEY !== undefined && (await readAccount(database, clock.now())) !== null;
+  const openAccount = async (): Promise<PacedAccount | string> => {
+    const stored = await readAccount(database, clock.now());
+    if (stored === null || MEMBER_VAULT_KEY === undefined) return NO_TOKEN;
+    const { access } = stored.state;
+    if (!mayCall(access, clock.now().getTime())) return NO_CALLS(access);
+    const vault = await openSecretVault(database, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND);
+    const token = await readToken(vault, stored);
+    if (token === null) return NO_TOKEN;
+    return createPacedAccount({
+      client: createArchiveClient({
+        egress,
+        via,
+        origin: settings.ADS_ARCHIVE_URL,
+        version: settings.ADS_ARCHIVE_VERSION,
+        userAgent,
+        token,
+        appSecret: settings.ADS_ARCHIVE_APP_SECRET ?? null,
+      }),
+      clock,
+      callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,
+      stored: stored.state,
+      save: (state) => saveAccountState(database, stored, state, clock.now()),
+      wait: pause,
+    });
+  };
+  return await run({
+    runner: {
+      database,
+      nats,
+      client,
+      clock,
+      log,
+      readers: readersOf({ sources, database, db }, detector),
+      owner: `command-${process.pid}-${Date.now()}`,
+    },
+    db,
+    nats,
+    sources,
+    countries: settings.ADS_ARCHIVE_COUNTRIES,
+    callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,
+    openAccount,
+    hasToken,
+    wait: pause,
+    signal: new AbortController().signal,
+    ...choices,
+  });
+};

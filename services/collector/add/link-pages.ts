@@ -1,0 +1,59 @@
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { SocialPageLink } from '#contracts/observations/social-page-link.ts';
+import { SECOND_MS } from '#contracts/values/time.ts';
+import {
+  LINKED_CONFIDENCE,
+  type PageProposal,
+  PROPOSED_CONFIDENCE,
+} from '#domain/collecting/propose-pages.ts';
+import { pause } from '#platform/clock.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { readLinkedPageIds } from '#projections/social-pages/read.ts';
+import { publishObservations } from '#application/observations/publish-observations.ts';
+
+/** Milliseconds to wait until the read model shows a link, and between two looks at it. */
+const SHOWN_MAX_MS = 30 * SECOND_MS;
+const LOOK_MS = 500;
+
+/** Returns the observations of proposals: certain pages are linked, all others quarantined until an operator links them. */
+export const proposedLinks = (
+  domain: string,
+  proposals: readonly PageProposal[],
+  observedAt: string,
+): readonly SocialPageLink[] =>
+  proposals.map(({ pageId, pageName, isCertain }) =>
+    SocialPageLink.parse({
+      type: 'social_page.link',
+      brand_domain: domain,
+      page_id: pageId,
+      page_name: pageName,
+      observed_at: observedAt,
+      role: isCertain ? 'OFFICIAL' : 'UNVERIFIED',
+      confidence: isCertain ? LINKED_CONFIDENCE : PROPOSED_CONFIDENCE,
+      linked: true,
+      quarantined: !isCertain,
+    }),
+  );
+
+/**
+ * Publishes links and waits until the read model shows a page of the brand. Returns false when it does not in time: then
+ * `ingest` or the projector is not running.
+ */
+export const publishLinks = async (
+  { nats, db }: { readonly nats: Pick<Nats, 'jetstream'>; readonly db: ReadDatabase },
+  domain: string,
+  links: readonly SocialPageLink[],
+  signal: AbortSignal,
+): Promise<boolean> => {
+  await publishObservations(nats, links);
+  const expected = links.filter(({ quarantined }) => quarantined !== true).map(({ page_id }) => page_id);
+  if (expected.length === 0) return true;
+  const deadline = Date.now() + SHOWN_MAX_MS;
+  for (;;) {
+    const shown = await readLinkedPageIds(db, [domain]).catch(() => new Map<string, readonly string[]>());
+    if (expected.every((id) => shown.get(domain)?.includes(id) === true)) return true;
+    if (Date.now() > deadline) return false;
+    await pause(LOOK_MS, signal);
+    signal.throwIfAborted();
+  }
+};

@@ -1,0 +1,81 @@
+import { SECOND_MS } from '#contracts/values/time.ts';
+import type { FoundAd } from '#domain/collecting/propose-pages.ts';
+import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import type { AccountAnswer, PacedAccount } from '../ads-archive/paced-account.ts';
+
+/** Answers of one phrase that are read, and ads in each. */
+const ANSWERS_MAX = 4;
+const ANSWER_ADS = 250;
+/** Tries of a call that meets a fault, and the milliseconds before the second, which double. */
+const TRIES_MAX = 3;
+const TRY_FIRST_MS = 10 * SECOND_MS;
+
+export type PageSearch = {
+  readonly account: Pick<PacedAccount, 'call'>;
+  readonly countries: readonly string[];
+  /** Waits this many milliseconds. Ends at once when the signal is aborted. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+};
+
+export type SearchResult = {
+  readonly ads: readonly FoundAd[];
+  readonly calls: number;
+  /** Why not all answers were read; `null` when they were. */
+  readonly fault: string | null;
+  /** There were more answers than are read. */
+  readonly isCut: boolean;
+};
+
+const textsAt = (value: JsonObject, key: string): readonly string[] => {
+  const list = value[key];
+  return Array.isArray(list) ? list.filter((text) => typeof text === 'string') : [];
+};
+
+const foundAd = (row: unknown): FoundAd | null => {
+  if (!isObject(row)) return null;
+  const { id, page_id: pageId, page_name: pageName } = row;
+  const isId = typeof id === 'string' && typeof pageId === 'string' && /^[1-9]\d{4,19}$/.test(pageId);
+  if (!isId) return null;
+  const name = typeof pageName === 'string' && pageName.trim() !== '' ? pageName.trim() : null;
+  return { adId: id, pageId, pageName: name, captions: textsAt(row, 'ad_creative_link_captions') };
+};
+
+const callWithTries = async (
+  { account, countries, wait, signal }: PageSearch,
+  phrase: string,
+  after: string | null,
+): Promise<{ readonly answer: AccountAnswer; readonly tries: number }> => {
+  let limit = ANSWER_ADS;
+  for (let tries = 1; ; tries += 1) {
+    const answer = await account.call({ phrase, countries, limit, after }, signal);
+    if (answer.kind === 'reduce') limit = Math.max(Math.floor(limit / 2), 10);
+    else if (answer.kind !== 'fault') return { answer, tries };
+    if (tries === TRIES_MAX) return { answer, tries };
+    if (answer.kind === 'fault') await wait(TRY_FIRST_MS * 2 ** (tries - 1), signal);
+    signal.throwIfAborted();
+  }
+};
+
+/** Searches the library for ads with each of the phrases. Throws when aborted. */
+export const searchPages = async (search: PageSearch, phrases: readonly string[]): Promise<SearchResult> => {
+  const ads = new Map<string, FoundAd>();
+  let calls = 0;
+  let isCut = false;
+  for (const phrase of phrases) {
+    let after: string | null = null;
+    for (let answers = 0; ; answers += 1) {
+      if (answers === ANSWERS_MAX) {
+        isCut = true;
+        break;
+      }
+      const { answer, tries } = await callWithTries(search, phrase, after);
+      calls += tries;
+      if (answer.kind !== 'page') return { ads: [...ads.values()], calls, fault: answer.detail, isCut };
+      for (const ad of answer.ads.map(foundAd)) if (ad !== null) ads.set(ad.adId, ad);
+      ({ after } = answer);
+      if (answer.ads.length === 0 || after === null) break;
+    }
+  }
+  return { ads: [...ads.values()], calls, fault: null, isCut };
+};

@@ -1,0 +1,124 @@
+import { type Command, Option } from 'commander';
+import { Refusal } from '#contracts/errors.ts';
+import { LibraryId } from '#contracts/values/primitives.ts';
+import { isJson, onOneLine, printTable } from '#platform/command-line/output.ts';
+import { ARCHIVE_SOURCE } from '../ads-archive/archive-batch-store.ts';
+import { type AddedBrand, addBrand } from '../add/add-brand.ts';
+import { withAddContext } from '../add/add-context.ts';
+import { brandDomain } from '../add/brand-domain.ts';
+import { publishLinks } from '../add/link-pages.ts';
+import { listProposals, saveLinked, type StoredProposal } from '../add/page-proposal-store.ts';
+import { recordWish } from '../schedule/target-store.ts';
+import { withDatabase } from './with-database.ts';
+
+/** Confidence of a link that an operator decided. */
+const DECIDED_CONFIDENCE = 1;
+
+const pageRows = (pages: readonly StoredProposal[]) =>
+  pages.map(({ pageId, pageName, ads, state }) => ({
+    page_id: pageId,
+    page_name: pageName,
+    ads_with_domain: ads,
+    state,
+  }));
+const PAGE_COLUMNS = ['page_id', 'page_name', 'ads_with_domain', 'state'];
+
+const printAdded = (command: Command, added: AddedBrand): void => {
+  const { domain, name, sources, pages, calls, daysARound, notes } = added;
+  if (isJson(command)) {
+    const forecast = { calls_of_first_scan: calls, days_a_round: daysARound };
+    return console.log(JSON.stringify({ domain, name, sources, pages: pageRows(pages), forecast, notes }));
+  }
+  console.log(onOneLine(`${domain}${name === null ? '' : ` (${name})`}`));
+  printTable(
+    command,
+    ['source', 'outcome', 'detail'],
+    sources.map((source) => ({ ...source })),
+  );
+  if (pages.length > 0) {
+    console.log('');
+    printTable(command, PAGE_COLUMNS, pageRows(pages));
+  }
+  if (calls !== null) {
+    const round = daysARound === null ? '' : ` A round of all tracked brands takes ${daysARound} days.`;
+    console.log(`\nThe first scan of its ads takes about ${calls} calls.${round}`);
+  }
+  for (const note of notes) console.log(`\n${onOneLine(note)}`);
+};
+
+const showProgress = (text: string): void => console.error(onOneLine(text));
+
+/** Links a page of a brand by the decision of an operator, and has its ads read. */
+const linkPage = (domain: string, pageId: string, command: Command): Promise<void> =>
+  withAddContext({ cadence: 'daily', name: null, progress: showProgress }, async (context) => {
+    const { runner, signal } = context;
+    const { database } = runner;
+    const known = (await listProposals(database, domain)).find((page) => page.pageId === pageId);
+    const isShown = await publishLinks(
+      context,
+      domain,
+      [
+        {
+          type: 'social_page.link',
+          brand_domain: domain,
+          page_id: pageId,
+          page_name: known?.pageName ?? null,
+          observed_at: new Date().toISOString(),
+          role: 'OFFICIAL',
+          confidence: DECIDED_CONFIDENCE,
+          linked: true,
+          quarantined: false,
+        },
+      ],
+      signal,
+    );
+    await saveLinked(database, domain, pageId, new Date());
+    if (!isShown) showProgress('The link is sent, but not shown yet: start ingest and the projector.');
+    if (await context.hasToken()) {
+      const wish = {
+        source: ARCHIVE_SOURCE,
+        domain,
+        cadence: context.cadence,
+        at: new Date(),
+        isUrgent: true,
+      };
+      await recordWish(database, wish);
+    }
+    printTable(command, PAGE_COLUMNS, pageRows(await listProposals(database, domain)));
+  });
+
+/** `collect add DOMAIN [--name NAME] [--cadence CADENCE]`, `collect link DOMAIN [PAGE_ID]` */
+export const registerAddCommands = (program: Command): void => {
+  program
+    .command('add')
+    .description(
+      'read the site and shop of a brand now, find its pages at the library API, and make them targets',
+    )
+    .argument('<domain>', 'domain or address of the brand')
+    .option('--name <name>', 'name of the brand; that of its site when absent')
+    .addOption(
+      new Option('--cadence <cadence>', 'how often it is read').choices(['daily', 'weekly']).default('daily'),
+    )
+    .action(
+      async (text: string, options: { name?: string; cadence: 'daily' | 'weekly' }, command: Command) => {
+        const domain = brandDomain(text);
+        const choices = { cadence: options.cadence, name: options.name ?? null, progress: showProgress };
+        printAdded(command, await withAddContext(choices, (context) => addBrand(context, domain)));
+      },
+    );
+  program
+    .command('link')
+    .description('link a page to a brand, or list the pages that a search proposed for it')
+    .argument('<domain>', 'domain or address of the brand')
+    .argument('[page]', 'id of the page')
+    .action(async (text: string, pageId: string | undefined, _options: object, command: Command) => {
+      const domain = brandDomain(text);
+      if (pageId !== undefined) {
+        if (LibraryId.safeParse(pageId).success) return linkPage(domain, pageId, command);
+        throw new Refusal('invalid_input', `${pageId} is no id of a page. It has 5 to 20 digits.`);
+      }
+      await withDatabase(async (database) =>
+        printTable(command, PAGE_COLUMNS, pageRows(await listProposals(database, domain))),
+      );
+    });
+};

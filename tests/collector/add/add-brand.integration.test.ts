@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openSecretVault } from '#application/vault/secret-vault.ts';
+import { answerArchiveSearch } from '#deploy/local/world/archive-search.ts';
+import { type ArchiveWorld, createArchiveWorld, type WorldAd } from '#deploy/local/world/archive-world.ts';
+import { answerSite } from '#deploy/local/world/site-world.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
+import { brands } from '#projections/brands/project.ts';
+import { socialPages } from '#projections/social-pages/project.ts';
+import { readAccount, saveAccountState, storeToken } from '#services/collector/ads-archive/account-store.ts';
+import { createTables } from '#services/projector/read-model-schema.ts';
+import { CONTACT, type CollectorStack, openCollectorStack } from '../collector-stack.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
+const TOKEN = 'EAAaddtokenaddtokenaddtokenadd';
+const DOMAIN = 'shop.example';
+
+let stack: CollectorStack;
+let world: ArchiveWorld;
+beforeAll(async () => {
+  stack = await openCollectorStack();
+  await inTransaction(stack.database, async (client) => {
+    await createTables(client, brands, 'brands');
+    await createTables(client, socialPages, 'social_pages');
+  });
+  const site = {
+    domain: DOMAIN,
+    name: 'The Shop',
+    description: 'Things',
+    company: 'Shop GmbH',
+    country: 'DE',
+    scripts: [],
+    products: ['shoe'],
+  };
+  stack.played.sites.set(DOMAIN, (path) => answerSite(site, { path }) ?? undefined);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await stack.database.query(
+    `truncate collecting.target, collecting.account, collecting.batch, collecting.spool, collecting.page_proposal,
+       brands.brand, social_pages.link`,
+  );
+  world = createArchiveWorld(() => new Date());
+  world.tokens.add(TOKEN);
+  stack.played.sites.set(
+    'graph.facebook.com',
+    (path, { headers }) =>
+      answerArchiveSearch(world, { path, authorization: headers.authorization }) ??
+      world.answer({ path, authorization: headers.authorization }) ??
+      undefined,
+  );
+});
+
+type Ended = { readonly code: number; readonly out: string; readonly error: string };
+
+/** Runs `npm run collect -- …` as a process of its own. */
+const collect = (...args: readonly string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const env = {
+      ...inheritedEnvironment(),
+      DATABASE_URL: stack.databaseUrl,
+      NATS_URL: stack.natsUrl,
+      DATA_DIR: '/nonexistent',
+      MEMBER_VAULT_KEY: VAULT_KEY,
+      COLLECT_CONTACT: CONTACT,
+      COLLECT_SOURCES: 'storefront,site',
+      COLLECT_VIA: stack.played.origin,
+      EGRESS_ALLOW_LOOPBACK: 'true',
+    };
+    const child = execFile(
+      process.execPath,
+      ['services/collector/cli.ts', ...args],
+      { cwd: ROOT, env },
+      (_error, out, error) => resolve({ code: child.exitCode ?? -1, out, error }),
+    );
+  });
+const json = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
+  const { code, out, error } = await collect('--json', ...args);
+  expect({ code, error: code === 0 ? '' : error }).toEqual({ code: 0, error: '' });
+  return JSON.parse(out) as Record<string, unknown>;
+};
+
+const storeTestToken = async (): Promise<void> =>
+  storeToken(stack.database, await openSecretVault(stack.database, VAULT_KEY), {
+    token: TOKEN,
+    expiresAt: null,
+    now: new Date(),
+  });
+
+const ads = (pageId: string, pageName: string, count: number, caption = DOMAIN): readonly WorldAd[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: `9000${pageId}${index}`,
+    pageId,
+    pageName,
+    createdSeconds: 1_770_000_000 + index,
+    startedOn: '2026-04-01',
+    stoppedOn: null,
+    bodies: ['Buy at The Shop'],
+    titles: ['Title'],
+    caption,
+    countries: ['DE'],
+  }));
+
+/** Shows a page as linked in the read models, as ingest and the projector would. */
+const showLink = async (pageId: string): Promise<void> => {
+  const id = randomUUID();
+  await stack.database.query('insert into brands.brand (brand_id, domain) values ($1, $2)', [id, DOMAIN]);
+  await stack.database.query('insert into social_pages.link (social_page_id, brand_id) values ($1, $2)', [
+    pageId,
+    id,
+  ]);
+};
+const sources = async (): Promise<readonly string[]> => {
+  const { rows } = await stack.database.query<{ source: string }>(
+    'select source from collecting.target where domain = $1 order by source',
+    [DOMAIN],
+  );
+  return rows.map(({ source }) => source);
+};
+
+test('without a token the site and the shop are read, and a sentence says how to get one', async () => {
+  const { out, error } = await collect('add', 'https://www.shop.example/');
+  expect(error).toContain('Reading the site of shop.example');
+  expect(out).toMatch(/^shop\.example \(The Shop\)\n/);
+  expect(out).toMatch(/site +complete +5 of 5 pages/);
+  expect(out).toMatch(/storefront +no_catalogue/);
+  expect(out).toContain('collect token set < token.txt');
+  expect(await sources()).toEqual(['site', 'storefront']);
+  const types = (await stack.observations()).map(({ type }) => type);
+  expect(types).toEqual(expect.arrayContaining(['brand.profile', 'site.scan', 'operator.record']));
+}, 240_000);
+
+describe('with a token', () => {
+  beforeEach(storeTestToken);
+
+  test('pages are proposed, the certain one is linked, and the other waits for `link`', async () => {
+    world.ads.push(
+      ...ads('10001', 'the shop', 3),
+      ...ads('10002', 'Fan Page', 5),
+      ...ads('10003', 'Other', 9, 'other.example'),
+    );
+    await showLink('10001');
+    const added = await json('add', DOMAIN);
+    expect(added).toMatchObject({
+      domain: DOMAIN,
+      name: 'The Shop',
+      pages: [
+        { page_id: '10002', ads_with_domain: 5, state: 'quarantined' },
+        { page_id: '10001', ads_with_domain: 3, state: 'linked' },
+      ],
+      forecast: { calls_of_first_scan: 4, days_a_round: expect.any(Number) },
+      notes: ['1 pages need your decision. Link one with: collect link shop.example PAGE_ID'],
+    });
+    expect(await sources()).toEqual(['ads_archive', 'site', 'storefront']);
+    const links = (await stack.observations()).filter((one) => one.type === 'social_page.link');
+    expect(
+      links.map(({ page_id, role, confidence, quarantined }) => [page_id, role, confidence, quarantined]),
+    ).toEqual([
+      ['10002', 'UNVERIFIED', 0.4, true],
+      ['10001', 'OFFICIAL', 0.8, false],
+    ]);
+    const { out } = await collect('link', DOMAIN);
+    expect(out).toMatch(/10002 +Fan Page +5 +quarantined/);
+  }, 240_000);
+
+  test('`link` links a page by the decision of an operator', async () => {
+    await showLink('10002');
+    expect((await collect('link', DOMAIN, '12')).error).toMatch(/^12 is no id of a page/);
+    const { out, code } = await collect('link', DOMAIN, '10002');
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/10002 .*linked/) });
+    const last = (await stack.observations()).findLast((one) => one.type === 'social_page.link');
+    expect(last).toMatchObject({ page_id: '10002', role: 'OFFICIAL', confidence: 1, quarantined: false });
+    expect(await sources()).toEqual(['ads_archive']);
+  }, 240_000);
+
+  test('a brand that advertises elsewhere only gets a plain sentence', async () => {
+    world.ads.push(...ads('10001', 'The Shop', 9).map((ad) => ({ ...ad, countries: ['US'] })));
+    const { pages, notes } = await json('add', DOMAIN);
+    expect(pages).toEqual([]);
+    expect(notes).toEqual([expect.stringContaining('such as the United States')]);
+    expect(await sources()).toEqual(['site', 'storefront']);
+  }, 240_000);
+
+  test('a shut account is a sentence with its time, and nothing is called', async () => {
+    const account = await readAccount(stack.database, new Date());
+    if (account === null) throw new Error('the token is stored');
+    const untilMs = Date.now() + 3_600_000;
+    await saveAccountState(
+      stack.database,
+      account,
+      { access: { kind: 'shut', untilMs, times: 1 }, percent: 100 },
+      new Date(),
+    );
+    const { notes, sources: read } = await json('add', DOMAIN);
+    expect(notes).toEqual([expect.stringContaining(`until ${new Date(untilMs).toISOString()}`)]);
+    expect(read).toMatchObject([{ source: 'site', outcome: 'complete' }, { source: 'storefront' }]);
+    expect(world.calls).toEqual([]);
+  }, 240_000);
+});
+
+test('a domain that is none is refused with one sentence', async () => {
+  const { code, error } = await collect('add', 'shop');
+  expect({ code, error }).toEqual({
+    code: 1,
+    error: expect.stringMatching(/^shop is no domain of a brand\. .+\n$/),
+  });
+}, 240_000);
