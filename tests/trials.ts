@@ -131,6 +131,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/application/reads/standby.integration.test.ts'],
     settings: (_seed, factor) => ({ REPLICA_PAIRS: 10_000 * factor, REPLICA_REVOCATIONS: 1_000 * factor }),
   },
+  'frozen-store': {
+    about: 'the event store frozen under 64 writers, and 50 outages of a cluster; without a seed',
+    files: ['tests/platform/event-store/frozen-store.integration.test.ts'],
+    settings: (_seed, factor) => ({ FROZEN_STORE_ROUNDS: 3 * factor, FROZEN_STORE_OUTAGES: 50 * factor }),
+  },
   benches: {
     about: 'every bench of a thousandth of its size, to its end; without a seed',
     files: ['tests/bench/tiny/tiny-benches.integration.test.ts'],

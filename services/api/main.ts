@@ -1,7 +1,7 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { systemClock } from '#platform/clock.ts';
-import { openEventStore, REQUEST_ANSWER_MS } from '#platform/event-store/event-store.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { openNats } from '#platform/nats/connection.ts';
@@ -26,7 +26,7 @@ const POOL_CLIENTS = 10;
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, API_HOST, API_PORT } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, API_HOST, API_PORT } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
   const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
   const operatorPort = resources.use(
@@ -35,7 +35,9 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   resources.defer(() => pool.end());
   const { db, replicas } = openReadDatabases(settings, resources);
   const accessDb = resources.use(openReadDatabase(DATABASE_URL));
-  const eventStore = resources.use(openEventStore(EVENT_STORE_URL, { answerWithinMs: REQUEST_ANSWER_MS }));
+  const eventStore = resources.use(
+    openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
+  );
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Retries without limit. The API serves without NATS and sends scrape requests once it is connected.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api'));

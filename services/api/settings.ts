@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { emailSettings } from '#platform/channels/email.ts';
 import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
 import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
+import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
@@ -12,6 +13,7 @@ const SECRET_MIN_LENGTH = 16;
 
 export const ApiSettings = z.object({
   ...serverSettings,
+  ...eventStoreAnswerSettings,
   ...replicaSettings,
   ...serviceSettings,
   API_HOST: z.string().default('127.0.0.1').describe('Where the API listens.'),

@@ -12,7 +12,7 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
-import { openEventStore, REQUEST_ANSWER_MS } from '#platform/event-store/event-store.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
@@ -39,7 +39,7 @@ const POOL_CLIENTS = 10;
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MCP_HOST, MCP_PORT } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, MCP_HOST, MCP_PORT } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
   const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
   const operatorPort = resources.use(
@@ -49,7 +49,9 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   const { db, replicas } = openReadDatabases(settings, resources);
   // Tokens are private to this process: a role for reading does not see them, and a replica would be late.
   const tokens = resources.use(openReadDatabase(DATABASE_URL));
-  const eventStore = resources.use(openEventStore(EVENT_STORE_URL, { answerWithinMs: REQUEST_ANSWER_MS }));
+  const eventStore = resources.use(
+    openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
+  );
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Retries without limit. The process serves without NATS and shares its request counts once it is connected.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'mcp'));

@@ -6,6 +6,7 @@ import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { signInSettings } from './members/sign-in-settings.ts';
+import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
 
 const SECRET_MIN_LENGTH = 16;
@@ -24,6 +25,7 @@ const Origins = z
 
 export const McpSettings = z.object({
   ...serverSettings,
+  ...eventStoreAnswerSettings,
   ...replicaSettings,
   ...serviceSettings,
   MCP_HOST: z.string().default('127.0.0.1').describe('Where the MCP server listens.'),

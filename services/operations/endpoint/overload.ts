@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { EventStoreSilent, isDiscoveryFailure } from '#platform/event-store/renewable-client.ts';
+import { EventStoreBusy, EventStoreSilent, isDiscoveryFailure } from '#platform/event-store/errors.ts';
 import { ReadsBusy } from '#platform/postgres/hot-connections.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 
@@ -26,6 +26,7 @@ const isEventStoreFailure = (error: unknown): boolean => {
     EVENT_STORE_TYPES.has(type) ||
     GRPC_CODES.has(code) ||
     error instanceof EventStoreSilent ||
+    error instanceof EventStoreBusy ||
     isDiscoveryFailure(error)
   );
 };

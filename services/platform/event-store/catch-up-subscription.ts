@@ -9,7 +9,12 @@ import {
 import type { Event, EventMetadata, RecordedEvent } from '#contracts/events/event.ts';
 import { upcast } from '#contracts/events/schema-registry.ts';
 import { createWakeSignal } from '../concurrency/wake-signal.ts';
+import { createCheckpointGuard } from './checkpoint-guard.ts';
+import { EventStoreSilent } from './errors.ts';
 import { approximateBytes } from './event-size.ts';
+
+/** Milliseconds without a word from the server after which a subscription looks whether the log went on without it. */
+export const SILENT_MS = 30_000;
 
 /** Maximum bytes of events buffered here before reading from the server pauses: thousands of events of usual size. */
 export const BUFFER_BYTES_MAX = 16 * 1024 * 1024;
@@ -70,17 +75,28 @@ const fitting = (queue: readonly Followed[], max: number, maxBytes: number): num
   return end === -1 ? queue.length : end;
 };
 
-/** Opens a catch-up subscription to `$all`, filtered on the server. `onFailure` is called with the error that ends it. */
+export type FollowerWatch = {
+  /** Called with the error that ends the subscription. */
+  readonly onFailure?: (error: unknown) => void;
+  /** Tells whether the server owes the subscription something after this position. */
+  readonly isOwed?: (position: bigint | null) => Promise<boolean>;
+  readonly silentMs?: number;
+  /** Calls back when the connection is replaced by another. Returns a function that ends this. */
+  readonly onReplaced?: (callback: () => void) => () => void;
+};
+
+/** Opens a catch-up subscription to `$all`, filtered on the server. */
 export const followLog = (
   client: EventStoreDBClient,
   { after, prefixes, bufferItems }: FollowOptions,
-  onFailure: (error: unknown) => void = () => undefined,
+  { onFailure = () => undefined, isOwed, silentMs = SILENT_MS, onReplaced }: FollowerWatch = {},
 ): Follower => {
   const queue: Followed[] = [];
   let bufferedBytes = 0;
   let failure: Error | undefined;
   let closed = false;
   const changed = createWakeSignal();
+  const checkpoints = createCheckpointGuard(after);
   const push = (item: Followed): void => {
     queue.push(item);
     changed.notify();
@@ -88,6 +104,7 @@ export const followLog = (
   const enqueue = (resolved: AllStreamResolvedEvent): void => {
     if (!resolved.event) return;
     const event = toRecordedEvent(resolved.event);
+    checkpoints.passed(event.position);
     const bytes = approximateBytes(event.data);
     bufferedBytes += bytes;
     push({ kind: 'event', event, bytes });
@@ -112,7 +129,9 @@ export const followLog = (
       checkpointInterval: 32,
       checkpointReached: async (_, position) => {
         drain();
-        push({ kind: 'checkpoint', position: position.commit });
+        // Any message tells that the server lives.
+        if (checkpoints.accepts(position)) push({ kind: 'checkpoint', position: position.commit });
+        else changed.notify();
       },
     }),
   });
@@ -121,22 +140,41 @@ export const followLog = (
     drain();
     push({ kind: 'caught_up' });
   });
-  subscription.on('error', (error: Error) => {
+  const fail = (error: Error): void => {
     failure ??= error;
+    changed.notify();
+  };
+  subscription.on('error', (error: Error) => {
+    fail(error);
     onFailure(error);
-    changed.notify();
   });
-  subscription.on('end', () => {
-    failure ??= new Error('the event store ended the subscription');
-    changed.notify();
-  });
+  subscription.on('end', () => fail(new Error('the event store ended the subscription')));
+  const ignoreReplaced = onReplaced?.(() =>
+    fail(new Error('the connection to the event store is made anew')),
+  );
+
+  /** Waits for something to happen. Ends the subscription when the log goes on and the server does not say so. */
+  const untilChanged = async (): Promise<void> => {
+    const since = performance.now();
+    await changed.next({ timeoutMs: silentMs });
+    // A timer may end a little early.
+    const isSilent = performance.now() - since >= silentMs - 1;
+    if (!isSilent || !isOwed || queue.length > 0 || closed || failure) return;
+    const position = checkpoints.last();
+    if (!(await isOwed(position).catch(() => false))) return;
+    // Items may have arrived during the look.
+    if (queue.length > 0 || closed || failure || checkpoints.last() !== position) return;
+    const error = new EventStoreSilent(silentMs);
+    fail(error);
+    onFailure(error);
+  };
   return {
     take: async (max, maxBytes = Number.POSITIVE_INFINITY) => {
       if (queue.length === 0 && !closed) fill();
       while (queue.length === 0) {
         if (closed) return [];
         if (failure) throw failure;
-        await changed.next();
+        await untilChanged();
         // Events of one append arrive within one cycle of the event loop. Returned one by one, each would cost the
         // subscriber a transaction.
         if (!closed) await new Promise(setImmediate);
@@ -148,6 +186,7 @@ export const followLog = (
     },
     [Symbol.asyncDispose]: async () => {
       closed = true;
+      ignoreReplaced?.();
       changed.notify();
       await subscription.unsubscribe().catch(() => undefined);
     },

@@ -1,24 +1,19 @@
-import {
-  END,
-  type JSONEventType,
-  jsonEvent,
-  NO_STREAM,
-  START,
-  StreamDeletedError,
-  StreamNotFoundError,
-  WrongExpectedVersionError,
-} from '@eventstore/db-client';
+import { WrongExpectedVersionError } from '@eventstore/db-client';
 import { categoryOf, type CommandMetadata, type Event, type RecordedEvent } from '#contracts/events/event.ts';
 import { currentVersion, requireReadable } from '#contracts/events/schema-registry.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
-import { type Follower, followLog, type FollowOptions, toRecordedEvent } from './catch-up-subscription.ts';
+import { type Follower, followLog, type FollowOptions } from './catch-up-subscription.ts';
 import { appendMeter } from '../telemetry/metrics.ts';
-import { createSendAppend, slicesOf, withTimeout } from './append-with-retry.ts';
-import { EventStoreSilent, openRenewableClient } from './renewable-client.ts';
+import { openAppendStream } from './append/append-stream.ts';
+import type { Recorded } from './append/append-message.ts';
+import { createBreaker, createPatientSend, createPromptSend } from './append/append-with-retry.ts';
+import { encodeEvent, slicesOf } from './append/encode-events.ts';
+import { EventStoreSilent } from './errors.ts';
+import { openReads } from './reads.ts';
+import { openRenewableClient } from './renewable-client.ts';
 import { currentTraceparent, inSpan, isTracing } from '../telemetry/tracing.ts';
 
-/** Revision in its stream and commit position in the log of the last event appended. */
-export type Recorded = { readonly revision: bigint; readonly position: bigint };
+export type { Recorded } from './append/append-message.ts';
 
 /** The part of a decider that folds a stream: an initial state and one step for each event. */
 export type Fold<State, E extends Event> = {
@@ -69,12 +64,9 @@ export type EventStore = AsyncDisposable & {
   ): Promise<Recorded>;
   /** Opens a catch-up subscription to the whole log. */
   follow(options: FollowOptions): Follower;
-  /** Commit position of the newest event of the whole log; 0n when it is empty. */
+  /** Commit position of the newest event of our own; 0n when there is none. Events of the server itself do not count. */
   head(): Promise<bigint>;
 };
-
-/** Milliseconds in which the event store must answer a call of a request. The request ends with 503 otherwise. */
-export const REQUEST_ANSWER_MS = 4_000;
 
 export type EventStoreLimits = {
   /**
@@ -85,76 +77,20 @@ export type EventStoreLimits = {
 };
 
 /**
- * Opens the event store. It connects on first use, so a server that is down fails the first call. Appends have a client of
- * their own, and one at a time: when a connection breaks, the package forgets the appends of all clients of the process. A
- * reply that then arrives over another connection would end the process.
+ * Opens the event store. It connects on first use, so a server that is down fails the first call. Appends, reads and
+ * subscriptions have a connection each: each works without the others, and is replaced without them.
  */
 export const openEventStore = (url: string, { answerWithinMs = null }: EventStoreLimits = {}): EventStore => {
-  const sendAppend = createSendAppend(answerWithinMs);
-  const appending = openRenewableClient(url);
-  const reading = openRenewableClient(url);
-
-  /** Yields the events of a read. Throws `EventStoreSilent` when the next one does not arrive in time. */
-  const inTime = async function* <T>(
-    events: AsyncIterable<T> & { cancel(): Promise<void> },
-  ): AsyncGenerator<T> {
-    if (answerWithinMs === null) {
-      yield* events;
-      return;
-    }
-    const iterator = events[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        const next = await withTimeout(iterator.next(), answerWithinMs);
-        if (next.done) return;
-        yield next.value;
-      }
-    } catch (error) {
-      if (error instanceof EventStoreSilent) void events.cancel().catch(() => undefined);
-      throw error;
-    }
-  };
-
-  const read = async function* <E extends Event>(
-    stream: string,
-    after = -1n,
-  ): AsyncGenerator<RecordedEvent<E>> {
-    const client = reading.current();
-    const events = client.readStream(stream, {
-      direction: 'forwards',
-      fromRevision: after < 0n ? START : after + 1n,
-    });
-    let ended = false;
-    try {
-      for await (const { event } of inTime(events)) if (event) yield toRecordedEvent<E>(event);
-      ended = true;
-    } catch (error) {
-      ended = true;
-      if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
-      reading.renewAfter(error, client);
-      throw error;
-    } finally {
-      // A reader that stops early leaves its call open, and disposing of the client would wait for it.
-      if (!ended) await events.cancel();
-    }
-  };
-
-  const last = async <E extends Event>(stream: string): Promise<RecordedEvent<E> | null> => {
-    let found: RecordedEvent<E> | null = null;
-    try {
-      await reading.run(async (client) => {
-        const newest = client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 });
-        for await (const { event } of inTime(newest)) if (event) found = toRecordedEvent<E>(event);
-      });
-    } catch (error) {
-      if (!(error instanceof StreamNotFoundError)) throw error;
-    }
-    return found;
-  };
+  const breaker = createBreaker();
+  const sendAppend =
+    answerWithinMs === null ? createPatientSend() : createPromptSend(answerWithinMs, breaker);
+  const appending = openAppendStream(url);
+  const following = openRenewableClient(url);
+  const reads = openReads(url, answerWithinMs, breaker);
 
   const load: EventStore['load'] = async (stream, fold, from) => {
     let loaded = from ?? { state: fold.initial, revision: -1n, position: 0n };
-    for await (const event of read(stream, loaded.revision)) {
+    for await (const event of reads.read(stream, loaded.revision)) {
       const { revision, position, id: eventId } = event;
       loaded = {
         state: fold.evolve(loaded.state, requireReadable(event) as never),
@@ -166,29 +102,24 @@ export const openEventStore = (url: string, { answerWithinMs = null }: EventStor
     return loaded;
   };
 
-  const sendEvents: EventStore['append'] = async (stream, expected, events, metadata, ids) => {
-    let revision = expected;
+  const sendEvents: EventStore['append'] = async (stream, expectedRevision, events, metadata, ids) => {
+    let revision = expectedRevision;
     let position = 0n;
     const traceparent = currentTraceparent();
     const traced = traceparent === undefined ? metadata : { ...metadata, traceparent };
-    for (const slice of slicesOf(events)) {
-      const jsonEvents = slice.events.map((event, index) =>
-        jsonEvent({
-          id: typeof ids === 'string' ? eventIdOf(ids, slice.from + index) : ids(event),
-          type: event.type,
-          data: event.data as JSONEventType['data'],
-          metadata: { ...traced, schema_version: currentVersion(stream, event.type) },
-        }),
-      );
-      const expectedRevision = revision < 0n ? NO_STREAM : revision;
+    const encoded = events.map((event, index) =>
+      encodeEvent(event, typeof ids === 'string' ? eventIdOf(ids, index) : ids(event), {
+        ...traced,
+        schema_version: currentVersion(stream, event.type),
+      }),
+    );
+    for (const slice of slicesOf(encoded)) {
+      const expected = revision;
       const since = performance.now();
       const took = (): number => (performance.now() - since) / 1_000;
       try {
-        const result = await sendAppend(() =>
-          appending.run((client) => client.appendToStream(stream, jsonEvents, { expectedRevision })),
-        );
-        revision = result.nextExpectedRevision;
-        position = result.position?.commit ?? 0n;
+        const request = { stream, expected, events: slice };
+        ({ revision, position } = await sendAppend((withinMs) => appending.append(request, withinMs)));
         appendMeter.recorded(took());
       } catch (error) {
         if (error instanceof WrongExpectedVersionError) {
@@ -212,24 +143,24 @@ export const openEventStore = (url: string, { answerWithinMs = null }: EventStor
       : sendEvents(stream, expected, events, metadata, ids);
 
   return {
-    read,
-    last,
+    read: reads.read,
+    last: reads.last,
+    head: reads.head,
     load,
     append,
     follow: (options) => {
-      const client = reading.current();
-      return followLog(client, options, (error) => reading.renewAfter(error, client));
+      const client = following.current();
+      return followLog(client, options, {
+        onFailure: (error) => {
+          if (error instanceof EventStoreSilent) following.renew(client);
+          else following.renewAfter(error, client);
+        },
+        isOwed: (position) => reads.isOwed(position, options.prefixes),
+        onReplaced: (callback) => following.onReplaced(client, callback),
+      });
     },
-    head: () =>
-      reading.run(async (client) => {
-        let head = 0n;
-        // Read to its end: a reader that stops early leaves its call open, and disposing of the client would wait for it.
-        const newest = client.readAll({ direction: 'backwards', fromPosition: END, maxCount: 1 });
-        for await (const { event } of inTime(newest)) if (event) head = event.position.commit;
-        return head;
-      }),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([appending[Symbol.asyncDispose](), reading[Symbol.asyncDispose]()]);
+      await Promise.all([appending, reads, following].map((opened) => opened[Symbol.asyncDispose]()));
     },
   };
 };

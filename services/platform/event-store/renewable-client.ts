@@ -1,6 +1,8 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { CallOptions, Metadata } from '@grpc/grpc-js';
 import { pause } from '../clock.ts';
+import { EventStoreSilent, isDiscoveryFailure } from './errors.ts';
+import { parseUrl } from './node-connection.ts';
 
 /** Maximum milliseconds to wait for the client to close. A call that the server left open would hold it for ever. */
 const DISPOSE_LIMIT_MS = 200;
@@ -28,43 +30,41 @@ const sendCredentials = (client: EventStoreDBClient, url: string): EventStoreDBC
   return client;
 };
 
-/** The client's own error may repeat the connection string, which can hold a password. */
-const connect = (url: string): EventStoreDBClient => {
-  try {
-    return sendCredentials(EventStoreDBClient.connectionString(url), url);
-  } catch {
-    throw new Error(
-      'EVENT_STORE_URL is not a connection string. Use the form esdb://user:password@host:2113?tls=true.',
-    );
-  }
-};
-
-/** Thrown when the event store does not answer in time. */
-export class EventStoreSilent extends Error {
-  constructor(milliseconds: number) {
-    super(`the event store did not answer within ${milliseconds} ms`);
-    this.name = 'EventStoreSilent';
-  }
-}
-
 /** Calls in a row without an answer after which the client is replaced. */
 const SILENT_CALLS_MAX = 3;
-/** gRPC status `UNAVAILABLE`. */
-const GRPC_UNAVAILABLE = 14;
 
 /**
- * True for a failed discovery of the cluster's nodes. The client has no type for it: it remembers the failure of its first
- * append, and then repeats it for ever.
+ * Clients of one process with equal options share a TCP connection, and a new client would take over the broken one of its
+ * predecessor. Intervals that differ by a millisecond keep them apart.
  */
-export const isDiscoveryFailure = (error: unknown): boolean => {
-  const { message, type, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
-  const isUntyped = type === undefined && code === GRPC_UNAVAILABLE;
-  return isUntyped || (typeof message === 'string' && message.startsWith('Failed to discover'));
+const KEEPALIVE_FIRST_MS = 10_000;
+const KEEPALIVE_DISTINCT = 5_000;
+let made = 0;
+
+const connect = (url: string): EventStoreDBClient => {
+  const options = parseUrl(url);
+  if (options.keepAliveInterval !== undefined) {
+    return sendCredentials(EventStoreDBClient.connectionString(url), url);
+  }
+  made = (made + 1) % KEEPALIVE_DISTINCT;
+  const end = url.trim().replace(/\/+$/, '');
+  const separator = end.includes('?') ? '&' : '?';
+  const distinct = `${end}${separator}keepAliveInterval=${KEEPALIVE_FIRST_MS + made}`;
+  return sendCredentials(EventStoreDBClient.connectionString(distinct), url);
 };
 
 /** True for errors after which the client does not find its server again by itself. */
 const needsNewClient = (error: unknown): boolean =>
   isDiscoveryFailure(error) || (error as { readonly type?: unknown } | null)?.type === 'not-leader';
+
+/** Cancels the calls of a client and closes its connection, which the package leaves open. */
+const close = async (client: EventStoreDBClient, isConnected: boolean): Promise<void> => {
+  await client.dispose().catch(() => undefined);
+  if (!isConnected) return;
+  const connected = client as unknown as { getChannel(): Promise<{ close(): void }> };
+  const channel = await connected.getChannel();
+  channel.close();
+};
 
 /** A client of the event store that is replaced when it must be. */
 export type RenewableClient = AsyncDisposable & {
@@ -74,26 +74,41 @@ export type RenewableClient = AsyncDisposable & {
   run<T>(call: (client: EventStoreDBClient) => Promise<T>): Promise<T>;
   /** Replaces the client if it is still this one and the error needs that. */
   renewAfter(error: unknown, failed: EventStoreDBClient): void;
+  /** Replaces the client if it is still this one. */
+  renew(failed: EventStoreDBClient): void;
+  /**
+   * Calls back when this client is replaced, until the returned function is called. Its open calls end without a word,
+   * because the package takes their end for the caller's own wish.
+   */
+  onReplaced(client: EventStoreDBClient, callback: () => void): () => void;
 };
 
 /** Opens a renewable client. Throws when the connection string is invalid. */
 export const openRenewableClient = (url: string): RenewableClient => {
   let client = connect(url);
   const closing = new Set<Promise<void>>();
+  const callbacks = new Set<() => void>();
 
-  const close = (closed: EventStoreDBClient): void => {
-    const done = Promise.race([closed.dispose().catch(() => undefined), pause(DISPOSE_LIMIT_MS)]);
+  const closeSoon = (closed: EventStoreDBClient, isConnected: boolean): void => {
+    const done = Promise.race([close(closed, isConnected).catch(() => undefined), pause(DISPOSE_LIMIT_MS)]);
     closing.add(done);
     void done.finally(() => closing.delete(done));
   };
   let silentCalls = 0;
+  const replace = (failed: EventStoreDBClient, isConnected: boolean): void => {
+    if (failed !== client) return;
+    silentCalls = 0;
+    client = connect(url);
+    closeSoon(failed, isConnected);
+    const replaced = [...callbacks];
+    callbacks.clear();
+    for (const callback of replaced) callback();
+  };
   const renewAfter = (error: unknown, failed: EventStoreDBClient): void => {
     if (failed !== client) return;
     silentCalls = error instanceof EventStoreSilent ? silentCalls + 1 : 0;
     if (!needsNewClient(error) && silentCalls < SILENT_CALLS_MAX) return;
-    silentCalls = 0;
-    client = connect(url);
-    close(failed);
+    replace(failed, !isDiscoveryFailure(error));
   };
   return {
     current: () => client,
@@ -109,8 +124,14 @@ export const openRenewableClient = (url: string): RenewableClient => {
       }
     },
     renewAfter,
+    renew: (failed) => replace(failed, true),
+    onReplaced: (used, callback) => {
+      if (used === client) callbacks.add(callback);
+      else callback();
+      return () => callbacks.delete(callback);
+    },
     [Symbol.asyncDispose]: async () => {
-      close(client);
+      closeSoon(client, false);
       await Promise.all(closing);
     },
   };

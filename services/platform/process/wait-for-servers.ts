@@ -1,3 +1,4 @@
+import { requireSupportedServer, UnsupportedEventStore } from '../event-store/server-version.ts';
 import type { Log } from '../logger.ts';
 import { findMissing, openServerChecks, type ServerUrls } from './readiness.ts';
 import { untilServerAnswers } from '../concurrency/retry.ts';
@@ -10,14 +11,28 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Waits until every server that a process needs to start answers. Logs the servers that do not, with the reason.
- * Rejects at once when `signal` is aborted.
+ * Rejects at once when `signal` is aborted, and when the event store is a release that this service does not work with.
  */
 export const waitForServers = async (log: Log, signal: AbortSignal, urls: ServerUrls): Promise<void> => {
   await using servers = openServerChecks(urls);
   const names = Object.keys(servers.checks).map((name) => NAMES[name] ?? name);
-  await untilServerAnswers(log, signal, names.join(', '), async () => {
+  const { EVENT_STORE_URL } = urls;
+  const unsupported = await untilServerAnswers(log, signal, names.join(', '), async () => {
     const missing = await findMissing(servers.checks);
-    if (missing.length === 0) return;
+    if (missing.length === 0) {
+      return EVENT_STORE_URL === undefined ? null : await findUnsupported(EVENT_STORE_URL);
+    }
     throw new Error(missing.map(({ what, why }) => `${NAMES[what] ?? what}: ${why}`).join('; '));
   });
+  if (unsupported) throw unsupported;
+};
+
+const findUnsupported = async (url: string): Promise<UnsupportedEventStore | null> => {
+  try {
+    await requireSupportedServer(url);
+    return null;
+  } catch (error) {
+    if (error instanceof UnsupportedEventStore) return error;
+    throw error;
+  }
 };

@@ -193,6 +193,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
               callsPerHour: 150,
               wait: (ms: number) => Promise.resolve(clock.advance(ms)),
             },
+      botKey: null,
       clock,
       log: silentLog(),
       signal: AbortSignal.any([stopping.signal, dying.ended.signal]),

@@ -10,8 +10,8 @@ import {
   type StreamSubscription,
 } from '@eventstore/db-client';
 
-/** Milliseconds to wait for a condition. Enough for a container that has just started; reached only on failure. */
-const WAIT_LIMIT_MS = 15_000;
+/** Milliseconds to wait for a condition. Enough for a container that has just started, and a busy machine. */
+const WAIT_LIMIT_MS = 45_000;
 
 /** Returns the name of a stream that no other case uses. No service uses the default category. */
 export function newStream(category = 'conformance'): string {

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { STREAMS } from './streams-service.ts';
 
 /** The version of the server whose protocol this follows. */
-const PROTOCOL_VERSION = '24.10.0';
+const PROTOCOL_VERSION = '24.10.5';
 
 /**
  * ServerFeatures: the list of supported calls, which a client requests before its first append. It batches appends

@@ -1,0 +1,109 @@
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
+import { UnavailableError, UnknownError } from '@eventstore/db-client';
+import type { ServiceError } from '@grpc/grpc-js';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
+
+/** The messages of `BatchAppend`, written and read with the package's generated classes. */
+
+export const BATCH_APPEND = '/event_store.client.streams.Streams/BatchAppend';
+export const JSON_CONTENT = 'application/json';
+
+/** An event as it is sent: its data and metadata are bytes already. */
+export type EncodedEvent = {
+  readonly id: string;
+  readonly type: string;
+  readonly contentType: string;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+};
+
+/** Expected revision of the stream: exactly this one (-1n: no stream), or any. */
+export type Expected = bigint | 'any';
+
+/** Revision in its stream and commit position in the log of the last event appended. */
+export type Recorded = { readonly revision: bigint; readonly position: bigint };
+
+const uuid = (text: string): shared.UUID => new shared.UUID().setString(text);
+
+const proposed = ({ id, type, contentType, data, metadata }: EncodedEvent) => {
+  const message = new streams.BatchAppendReq.ProposedMessage();
+  message.setId(uuid(id));
+  message.getMetadataMap().set('type', type);
+  message.getMetadataMap().set('content-type', contentType);
+  message.setData(data);
+  message.setCustomMetadata(metadata);
+  return message;
+};
+
+/** Encodes one append. The server drops it when it has not begun by the deadline. */
+export const encodeAppend = (
+  correlation: string,
+  stream: string,
+  expected: Expected,
+  events: readonly EncodedEvent[],
+  deadline: Date,
+): Buffer => {
+  const options = new streams.BatchAppendReq.Options();
+  options.setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream, 'utf8')));
+  options.setDeadline(timestamps.Timestamp.fromDate(deadline));
+  if (expected === 'any') options.setAny(new empty.Empty());
+  else if (expected < 0n) options.setNoStream(new empty.Empty());
+  else options.setStreamPosition(String(expected));
+  const request = new streams.BatchAppendReq();
+  request.setCorrelationId(uuid(correlation));
+  request.setOptions(options);
+  request.setProposedMessagesList(events.map(proposed));
+  request.setIsFinal(true);
+  return Buffer.from(request.serializeBinary());
+};
+
+export type AppendAnswer = { readonly correlation: string } & (
+  | { readonly recorded: Recorded }
+  | { readonly error: Error }
+);
+
+/** Both forms of a UUID are in use: text, and two halves of 64 bits. */
+const uuidText = (id: shared.UUID | undefined): string => {
+  const structured = id?.getStructured();
+  if (!structured) return id?.getString() ?? '';
+  const half = (bits: string): string => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0');
+  const hex = half(structured.getMostSignificantBits()) + half(structured.getLeastSignificantBits());
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+};
+
+/** Code of google.rpc.Status for a request that no repetition makes right. */
+const INVALID_ARGUMENT = 3;
+const UNAVAILABLE = 14;
+const TOO_LARGE = 'event_store.client.MaximumAppendSizeExceeded';
+
+const errorOf = (response: streams.BatchAppendResp): Error => {
+  const stream = Buffer.from(response.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString('utf8');
+  const status = response.getError();
+  const name = status?.getDetails()?.getTypeName() ?? '';
+  const message = status?.getMessage() || 'no reason given';
+  if (Number(status?.getCode()) === INVALID_ARGUMENT && name !== TOO_LARGE) {
+    return new UnknownError({ message: `refused: ${message}`, code: INVALID_ARGUMENT } as ServiceError);
+  }
+  // A server that starts, is busy or looks for its leader says so in words, without a type.
+  if (!status || !name.startsWith('event_store.client.')) {
+    return new UnavailableError({ message: `not ready: ${message}`, code: UNAVAILABLE } as ServiceError);
+  }
+  return unpackToCommandError(status, stream);
+};
+
+export const decodeAnswer = (bytes: Buffer): AppendAnswer => {
+  const response = streams.BatchAppendResp.deserializeBinary(bytes);
+  const correlation = uuidText(response.getCorrelationId());
+  const success = response.getSuccess();
+  if (!success) return { correlation, error: errorOf(response) };
+  return {
+    correlation,
+    recorded: {
+      revision: success.hasCurrentRevision() ? BigInt(success.getCurrentRevision()) : -1n,
+      position: BigInt(success.getPosition()?.getCommitPosition() ?? 0),
+    },
+  };
+};

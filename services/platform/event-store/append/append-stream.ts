@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { convertToCommandError } from '@eventstore/db-client';
+import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import {
+  BATCH_APPEND,
+  decodeAnswer,
+  encodeAppend,
+  type EncodedEvent,
+  type Expected,
+  type Recorded,
+} from './append-message.ts';
+import { EventStoreBusy, EventStoreSilent } from '../errors.ts';
+import { connectToNode, type Hint, type NodeConnection } from '../node-connection.ts';
+
+/**
+ * Appends over one call of `BatchAppend`. The package keeps the answers of all its clients in one table: a broken
+ * connection fails the appends of every other one, and a late answer ends the process. Here each call has its own.
+ */
+
+/** Most appends, and bytes of appends, that wait for the server's answer at a time. */
+export const IN_FLIGHT_MAX = 256;
+export const IN_FLIGHT_MAX_BYTES = 8 * 1024 * 1024;
+/** Most appends that wait here for their turn. More are refused at once. */
+export const WAITING_MAX = 1_000;
+/** Timeouts in a row after which the connection is replaced. */
+const SILENT_MAX = 3;
+/**
+ * Interval in which overdue appends are looked for. Only time in which this process ran counts: when it was held up, answers
+ * may have arrived that it has not read yet.
+ */
+const SWEEP_MS = 50;
+/** Time for the server to begin an append. Long, because its clock may differ from ours. */
+const SERVER_DEADLINE_MS = 10_000;
+
+export type AppendRequest = {
+  readonly stream: string;
+  readonly expected: Expected;
+  readonly events: readonly EncodedEvent[];
+};
+
+export type AppendStream = AsyncDisposable & {
+  /** Sends an append. Rejects with `EventStoreSilent` when it is not answered in time, its wait here included. */
+  append(request: AppendRequest, withinMs: number): Promise<Recorded>;
+};
+
+type Pending = {
+  readonly correlation: string;
+  readonly message: Buffer;
+  /** Milliseconds of time awake left for the answer. */
+  leftMs: number;
+  readonly withinMs: number;
+  readonly settle: (outcome: Recorded | Error) => void;
+};
+
+/** One call on one connection, with the appends that it has not answered. */
+type Call = {
+  readonly node: NodeConnection;
+  readonly duplex: ClientDuplexStream<Buffer, Buffer>;
+  readonly unanswered: Map<string, Pending>;
+  bytes: number;
+};
+
+const AS_IS = (bytes: Buffer): Buffer => bytes;
+
+const isRecorded = (outcome: Recorded | Error): outcome is Recorded => !(outcome instanceof Error);
+
+/** Returns where to connect next, after an error that ended a call. */
+const hintAfter = (error: Error, { endpoint }: NodeConnection): Hint => {
+  const leader = (error as { leader?: NodeConnection['endpoint'] }).leader;
+  return leader ? { leader, failed: endpoint } : { failed: endpoint };
+};
+
+/** Opens the stream of appends. It connects with the first append, and again when it must. */
+export const openAppendStream = (url: string): AppendStream => {
+  const waiting: Pending[] = [];
+  let call: Call | null = null;
+  let connecting: Promise<void> | null = null;
+  let hint: Hint = {};
+  let silentInARow = 0;
+  let isClosed = false;
+
+  /** Ends a call and fails what it has not answered. The next append opens another one. */
+  const endCall = (ended: Call, error: Error): void => {
+    if (call === ended) {
+      call = null;
+      hint = hintAfter(error, ended.node);
+      silentInARow = 0;
+    }
+    ended.duplex.cancel();
+    ended.node.client.close();
+    const failed = [...ended.unanswered.values()];
+    ended.unanswered.clear();
+    for (const pending of failed) pending.settle(error);
+    if (waiting.length > 0 && !call && !isClosed) connecting ??= connect();
+  };
+
+  const take = (from: Call, bytes: Buffer): void => {
+    silentInARow = 0;
+    const answer = decodeAnswer(bytes);
+    const pending = from.unanswered.get(answer.correlation);
+    // A late answer to an append whose time is over. Nothing waits for it.
+    if (!pending) return;
+    forget(from, pending);
+    pending.settle('recorded' in answer ? answer.recorded : answer.error);
+    if (call === from) send(from);
+  };
+
+  const forget = (from: Call, pending: Pending): void => {
+    if (from.unanswered.delete(pending.correlation)) from.bytes -= pending.message.length;
+  };
+
+  const open = (node: NodeConnection): Call => {
+    const duplex = node.client.makeBidiStreamRequest(BATCH_APPEND, AS_IS, AS_IS, node.metadata, {
+      deadline: Number.POSITIVE_INFINITY,
+    });
+    const opened: Call = { node, duplex, unanswered: new Map(), bytes: 0 };
+    duplex.on('data', (bytes: Buffer) => {
+      try {
+        take(opened, bytes);
+      } catch (error) {
+        endCall(opened, error as Error);
+      }
+    });
+    duplex.on('error', (error: ServiceError) => endCall(opened, convertToCommandError(error)));
+    duplex.on('end', () => endCall(opened, new EventStoreBusy('it ended the stream of appends')));
+    return opened;
+  };
+
+  const hasRoom = ({ unanswered, bytes }: Call, next: Pending): boolean =>
+    unanswered.size === 0 ||
+    (unanswered.size < IN_FLIGHT_MAX && bytes + next.message.length <= IN_FLIGHT_MAX_BYTES);
+
+  const send = (to: Call): void => {
+    for (let next = waiting[0]; next && hasRoom(to, next); next = waiting[0]) {
+      waiting.shift();
+      to.unanswered.set(next.correlation, next);
+      to.bytes += next.message.length;
+      to.duplex.write(next.message);
+    }
+  };
+
+  const connect = async (): Promise<void> => {
+    const used = hint;
+    hint = {};
+    try {
+      const node = await connectToNode(url, used);
+      if (isClosed) return node.client.close();
+      call = open(node);
+      send(call);
+    } catch (error) {
+      for (const pending of waiting.splice(0)) pending.settle(error as Error);
+    } finally {
+      connecting = null;
+    }
+  };
+
+  const giveUp = (pending: Pending): void => {
+    const error = new EventStoreSilent(pending.withinMs);
+    const at = waiting.indexOf(pending);
+    if (at >= 0) waiting.splice(at, 1);
+    const carrier = call?.unanswered.has(pending.correlation) ? call : null;
+    if (carrier) forget(carrier, pending);
+    pending.settle(error);
+    if (!carrier) return;
+    silentInARow += 1;
+    if (silentInARow >= SILENT_MAX) endCall(carrier, error);
+  };
+
+  let sweeper: NodeJS.Timeout | undefined;
+  let sweptAt = 0;
+  /** Gives up what is overdue. Stops itself when nothing waits. */
+  const sweep = (): void => {
+    const now = performance.now();
+    const awakeMs = Math.min(now - sweptAt, 2 * SWEEP_MS);
+    sweptAt = now;
+    const inTurn = [...(call?.unanswered.values() ?? []), ...waiting];
+    for (const pending of inTurn) pending.leftMs -= awakeMs;
+    for (const pending of inTurn) if (pending.leftMs <= 0 && isOpen(pending)) giveUp(pending);
+    if (call) send(call);
+    if (call?.unanswered.size || waiting.length > 0) return;
+    clearInterval(sweeper);
+    sweeper = undefined;
+  };
+  /** False once its call has ended with an earlier one of the same sweep. */
+  const isOpen = (pending: Pending): boolean =>
+    call?.unanswered.has(pending.correlation) === true || waiting.includes(pending);
+  const startSweeper = (): void => {
+    if (sweeper) return;
+    sweptAt = performance.now();
+    sweeper = setInterval(sweep, SWEEP_MS);
+  };
+
+  return {
+    append: ({ stream, expected, events }, withinMs) => {
+      if (isClosed) return Promise.reject(new EventStoreBusy('it is being closed'));
+      if (waiting.length >= WAITING_MAX) {
+        return Promise.reject(new EventStoreBusy(`${WAITING_MAX} appends wait for it`));
+      }
+      const correlation = randomUUID();
+      const deadline = new Date(Date.now() + Math.max(withinMs, SERVER_DEADLINE_MS));
+      const message = encodeAppend(correlation, stream, expected, events, deadline);
+      return new Promise((resolve, reject) => {
+        const settle = (outcome: Recorded | Error): void =>
+          isRecorded(outcome) ? resolve(outcome) : reject(outcome);
+        waiting.push({ correlation, message, leftMs: withinMs, withinMs, settle });
+        startSweeper();
+        if (call) send(call);
+        else connecting ??= connect();
+      });
+    },
+    [Symbol.asyncDispose]: async () => {
+      isClosed = true;
+      clearInterval(sweeper);
+      const error = new EventStoreBusy('it is being closed');
+      if (call) endCall(call, error);
+      for (const pending of waiting.splice(0)) pending.settle(error);
+    },
+  };
+};

@@ -1,0 +1,69 @@
+/** Faults of calls to the event store, and what they mean for the caller. */
+
+/** Thrown when the event store does not answer in time. */
+export class EventStoreSilent extends Error {
+  constructor(milliseconds: number) {
+    super(`the event store did not answer within ${Math.round(milliseconds)} ms`);
+    this.name = 'EventStoreSilent';
+  }
+}
+
+/** Thrown without asking the event store: too much waits for it already, or it has not answered for a while. */
+export class EventStoreBusy extends Error {
+  constructor(reason: string) {
+    super(`the event store is not asked: ${reason}`);
+    this.name = 'EventStoreBusy';
+  }
+}
+
+/** gRPC statuses. */
+const GRPC_CANCELLED = 1;
+const GRPC_INVALID_ARGUMENT = 3;
+const GRPC_DEADLINE_EXCEEDED = 4;
+const GRPC_UNAVAILABLE = 14;
+
+/** True for a failed discovery of the cluster's nodes. The package has no type for it. */
+export const isDiscoveryFailure = (error: unknown): boolean => {
+  const { message, type, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  const isUntyped = type === undefined && code === GRPC_UNAVAILABLE;
+  return isUntyped || (typeof message === 'string' && message.startsWith('Failed to discover'));
+};
+
+/** Types of the package's errors for a server that is gone, silent, starting, or not the leader. */
+const FAULT_TYPES: ReadonlySet<unknown> = new Set([
+  'unavailable',
+  'timeout',
+  'deadline-exceeded',
+  'cancelled',
+  'not-leader',
+]);
+
+/** True for faults after which the same call may be made again. The ids of its events make an append safe to repeat. */
+export const isConnectionFault = (error: unknown): boolean => {
+  if (error instanceof EventStoreSilent || error instanceof EventStoreBusy) return true;
+  if (isDiscoveryFailure(error)) return true;
+  if (!(error instanceof Error)) return false;
+  const { type, code } = error as { type?: string; code?: number };
+  return (
+    FAULT_TYPES.has(type) ||
+    (type === 'unknown' && code !== GRPC_INVALID_ARGUMENT) ||
+    code === GRPC_UNAVAILABLE ||
+    code === GRPC_DEADLINE_EXCEEDED ||
+    code === GRPC_CANCELLED
+  );
+};
+
+/** Returns the answer. Throws `EventStoreSilent` when there is none in time. */
+export const withTimeout = async <T>(promise: Promise<T>, milliseconds: number): Promise<T> => {
+  const answered = Promise.withResolvers<never>();
+  // A busy process may not have read yet what has arrived: timers run before sockets are read.
+  const timer = setTimeout(
+    () => setImmediate(() => answered.reject(new EventStoreSilent(milliseconds))),
+    milliseconds,
+  );
+  try {
+    return await Promise.race([promise, answered.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

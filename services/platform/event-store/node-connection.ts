@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { discoverEndpoint } from '@eventstore/db-client/dist/Client/discovery.js';
+import { parseConnectionString } from '@eventstore/db-client/dist/Client/parseConnectionString.js';
+import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
+
+/** Connections to one node of the event store, with the package's own connection strings and discovery. */
+
+export type Endpoint = { readonly address: string; readonly port: number };
+
+export type NodeConnection = {
+  readonly endpoint: Endpoint;
+  readonly client: Client;
+  /** Headers of a call: who calls, and the credentials. */
+  readonly metadata: Metadata;
+};
+
+/** Largest message to receive. */
+const MESSAGE_MAX_BYTES = 17 * 1024 * 1024;
+/** Milliseconds between questions whether a quiet connection lives, and for their answer. */
+const KEEPALIVE_MS = 10_000;
+
+type Options = ReturnType<typeof parseConnectionString>;
+
+/** The package's own error may repeat the connection string, which can hold a password. */
+export const parseUrl = (url: string): Options => {
+  try {
+    return parseConnectionString(url);
+  } catch {
+    throw new Error(
+      'EVENT_STORE_URL is not a connection string. Use the form esdb://user:password@host:2113?tls=true.',
+    );
+  }
+};
+
+const channelCredentials = (options: Options): ChannelCredentials => {
+  if (options.tls === false) return credentials.createInsecure();
+  const file = (path: string | undefined): Buffer | null => (path === undefined ? null : readFileSync(path));
+  return credentials.createSsl(
+    file(options.tlsCAFile),
+    file(options.userKeyFile),
+    file(options.userCertFile),
+  );
+};
+
+const headers = (options: Options): Metadata => {
+  const metadata = new Metadata();
+  metadata.set('connection-name', options.connectionName ?? 'ad-intelligence appends');
+  const { defaultCredentials } = options;
+  // Also without TLS: the local event store checks them. Settings refuse plain text to another host.
+  if (defaultCredentials) {
+    const { username, password } = defaultCredentials;
+    const basic = Buffer.from(`${username}:${password}`).toString('base64');
+    metadata.set('authorization', `Basic ${basic}`);
+  }
+  return metadata;
+};
+
+/** A node to prefer or to avoid, from what happened before. */
+export type Hint = { readonly leader?: Endpoint; readonly failed?: Endpoint };
+
+const endpointOf = async (options: Options, secure: ChannelCredentials, hint: Hint): Promise<Endpoint> => {
+  if (hint.leader) return hint.leader;
+  const [first] = options.hosts;
+  if (!first) throw new Error('EVENT_STORE_URL names no host.');
+  if (!options.dnsDiscover && options.hosts.length === 1) return first;
+  const { nodePreference, discoveryInterval, gossipTimeout, maxDiscoverAttempts } = options;
+  const settings = Object.fromEntries(
+    Object.entries({ nodePreference, discoveryInterval, gossipTimeout, maxDiscoverAttempts }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+  const candidates = options.dnsDiscover ? { discover: first } : { endpoints: options.hosts };
+  return discoverEndpoint({ ...settings, ...candidates }, secure, hint.failed);
+};
+
+/** Connects to the node that a connection string names, or to the best one of its cluster. The caller closes the client. */
+export const connectToNode = async (url: string, hint: Hint = {}): Promise<NodeConnection> => {
+  const options = parseUrl(url);
+  const secure = channelCredentials(options);
+  const endpoint = await endpointOf(options, secure, hint);
+  const interval = options.keepAliveInterval ?? KEEPALIVE_MS;
+  const client = new Client(`${endpoint.address}:${endpoint.port}`, secure, {
+    'grpc.keepalive_time_ms': interval < 0 ? Number.MAX_SAFE_INTEGER : interval,
+    'grpc.keepalive_timeout_ms': options.keepAliveTimeout ?? KEEPALIVE_MS,
+    'grpc.max_receive_message_length': MESSAGE_MAX_BYTES,
+    // A connection of its own: nothing else of this process must wait behind it.
+    'grpc.use_local_subchannel_pool': 1,
+  });
+  return { endpoint, client, metadata: headers(options) };
+};

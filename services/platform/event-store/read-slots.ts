@@ -1,0 +1,47 @@
+import { EventStoreBusy } from './errors.ts';
+
+/** Most reads in flight at a time. Servers allow 100 calls on a connection; further ones would wait unseen. */
+export const READS_MAX = 64;
+/** Most reads that wait for their turn. More are refused at once. */
+export const READS_WAITING_MAX = 1_000;
+/** Milliseconds that a read of background work waits for its turn. */
+const PATIENT_WAIT_MS = 60_000;
+
+export type ReadSlots = {
+  /** Takes a place, and waits for one. Throws `EventStoreBusy` when none becomes free in time. Each needs one `release`. */
+  acquire(): Promise<void>;
+  release(): void;
+};
+
+/** Creates the places of a connection's reads, handed out first come, first served. */
+export const createReadSlots = (withinMs: number | null, max = READS_MAX): ReadSlots => {
+  let free = max;
+  const waiters: (() => void)[] = [];
+  const wait = (): Promise<void> => {
+    if (waiters.length >= READS_WAITING_MAX) {
+      throw new EventStoreBusy(`${READS_WAITING_MAX} reads wait for it`);
+    }
+    return new Promise((resolve, reject) => {
+      const take = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiters.splice(waiters.indexOf(take), 1);
+        reject(new EventStoreBusy(`all its ${max} places for reads are taken`));
+      }, withinMs ?? PATIENT_WAIT_MS);
+      waiters.push(take);
+    });
+  };
+  return {
+    acquire: async () => {
+      if (free > 0) free -= 1;
+      else await wait();
+    },
+    release: () => {
+      const next = waiters.shift();
+      if (next) next();
+      else free += 1;
+    },
+  };
+};

@@ -1,0 +1,173 @@
+import {
+  END,
+  type EventStoreDBClient,
+  type Position,
+  START,
+  StreamDeletedError,
+  StreamNotFoundError,
+} from '@eventstore/db-client';
+import type { Event, RecordedEvent } from '#contracts/events/event.ts';
+import type { Breaker } from './append/append-with-retry.ts';
+import { toRecordedEvent } from './catch-up-subscription.ts';
+import { EventStoreSilent, isConnectionFault, withTimeout } from './errors.ts';
+import { createReadSlots } from './read-slots.ts';
+import { openRenewableClient } from './renewable-client.ts';
+
+/** Numbers of events that `head` reads, one after the other, until it finds one of our own. */
+const HEAD_PAGES = [1, 32, 256, 1_024];
+const HEAD_PAGE_MAX = 4_096;
+/** Milliseconds to look whether a silent subscription is owed something. */
+const LOOK_MS = 10_000;
+/** Events after which a filtered subscription gets a checkpoint, and some more. */
+const LOOK_EVENTS = 1_100;
+
+const isOwn = (stream: string): boolean => !stream.startsWith('$');
+
+export type Reads = AsyncDisposable & {
+  readonly read: <E extends Event>(stream: string, after?: bigint) => AsyncGenerator<RecordedEvent<E>>;
+  readonly last: <E extends Event>(stream: string) => Promise<RecordedEvent<E> | null>;
+  readonly head: () => Promise<bigint>;
+  readonly isOwed: (position: bigint | null, prefixes: readonly string[]) => Promise<boolean>;
+};
+
+/** Opens the reads of an event store, with the package's client on a connection of their own. */
+export const openReads = (url: string, answerWithinMs: number | null, breaker: Breaker): Reads => {
+  const reading = openRenewableClient(url);
+  const slots = createReadSlots(answerWithinMs);
+
+  /** Yields the events of a read. Throws `EventStoreSilent` when the next one does not arrive in time. */
+  const inTime = async function* <T>(
+    events: AsyncIterable<T> & { cancel(): Promise<void> },
+    withinMs = answerWithinMs,
+  ): AsyncGenerator<T> {
+    if (withinMs === null) {
+      yield* events;
+      return;
+    }
+    const iterator = events[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await withTimeout(iterator.next(), withinMs);
+        if (next.done) return;
+        yield next.value;
+      }
+    } catch (error) {
+      if (error instanceof EventStoreSilent) void events.cancel().catch(() => undefined);
+      throw error;
+    }
+  };
+
+  /** Takes a place for a read. A read of a request is refused at once while the server does not answer. */
+  const beginRead = async (): Promise<Disposable> => {
+    if (answerWithinMs !== null) breaker.check();
+    await slots.acquire();
+    return { [Symbol.dispose]: () => slots.release() };
+  };
+  const noteRead = (error?: unknown): void => {
+    if (answerWithinMs === null) return;
+    if (isConnectionFault(error)) breaker.failed(error);
+    else breaker.succeeded();
+  };
+
+  const read = async function* <E extends Event>(
+    stream: string,
+    after = -1n,
+  ): AsyncGenerator<RecordedEvent<E>> {
+    using places = new DisposableStack();
+    places.use(await beginRead());
+    const client = reading.current();
+    const events = client.readStream(stream, {
+      direction: 'forwards',
+      fromRevision: after < 0n ? START : after + 1n,
+    });
+    let ended = false;
+    try {
+      for await (const { event } of inTime(events)) if (event) yield toRecordedEvent<E>(event);
+      ended = true;
+      noteRead();
+    } catch (error) {
+      ended = true;
+      noteRead(error);
+      if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
+      reading.renewAfter(error, client);
+      throw error;
+    } finally {
+      // A reader that stops early leaves its call open, and disposing of the client would wait for it.
+      if (!ended) await events.cancel();
+    }
+  };
+
+  /** Runs a read of few events, to its end: one that stops early leaves its call open. */
+  const readShort = async <T>(run: (client: EventStoreDBClient) => Promise<T>): Promise<T> => {
+    using places = new DisposableStack();
+    places.use(await beginRead());
+    try {
+      const answer = await reading.run(run);
+      noteRead();
+      return answer;
+    } catch (error) {
+      noteRead(error);
+      throw error;
+    }
+  };
+
+  const last = async <E extends Event>(stream: string): Promise<RecordedEvent<E> | null> => {
+    let found: RecordedEvent<E> | null = null;
+    try {
+      await readShort(async (client) => {
+        const newest = client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 });
+        for await (const { event } of inTime(newest)) if (event) found = toRecordedEvent<E>(event);
+      });
+    } catch (error) {
+      if (!(error instanceof StreamNotFoundError)) throw error;
+    }
+    return found;
+  };
+
+  /** Reads the log backwards in pages until one ends it. Returns the position of our newest event. */
+  const head = (): Promise<bigint> =>
+    readShort(async (client) => {
+      let before: Position | undefined;
+      for (let page = 0; ; page += 1) {
+        const maxCount = HEAD_PAGES[page] ?? HEAD_PAGE_MAX;
+        const options = { direction: 'backwards', fromPosition: before ?? END, maxCount } as const;
+        let count = 0;
+        let newest: bigint | undefined;
+        for await (const { event } of inTime(client.readAll(options))) {
+          count += 1;
+          if (!event) continue;
+          before = event.position;
+          if (isOwn(event.streamId)) newest ??= event.position.commit;
+        }
+        if (newest !== undefined) return newest;
+        if (count < maxCount) return 0n;
+      }
+    });
+
+  /**
+   * Tells whether a subscription that has heard nothing should have: the newest events hold one that its filter lets
+   * through, or are so many that a checkpoint was due.
+   */
+  const isOwed = async (position: bigint | null, prefixes: readonly string[]): Promise<boolean> => {
+    using places = new DisposableStack();
+    places.use(await beginRead());
+    const client = reading.current();
+    const options = { direction: 'backwards', fromPosition: END, maxCount: LOOK_EVENTS } as const;
+    const newest = client.readAll(options);
+    let count = 0;
+    try {
+      for await (const { event } of inTime(newest, LOOK_MS)) {
+        if (!event) continue;
+        if (event.position.commit <= (position ?? -1n)) return false;
+        count += 1;
+        const { streamId } = event;
+        if (prefixes.some((prefix) => streamId.startsWith(prefix))) return true;
+      }
+      return count >= LOOK_EVENTS;
+    } finally {
+      await newest.cancel().catch(() => undefined);
+    }
+  };
+
+  return { read, last, head, isOwed, [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose]() };
+};

@@ -1,0 +1,104 @@
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { type ServerDuplexStream, type ServerWritableStream, Server, ServerCredentials } from '@grpc/grpc-js';
+
+/** An event store that answers as a test says. */
+
+export type AppendCall = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
+export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>;
+
+export type StubAnswers = {
+  readonly onAppend?: (call: AppendCall, request: streams.BatchAppendReq) => void;
+  readonly onRead?: (call: ReadCall, options: streams.ReadReq.Options) => void;
+  readonly version?: string;
+};
+
+export type StubServer = AsyncDisposable & {
+  readonly port: number;
+  readonly url: string;
+  /** Number of questions for the list of supported calls. */
+  questions(): number;
+};
+
+export const startStubServer = async (answers: StubAnswers): Promise<StubServer> => {
+  const server = new Server();
+  let questions = 0;
+  server.addService(streamsGrpc.StreamsService, {
+    batchAppend: (call: AppendCall) => {
+      call.on('data', (request: streams.BatchAppendReq) => answers.onAppend?.(call, request));
+      call.on('end', () => call.end());
+      call.on('error', () => undefined);
+    },
+    read: (call: ReadCall) => {
+      call.on('error', () => undefined);
+      answers.onRead?.(call, call.request.getOptions() as streams.ReadReq.Options);
+    },
+  });
+  server.addService(featuresGrpc.ServerFeaturesService, {
+    getSupportedMethods: (
+      _call: unknown,
+      answer: (error: null, methods: features.SupportedMethods) => void,
+    ) => {
+      questions += 1;
+      answer(null, new features.SupportedMethods().setEventStoreServerVersion(answers.version ?? '24.10.5'));
+    },
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  return {
+    port,
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    questions: () => questions,
+    [Symbol.asyncDispose]: async () => server.forceShutdown(),
+  };
+};
+
+/** Answers an append as written at this revision, and at the position of the same number. */
+export const acknowledge = (call: AppendCall, request: streams.BatchAppendReq, revision: number): void => {
+  const success = new streams.BatchAppendResp.Success();
+  success.setCurrentRevision(String(revision));
+  const position = new shared.AllStreamPosition();
+  position.setCommitPosition(String(revision));
+  position.setPreparePosition(String(revision));
+  success.setPosition(position);
+  const answer = new streams.BatchAppendResp();
+  answer.setCorrelationId(request.getCorrelationId());
+  answer.setSuccess(success);
+  call.write(answer);
+};
+
+/** Message of an event at this position. */
+export const eventAt = (position: bigint, stream = 'test-1', type = 'Tried'): streams.ReadResp => {
+  const recorded = new streams.ReadResp.ReadEvent.RecordedEvent();
+  recorded.setId(new shared.UUID().setString('00000000-0000-4000-8000-000000000001'));
+  recorded.setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)));
+  recorded.setStreamRevision('0');
+  recorded.setCommitPosition(String(position));
+  recorded.setPreparePosition(String(position));
+  recorded.getMetadataMap().set('type', type).set('content-type', 'application/json');
+  recorded.getMetadataMap().set('created', '17000000000000000');
+  recorded.setData(Buffer.from('{}'));
+  recorded.setCustomMetadata(Buffer.from('{"schema_version":1}'));
+  return new streams.ReadResp().setEvent(new streams.ReadResp.ReadEvent().setEvent(recorded));
+};
+
+export const checkpointAt = (commit: bigint, prepare = commit): streams.ReadResp => {
+  const checkpoint = new streams.ReadResp.Checkpoint();
+  checkpoint.setCommitPosition(String(commit));
+  checkpoint.setPreparePosition(String(prepare));
+  return new streams.ReadResp().setCheckpoint(checkpoint);
+};
+
+export const confirmation = (): streams.ReadResp =>
+  new streams.ReadResp().setConfirmation(
+    new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId('stub'),
+  );
+
+export const caughtUp = (): streams.ReadResp =>
+  new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp());
