@@ -45,7 +45,9 @@ const readKey = (path: string): KeyObject => {
   try {
     key = createPrivateKey(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new Error(`BOT_KEY_FILE is not a readable private key: ${(error as Error).message}`);
+    throw new Error(`BOT_KEY_FILE is not a readable private key: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
   if (key.asymmetricKeyType !== 'ed25519') {
     throw new Error('BOT_KEY_FILE is not an Ed25519 key. Make one with: openssl genpkey -algorithm ed25519');
