@@ -10,6 +10,7 @@ import {
 } from 'web-bot-auth';
 import { helpers } from 'web-bot-auth/crypto';
 import { z } from 'zod';
+import { secret } from '../settings.ts';
 
 /** Path of the key directory on the host that a request names as its agent. */
 export const KEY_DIRECTORY_PATH = HTTP_MESSAGE_SIGNATURES_DIRECTORY;
@@ -22,12 +23,10 @@ export const DIRECTORY_VALID_MS = 300_000;
 
 /** Setting of the processes that sign, or publish the key. */
 export const botKeySettings = {
-  BOT_KEY_FILE: z
-    .string()
-    .optional()
-    .describe(
-      'File with an Ed25519 private key (PEM), by which the collector signs its requests (Web Bot Auth). The API publishes the public key on the host of `API_BASE_URL`.',
-    ),
+  BOT_KEY_FILE: secret(
+    z.string().optional(),
+    'File with an Ed25519 private key (PEM), by which the collector signs its requests (Web Bot Auth). The API publishes the public key on the host of `API_BASE_URL`.',
+  ),
 } as const;
 
 export type BotKey = {
