@@ -93,13 +93,12 @@ describe('bad input', () => {
   });
 
   test('our own fault is a constant text with the request id', async () => {
-    const broken = {
-      ...dependencies,
-      db: {
-        query: () => Promise.reject(new Error('secret host')),
-        slow: () => Promise.reject(new Error('slow')),
-      },
+    const db = {
+      query: () => Promise.reject(new Error('secret host')),
+      slow: () => Promise.reject(new Error('slow')),
     };
+    const routeOf = () => ({ name: 'primary', db });
+    const broken = { ...dependencies, readRoutes: { ...dependencies.readRoutes, routeOf } };
     const tool = TOOLS.find(({ name }) => name === 'find_brands');
     if (!tool) throw new Error('no tool');
     const result = await callTool(tool, {}, { caller, requestId: 'request-1', now: Date.now() }, broken);
