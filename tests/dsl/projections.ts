@@ -93,11 +93,11 @@ const createDatabase = async (): Promise<LentDatabase> => {
   };
 };
 
-/** Drops every schema except that of the projector. */
+/** Drops every schema except those of the projector and of its leases, positions and progress. */
 const clear = async (pool: Database): Promise<void> => {
   const { rows } = await pool.query<{ name: string }>(
     `select nspname as name from pg_namespace
-     where nspname !~ '^pg_' and nspname not in ('information_schema', 'public', 'projector')`,
+     where nspname !~ '^pg_' and nspname not in ('information_schema', 'public', 'projector', 'run')`,
   );
   for (const { name } of rows) await pool.query(`drop schema "${name}" cascade`);
 };

@@ -3,6 +3,7 @@ import { connect } from 'nats';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { natsOptions } from '#platform/nats/connection-url.ts';
 import { createTestDatabase, createTestEventStore, createTestNats } from './database.ts';
 
 describe('the test stack', () => {
@@ -26,7 +27,7 @@ describe('the test stack', () => {
     const own = await createTestNats();
     try {
       const streamsOf = async (url: string): Promise<number> => {
-        const connection = await connect({ servers: url });
+        const connection = await connect(natsOptions(url));
         const account = await (await connection.jetstreamManager()).getAccountInfo();
         await connection.close();
         return account.streams;
