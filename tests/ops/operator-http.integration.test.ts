@@ -117,10 +117,10 @@ describe('health', () => {
 
   test('/readyz ignores tables whose projection was removed from the code', async () => {
     await stack.pool.query(
-      `insert into projector.projection (name, version, position, state) values ('abandoned', 1, 0, 'live')`,
+      `insert into projector.read_model (name, version, state) values ('abandoned', 1, 'live')`,
     );
     const { body } = await app.inject('/readyz');
-    await stack.pool.query(`delete from projector.projection where name = 'abandoned'`);
+    await stack.pool.query(`delete from projector.read_model where name = 'abandoned'`);
     expect(JSON.parse(body)).toEqual({ status: 'ready', missing: [] });
   });
 
