@@ -126,6 +126,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     ],
     settings: () => ({ SERVER_FAULTS_ALL: 1 }),
   },
+  histories: {
+    about: '100 recorded histories of callers, while networks fail and processes are killed, each explained',
+    files: ['tests/faults/histories/histories.integration.test.ts'],
+    settings: (HISTORIES_SEED, factor) => ({ HISTORIES_SEED, HISTORIES_RUNS: 100 * factor }),
+  },
   replicas: {
     about: '10,000 writes with a read after each, and 1,000 revocations, beside a standby that stands still',
     files: ['tests/application/reads/standby.integration.test.ts'],

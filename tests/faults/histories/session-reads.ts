@@ -1,0 +1,47 @@
+import type { History, Read } from './history.ts';
+import { shownForm } from './tracking-model.ts';
+
+/** The stream at the end: what each number of its events leaves, and the position of each event. */
+export type FinalStream = { readonly prefixes: readonly string[]; readonly positions: readonly bigint[] };
+
+const tell = (read: Read, reason: string): string =>
+  `caller ${read.caller}, read of ${read.sentMs} to ${read.endedMs}: ${reason}; shown: ${shownForm(read.shown)}`;
+
+/**
+ * Returns a line for each read that does not show the stream as it once was, or shows less than its caller wrote or
+ * read before (read-your-writes, monotonic reads). Each read is explained by the shortest prefix, so a later read of the
+ * caller is refused only if none fits.
+ */
+export const brokenReads = (
+  { writes, reads }: History,
+  { prefixes, positions }: FinalStream,
+): readonly string[] => {
+  const broken: string[] = [];
+  /** Number of events up to a position. */
+  const eventsUpTo = (position: bigint): number => {
+    const place = positions.findIndex((one) => one > position);
+    return place === -1 ? positions.length : place;
+  };
+  for (const [caller, own] of Map.groupBy(reads, (read) => read.caller)) {
+    let shownBefore = 0;
+    const written = writes.filter((write) => write.caller === caller);
+    for (const read of own) {
+      const wroteBefore = Math.max(
+        0,
+        ...written
+          .filter(({ endedMs, position }) => endedMs <= read.sentMs && position !== null)
+          .map(({ position }) => eventsUpTo(position ?? 0n)),
+      );
+      const form = shownForm(read.shown);
+      const least = Math.max(shownBefore, wroteBefore);
+      const fits = prefixes.indexOf(form, least);
+      if (fits !== -1) shownBefore = fits;
+      else if (!prefixes.includes(form)) broken.push(tell(read, 'the stream was never like this'));
+      else {
+        const reason = shownBefore > wroteBefore ? 'read more before' : 'wrote more before';
+        broken.push(tell(read, `the caller ${reason}, ${least} events`));
+      }
+    }
+  }
+  return broken;
+};
