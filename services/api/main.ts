@@ -1,5 +1,6 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
+import { openServingProcess } from '#application/access/serving-processes.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
@@ -8,6 +9,7 @@ import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
+import { openLoopLoad } from '#platform/process/loop-delay.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
@@ -50,6 +52,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   await waitForServers(log, signal, { DATABASE_URL });
   await Promise.all([db, accessDb, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
+  const serving = resources.use(await openServingProcess(pool, 'api', log));
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const memberVault = hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null;
@@ -95,6 +98,8 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     secretVault,
     alertChannels,
     botKey,
+    countProcesses: () => serving.count(),
+    loopLoad: resources.use(openLoopLoad(settings.LOOP_DELAY_MS)),
     clock: systemClock,
     log,
   });

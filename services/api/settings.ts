@@ -6,6 +6,7 @@ import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
+import { loopDelaySettings } from '#platform/process/loop-delay.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 
@@ -14,6 +15,7 @@ const SECRET_MIN_LENGTH = 16;
 export const ApiSettings = z.object({
   ...serverSettings,
   ...eventStoreAnswerSettings,
+  ...loopDelaySettings,
   ...replicaSettings,
   ...serviceSettings,
   API_HOST: z.string().default('127.0.0.1').describe('Where the API listens.'),

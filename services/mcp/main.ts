@@ -1,4 +1,5 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
+import { openServingProcess } from '#application/access/serving-processes.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
 import { openReadDatabases } from '#application/reads/open-read-databases.ts';
@@ -17,6 +18,7 @@ import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
+import { openLoopLoad } from '#platform/process/loop-delay.ts';
 import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
@@ -65,6 +67,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   await Promise.all([db, tokens, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
   await createAuthorizationTables(pool);
+  const serving = resources.use(await openServingProcess(pool, 'mcp', log));
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const alertChannels = resources.use(
@@ -101,6 +104,8 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     memberVault: hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     secretVault: hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     alertChannels,
+    countProcesses: () => serving.count(),
+    loopLoad: resources.use(openLoopLoad(settings.LOOP_DELAY_MS)),
     clock: systemClock,
     log,
   });

@@ -4,6 +4,7 @@ import { emailSettings } from '#platform/channels/email.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
+import { loopDelaySettings } from '#platform/process/loop-delay.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { signInSettings } from './members/sign-in-settings.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
@@ -26,6 +27,7 @@ const Origins = z
 export const McpSettings = z.object({
   ...serverSettings,
   ...eventStoreAnswerSettings,
+  ...loopDelaySettings,
   ...replicaSettings,
   ...serviceSettings,
   MCP_HOST: z.string().default('127.0.0.1').describe('Where the MCP server listens.'),

@@ -169,3 +169,22 @@ test('the API finishes a request in flight on a keep-alive connection when it ge
   expect((await gone)[0]).toBe(0);
   expect(service.output()).not.toContain('shutdown deadline passed');
 });
+
+test('while the event loop is late, reads are refused with a time, and commands and revocations are not', async () => {
+  const late = await stack.api({ loopLoad: { refused: () => 'reads and searches' } });
+  const headers = { authorization: `Bearer ${key.text}` };
+  const read = await late.inject({ url: '/v1/me', headers });
+  expect([read.statusCode, read.headers['retry-after']]).toEqual([503, '3']);
+  const url = `/v1/workspaces/${key.workspaceId}`;
+  const body = { name: 'ci', scopes: ['me:read'] };
+  const created = await late.inject({ method: 'POST', url: `${url}/api-keys`, headers, payload: body });
+  expect(created.statusCode).toBe(201);
+  const { key_id } = created.json<{ data: { key_id: string } }>().data;
+  const revoked = await late.inject({
+    method: 'DELETE',
+    url: `${url}/api-keys/${key_id}`,
+    headers,
+    payload: {},
+  });
+  expect(revoked.json()).toMatchObject({ data: { removed: true } });
+});

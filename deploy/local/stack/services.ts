@@ -160,6 +160,9 @@ export const startServices = async (
   };
 };
 
+/** All processes and their servers share this machine: a late event loop says little about the load of one process. */
+const LOOP_DELAY_MS = 1_000;
+
 /** Environment of every service process. */
 export const environmentOf = (
   settings: LocalSettings,
@@ -170,6 +173,7 @@ export const environmentOf = (
   NATS_URL: servers.natsUrl,
   SERVERS_ALLOW_PLAIN_TEXT: settings.SERVERS_ALLOW_PLAIN_TEXT,
   LOG_LEVEL: settings.LOG_LEVEL,
+  LOOP_DELAY_MS: String(LOOP_DELAY_MS),
 });
 
 /**

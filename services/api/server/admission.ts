@@ -1,4 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
+import type { LoopLoad } from '#platform/process/loop-delay.ts';
+import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 
 /** Maximum requests in progress in one process. Further ones get 503 before they use a connection. */
@@ -10,6 +12,8 @@ const RESERVED_FOR_KEYS = 64;
 const KEYS_SCOPE: Scope = 'apiKeys:write';
 /** Seconds after which a refused caller may try again. */
 const RETRY_AFTER_SECONDS = 1;
+/** The same while the event loop is late. */
+const BUSY_RETRY_AFTER_SECONDS = 3;
 
 const refusal = (whose: string): Refusal =>
   new Refusal(
@@ -19,18 +23,33 @@ const refusal = (whose: string): Refusal =>
     RETRY_AFTER_SECONDS,
   );
 
+const busy = (): Refusal =>
+  new Refusal(
+    'overloaded',
+    `This server is busy and refuses reads. Try again in ${BUSY_RETRY_AFTER_SECONDS} s.`,
+    [],
+    BUSY_RETRY_AFTER_SECONDS,
+  );
+
 /** Bounds the requests in progress. */
 export type Admission = {
-  /** Takes a place until it is disposed. Throws `Refusal` when there is none. */
-  enter(workspaceId: string, scope: Scope): Disposable;
+  /** Takes a place until it is disposed. Throws `Refusal` when there is none, or for a read while the event loop is late. */
+  enter(workspaceId: string, endpoint: Pick<Endpoint, 'scope' | 'method'>): Disposable;
 };
 
-/** Creates the admission of a process. `max`: for tests. */
-export const createAdmission = (max = IN_FLIGHT_MAX): Admission => {
+export type AdmissionOptions = {
+  /** Maximum requests in progress. */
+  readonly max?: number | undefined;
+  readonly loopLoad?: LoopLoad | undefined;
+};
+
+/** Creates the admission of a process. */
+export const createAdmission = ({ max = IN_FLIGHT_MAX, loopLoad }: AdmissionOptions = {}): Admission => {
   const ofWorkspaces = new Map<string, number>();
   let inFlight = 0;
   return {
-    enter: (workspaceId, scope) => {
+    enter: (workspaceId, { scope, method }) => {
+      if (method === 'GET' && loopLoad?.refused() === 'reads and searches') throw busy();
       const reserved = scope === KEYS_SCOPE && max > 0 ? RESERVED_FOR_KEYS : 0;
       if (inFlight >= max + reserved) throw refusal('all callers together');
       const own = ofWorkspaces.get(workspaceId) ?? 0;

@@ -105,7 +105,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     }),
     etags: createEtags(cursorSecret),
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
-    admission: createAdmission(resources.inFlightMax),
+    admission: createAdmission({ max: resources.inFlightMax, loopLoad: resources.loopLoad }),
   };
   const { log } = dependencies;
   const sendRefusal = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {

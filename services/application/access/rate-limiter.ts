@@ -13,6 +13,10 @@ const SHARE_EVERY_MS = 250;
  * each request, so that processes together exceed it only by what is on the way.
  */
 const PUBLISHED_AT_ONCE_PART = 1 / 16;
+/** Interval in ms at which a process without counts publishes none, so that the others know that they hear it. */
+const HEARD_EVERY_MS = 1_000;
+/** Time in ms for which a process counts as heard after its last message. */
+const HEARD_FOR_MS = 3_000;
 /** Core NATS without a stream: a lost message only allows a caller a few more requests in this minute. */
 const SUBJECT = 'api.requests_counted';
 /** Maximum keys per message. */
@@ -70,12 +74,23 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** Fixed-window rate limiter by key, such as the id of a workspace. Each process counts locally and exchanges its counts over NATS. */
-export const createRateLimiter = (clock: Clock): RateLimiter => {
+/** Returns the number of live processes that count requests, this one included. */
+export type CountProcesses = () => number;
+
+/**
+ * Fixed-window rate limiter by key, such as the id of a workspace. Each process counts locally and exchanges its counts over NATS.
+ * While it does not hear all others, it allows its own share only: the limit divided by the number of live processes.
+ */
+export const createRateLimiter = (clock: Clock, countProcesses: CountProcesses = () => 1): RateLimiter => {
   const node = randomUUID();
   let window = 0;
   /** Requests per key in this window: own requests, and those that other processes have reported. */
   const used = new Map<string, number>();
+  /** Own requests per key in this window. */
+  const own = new Map<string, number>();
+  /** When each of the other processes was heard last, in epoch ms. */
+  const heardAt = new Map<string, number>();
+  let publishedAt = 0;
   /** Own requests per key that are not published yet. */
   const unpublished = new Map<string, number>();
   let connection: NatsConnection | undefined;
@@ -86,15 +101,32 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
     if (current === window) return;
     window = current;
     used.clear();
+    own.clear();
     unpublished.clear();
   };
 
-  const toAllowance = (now: number, allowed: boolean, limit: number, count: number): Allowance => {
+  const hearsAll = (now: number, processes: number): boolean => {
+    if (processes <= 1) return true;
+    let heard = 0;
+    for (const at of heardAt.values()) if (now - at <= HEARD_FOR_MS) heard += 1;
+    return heard >= processes - 1;
+  };
+
+  /** Returns how many more requests of the key this process allows. */
+  const roomOf = (now: number, keyId: string, limit: number): number => {
+    const left = limit - (used.get(keyId) ?? 0);
+    const processes = countProcesses();
+    if (hearsAll(now, processes)) return left;
+    const share = Math.max(1, Math.floor(limit / processes));
+    return Math.min(left, share - (own.get(keyId) ?? 0));
+  };
+
+  const toAllowance = (now: number, allowed: boolean, limit: number, room: number): Allowance => {
     const endsAt = (window + 1) * WINDOW_MS;
     return {
       allowed,
       limit,
-      remaining: Math.max(0, limit - count),
+      remaining: Math.max(0, room),
       resetAt: endsAt / 1_000,
       resetIn: Math.max(1, Math.ceil((endsAt - now) / 1_000)),
     };
@@ -103,15 +135,17 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
   const publish = (counts: readonly (readonly [string, number])[]): void => {
     if (!connection || connection.isClosed()) return;
     connection.publish(SUBJECT, JSON.stringify({ node, window, counts }));
+    publishedAt = clock.now().getTime();
   };
 
   const count = (keyId: string, limit: number, by: 1 | -1): Allowance => {
     const now = clock.now().getTime();
     enterWindow(now);
-    const before = used.get(keyId) ?? 0;
-    if (by > 0 && before >= limit) return toAllowance(now, false, limit, before);
-    const after = Math.max(0, before + by);
+    const room = roomOf(now, keyId, limit);
+    if (by > 0 && room <= 0) return toAllowance(now, false, limit, room);
+    const after = Math.max(0, (used.get(keyId) ?? 0) + by);
     used.set(keyId, after);
+    own.set(keyId, Math.max(0, (own.get(keyId) ?? 0) + by));
     if (connection) {
       const delta = (unpublished.get(keyId) ?? 0) + by;
       unpublished.set(keyId, delta);
@@ -120,22 +154,29 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
         publish([[keyId, delta]]);
       }
     }
-    return toAllowance(now, true, limit, after);
+    return toAllowance(now, true, limit, room - by);
   };
 
   const publishCounts = (): void => {
-    if (!connection || connection.isClosed() || unpublished.size === 0) return;
+    if (!connection || connection.isClosed()) return;
+    const now = clock.now().getTime();
+    enterWindow(now);
     const counts = [...unpublished].filter(([, delta]) => delta !== 0);
     unpublished.clear();
+    for (const [other, at] of heardAt) if (now - at > HEARD_FOR_MS) heardAt.delete(other);
+    if (counts.length === 0 && now - publishedAt >= HEARD_EVERY_MS) publish([]);
     for (let from = 0; from < counts.length; from += KEYS_PER_MESSAGE) {
       publish(counts.slice(from, from + KEYS_PER_MESSAGE));
     }
   };
 
   const addReported = (text: string): void => {
-    enterWindow(clock.now().getTime());
+    const now = clock.now().getTime();
+    enterWindow(now);
     const message = Counted.safeParse(parseJson(text));
-    if (!message.success || message.data.node === node || message.data.window !== window) return;
+    if (!message.success || message.data.node === node) return;
+    heardAt.set(message.data.node, now);
+    if (message.data.window !== window) return;
     for (const [keyId, delta] of message.data.counts)
       used.set(keyId, Math.max(0, (used.get(keyId) ?? 0) + delta));
   };
@@ -148,8 +189,8 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
     look: (keyId, limit) => {
       const now = clock.now().getTime();
       enterWindow(now);
-      const counted = used.get(keyId) ?? 0;
-      return toAllowance(now, counted < limit, limit, counted);
+      const room = roomOf(now, keyId, limit);
+      return toAllowance(now, room > 0, limit, room);
     },
     giveBack: (keyId, limit) => count(keyId, limit, -1),
     share: (opened) => {

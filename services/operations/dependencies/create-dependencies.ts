@@ -14,7 +14,8 @@ import type { OperationDependencies } from './dependencies.ts';
 import { createDownloadLinks } from './download-links.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { createMediaLinks } from './media-links.ts';
-import { createRateLimiter } from '#application/access/rate-limiter.ts';
+import { type CountProcesses, createRateLimiter } from '#application/access/rate-limiter.ts';
+import type { LoopLoad } from '#platform/process/loop-delay.ts';
 import { createHeavyReads } from './heavy-reads.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
@@ -44,6 +45,10 @@ export type OperationResources = Pick<
   readonly accessDb?: ReadDatabase;
   /** Standbys of the database, for reads. */
   readonly replicas?: readonly ReadDatabase[];
+  /** Number of live processes that count requests; 1 when absent. */
+  readonly countProcesses?: CountProcesses;
+  /** Load of the event loop; never a load when absent. */
+  readonly loopLoad?: LoopLoad;
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
 };
@@ -58,9 +63,11 @@ export const createOperationDependencies = ({
   secretVault = null,
   accessDb,
   replicas = [],
+  countProcesses,
+  loopLoad,
   ...resources
 }: OperationResources): OperationDependencies => {
-  const rateLimiter = createRateLimiter(resources.clock);
+  const rateLimiter = createRateLimiter(resources.clock, countProcesses);
   nats.then(
     ({ connection }) => rateLimiter.share(connection),
     (error: unknown) => resources.log.warn({ err: error }, 'NATS unavailable; request counts not shared'),
@@ -83,7 +90,7 @@ export const createOperationDependencies = ({
     mediaLinks: createMediaLinks(linkSigner, resources.baseUrl),
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
-    heavyReads: createHeavyReads(),
+    heavyReads: createHeavyReads({ loopLoad }),
     readModelLag: createReadModelLag(),
     readRoutes: createReadRoutes({
       primary: resources.db,

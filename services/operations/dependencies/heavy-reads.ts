@@ -1,4 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
+import type { LoopLoad } from '#platform/process/loop-delay.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
 /**
@@ -24,6 +25,14 @@ const refusal = (): Refusal =>
     RETRY_AFTER_SECONDS,
   );
 
+const busy = (): Refusal =>
+  new Refusal(
+    'overloaded',
+    'This server is busy and refuses searches. Try again in a moment.',
+    [],
+    RETRY_AFTER_SECONDS,
+  );
+
 type Waiting = { readonly workspaceId: string; readonly start: () => void };
 
 /** Bounds searches, which take up to seconds each, so that one workspace cannot occupy the connections of all. */
@@ -32,7 +41,13 @@ export type HeavyReads = {
   of(db: ReadDatabase, workspaceId: string): ReadDatabase;
 };
 
-export const createHeavyReads = (waitMs = HEAVY_WAIT_MS): HeavyReads => {
+export type HeavyReadOptions = {
+  readonly waitMs?: number;
+  /** Load of the event loop: searches are the first work that is refused. */
+  readonly loopLoad?: LoopLoad | undefined;
+};
+
+export const createHeavyReads = ({ waitMs = HEAVY_WAIT_MS, loopLoad }: HeavyReadOptions = {}): HeavyReads => {
   const running = new Map<string, number>();
   let inFlight = 0;
   const queue: Waiting[] = [];
@@ -45,6 +60,7 @@ export const createHeavyReads = (waitMs = HEAVY_WAIT_MS): HeavyReads => {
   };
 
   const enter = (workspaceId: string): void | Promise<void> => {
+    if (loopLoad !== undefined && loopLoad.refused() !== 'nothing') throw busy();
     if (mayStart(workspaceId)) return take(workspaceId);
     const own = queue.filter((one) => one.workspaceId === workspaceId).length;
     if (queue.length >= WAITING_MAX || own >= WAITING_PER_WORKSPACE_MAX) throw refusal();

@@ -89,6 +89,28 @@ test('a message that is not JSON changes no count and ends no sharing', () => {
   expect(other.look('key', 1).allowed).toBe(false);
 });
 
+test('a process that does not hear the others allows its share of the limit only', async () => {
+  const { time, clock } = at('2026-11-20T09:00:10.000Z');
+  const { connection } = createBus();
+  using one = createRateLimiter(clock, () => 3);
+  using other = createRateLimiter(clock, () => 3);
+  using third = createRateLimiter(clock, () => 3);
+  const takes = (limits: typeof one, requests: number): number =>
+    Array.from({ length: requests }, () => limits.take('key', 30)).filter(({ allowed }) => allowed).length;
+  expect(takes(one, 12), 'alone').toBe(10);
+  expect(one.look('key', 30)).toMatchObject({ allowed: false, remaining: 0 });
+  for (const limits of [one, other, third]) limits.share(connection);
+  // Every process is heard when each has published its counts, or that it has none.
+  await expect.poll(() => one.look('key', 30).allowed, { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => other.look('key', 30).remaining, { timeout: 30_000 }).toBe(30);
+  expect(takes(other, 40), 'all that is left').toBe(30);
+  time.ms += 60_000;
+  await expect.poll(() => one.look('key', 30).remaining, { timeout: 30_000 }).toBe(30);
+  third[Symbol.dispose]();
+  time.ms += 4_000;
+  await expect.poll(() => one.look('key', 30).remaining, { timeout: 30_000 }).toBe(10);
+});
+
 /** Returns how many requests of the key count against a limit of 10, without changing the count. */
 const countRequests = (limits: ReturnType<typeof createRateLimiter>): number => {
   const { remaining } = limits.take('key', 10);

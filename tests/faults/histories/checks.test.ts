@@ -40,7 +40,7 @@ const last = (...brands: readonly (readonly [string, number])[]): string =>
 const holds = (writes: readonly Write[], end: string): boolean => isLinearizable(trackingModel(end), writes);
 
 describe('writes have an order', () => {
-  test('in which each outcome is possible, whatever the order of the answers', () => {
+  test('in which each outcome is possible, in any order of the answers', () => {
     const slow = track('a', [0, 100], 10);
     expect(holds([slow, untrack('a', [20, 50], true)], last())).toBe(true);
     expect(holds([slow, untrack('a', [20, 50], true), track('a', [60, 90], 70)], last(['a', 70]))).toBe(true);
@@ -78,7 +78,7 @@ describe('writes have an order', () => {
     expect(holds([...five, track('f', [20, 30], 25)], last(...ends, ['f', 25]))).toBe(false);
   });
 
-  test('and the first call without an explanation ends what is told', () => {
+  test('and a failure tells the calls up to the first one that has no place', () => {
     const writes = [track('a', [0, 10], 5), untrack('a', [20, 30], false), track('b', [40, 50], 45)];
     const unanswered = (write: Write): Write => ({
       ...write,

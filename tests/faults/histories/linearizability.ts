@@ -1,6 +1,6 @@
 /**
- * Search for an order in which calls could have been done one at a time: each between its sending and its end, with the
- * outcome that its caller was told. The algorithm is that of Wing and Gong (1993), with the visited states of Lowe (2017).
+ * Search for an order in which the calls could have been done one after another: each between its sending and its end, with the
+ * outcome of its reply. The algorithm is that of Wing and Gong (1993), with the visited states of Lowe (2017).
  */
 
 export type TimedCall = { readonly sentMs: number; readonly endedMs: number };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { createLoopLoad } from '#platform/process/loop-delay.ts';
 import {
   createHeavyReads,
   HEAVY_IN_FLIGHT_MAX,
@@ -76,7 +77,7 @@ describe('heavy reads', () => {
 
   test('wait no longer than their limit', async () => {
     const { db } = openDatabase();
-    const own = createHeavyReads(1).of(db, 'one');
+    const own = createHeavyReads({ waitMs: 1 }).of(db, 'one');
     for (let count = 0; count < HEAVY_PER_WORKSPACE_MAX; count += 1) void own.slow(QUERY);
     await expect(own.slow(QUERY)).rejects.toBeInstanceOf(Refusal);
   });
@@ -90,5 +91,15 @@ describe('heavy reads', () => {
       searches.at(-1)?.reject(new Error('lost'));
       await expect(search).rejects.toThrow('lost');
     }
+  });
+
+  test('are refused while the event loop is late, and single reads of one workspace are not', async () => {
+    const { db } = openDatabase();
+    const load = createLoopLoad(100);
+    const own = createHeavyReads({ loopLoad: load }).of(db, 'one');
+    for (const delayMs of [150, 150]) load.window(delayMs);
+    await expect(own.slow(QUERY)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
+    load.window(50);
+    expect(load.refused()).toBe('nothing');
   });
 });
