@@ -118,6 +118,15 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       ALERTS_KILL_ROUNDS: 20 * factor,
     }),
   },
+  'many-digests': {
+    about: '100,000 digests due at once, in a heap of 192 MiB, with a kill; without a seed',
+    files: ['tests/alerts/many-digests.integration.test.ts'],
+    settings: (_seed, factor) => ({
+      MANY_DIGESTS: 100_000 * factor,
+      MANY_DIGESTS_ITEMS: 20,
+      MANY_DIGESTS_COMPARED: 1_000,
+    }),
+  },
   'server-faults': {
     about: 'servers that are mute, cut, half-open or slow, with the limits of time; without a seed',
     files: [

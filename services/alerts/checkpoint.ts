@@ -1,14 +1,13 @@
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { readFileSync } from 'node:fs';
-import { type AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { type PendingDigests, openPendingDigests } from './matching/pending-digests.ts';
 import type { MatchingState } from './matching/match-events.ts';
-import { createActiveRules } from './matching/active-rules.ts';
+import { openActiveRules, type StoredRules } from './matching/active-rules.ts';
 import { openPendingSignalChecks } from './matching/pending-signal-checks.ts';
-import { openUntrackedBrands } from './matching/untracked-brands.ts';
+import { openUntrackedBrands, type UntrackedBrands } from './matching/untracked-brands.ts';
 import { openWaitingStreams, type WaitingStreams } from './waiting/waiting-streams.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
@@ -30,10 +29,12 @@ export class CheckpointMoved extends Error {
 export const createAlertsTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.alertsSchema, sql: SCHEMA });
 
-/** Position of `alerts` in the log, and the matching state in memory at that position. */
+/** Position of `alerts` in the log, and the matching state at that position. Its tables hold the state. */
 export type Progress = MatchingState & {
   position: bigint;
   readonly replayedUntil: bigint;
+  readonly rules: StoredRules;
+  readonly untracked: UntrackedBrands;
   readonly pendingDigests: PendingDigests;
   readonly waitingStreams: WaitingStreams;
 };
@@ -76,17 +77,15 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
   }
   const position = BigInt(row?.position ?? 0);
   await database.query(TAKE_OVER_RULES);
-  const kept = await database.query<{ rule: AlertRule }>('select rule from alerting.rule order by alert_id');
-  const rules = kept.rows.map(({ rule }) => rule);
   const isKnown = row?.knows_tracking === true;
   return {
     position,
     logTime: row?.log_time ?? '',
     replayedUntil: BigInt(row?.replayed_until ?? 0),
-    rules: createActiveRules(rules),
-    untracked: await openUntrackedBrands(database, eventStore, { rules, position, isKnown }),
-    changedRules: new Set(),
-    pendingDigests: await openPendingDigests(database),
+    digestsDue: true,
+    rules: openActiveRules(database),
+    untracked: await openUntrackedBrands(database, eventStore, { position, isKnown }),
+    pendingDigests: openPendingDigests(database),
     signalChecks: await openPendingSignalChecks(database),
     waitingStreams: await openWaitingStreams(database),
   };
@@ -101,20 +100,7 @@ export const saveProgress = async (
   progress: Progress,
   position: bigint,
 ): Promise<void> => {
-  const rules = [...progress.changedRules].map((alertId) => ({ alertId, rule: progress.rules.get(alertId) }));
-  const present = rules.filter(({ rule }) => rule !== null);
-  if (present.length > 0) {
-    await client.query(
-      `insert into alerting.rule (alert_id, rule) select * from unnest($1::uuid[], $2::jsonb[])
-       on conflict (alert_id) do update set rule = excluded.rule`,
-      [present.map(({ alertId }) => alertId), present.map(({ rule }) => JSON.stringify(rule))],
-    );
-  }
-  const gone = rules.filter(({ rule }) => rule === null).map(({ alertId }) => alertId);
-  if (gone.length > 0) {
-    await client.query('delete from alerting.rule where alert_id = any($1::uuid[])', [gone]);
-    await client.query('delete from alerting.told_signal where alert_id = any($1::uuid[])', [gone]);
-  }
+  await progress.rules.save(client);
   await progress.untracked.save(client);
   await progress.pendingDigests.save(client);
   await progress.signalChecks.save(client);

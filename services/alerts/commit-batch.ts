@@ -1,6 +1,7 @@
+import { chunk } from 'es-toolkit/array/chunk';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { storeTraces } from '#application/delivery-outbox/trace-context.ts';
-import { inTransaction } from '#platform/postgres/pool.ts';
+import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
 import { applyRuleChange, toFinalRuleState } from './apply-rule-change.ts';
 import { saveProgress } from './checkpoint.ts';
@@ -19,6 +20,9 @@ export const tracesOf = (events: readonly FollowedEvent[]): Traces | null => {
   );
   return { ofEvents: new Map(traced), ofDeliveries: new Map() };
 };
+
+/** Maximum matches whose payloads are in memory together. A match has a delivery for each channel of its rule. */
+const MATCHES_PER_TRANSACTION = 50;
 
 const createAllDeliveries = async (
   { progress, settings }: MatchingSession,
@@ -41,13 +45,39 @@ const createAllDeliveries = async (
   return deliveries;
 };
 
+/** Creates the deliveries of some matches, in the transaction of `write`, and returns the ids of the new ones. */
+const queueMatches = async (
+  session: MatchingSession,
+  matches: readonly Match[],
+  { traces, isLate }: Required<CommitOptions>,
+  write: (client: Transaction) => Promise<void> = async () => undefined,
+): Promise<readonly string[]> => {
+  const { database, progress, replayGuard } = session;
+  const derived = await createAllDeliveries(session, matches, traces);
+  const isReplay = progress.position < progress.replayedUntil;
+  const deliveries = isReplay || isLate ? await replayGuard.open(derived) : derived;
+  return inTransaction(database, async (client) => {
+    const added = deliveries.length === 0 ? [] : await enqueue(client, deliveries);
+    if (traces) {
+      await storeTraces(client, traces.ofDeliveries);
+      traces.ofDeliveries.clear();
+    }
+    await write(client);
+    return added;
+  });
+};
+
 type CommitOptions = {
   readonly traces?: Traces | null;
   /** True for events that waited for a release. Their rules may have changed, or have sent them in a replay. */
   readonly isLate?: boolean;
 };
 
-/** Commits deliveries, matching state and checkpoint in one transaction, then notifies the delivery queue. */
+/**
+ * Commits deliveries, matching state and checkpoint, then notifies the delivery queue. One transaction does it, unless there
+ * are many matches. Then others come before it, each with some of the deliveries: a crash between them repeats the batch,
+ * with the same delivery ids.
+ */
 export const commit = async (
   session: MatchingSession,
   { matches, ruleChanges }: Pick<Outcome, 'matches' | 'ruleChanges'>,
@@ -55,24 +85,23 @@ export const commit = async (
   brandContext: BrandContext | null,
   { traces = null, isLate = false }: CommitOptions = {},
 ): Promise<void> => {
-  const { database, progress, settings, replayGuard } = session;
-  const derived = await createAllDeliveries(session, matches, traces);
-  const isReplay = progress.position < progress.replayedUntil;
-  const deliveries = isReplay || isLate ? await replayGuard.open(derived) : derived;
-  const effectiveChanges = isReplay
-    ? await Promise.all(ruleChanges.map(toFinalRuleState(replayGuard)))
-    : ruleChanges;
-  const queued = await inTransaction(database, async (client) => {
-    const added = deliveries.length === 0 ? [] : await enqueue(client, deliveries);
-    if (traces) await storeTraces(client, traces.ofDeliveries);
+  const { progress, settings, replayGuard } = session;
+  const effectiveChanges =
+    progress.position < progress.replayedUntil
+      ? await Promise.all(ruleChanges.map(toFinalRuleState(replayGuard)))
+      : ruleChanges;
+  const queued: string[] = [];
+  const groups = chunk(matches, MATCHES_PER_TRANSACTION);
+  const last = groups.pop() ?? [];
+  for (const some of groups) queued.push(...(await queueMatches(session, some, { traces, isLate })));
+  const lastQueued = await queueMatches(session, last, { traces, isLate }, async (client) => {
     for (const ruleChange of effectiveChanges)
       await applyRuleChange(client, ruleChange, settings.clock.now());
     await brandContext?.save(client);
     await saveProgress(client, progress, position);
-    return added;
   });
+  queued.push(...lastQueued);
   progress.position = position;
-  progress.changedRules.clear();
   for (const { stream, type, unreadable } of progress.waitingStreams.takeNew())
     settings.log.error({ stream, type, version: unreadable }, 'stream waits for a release');
   if (queued.length > 0) {

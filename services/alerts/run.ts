@@ -11,7 +11,9 @@ import { openPool, withProof } from '#platform/postgres/pool.ts';
 import { createAlertsTables, openProgress } from './checkpoint.ts';
 import { commit, tracesOf } from './commit-batch.ts';
 import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
+import { closeAllDue, closeDuePage } from './digests/close-due-digests.ts';
 import { loadBrandContext } from './matching/brand-context.ts';
+import { forgetState, loadState } from './matching/load-state.ts';
 import { type FollowedEvent, matchEvents, advanceClock, PREFIXES } from './matching/match-events.ts';
 import type { AlertsSettings, MatchingSession } from './dependencies.ts';
 import { createReplayGuard } from './replay-guard.ts';
@@ -29,10 +31,17 @@ const QUIET_MS = 1_000;
 /** Delay after midnight before a period closes: an event recorded before midnight may arrive this much later. */
 export const PERIOD_GRACE_MS = 30_000;
 
-const processBatch = async (session: MatchingSession, items: readonly Followed[]): Promise<void> => {
-  const { progress, settings, database } = session;
+/** Processing of a batch: `isLive` is false while the process catches up. */
+type BatchOptions = { readonly isLive: boolean; readonly leading: AbortSignal };
+
+const processBatch = async (
+  session: MatchingSession,
+  items: readonly Followed[],
+  options: BatchOptions,
+): Promise<void> => {
+  const { progress } = session;
   let position = progress.position;
-  let events: FollowedEvent[] = [];
+  const events: FollowedEvent[] = [];
   for (const item of items) {
     if (item.kind === 'event') {
       position = item.event.position;
@@ -43,28 +52,49 @@ const processBatch = async (session: MatchingSession, items: readonly Followed[]
     if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position, null);
     return;
   }
+  for (let rest: readonly FollowedEvent[] = events; rest.length > 0; ) {
+    const count = await loadState(progress, rest);
+    const some = rest.slice(0, count);
+    rest = rest.slice(count);
+    await matchLoaded(
+      session,
+      some,
+      rest.length > 0 ? (some.at(-1)?.position ?? position) : position,
+      options,
+    );
+    forgetState(progress);
+  }
+};
+
+/** Matches events whose state is loaded, and commits. `position`: the one that they end at. */
+const matchLoaded = async (
+  session: MatchingSession,
+  events: readonly FollowedEvent[],
+  position: bigint,
+  { isLive, leading }: BatchOptions,
+): Promise<void> => {
+  const { progress, settings, database } = session;
   // The data of an unreadable event can have any shape.
   const readable = events.filter(({ unreadable }) => unreadable === undefined);
   const brandContext = await loadBrandContext(database, readable);
   const traces = tracesOf(events);
-  while (events.length > 0) {
-    const outcome = matchEvents(progress, brandContext, settings.baseUrl, events);
-    const last = events[outcome.taken - 1];
-    events = events.slice(outcome.taken);
-    const reached = events.length > 0 ? (last?.position ?? position) : position;
+  for (let rest = events; rest.length > 0; ) {
+    advanceClock(progress, rest[0]?.recordedAt.toISOString() ?? '');
+    // While it catches up, digests are sent before later events change their rules. Live, events do not wait for them.
+    if (!isLive) await closeAllDue(session, leading);
+    const outcome = matchEvents(progress, brandContext, settings.baseUrl, rest);
+    const last = rest[outcome.taken - 1];
+    rest = rest.slice(outcome.taken);
+    const reached = rest.length > 0 ? (last?.position ?? position) : position;
     await commit(session, outcome, reached, brandContext, { traces });
   }
 };
 
-/** Closes digest periods that ended by the clock. The grace period covers events that are still on their way. */
-const closeEndedPeriods = async (session: MatchingSession): Promise<void> => {
-  const { progress, settings } = session;
+/** Ends digest periods by the clock. The grace period covers events that are still on their way. */
+const endPeriods = ({ progress, settings }: MatchingSession): void => {
   const time = new Date(settings.clock.now().getTime() - PERIOD_GRACE_MS).toISOString();
-  if (utcDate(time) <= utcDate(progress.logTime)) return;
   // Advances the log clock only to the start of the day: later events carry times of their own.
-  const matches = advanceClock(progress, `${utcDate(time)}T00:00:00.000Z`);
-  if (matches.length > 0)
-    await commit(session, { matches: [...matches], ruleChanges: [] }, progress.position, null);
+  if (utcDate(time) > utcDate(progress.logTime)) advanceClock(progress, `${utcDate(time)}T00:00:00.000Z`);
 };
 
 /** Result of one wait: log items, or whether the signals read model has reached the position of a signal check. */
@@ -104,21 +134,26 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
         isChecking = true;
         results.watch(checkSignals(signals, check));
       }
-      const result = await results.next(QUIET_MS);
-      if (result === null) {
-        if (isLive) await closeEndedPeriods(session);
-      } else if (result.kind === 'signal_check') {
+      // One page of digests between two batches: a midnight with many digests delays no alert.
+      const waitMs = isLive && progress.digestsDue ? 0 : QUIET_MS;
+      const result = await results.next(waitMs);
+      let isQuiet = result === null && waitMs > 0;
+      if (result?.kind === 'signal_check') {
         isChecking = false;
         if (signals && result.isShown) await notifySignals(session, signals, result.check);
-      } else {
+      } else if (result) {
         if (result.items.length === 0) return;
         results.watch(readNext());
-        await processBatch(session, result.items);
-        if (isLive || !result.items.some(({ kind }) => kind === 'caught_up')) continue;
-        isLive = true;
-        log.info({ position: String(progress.position) }, 'caught up');
-        await closeEndedPeriods(session);
+        await processBatch(session, result.items, { isLive, leading });
+        if (!isLive && result.items.some(({ kind }) => kind === 'caught_up')) {
+          isLive = true;
+          isQuiet = true;
+          log.info({ position: String(progress.position) }, 'caught up');
+        }
       }
+      if (!isLive) continue;
+      if (isQuiet) endPeriods(session);
+      if (progress.digestsDue) await closeDuePage(session);
     }
   } finally {
     leading.removeEventListener('abort', stop);

@@ -117,3 +117,20 @@ create table if not exists alerting.withdrawn (
   source text primary key,
   at text not null
 );
+
+-- Brands of each rule, so that a batch reads only the rules of its own brands.
+create table if not exists alerting.rule_brand (
+  brand_id uuid not null,
+  alert_id uuid not null,
+  primary key (brand_id, alert_id)
+);
+create index if not exists rule_brand_of_alert on alerting.rule_brand (alert_id);
+-- Rules stored by an older release have no rows yet.
+insert into alerting.rule_brand (brand_id, alert_id)
+  select distinct brand::uuid, alert_id from alerting.rule, jsonb_array_elements_text(rule->'brand_ids') brand
+  where not exists (select from alerting.rule_brand)
+  on conflict do nothing;
+create index if not exists untracked_brand on alerting.untracked (brand_id);
+
+-- Digests whose period has ended are read in this order.
+create index if not exists collected_due on alerting.collected (cadence, key, alert_id);

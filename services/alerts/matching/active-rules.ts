@@ -1,5 +1,6 @@
 import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import { type AlertRule, type AlertRuleState, isActive } from '#domain/workspace/alert/rule-decider.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** Index of alert rules at one log position, by id and by brand. */
 export type ActiveRules = {
@@ -9,20 +10,93 @@ export type ActiveRules = {
   firing(brandId: string, trigger: AlertTrigger): readonly AlertRule[];
 };
 
-export const createActiveRules = (rules: Iterable<AlertRule>): ActiveRules => {
+/**
+ * The rules at the checkpoint. They are in the table; memory holds those that the events of a batch refer to. Hundreds of
+ * thousands of rules would fill it otherwise.
+ */
+export type StoredRules = ActiveRules & {
+  /** Returns false, and loads nothing, when the brands have more rules than `pairsMax`. */
+  load(wanted: WantedRules, pairsMax?: number | null): Promise<boolean>;
+  /** Removes the loaded rules from memory. Call it after `save`. */
+  forget(): void;
+  /** Writes the changes since the last save. */
+  save(client: Transaction): Promise<void>;
+};
+
+/**
+ * Rules to load. Only those of `changing` have their `brand_ids`: a rule can have hundreds, and matching needs none of
+ * them.
+ */
+export type WantedRules = {
+  /** Brands whose rules may fire. */
+  readonly brandIds?: readonly string[];
+  /** Rules that events of the batch change. */
+  readonly changing?: readonly string[];
+  /** Other rules. */
+  readonly others?: readonly string[];
+};
+
+type Pair = { readonly brand_id: string; readonly alert_id: string };
+
+const readPairs = async (
+  database: Database,
+  brandIds: readonly string[],
+  limit: number | null,
+): Promise<readonly Pair[]> => {
+  if (brandIds.length === 0) return [];
+  const { rows } = await database.query<Pair>({
+    name: 'rules of brands',
+    text: 'select brand_id, alert_id from alerting.rule_brand where brand_id = any($1::uuid[]) limit $2',
+    values: [brandIds, limit],
+  });
+  return rows;
+};
+
+const readRules = async (
+  database: Database,
+  alertIds: readonly string[],
+  whole: readonly string[],
+): Promise<readonly AlertRule[]> => {
+  if (alertIds.length === 0) return [];
+  const { rows } = await database.query<{ rule: AlertRule }>({
+    name: 'rules by id',
+    text: `select case when alert_id = any($2::uuid[]) then rule else rule || '{"brand_ids": []}' end as rule
+           from alerting.rule where alert_id = any($1::uuid[]) order by alert_id`,
+    values: [alertIds, whole],
+  });
+  return rows.map(({ rule }) => rule);
+};
+
+const addTo = (index: Map<string, Set<string>>, brandId: string, alertId: string): void => {
+  const ids = index.get(brandId) ?? new Set();
+  index.set(brandId, ids.add(alertId));
+};
+
+export const openActiveRules = (database: Database): StoredRules => {
   const byId = new Map<string, AlertRule>();
   const byBrand = new Map<string, Set<string>>();
-  const set = (alertId: string, rule: AlertRuleState): void => {
-    for (const brandId of byId.get(alertId)?.brand_ids ?? []) byBrand.get(brandId)?.delete(alertId);
-    byId.delete(alertId);
-    if (rule === null || rule.status === 'deleted') return;
-    byId.set(alertId, rule);
-    for (const brandId of rule.brand_ids) {
-      const ids = byBrand.get(brandId) ?? new Set();
-      byBrand.set(brandId, ids.add(alertId));
-    }
+  const brandsOf = new Map<string, Set<string>>();
+  const loadedBrands = new Set<string>();
+  const wholeRules = new Set<string>();
+  const changed = new Map<string, AlertRule | null>();
+
+  const index = (brandId: string, alertId: string): void => {
+    addTo(byBrand, brandId, alertId);
+    addTo(brandsOf, alertId, brandId);
   };
-  for (const rule of rules) set(rule.alert_id, rule);
+  const set = (alertId: string, rule: AlertRuleState): void => {
+    for (const brandId of brandsOf.get(alertId) ?? []) byBrand.get(brandId)?.delete(alertId);
+    brandsOf.delete(alertId);
+    const present = rule === null || rule.status === 'deleted' ? null : rule;
+    changed.set(alertId, present);
+    if (present === null) {
+      byId.delete(alertId);
+      return;
+    }
+    byId.set(alertId, present);
+    for (const brandId of present.brand_ids) index(brandId, alertId);
+  };
+
   return {
     get: (alertId) => byId.get(alertId) ?? null,
     set,
@@ -30,5 +104,55 @@ export const createActiveRules = (rules: Iterable<AlertRule>): ActiveRules => {
       [...(byBrand.get(brandId) ?? [])]
         .map((alertId) => byId.get(alertId))
         .filter((rule): rule is AlertRule => isActive(rule ?? null) && rule?.trigger === trigger),
+    load: async ({ brandIds = [], changing = [], others = [] }, pairsMax = null) => {
+      const newBrands = brandIds.filter((brandId) => !loadedBrands.has(brandId));
+      const pairs = await readPairs(database, newBrands, pairsMax === null ? null : pairsMax + 1);
+      if (pairsMax !== null && pairs.length > pairsMax) return false;
+      const whole = changing.filter((alertId) => !wholeRules.has(alertId) && !changed.has(alertId));
+      const unknown = [...pairs.map(({ alert_id }) => alert_id), ...others].filter(
+        (alertId) => !byId.has(alertId) && !changed.has(alertId),
+      );
+      const missing = [...new Set([...whole, ...unknown])];
+      for (const rule of await readRules(database, missing, whole)) byId.set(rule.alert_id, rule);
+      for (const { brand_id, alert_id } of pairs) if (!changed.has(alert_id)) index(brand_id, alert_id);
+      for (const brandId of newBrands) loadedBrands.add(brandId);
+      for (const alertId of whole) wholeRules.add(alertId);
+      return true;
+    },
+    forget: () => {
+      for (const one of [byId, byBrand, brandsOf, loadedBrands, wholeRules]) one.clear();
+    },
+    save: async (client) => {
+      if (changed.size === 0) return;
+      await write(client, changed);
+      changed.clear();
+    },
   };
+};
+
+const write = async (client: Transaction, changed: ReadonlyMap<string, AlertRule | null>): Promise<void> => {
+  const ids = [...changed.keys()];
+  const present = [...changed.values()].filter((rule) => rule !== null);
+  const gone = ids.filter((alertId) => changed.get(alertId) === null);
+  await client.query('delete from alerting.rule_brand where alert_id = any($1::uuid[])', [ids]);
+  if (present.length > 0) {
+    await client.query(
+      `insert into alerting.rule (alert_id, rule) select * from unnest($1::uuid[], $2::jsonb[])
+       on conflict (alert_id) do update set rule = excluded.rule`,
+      [present.map(({ alert_id }) => alert_id), present.map((rule) => JSON.stringify(rule))],
+    );
+    const pairs = present.flatMap(({ alert_id, brand_ids }) =>
+      brand_ids.map((brand_id) => ({ alert_id, brand_id })),
+    );
+    await client.query(
+      `insert into alerting.rule_brand (alert_id, brand_id) select * from unnest($1::uuid[], $2::uuid[])
+       on conflict do nothing`,
+      [pairs.map(({ alert_id }) => alert_id), pairs.map(({ brand_id }) => brand_id)],
+    );
+  }
+  if (gone.length > 0) {
+    for (const table of ['rule', 'told_signal']) {
+      await client.query(`delete from alerting.${table} where alert_id = any($1::uuid[])`, [gone]);
+    }
+  }
 };

@@ -1,5 +1,5 @@
 import { utcDate } from '#contracts/values/time.ts';
-import type { AlertCadence, AlertTrigger } from '#contracts/values/alerts.ts';
+import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
@@ -8,7 +8,6 @@ import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import {
-  digestCause,
   occurrenceOf,
   type TriggerEvent,
   triggersOfLibraryEvent,
@@ -21,7 +20,7 @@ import { alertItem, type DeliveryContent } from '#domain/workspace/alert/payload
 import { type AlertRule, alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import { type RuleChange, detectRuleChange } from '../apply-rule-change.ts';
 import { applyCorrection } from './apply-correction.ts';
-import type { PendingDigest, PendingDigests } from './pending-digests.ts';
+import type { EndedScan, PendingDigests } from './pending-digests.ts';
 import type { BrandContext } from './brand-context.ts';
 import type { ActiveRules } from './active-rules.ts';
 import type { PendingSignalChecks } from './pending-signal-checks.ts';
@@ -50,7 +49,7 @@ export type Match = {
   readonly cause: string;
   readonly period: Period | null;
   readonly at: string;
-  readonly matched: PendingDigest | DeliveryContent;
+  readonly matched: EndedScan | DeliveryContent;
 };
 
 export type Outcome = {
@@ -60,7 +59,15 @@ export type Outcome = {
   taken: number;
 };
 
-/** In-memory matching state at one log position: rules, pending digests and the log clock. */
+/**
+ * Maximum matches of one call. The batch is committed then, so that a batch in which many scans end needs little memory.
+ */
+const MATCHES_MAX = 1_000;
+
+/**
+ * Matching state at one log position: rules, pending digests and the log clock. What the events refer to is loaded before
+ * (`load-state.ts`).
+ */
 export type MatchingState = {
   readonly rules: ActiveRules;
   readonly untracked: UntrackedBrands;
@@ -69,8 +76,8 @@ export type MatchingState = {
   readonly waitingStreams: Pick<WaitingStreams, 'setAside'>;
   /** Log clock: the newest recording time so far, ISO 8601. Digest periods end by it. */
   logTime: string;
-  /** Ids of rules that changed since the last checkpoint. */
-  readonly changedRules: Set<string>;
+  /** True until all digests are closed whose period has ended by the log clock. */
+  digestsDue: boolean;
 };
 
 /** Returns the enabled rules that fire on this trigger, of workspaces that track the brand. */
@@ -81,27 +88,11 @@ const firing = (
 ): readonly AlertRule[] =>
   rules.firing(brandId, trigger).filter(({ workspace_id }) => !untracked.has(workspace_id, brandId));
 
-const digestOf = (rule: AlertRule, one: PendingDigest, cadence: Exclude<AlertCadence, 'instant'>): Match => {
-  const period = periodOf(cadence, one.key);
-  return { rule, kind: 'digest', cause: digestCause(period), period, at: period.end, matched: one };
-};
-
-/**
- * Advances the log clock to `time` and closes every digest period that has ended. A closed period accepts no more
- * items.
- */
-export const advanceClock = (state: MatchingState, time: string): readonly Match[] => {
-  if (time <= state.logTime) return [];
-  const isSameDay = utcDate(time) === utcDate(state.logTime);
+/** Advances the log clock to `time`. Digest periods end with a UTC day. */
+export const advanceClock = (state: Pick<MatchingState, 'logTime' | 'digestsDue'>, time: string): void => {
+  if (time <= state.logTime) return;
+  if (utcDate(time) !== utcDate(state.logTime)) state.digestsDue = true;
   state.logTime = time;
-  if (isSameDay) return [];
-  const over = state.pendingDigests.close(
-    ({ cadence, key }) => cadence !== 'instant' && periodOf(cadence, key).end <= time,
-  );
-  return over.flatMap((one) => {
-    const rule = state.rules.get(one.alert_id);
-    return rule && one.cadence !== 'instant' ? [digestOf(rule, one, one.cadence)] : [];
-  });
 };
 
 /** Applies events of one rule, as one change from the state before the first to the state after the last. */
@@ -115,9 +106,8 @@ export const followRule = (
   const before = state.rules.get(alert_id);
   const after = events.reduce(alertRule.evolve, before);
   state.rules.set(alert_id, after);
-  state.changedRules.add(alert_id);
   // A disabled rule drops its pending items. After it is enabled again it fires only on later events.
-  if (!isActive(after)) state.pendingDigests.close((one) => one.alert_id === alert_id);
+  if (!isActive(after)) state.pendingDigests.drop(alert_id);
   const ruleChange = detectRuleChange(before, after);
   if (ruleChange) outcome.ruleChanges.push(ruleChange);
 };
@@ -206,8 +196,7 @@ const followLibrary = (
   }
   // Signals of a late scan's day are corrections.
   if (!event.data.late_arrival) scheduleSignalCheck(state, event);
-  const ended = state.pendingDigests.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
-  for (const one of ended) {
+  for (const one of state.pendingDigests.endScan(brand_id)) {
     const rule = state.rules.get(one.alert_id);
     const at = event.recordedAt.toISOString();
     if (rule) outcome.matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched: one });
@@ -249,9 +238,18 @@ const followPage = (
   }
 };
 
+/** True when the events taken so far must be committed before the next one: its day is a later one, or memory is full. */
+const isBatchFull = (state: MatchingState, { taken, matches, ruleChanges }: Outcome, next: string): boolean =>
+  taken > 0 &&
+  (ruleChanges.length > 0 ||
+    matches.length >= MATCHES_MAX ||
+    state.pendingDigests.isFull() ||
+    (next > state.logTime && utcDate(next) !== utcDate(state.logTime)));
+
 /**
- * Matches events in order, and stops after the first one that changes a rule's pending deliveries. Each event is
- * matched against the rules at its own log position. Events of streams that wait for a release are set aside.
+ * Matches events in order. Stops after the first one that changes a rule's pending deliveries, before an event of a later
+ * day, and when memory is full. Each event is matched against the rules at its own log position. Events of streams that
+ * wait for a release are set aside.
  */
 export const matchEvents = (
   state: MatchingState,
@@ -261,9 +259,10 @@ export const matchEvents = (
 ): Outcome => {
   const outcome: Outcome = { matches: [], ruleChanges: [], taken: 0 };
   for (const event of events) {
-    if (outcome.ruleChanges.length > 0) return outcome;
+    const time = event.recordedAt.toISOString();
+    if (isBatchFull(state, outcome, time)) return outcome;
     outcome.taken += 1;
-    outcome.matches.push(...advanceClock(state, event.recordedAt.toISOString()));
+    advanceClock(state, time);
     if (state.waitingStreams.setAside(event)) continue;
     if (event.stream.startsWith('adLibrary-')) {
       followLibrary(state, brandContext, baseUrl, event as RecordedEvent<AdLibraryEvent>, outcome);

@@ -9,8 +9,14 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
  * only while its workspace tracks it.
  */
 export type UntrackedBrands = {
+  /** Only for brands that were loaded. */
   has(workspaceId: string, brandId: string): boolean;
+  /** Follows an event of a brand that was loaded. */
   follow(event: TrackingEvent): void;
+  /** Loads the workspaces that no longer track these brands. */
+  load(brandIds: readonly string[]): Promise<void>;
+  /** Removes the loaded pairs from memory. Call it after `save`. */
+  forget(): void;
   /** Writes the changes since the last save. */
   save(client: Transaction): Promise<void>;
 };
@@ -54,17 +60,18 @@ const insert = (client: Transaction, pairs: readonly Pair[]): Promise<unknown> =
 export const openUntrackedBrands = async (
   database: Database,
   eventStore: EventStore,
-  state: { readonly rules: readonly AlertRule[]; readonly position: bigint; readonly isKnown: boolean },
+  state: { readonly position: bigint; readonly isKnown: boolean },
 ): Promise<UntrackedBrands> => {
   if (!state.isKnown) {
-    const pairs = await readUntracked(eventStore, state.rules, state.position);
+    const { rows } = await database.query<{ rule: AlertRule }>('select rule from alerting.rule');
+    const rules = rows.map(({ rule }) => rule);
+    const pairs = await readUntracked(eventStore, rules, state.position);
     await inTransaction(database, async (client) => {
       await insert(client, pairs);
       await client.query('update alerting.checkpoint set knows_tracking = true');
     });
   }
-  const { rows } = await database.query<Pair>('select workspace_id, brand_id from alerting.untracked');
-  const untracked = new Set(rows.map(keyOf));
+  const untracked = new Set<string>();
   const changed = new Map<string, Pair>();
   return {
     has: (workspace_id, brand_id) => untracked.has(keyOf({ workspace_id, brand_id })),
@@ -74,6 +81,16 @@ export const openUntrackedBrands = async (
       else if (!untracked.delete(keyOf(pair))) return;
       changed.set(keyOf(pair), pair);
     },
+    load: async (brandIds) => {
+      if (brandIds.length === 0) return;
+      const { rows } = await database.query<Pair>({
+        name: 'untracked brands',
+        text: 'select workspace_id, brand_id from alerting.untracked where brand_id = any($1::uuid[])',
+        values: [brandIds],
+      });
+      for (const pair of rows) untracked.add(keyOf(pair));
+    },
+    forget: () => untracked.clear(),
     save: async (client) => {
       if (changed.size === 0) return;
       const untrackedNow = [...changed.values()].filter((pair) => untracked.has(keyOf(pair)));

@@ -53,6 +53,7 @@ export const notifySignals = async (
   ]);
   const brand = brandContext.nameOf(check.brand_id);
   const ids = signals.map(({ id }) => id);
+  await progress.rules.load({ others: check.alert_ids });
   progress.signalChecks.done(check);
   const queued = await inTransaction(database, async (client) => {
     const deliveries: NewDelivery[] = [];
@@ -69,6 +70,6 @@ export const notifySignals = async (
     await saveProgress(client, progress, progress.position);
     return added;
   });
-  progress.changedRules.clear();
+  progress.rules.forget();
   if (queued.length > 0) settings.publish(queued);
 };

@@ -3,6 +3,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { canRead } from '#contracts/events/schema-registry.ts';
 import { commit, tracesOf } from '../commit-batch.ts';
 import type { MatchingSession } from '../dependencies.ts';
+import { forgetState, loadState } from '../matching/load-state.ts';
 import { type BrandContext, loadBrandContext } from '../matching/brand-context.ts';
 import { type FollowedEvent, followRule, matchEvents, type Outcome } from '../matching/match-events.ts';
 import { readRulesThatFired } from './past-rules.ts';
@@ -94,12 +95,15 @@ const continueStream = async (session: MatchingSession, stream: string): Promise
     if (lost > 0) log.error({ stream, events: lost }, 'waiting events no longer in the log; not matched');
     if (upTo !== null) {
       const brandContext = await loadBrandContext(database, events);
+      // The events of a stream are those of one brand, or of few.
+      await loadState(progress, events, null);
       const outcome = await matchLate(session, brandContext, events);
       progress.waitingStreams.remove(stream, upTo);
       await commit(session, outcome, progress.position, brandContext, {
         traces: tracesOf(events),
         isLate: true,
       });
+      forgetState(progress);
     }
     if (unreadable !== null) {
       log.error({ stream, type: unreadable.type, version: unreadable.unreadable }, 'stream still waits');

@@ -1,0 +1,64 @@
+import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
+import type { AlertCadence } from '#contracts/values/alerts.ts';
+import { type AlertRule, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** Maximum digests of one page. */
+const DIGESTS_MAX = 200;
+/** Maximum deliveries of one page: a digest has one for each channel of its rule. */
+const DELIVERIES_MAX = 200;
+/** Maximum bytes of items in the payloads of one page. One digest may have more, and is then a page of its own. */
+const PAGE_MAX_BYTES = 16 * 1024 ** 2;
+
+/** A digest whose period has ended. `rule` is null when the rule no longer exists. */
+export type DueDigest = {
+  readonly alert_id: string;
+  readonly cadence: Exclude<AlertCadence, 'instant'>;
+  /** First day of the period. */
+  readonly key: string;
+  readonly items_total: number;
+  readonly as_of: string;
+  readonly rule: AlertRule | null;
+  readonly bytes: string;
+};
+
+const DUE = `
+  select c.alert_id, c.cadence, c.key, c.items_total, c.as_of, r.rule || '{"brand_ids": []}' as rule,
+    (select coalesce(sum(octet_length(i.item::text)), 0) from alerting.collected_item i
+      where i.alert_id = c.alert_id and i.cadence = c.cadence and i.key = c.key) as bytes
+  from alerting.collected c left join alerting.rule r using (alert_id)
+  where c.cadence = $1 and c.key <= $2
+  order by c.cadence, c.key, c.alert_id
+  limit ${DIGESTS_MAX}`;
+
+/** Days of a period. */
+const PERIOD_DAYS = { daily: 1, weekly: 7 } as const;
+
+/** Returns the first digests that fit into one transaction, and at least one. */
+const firstThatFit = (due: readonly DueDigest[]): readonly DueDigest[] => {
+  let deliveries = 0;
+  let bytes = 0;
+  const tooMany = due.findIndex((one, index) => {
+    const channels = sendingChannelsOf(one.rule).length;
+    deliveries += channels;
+    bytes += channels * Number(one.bytes);
+    return index > 0 && (deliveries > DELIVERIES_MAX || bytes > PAGE_MAX_BYTES);
+  });
+  return tooMany < 0 ? due : due.slice(0, tooMany);
+};
+
+/** Returns one page of the digests whose period has ended at this log time, oldest first. Empty when there are none. */
+export const readDueDigests = async (database: Database, logTime: string): Promise<readonly DueDigest[]> => {
+  if (logTime === '') return [];
+  const today = Date.parse(utcDate(logTime));
+  for (const cadence of ['daily', 'weekly'] as const) {
+    const newestDue = utcDateOfMs(today - PERIOD_DAYS[cadence] * DAY_MS);
+    const { rows } = await database.query<DueDigest>({
+      name: 'due digests',
+      text: DUE,
+      values: [cadence, newestDue],
+    });
+    if (rows.length > 0) return firstThatFit(rows);
+  }
+  return [];
+};

@@ -1,0 +1,45 @@
+import type { AlertItem } from '#contracts/webhooks/alert-payload.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { EntryKey } from './pending-digests.ts';
+
+/** Items of an entry in the table, without withdrawn ones. `left` also counts those beyond the limit of a payload. */
+export type StoredItems = { readonly items: readonly AlertItem[]; readonly left: number };
+
+export const NOTHING_STORED: StoredItems = { items: [], left: 0 };
+
+/** An entry, and the log time before which a withdrawal counts. `null`: every withdrawal in the table counts. */
+type WantedEntry = EntryKey & { readonly until?: string | null };
+
+/** The comparison by bytes is that of JavaScript, for times of equal length. */
+const STORED_ITEMS = `
+  select e.n, count(*) filter (where not (w.source is not null or i.source = any($5)))::int as left,
+    coalesce(
+      json_agg(i.item order by i.place)
+        filter (where i.item is not null and not (w.source is not null or i.source = any($5))), '[]') as items
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
+    with ordinality as e (alert_id, cadence, key, until, n)
+  join alerting.collected_item i on i.alert_id = e.alert_id and i.cadence = e.cadence and i.key = e.key
+  left join alerting.withdrawn w on w.source = i.source and (e.until is null or w.at collate "C" < e.until)
+  group by e.n`;
+
+/** Returns the stored items of each entry. `withdrawn`: sources that are not in the table of withdrawals yet. */
+export const readStoredItems = async (
+  database: Database,
+  entries: readonly WantedEntry[],
+  withdrawn: ReadonlySet<string> = new Set(),
+): Promise<readonly StoredItems[]> => {
+  if (entries.length === 0) return [];
+  const { rows } = await database.query<StoredItems & { n: string }>({
+    name: 'stored items',
+    text: STORED_ITEMS,
+    values: [
+      entries.map(({ alert_id }) => alert_id),
+      entries.map(({ cadence }) => cadence),
+      entries.map(({ key }) => key),
+      entries.map(({ until }) => until ?? null),
+      [...withdrawn],
+    ],
+  });
+  const byPlace = new Map(rows.map(({ n, items, left }) => [Number(n), { items, left }]));
+  return entries.map((_, index) => byPlace.get(index + 1) ?? NOTHING_STORED);
+};
