@@ -9,8 +9,8 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 /** Maximum rules whose delivery history is cached during a replay. */
 const CACHED_RULES_MAX = 200;
 
-/** State of a delivery in the log: finished, or still open with the payload it was queued with. */
-type LoggedDelivery = { readonly payload: AlertPayload } | 'finished';
+/** State of a delivery in the log: finished, or still open. `payload` is null when the log does not have it whole. */
+type LoggedDelivery = { readonly payload: AlertPayload | null } | 'finished';
 
 /** Final state of a rule in the log, and its deliveries. */
 type RuleHistory = {
@@ -18,34 +18,54 @@ type RuleHistory = {
   readonly deliveries: ReadonlyMap<string, LoggedDelivery>;
 };
 
-const readHistory = async (
+const readRule = async (
   eventStore: EventStore,
   workspaceId: string,
   alertId: string,
-): Promise<RuleHistory> => {
+): Promise<AlertRuleState> => {
   let rule: AlertRuleState = alertRule.initial;
   for await (const event of eventStore.read<AlertRuleEvent>(alertRuleStream(workspaceId, alertId))) {
     // The rest of the stream waits for a release that reads it; until then the rule is as it was before.
     if (event.unreadable !== undefined) break;
     rule = alertRule.evolve(rule, event);
   }
-  const deliveries = new Map<string, LoggedDelivery>();
-  const payloads = new Map<string, AlertPayload>();
-  const stream = alertDeliveryStream(workspaceId, alertId);
+  return rule;
+};
+
+/** Returns the ids of the deliveries in the stream, and whether each is finished. */
+const readOutcomes = async (eventStore: EventStore, stream: string): Promise<Map<string, boolean>> => {
+  const isFinished = new Map<string, boolean>();
   for await (const { type, data, unreadable } of eventStore.read<AlertDeliveryEvent>(stream)) {
     if (unreadable !== undefined) {
       // Only a newer release knows what this event means, so the delivery counts as sent: never send it twice.
       const { delivery_id } = (data ?? {}) as Partial<AlertDeliveryEvent['data']>;
-      if (delivery_id !== undefined) deliveries.set(delivery_id, 'finished');
+      if (delivery_id !== undefined) isFinished.set(delivery_id, true);
       continue;
     }
-    const id = data.delivery_id;
-    if (type === 'DeliveryQueued') payloads.set(id, data.payload);
-    const payload = payloads.get(id);
-    const isFinished =
+    const isEnd =
       type === 'DeliveryCancelled' || (type === 'DeliveryAttempted' && data.outcome !== 'retrying');
-    if (isFinished || payload === undefined) deliveries.set(id, 'finished');
-    else deliveries.set(id, { payload });
+    isFinished.set(data.delivery_id, isEnd);
+  }
+  return isFinished;
+};
+
+/** Reads the stream twice: payloads are large, and most deliveries are finished. */
+const readHistory = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  alertId: string,
+): Promise<RuleHistory> => {
+  const rule = await readRule(eventStore, workspaceId, alertId);
+  const stream = alertDeliveryStream(workspaceId, alertId);
+  const outcomes = await readOutcomes(eventStore, stream);
+  // An open delivery whose `DeliveryQueued` is missing counts as finished.
+  const deliveries = new Map<string, LoggedDelivery>([...outcomes.keys()].map((id) => [id, 'finished']));
+  if (![...outcomes.values()].includes(false)) return { rule, deliveries };
+  for await (const { type, data, unreadable } of eventStore.read<AlertDeliveryEvent>(stream)) {
+    if (unreadable !== undefined || type !== 'DeliveryQueued') continue;
+    if (outcomes.get(data.delivery_id) !== false) continue;
+    const isWhole = data.payload_sha256 === undefined;
+    deliveries.set(data.delivery_id, { payload: isWhole ? data.payload : null });
   }
   return { rule, deliveries };
 };
@@ -58,7 +78,7 @@ export type ReplayGuard = {
   rule(workspaceId: string, alertId: string): Promise<AlertRuleState>;
   /**
    * Returns the deliveries that are still open. A delivery found in the log was queued before: it is sent again
-   * only if the log has no end of it, and then with its original payload. Deliveries are left out on channels on
+   * only if the log has no end of it, and then with its original payload if the log has that whole. Deliveries are left out on channels on
    * which the rule does not send at the end of the log.
    */
   open(deliveries: readonly NewDelivery[]): Promise<readonly NewDelivery[]>;
@@ -80,7 +100,7 @@ export const createReplayGuard = (eventStore: EventStore): ReplayGuard => {
         const logged = history.deliveries.get(delivery.deliveryId);
         const channels = sendingChannelsOf(history.rule);
         if (logged === 'finished' || !channels.includes(delivery.target.channel)) continue;
-        open.push(logged ? { ...delivery, payload: logged.payload } : delivery);
+        open.push(logged?.payload ? { ...delivery, payload: logged.payload } : delivery);
       }
       return open;
     },

@@ -2,7 +2,7 @@ import { DELIVERIES_STREAM, DELIVERY_CONSUMER, DUE_IDS_MAX } from '#contracts/me
 import { type Clock, pause } from '#platform/clock.ts';
 import { dueDeliveries } from '#application/delivery-outbox/due.ts';
 import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
-import { ENTRIES_PER_BATCH, publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { publishNextEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { deleteFinishedDeliveries } from '#application/delivery-outbox/retention.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
@@ -86,15 +86,14 @@ const repeat = async (
 };
 
 const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promise<unknown> => {
-  const { pool, eventStore, nats, clock } = dependencies;
+  const { pool, eventStore, nats, clock, log } = dependencies;
   return Promise.all([
-    repeat(
-      dependencies,
-      signal,
-      'publish events',
-      RECORD_EVERY_MS,
-      async () => (await publishEvents(pool, eventStore)) >= ENTRIES_PER_BATCH,
-    ),
+    repeat(dependencies, signal, 'publish events', RECORD_EVERY_MS, async () => {
+      const { isMore, refused } = await publishNextEvents(pool, eventStore);
+      for (const { entry, reason } of refused)
+        log.error({ delivery_id: entry.delivery_id, type: entry.type, reason }, 'delivery event set aside');
+      return isMore;
+    }),
     repeat(dependencies, signal, 'sweep due deliveries', SWEEP_EVERY_MS, async () => {
       await sweepOrMend(dependencies);
       return false;

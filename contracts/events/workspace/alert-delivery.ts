@@ -22,8 +22,15 @@ export type DeliveryQueued = Event<
   DeliveryKey & {
     readonly channel: AlertChannel;
     readonly kind: DeliveryKind;
+    /** The payload of each attempt. Its items are left out when `payload_sha256` is set. */
     readonly payload: AlertPayload;
     readonly queued_at: string;
+    /**
+     * SHA-256 in hex of the bytes that are sent, and their number. Only of a payload that is too large for an event: the
+     * tables alone have it whole.
+     */
+    readonly payload_sha256?: string;
+    readonly payload_bytes?: number;
   }
 >;
 

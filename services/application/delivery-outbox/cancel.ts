@@ -65,7 +65,7 @@ export const retargetDeliveriesOfAlert = async (
  * committed by then, or finds no row to update and records nothing.
  */
 export const deleteDeliveriesOfAlert = async (client: Transaction, alertId: string): Promise<void> => {
-  for (const table of ['due', 'journal']) {
+  for (const table of ['due', 'journal', 'unrecorded']) {
     await client.query(
       `delete from delivery.${table} using delivery.delivery d
        where d.alert_id = $1 and ${table}.delivery_id = d.delivery_id`,

@@ -21,6 +21,8 @@ export const deleteFinishedDeliveries = (pool: Database, now: Date): Promise<num
       [now.toISOString(), FINISHED_RETENTION_DAYS, ROWS_PER_TRIM],
     );
     const ids = rows.map(({ delivery_id }) => delivery_id);
-    await client.query('delete from delivery.journal where delivery_id = any($1::uuid[])', [ids]);
+    for (const table of ['journal', 'unrecorded']) {
+      await client.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [ids]);
+    }
     return ids.length;
   });

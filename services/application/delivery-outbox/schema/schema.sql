@@ -36,6 +36,8 @@ create table if not exists delivery.due (
   fillfactor = 45
 );
 create index if not exists due_next on delivery.due (next_attempt_at);
+-- Due deliveries of one endpoint. Without it, an endpoint with few is found only behind those of all others.
+create index if not exists due_of_endpoint on delivery.due (endpoint, next_attempt_at);
 
 -- Journal: everything that happened to deliveries, in order. It is the attempt log and the source of the events. The
 -- last entry of a delivery holds its outcome; `attempt` is the number of attempts up to the entry.
@@ -95,6 +97,15 @@ create or replace trigger share_journal before insert on delivery.journal
 create table if not exists delivery.recorded (
   single_row boolean primary key default true check (single_row),
   seq bigint not null
+);
+
+-- Entries of the journal that the event store refuses, with the reason. The relay has passed them; operators try again.
+create table if not exists delivery.unrecorded (
+  seq bigint primary key,
+  delivery_id uuid not null,
+  type text not null,
+  reason text not null,
+  at timestamptz not null
 );
 
 -- Revision of each rule's delivery stream after the last append of the relay.

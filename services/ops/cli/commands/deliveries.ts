@@ -11,6 +11,8 @@ import {
   replayByIds,
   showDelivery,
 } from '#services/ops/deliveries/operations.ts';
+import { listUnrecorded, recordAgain } from '#application/delivery-outbox/journal/unrecorded.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';
@@ -105,7 +107,26 @@ const cancel = async (input: readonly string[], _options: object, command: Comma
   printRecord(command, { cancelled, already_at_an_end: ids.length - cancelled });
 };
 
-/** `ops deliveries list|show|replay|cancel` */
+/** Maximum events that one command lists or records. */
+const UNRECORDED_MAX = 500;
+const Unrecorded = z.strictObject({ recordAgain: z.literal(true).optional() });
+
+const unrecorded = async (options: object, command: Command): Promise<void> => {
+  const query = readQuery(Unrecorded, options);
+  await withOpsDependencies(async ({ pool, eventStore }) => {
+    await createDeliveryTables(pool);
+    const found = await listUnrecorded(pool, UNRECORDED_MAX);
+    if (!query.recordAgain) return printTable(command, ['at', 'type', 'delivery_id', 'seq', 'reason'], found);
+    const recorded = await recordAgain(
+      pool,
+      eventStore,
+      found.map(({ seq }) => seq),
+    );
+    printRecord(command, { recorded, of_deleted_deliveries: found.length - recorded });
+  });
+};
+
+/** `ops deliveries list|show|replay|cancel|unrecorded` */
 export const registerDeliveryCommands = (program: Command): void => {
   const deliveries = program.command('deliveries').description('inspect, replay and cancel alert deliveries');
   deliveries
@@ -135,4 +156,9 @@ export const registerDeliveryCommands = (program: Command): void => {
     .description('cancel deliveries that are not finished')
     .argument('<deliveries...>', 'delivery ids')
     .action(cancel);
+  deliveries
+    .command('unrecorded')
+    .description('list events of deliveries that the event store refused, with the reason')
+    .option('--record-again', 'try to record them again')
+    .action(unrecorded);
 };
