@@ -1,10 +1,14 @@
 import { isoTimeSql, utcDate } from '#contracts/values/time.ts';
 import { windowStart } from '#contracts/values/windows.ts';
 import { cutPage, type RowPage } from '../sql/keyset-page.ts';
-import { createSqlTag, type FragmentSqlToken } from 'slonik';
+import type { createSqlTag, FragmentSqlToken } from 'slonik';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
-const sql = createSqlTag();
+type Sql = ReturnType<typeof createSqlTag>;
+let loaded: Promise<Sql> | undefined;
+
+/** Loads the package at the first use: it takes a quarter of the start of a process, and one query needs it. */
+const loadSql = (): Promise<Sql> => (loaded ??= import('slonik').then((slonik) => slonik.createSqlTag()));
 
 export type NewAdvertiserRow = {
   readonly brand_id: string;
@@ -27,6 +31,7 @@ export const listNewAdvertisers = async (
   filter: { readonly days: number; readonly categoryId?: string; readonly country?: string },
   page: PageRequest,
 ): Promise<NewAdvertisers> => {
+  const sql = await loadSql();
   const present = await db.query<{ present: boolean }>(sql.unsafe`
     select to_regclass('nightly.new_advertiser') is not null as present`);
   if (!present[0]?.present) return { rows: [], next: null, as_of: null };
