@@ -1,8 +1,11 @@
 import { systemClock } from '#platform/clock.ts';
+import { openNats } from '#platform/nats/connection.ts';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
 import { stopOrphans } from './stack/supervisor.ts';
 import { createDemoWorkspace, type DemoWorkspace, inviteDemoOwner, isKeyValid } from './demo/workspace.ts';
-import type { DemoState } from './demo/demo-state.ts';
+import { type DemoState, readDemoState } from './demo/demo-state.ts';
+import { startPictures } from './demo/pictures/start-pictures.ts';
+import { buildWorld, type CorpusSize } from './demo/world/world.ts';
 import { trackBrandsSince } from './demo/track-brands.ts';
 import { loadDemo } from './demo/load-demo.ts';
 import { livingWorldOf } from './demo/living/living-world.ts';
@@ -16,7 +19,7 @@ import { choosePort } from './os/ports.ts';
 import { createDataFolders } from './os/private-files.ts';
 import { openProgress, type Progress } from './stack/progress.ts';
 import { readOrCreateSecrets } from './stack/secrets.ts';
-import { startServers } from './stack/servers.ts';
+import { type Servers, startServers } from './stack/servers.ts';
 import { environmentOf, operatorEnvironment, startServices } from './stack/services.ts';
 import {
   type Folders,
@@ -47,21 +50,40 @@ const start = async (
   await stopOrphans(folders, ORPHAN_STOP_MS);
   const secrets = await readOrCreateSecrets(folders.secretsFile);
   const servers = await startServers(settings, folders, secrets, resources, progress, signal, stopTimeLeftMs);
-  const services = await startServices(settings, servers, secrets, folders, resources, progress, signal);
+  const wantsDemo = settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0;
+  const requested = {
+    seed: settings.DEMO_SEED,
+    brands: settings.DEMO_BRANDS,
+    ads: settings.DEMO_ADS,
+    days: settings.DEMO_DAYS,
+  };
+  const mediaOrigin = wantsDemo ? await openPictures(settings, requested, servers, folders, resources) : null;
+  const services = await startServices(
+    settings,
+    servers,
+    secrets,
+    folders,
+    mediaOrigin,
+    resources,
+    progress,
+    signal,
+  );
   const { apiUrl, opsUrl, mcpUrl, intakeUrl } = services;
 
   let tracked: readonly string[] = [];
   let firstDayMs = Date.now();
   let demoState: DemoState | null = null;
-  if (settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0) {
-    const requested = {
-      seed: settings.DEMO_SEED,
-      brands: settings.DEMO_BRANDS,
-      ads: settings.DEMO_ADS,
-      days: settings.DEMO_DAYS,
-    };
+  if (wantsDemo) {
     const pulseSeconds = settings.DEMO_PULSE_SECONDS;
-    demoState = await loadDemo(servers, requested, pulseSeconds, folders.demoFile, progress, signal);
+    demoState = await loadDemo(
+      servers,
+      requested,
+      pulseSeconds,
+      mediaOrigin !== null,
+      folders.demoFile,
+      progress,
+      signal,
+    );
     const living = livingWorldOf(demoState, pulseSeconds);
     tracked = living.tracked.map(({ domain }) => domain);
     firstDayMs = living.firstDayMs;
@@ -78,8 +100,7 @@ const start = async (
       signal,
     );
   const workspace = await openWorkspace(apiUrl, folders, environment, track, progress);
-  // It writes the nightly lists and the briefs of the last weeks when it starts.
-  await services.startWorker();
+  await services.startAfterDemo();
   signal.throwIfAborted();
   const stack: LocalStack = {
     api_url: apiUrl,
@@ -119,14 +140,34 @@ const start = async (
           progress,
           signal,
         );
+  const pictures =
+    mediaOrigin === null ? [] : ['Pictures and films of ads are copied now; they load within minutes.'];
   return summaryOf(
     { ...stack, invitation, receiverUrl },
     folders.secretsFile,
     mail,
     collector,
-    demo,
+    [...demo, ...pictures],
     tracked[0] ?? null,
   );
+};
+
+/**
+ * Starts the media server of the demo. Returns its origin; `null` when it is off, and for a demo that was loaded without
+ * one.
+ */
+const openPictures = async (
+  { MEDIA_ARCHIVE }: LocalSettings,
+  requested: CorpusSize,
+  { natsUrl }: Servers,
+  { demoFile }: Folders,
+  resources: AsyncDisposableStack,
+): Promise<string | null> => {
+  const stored = await readDemoState(demoFile);
+  if (MEDIA_ARCHIVE === 'off' || (stored !== null && stored.pictures !== true)) return null;
+  const nats = resources.use(await openNats(natsUrl, 'demo'));
+  const world = buildWorld(stored ?? requested);
+  return resources.use(await startPictures(world, nats, systemClock)).origin;
 };
 
 /** Starts the receiver of the demo's webhooks and makes the alert rules post to it. Returns its address. */

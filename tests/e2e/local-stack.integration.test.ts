@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
 import { until } from '../stack/wait-until.ts';
@@ -189,6 +190,34 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     }, POLLED);
   });
 
+  test('shows pictures that load: files, posters and thumbnails of the brands', async () => {
+    const ids = ((await ask(resumed, '/v1/brands?limit=100')).data as { id: string }[]).map(({ id }) => id);
+    // Files of ads that run now come last, because their addresses end last.
+    const thumbs = await vi.waitFor(async () => {
+      const { data } = await ask(resumed, `/v1/brand-thumbs?brand_ids=${ids.join(',')}`);
+      const found = (data as { thumbs: readonly { readonly image_url: string }[] }[]).flatMap(
+        (brand) => brand.thumbs,
+      );
+      return found.length > 5 ? found : fail(`${found.length} thumbnails`);
+    }, COPIED);
+    const creatives = await Promise.all(
+      ids.map((id) => ask(resumed, `/v1/creatives?brand_id=${id}&limit=100`)),
+    );
+    const files = creatives.flatMap(({ data }) => data as StoredFile[]);
+    expect(new Set(files.map(({ media_kind }) => media_kind))).toEqual(new Set(['image', 'video']));
+    const expected = [
+      ...thumbs.map(({ image_url }) => ({ url: image_url, kind: 'image' })),
+      ...files.map(({ media_url, media_kind }) => ({ url: media_url, kind: media_kind })),
+      ...files.flatMap(({ poster_url }) => (poster_url === null ? [] : [{ url: poster_url, kind: 'image' }])),
+    ];
+    for (const { url, kind } of expected) {
+      const reply = await fetch(url);
+      const head = Buffer.from(await reply.arrayBuffer()).subarray(0, HEAD_BYTES);
+      const type = mediaTypeOf(head)?.contentType.split('/', 1)[0];
+      expect({ url, status: reply.status, type }).toEqual({ url, status: 200, type: kind });
+    }
+  });
+
   test('keeps every acknowledged write when all processes are killed', async () => {
     const stack = started.at(-1) as StackProcess;
     const before = await stack.waitUntilReady();
@@ -230,6 +259,11 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
 });
 
 type Brief = { readonly brands: number; readonly changes: { readonly ads_started: number } };
+type StoredFile = {
+  readonly media_kind: 'image' | 'video';
+  readonly media_url: string;
+  readonly poster_url: string | null;
+};
 type Signal = { readonly kind: string; readonly brand: { readonly id: string; readonly name: string } };
 
 type Webhook = {
@@ -246,6 +280,8 @@ const webhooksOf = async ({ output }: StackProcess): Promise<readonly Webhook[]>
 
 /** The interval keeps within the request limit of the API key. */
 const POLLED = { timeout: WAIT_LIMIT_MS, interval: 500 } as const;
+/** Limit of waits for files that the archive copies, one after the other at low speed on a busy machine. */
+const COPIED = { timeout: 150_000, interval: 1_000 } as const;
 
 const fail = (what: string): never => {
   throw new Error(what);

@@ -26,6 +26,8 @@ export const DemoState = z.object({
   pulse_from: z.iso.datetime().optional(),
   /** Times of the additional launches whose ads may still be listed. */
   openings: z.array(z.iso.datetime()).optional(),
+  /** Whether a media server plays the files of ads. Missing in demos that were loaded before it existed. */
+  pictures: z.boolean().optional(),
 });
 export type DemoState = z.infer<typeof DemoState>;
 

@@ -27,13 +27,21 @@ export const loadDemo = async (
   size: CorpusSize,
   /** Time between two starts of ads in seconds; 0 without them. */
   pulseSeconds: number,
+  /** Whether a media server plays the files of ads. A loaded corpus stays as it is. */
+  pictures: boolean,
   stateFile: string,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<DemoState> => {
   const today = utcDate(new Date().toISOString());
   const stored = await readDemoState(stateFile);
-  const state: DemoState = stored ?? { ...sizeOf(size), until: today, fed_until: null, taken: 0 };
+  const state: DemoState = stored ?? {
+    ...sizeOf(size),
+    until: today,
+    fed_until: null,
+    taken: 0,
+    pictures,
+  };
   if (JSON.stringify(sizeOf(state)) !== JSON.stringify(sizeOf(size))) {
     progress.step(
       `demo corpus: keeping the loaded one (${state.brands} brands, ${state.ads} ads, ${state.days} days, ` +

@@ -43,6 +43,7 @@ const program = new Command('demo')
       },
       { brands, ads, days, seed },
       0,
+      false,
       resolve(options.state),
       openProgress(process.stdout, Date.now()),
       interrupted.signal,

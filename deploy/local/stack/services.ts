@@ -17,18 +17,20 @@ export type RunningServices = {
   readonly mcpUrl: string;
   readonly intakeUrl: string;
   /**
-   * Starts the worker. It runs after the demo is loaded and tracked, because it writes the nightly lists and the briefs
-   * of the last weeks when it starts.
+   * Starts the worker and the media archive, after the demo is loaded and tracked. The worker writes the nightly lists and
+   * the briefs of the last weeks when it starts. Copying files would slow the load down.
    */
-  startWorker(): Promise<void>;
+  startAfterDemo(): Promise<void>;
 };
 
-/** Starts every service process except the worker, and waits until the API is ready. */
+/** Starts every service process except the worker and the media archive, and waits until the API is ready. */
 export const startServices = async (
   settings: LocalSettings,
   servers: Servers,
   secrets: Secrets,
   folders: Folders,
+  /** Origin of the played media server; `null` without one. Then no files are copied. */
+  mediaOrigin: string | null,
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
@@ -110,6 +112,26 @@ export const startServices = async (
       OBJECT_STORE_DIR: folders.objects,
     },
   };
+  const mediaArchive = mediaOrigin === null ? 'off' : settings.MEDIA_ARCHIVE;
+  const ingest: ServiceDefinition = {
+    ...plain('ingest'),
+    environment: { ...environmentOf(settings, servers), MEDIA_ARCHIVE: mediaArchive },
+  };
+  const media: readonly ServiceDefinition[] =
+    mediaOrigin === null
+      ? []
+      : [
+          {
+            ...plain('media'),
+            environment: {
+              ...environmentOf(settings, servers),
+              OBJECT_STORE_DIR: folders.objects,
+              MEDIA_ARCHIVE: mediaArchive,
+              COLLECT_VIA: mediaOrigin,
+              EGRESS_ALLOW_LOOPBACK: 'true',
+            },
+          },
+        ];
   const collector: readonly ServiceDefinition[] =
     settings.COLLECT_CONTACT === undefined
       ? []
@@ -131,17 +153,7 @@ export const startServices = async (
   const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
   };
-  const beforeDemo = [
-    api,
-    plain('ingest'),
-    plain('projector'),
-    ops,
-    mcp,
-    delivery,
-    alerts,
-    intake,
-    ...collector,
-  ];
+  const beforeDemo = [api, ingest, plain('projector'), ops, mcp, delivery, alerts, intake, ...collector];
   for (const definition of beforeDemo) {
     await start(definition);
   }
@@ -156,7 +168,9 @@ export const startServices = async (
     opsUrl: `http://127.0.0.1:${opsPort}`,
     mcpUrl,
     intakeUrl: `http://127.0.0.1:${intakePort}`,
-    startWorker: () => start(worker),
+    startAfterDemo: async () => {
+      for (const definition of [worker, ...media]) await start(definition);
+    },
   };
 };
 

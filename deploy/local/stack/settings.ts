@@ -85,6 +85,10 @@ export const LocalSettings = z.object({
   DEMO_PULSE_SECONDS: Whole(DEMO_PULSE_SECONDS_MAX)
     .default(180)
     .describe('Seconds between two starts of ads in the running demo, at brands it tracks; 0 stands still.'),
+  MEDIA_ARCHIVE: z
+    .enum(['off', 'images', 'all'])
+    .default('all')
+    .describe('Files of the demo that are played and copied: `off`, `images`, or `all` with films.'),
   LOG_LEVEL: LogLevel.describe('Log level of every process. Logs are in DATA_DIR/logs.'),
 });
 export type LocalSettings = z.infer<typeof LocalSettings>;

@@ -12,6 +12,7 @@ import {
 } from '../world/phrases.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
+import { type Concept, datedAddress, undatedAddress } from '../../world/media-addresses.ts';
 
 /** Versions of the collectors. Their observations of the same ad differ in content. */
 export type Collector = 'demo-web/1' | 'demo-web/2' | 'demo-api/1';
@@ -42,6 +43,9 @@ export const adIdOf = (seed: number, ad: number): string => {
   return core + String(random.below(100)).padStart(2, '0').slice(0, random.below(3));
 };
 
+/** Returns the number of creative concepts of a page. */
+export const conceptsOf = (page: DemoPage): number => Math.max(1, Math.ceil(page.ads / ADS_PER_CONCEPT));
+
 /** Returns the content of an ad on a day, as this collector observes it. */
 export const contentOn = (
   world: World,
@@ -51,8 +55,7 @@ export const contentOn = (
   collector: Collector,
 ): Content => {
   const brand = world.brandList[life.brand] as DemoBrand;
-  const concepts = Math.max(1, Math.ceil(page.ads / ADS_PER_CONCEPT));
-  const concept = new Random(world.seed, FOR.copy, life.ad).below(concepts);
+  const concept = new Random(world.seed, FOR.copy, life.ad).below(conceptsOf(page));
   const random = new Random(world.seed, FOR.concept, page.index, concept, life.brand);
   const voice = voiceOf(world, page, life);
   const language: Language = random.chance(0.15) ? brand.language : 'en';
@@ -79,7 +82,7 @@ export const contentOn = (
     format,
     platforms: random.chance(0.8) ? ['facebook', 'instagram'] : ['instagram'],
     languages: [language],
-    media: mediaOf(`${world.seed}/${page.index}-${concept}`, format, day),
+    media: mediaOf(world, { page: page.index, concept, brand: life.brand }, format),
     cards,
     versions,
   };
@@ -134,14 +137,21 @@ const cardsOf = (random: Random, brand: DemoBrand, link: string, count: number):
     link_url: link,
   }));
 
-/** Media addresses expire: each day has other addresses of the same kinds. */
-const mediaOf = (name: string, format: AdFormat, day: number): Content['media'] => {
-  const address = (extension: string): string =>
-    `https://media.library.example/${name}.${extension}?expires=${day + 400}`;
+/** Returns the media of an ad, with addresses that state no end. */
+const mediaOf = (world: World, concept: Concept, format: AdFormat): Content['media'] => {
+  const address = (extension: 'jpg' | 'mp4'): string => undatedAddress(world, concept, extension);
   if (format === 'video') return [{ kind: 'video', url: address('mp4'), poster_url: address('jpg') }];
   if (format === 'other') return [];
   return [{ kind: 'image', url: address('jpg'), poster_url: null }];
 };
+
+/** Adds the ends of media addresses as a scan of this day shows them: each day has other addresses. */
+export const datedMedia = (media: Content['media'], dayMs: number): Content['media'] =>
+  media.map(({ kind, url, poster_url }) => ({
+    kind,
+    url: datedAddress(url, dayMs),
+    poster_url: datedAddress(poster_url, dayMs),
+  }));
 
 const asObservedBy = (collector: Collector, content: Content): Content => {
   switch (collector) {

@@ -68,7 +68,6 @@ function* archived(
   const [width, height] = random.pick(SIZES);
   const seconds = isVideo ? random.between(6, 58) + random.below(10) / 10 : null;
   const isStored = random.chance(STORED_SHARE);
-  const frames = framesOf(seconds);
   yield {
     type: 'creative.file',
     creative_key,
@@ -80,18 +79,63 @@ function* archived(
     width,
     height,
     duration_seconds: seconds,
-    frame_times_seconds: frames,
+    frame_times_seconds: framesOf(seconds),
     media_url: isStored ? `https://archive.example/${creative_key}.${isVideo ? 'mp4' : 'jpg'}` : null,
     object_key: isStored ? `creatives/${creative_key}` : null,
     poster_url: isStored && isVideo ? `https://archive.example/${creative_key}.jpg` : null,
   };
+  const reading = readingOf({ kind, ads, first }, creative_key, { brand, seconds, observedAt }, random);
+  if (reading !== null) yield reading;
+}
+
+type ReadFile = {
+  readonly brand: DemoBrand;
+  readonly seconds: number | null;
+  /** Returns a time of observation, in hours from the first day of the file. */
+  readonly observedAt: (hours: number) => string;
+};
+
+/** Returns what an analysis finds in a file; `null` for a file that is not analysed. */
+const readingOf = (
+  { kind, first }: File,
+  creative_key: string,
+  { brand, seconds, observedAt }: ReadFile,
+  random: Random,
+): CreativeAnalysis | null => {
+  const isVideo = kind === 'video';
   const depth = random.next();
   const said = isVideo ? spokenOf(first, brand, random) : SILENT;
-  if (depth < DESCRIBED_SHARE) yield describedOf(creative_key, observedAt(10), first, said, frames, random);
-  else if (isVideo && depth < DESCRIBED_SHARE + TRANSCRIBED_SHARE) {
-    yield { ...unread(creative_key, observedAt(9)), depth: 'transcribed', ...said };
+  if (depth < DESCRIBED_SHARE) {
+    return describedOf(creative_key, observedAt(10), first, said, framesOf(seconds), random);
   }
-}
+  if (isVideo && depth < DESCRIBED_SHARE + TRANSCRIBED_SHARE) {
+    return { ...unread(creative_key, observedAt(9)), depth: 'transcribed', ...said };
+  }
+  return null;
+};
+
+/** Duration in seconds of each film that the media server of the demo plays. */
+const SERVED_SECONDS = 6;
+
+/**
+ * Returns what an analysis finds in a file that the media server plays; `null` for a file that is not analysed. `address`:
+ * without its end.
+ */
+export const analysisOfServed = (
+  world: World,
+  address: string,
+  creative_key: string,
+  observedAt: string,
+): CreativeAnalysis | null => {
+  const [, page, brandIndex] = /\/(\d+)-\d+-(\d+)\.\w+$/.exec(address) ?? [];
+  const [shown, brand] = [world.pageList[Number(page)], world.brandList[Number(brandIndex)]];
+  if (shown === undefined || brand === undefined) return null;
+  const file = filesOf(world, shown).get(`${address}#${brand.index}`);
+  if (file === undefined) return null;
+  const random = new Random(world.seed, FOR.creative, Number.parseInt(creative_key.slice(0, 7), 16));
+  const seconds = file.kind === 'video' ? SERVED_SECONDS : null;
+  return readingOf(file, creative_key, { brand, seconds, observedAt: () => observedAt }, random);
+};
 
 const framesOf = (seconds: number | null): number[] | null =>
   seconds === null

@@ -7,7 +7,7 @@ import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { scanIdOf } from '#domain/ids.ts';
 import { type Pulse, type PulseAd, pulseAdsAt } from '../world/pulse.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
-import { adIdOf, type Collector, contentOn } from './ad-content.ts';
+import { adIdOf, type Collector, contentOn, datedMedia } from './ad-content.ts';
 import { partnerOf } from './partners.ts';
 import type { Life } from './ad-lifecycle.ts';
 import { chunksOf, collectorOn, linkedPages, observe, shownAds } from './scans.ts';
@@ -77,6 +77,7 @@ const observePulse = (
     linkChanges: ad.linkChangesMs !== null && timeMs >= ad.linkChangesMs ? day : null,
     copyChanges: null,
   };
+  const content = contentOn(world, page, life, day, collector);
   return {
     ad_id: adIdOf(world.seed, ad.ad),
     page_id: page.id,
@@ -85,7 +86,8 @@ const observePulse = (
     is_active: collector === 'demo-api/1' ? null : running,
     started_on: utcDateOfMs(ad.startsMs),
     stopped_on: running ? null : utcDateOfMs(ad.endsMs),
-    ...contentOn(world, page, life, day, collector),
+    ...content,
+    media: datedMedia(content.media, firstDayMs + day * DAY_MS),
     ...partnerOf(world, page, life, collector),
   };
 };

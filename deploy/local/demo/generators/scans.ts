@@ -8,8 +8,9 @@ import {
 } from '#contracts/observations/ad-library-scan.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { scanIdOf } from '#domain/ids.ts';
+import { creatives } from './creative-files.ts';
 import { SIDE_OBSERVATIONS } from './side-observations.ts';
-import { adIdOf, type Collector, contentOn } from './ad-content.ts';
+import { adIdOf, type Collector, contentOn, datedMedia } from './ad-content.ts';
 import { type Life, lifeOf, shownOn } from './ad-lifecycle.ts';
 import { claimOf, partnerOf } from './partners.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
@@ -26,6 +27,8 @@ const SCANS_FROM_MS = 2 * HOUR_MS;
 const SCANS_SPREAD_MS = 4 * HOUR_MS;
 
 export type CorpusOptions = CorpusSize & {
+  /** Whether a media server plays the files of ads. Then an archive observes them, and the corpus has none. */
+  readonly pictures?: boolean | undefined;
   /** The day after the last one, `YYYY-MM-DD`. */
   readonly until: string;
 };
@@ -39,7 +42,10 @@ export function* demoObservations(options: CorpusOptions): Generator<Observation
   const world = buildWorld(options);
   const firstDayMs = Date.parse(`${options.until}T00:00:00.000Z`) - options.days * DAY_MS;
   for (const brand of world.brandList) yield profileOf(brand, firstDayMs);
-  for (const generate of SIDE_OBSERVATIONS) yield* generate(world, firstDayMs);
+  for (const generate of SIDE_OBSERVATIONS) {
+    if (generate === creatives && options.pictures) continue;
+    yield* generate(world, firstDayMs);
+  }
   for (let day = 0; day < options.days; day += 1) {
     const dayMs = firstDayMs + day * DAY_MS;
     for (const page of world.pageList) yield* linksOf(world, page, day, dayMs);
@@ -218,6 +224,7 @@ export const observe = (
 ): ObservedAd => {
   const running = shownOn(life, day) === 'running';
   const dateOf = (of: number): string => utcDateOfMs(dayMs + (of - day) * DAY_MS);
+  const content = contentOn(world, page, life, day, collector);
   const ad: ObservedAd = {
     ad_id: adIdOf(world.seed, life.ad),
     page_id: page.id,
@@ -226,7 +233,8 @@ export const observe = (
     is_active: collector === 'demo-api/1' ? null : running,
     started_on: dateOf(life.started),
     stopped_on: running ? null : dateOf(life.stopped),
-    ...contentOn(world, page, life, day, collector),
+    ...content,
+    media: datedMedia(content.media, dayMs),
     ...partnerOf(world, page, life, collector),
   };
   if (!blank || !new Random(world.seed, FOR.blank, life.ad, day).chance(0.5)) return ad;
