@@ -2,7 +2,13 @@ import { systemClock } from '#platform/clock.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
 import { stopOrphans } from './stack/supervisor.ts';
-import { createDemoWorkspace, type DemoWorkspace, inviteDemoOwner, isKeyValid } from './demo/workspace.ts';
+import {
+  createDemoWorkspace,
+  type DemoWorkspace,
+  inviteDemoOwner,
+  isKeyValid,
+  openDemoCollector,
+} from './demo/workspace.ts';
 import { type DemoState, readDemoState } from './demo/demo-state.ts';
 import { startPictures } from './demo/pictures/start-pictures.ts';
 import { buildWorld, type CorpusSize } from './demo/world/world.ts';
@@ -135,6 +141,7 @@ const start = async (
           servers,
           demoState,
           settings.DEMO_PULSE_SECONDS,
+          () => openDemoCollector(environment, intakeUrl, folders.collectorFile, signal),
           folders,
           resources,
           progress,

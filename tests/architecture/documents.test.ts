@@ -83,7 +83,7 @@ const PATH =
 const PATHS_ELSEWHERE: readonly { readonly path: RegExp; readonly reason: string }[] = [
   { path: /^\.(data|cache)\//, reason: 'written by `npm start`' },
   {
-    path: /^(local|secrets|demo|receiver)\.json$|^(logs|objects|mail|run)\/$/,
+    path: /^(local|secrets|demo|receiver|collector)\.json$|^(logs|objects|mail|run)\/$/,
     reason: 'in the folder `.data`',
   },
   { path: /^(people|manifest)\.json$/, reason: 'part of an audit export' },

@@ -5,6 +5,7 @@ import { type DemoState, fedToMs, readDemoState, sizeOf, writeDemoState } from '
 import { demoObservations } from './generators/scans.ts';
 import { feedWorld } from './living/feed-world.ts';
 import { dueScanMs, livingWorldOf, withOpening } from './living/living-world.ts';
+import { sendToQueue } from './living/send-part.ts';
 import { publishObservations } from './publish-observations.ts';
 import { waitUntilProjected } from './wait-until-projected.ts';
 import type { CorpusSize } from './world/world.ts';
@@ -107,7 +108,7 @@ const fillMissed = async (
   const toMs = isLiving ? dueScanMs(living, nowMs) : Math.floor(nowMs / DAY_MS) * DAY_MS;
   const fromMs = fedToMs(state, isLiving);
   if (fromMs >= toMs) return state;
-  const fed = await feedWorld(nats, living, state, stateFile, toMs, signal, (fedMs) =>
+  const fed = await feedWorld(sendToQueue(nats), living, state, stateFile, toMs, signal, (fedMs) =>
     progress.update(`demo: filling missed time, up to ${new Date(fedMs).toISOString()}`),
   );
   progress.step(`demo: filled from ${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`);

@@ -3,14 +3,18 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { inheritedEnvironment } from '#platform/settings.ts';
-import { answersOk } from '../stack/wait-until-ready.ts';
+import { readJsonFile, writeJsonFile } from '../os/json-file.ts';
+import { acceptsConnections, answersOk, waitUntilReady } from '../stack/wait-until-ready.ts';
 import { PROJECT } from '../stack/settings.ts';
+import { type IntakeAccess, isIntakeKeyValid } from './living/send-part.ts';
 
 const run = promisify(execFile);
 
 /** A busy machine has taken more than half a minute to start a process. */
 const COMMAND_LIMIT_MS = 120_000;
 const REQUEST_LIMIT_MS = 10_000;
+/** The intake starts with the API; on a busy machine it is later. */
+const INTAKE_READY_MS = 60_000;
 /** A plan with enough slots for the demo's brands and for tracking more by hand. */
 export const PLAN = 'pro';
 /**
@@ -58,6 +62,28 @@ export const inviteDemoOwner = async (
   if (member_id === undefined) return null;
   const words = ['member', 'invite', workspace_id, member_id];
   return (await runOps(environment, z.object({ link: z.string() }), words)).link;
+};
+
+/** Stored key of the demo's collector. */
+const DemoCollector = z.object({ collector_key: z.string() });
+/** Name of the demo's collector: its scans begin with it. */
+const COLLECTOR_NAME = 'demo';
+
+/** Returns the key with which the demo sends its scans to the intake: that of an earlier start while it is valid. */
+export const openDemoCollector = async (
+  environment: Environment,
+  intakeUrl: string,
+  file: string,
+  signal: AbortSignal,
+): Promise<IntakeAccess> => {
+  const port = Number(new URL(intakeUrl).port);
+  await waitUntilReady('The intake', INTAKE_READY_MS, null, signal, () => acceptsConnections(port));
+  const stored = await readJsonFile(file, DemoCollector);
+  const existing = { url: intakeUrl, key: stored?.collector_key ?? '' };
+  if (stored !== null && (await isIntakeKeyValid(existing))) return existing;
+  const { collector_key } = await runOps(environment, DemoCollector, ['collector', 'issue', COLLECTOR_NAME]);
+  await writeJsonFile(file, { collector_key });
+  return { url: intakeUrl, key: collector_key };
 };
 
 /** Creates the demo workspace with the operator commands. */

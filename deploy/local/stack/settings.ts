@@ -120,6 +120,7 @@ export const foldersOf = (dataDir: string) => {
     secretsFile: join(root, 'secrets.json'),
     demoFile: join(root, 'demo.json'),
     receiverFile: join(root, 'receiver.json'),
+    collectorFile: join(root, 'collector.json'),
   };
 };
 export type Folders = ReturnType<typeof foldersOf>;

@@ -12,6 +12,7 @@ import { feedWorld } from '#deploy/local/demo/living/feed-world.ts';
 import { dueScanMs, livingWorldOf, nextScanMs, withOpening } from '#deploy/local/demo/living/living-world.ts';
 import { observationsBetween, scansOfTracked } from '#deploy/local/demo/living/observations-between.ts';
 import { createPulse, type PulseOptions, RESTS_AFTER_MS } from '#deploy/local/demo/living/run-pulse.ts';
+import { sendToQueue } from '#deploy/local/demo/living/send-part.ts';
 import { LAUNCH_ADS, pulseAdsAt } from '#deploy/local/demo/world/pulse.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 
@@ -213,7 +214,7 @@ describe('the pulse of npm start', () => {
     const reports: string[] = [];
     const stateFile = newFile();
     const options: PulseOptions = {
-      nats: queue.nats,
+      send: sendToQueue(queue.nats),
       database: {
         query: async () => {
           if (at.isDown) throw new Error('the database is down');
@@ -307,7 +308,7 @@ describe('the pulse of npm start', () => {
       queue.takes = takes;
       queue.onFull = () => stopping.abort(new Error('killed'));
       const feed = (from: DemoState, signal: AbortSignal) =>
-        feedWorld(queue.nats, LIVING, from, stateFile, toMs, signal);
+        feedWorld(sendToQueue(queue.nats), LIVING, from, stateFile, toMs, signal);
       await expect(feed(state, stopping.signal)).rejects.toThrow('killed');
       queue.takes = Number.POSITIVE_INFINITY;
       const stored = await readFile(stateFile, 'utf8').then(

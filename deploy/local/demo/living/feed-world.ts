@@ -1,18 +1,17 @@
 import { DAY_MS } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
-import type { Nats } from '#platform/nats/connection.ts';
 import { type DemoState, fedToMs, writeDemoState } from '../demo-state.ts';
-import { publishObservations } from '../publish-observations.ts';
 import type { LivingWorld } from './living-world.ts';
 import { observationsBetween, scansOfTracked } from './observations-between.ts';
+import type { SendPart } from './send-part.ts';
 
 /**
- * Publishes what happened since the state's time, day by day, up to `toMs`, and a scan of the tracked brands at that
+ * Sends what happened since the state's time, day by day, up to `toMs`, and a scan of the tracked brands at that
  * time. Returns the new state. A part is recorded before its end is stored, so a killed process repeats a part: its
  * observations are the same, and each is recorded once.
  */
 export const feedWorld = async (
-  nats: Nats,
+  send: SendPart,
   living: LivingWorld,
   state: DemoState,
   stateFile: string,
@@ -28,7 +27,7 @@ export const feedWorld = async (
       yield* observationsBetween(living, fromMs, partMs);
       if (isLiving && partMs === toMs) yield* scansOfTracked(living, partMs);
     };
-    await publishObservations(nats, part(), 0, signal, () => onProgress(partMs));
+    await send(part(), signal, () => onProgress(partMs));
     fed = { ...fed, fed_to: new Date(partMs).toISOString() };
     await writeDemoState(stateFile, fed);
     fromMs = partMs;

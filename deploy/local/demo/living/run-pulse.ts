@@ -1,10 +1,10 @@
 import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { type Clock, pause } from '#platform/clock.ts';
-import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type DemoState, fedToMs } from '../demo-state.ts';
 import { feedWorld } from './feed-world.ts';
 import { dueScanMs, livingWorldOf, nextScanMs } from './living-world.ts';
+import type { SendPart } from './send-part.ts';
 
 /** Time without a client after which the demo rests, in milliseconds. */
 export const RESTS_AFTER_MS = 24 * HOUR_MS;
@@ -12,7 +12,7 @@ export const RESTS_AFTER_MS = 24 * HOUR_MS;
 const POLL_MAX_MS = 15 * SECOND_MS;
 
 export type PulseOptions = {
-  readonly nats: Nats;
+  readonly send: SendPart;
   readonly database: Pick<Database, 'query'>;
   readonly clock: Clock;
   readonly state: DemoState;
@@ -42,7 +42,7 @@ export const runPulse = async (options: PulseOptions, signal: AbortSignal): Prom
 
 /** Returns a function that publishes what is due now, and reports a changed status. It never rejects. */
 export const createPulse = (options: PulseOptions): ((signal: AbortSignal) => Promise<PulseStatus>) => {
-  const { nats, database, clock, stateFile, pulseSeconds, report } = options;
+  const { send, database, clock, stateFile, pulseSeconds, report } = options;
   const living = livingWorldOf(options.state, pulseSeconds);
   const startedMs = clock.now().getTime();
   let { state } = options;
@@ -64,7 +64,7 @@ export const createPulse = (options: PulseOptions): ((signal: AbortSignal) => Pr
           `demo: rests after ${RESTS_AFTER_MS / HOUR_MS} hours without a request; the next request wakes it`,
         );
       }
-      state = await feedWorld(nats, living, state, stateFile, dueMs, signal);
+      state = await feedWorld(send, living, state, stateFile, dueMs, signal);
       return become('running', 'demo: goes on');
     } catch (error) {
       if (signal.aborted) return status;

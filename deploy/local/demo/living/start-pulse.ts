@@ -8,6 +8,7 @@ import type { DemoState } from '../demo-state.ts';
 import type { DemoServers } from '../load-demo.ts';
 import { livingWorldOf, nextScanMs } from './living-world.ts';
 import { RESTS_AFTER_MS, runPulse } from './run-pulse.ts';
+import { type IntakeAccess, sendToIntake } from './send-part.ts';
 
 /**
  * Starts the pulse of the demo in this process, which owns the data folder, and defers its stop. Returns sentences
@@ -17,12 +18,15 @@ export const startPulse = async (
   { natsUrl, databaseUrl }: Pick<DemoServers, 'natsUrl' | 'databaseUrl'>,
   state: DemoState,
   pulseSeconds: number,
+  /** Returns the access of the demo to the intake. Not called while the demo stands still. */
+  openIntake: () => Promise<IntakeAccess>,
   { demoFile }: Pick<Folders, 'demoFile'>,
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<readonly string[]> => {
   if (pulseSeconds === 0) return ['The demo stands still, because DEMO_PULSE_SECONDS is 0.'];
+  const intake = await openIntake();
   const stopping = new AbortController();
   const nats = await openNats(natsUrl, 'demo');
   resources.use(nats);
@@ -30,7 +34,7 @@ export const startPulse = async (
   resources.defer(() => database.end());
   const running = runPulse(
     {
-      nats,
+      send: sendToIntake(nats, intake),
       database,
       clock: systemClock,
       state,
