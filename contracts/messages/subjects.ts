@@ -44,6 +44,9 @@ export type ScrapeWanted = {
   readonly requested_at: string;
   readonly reason?: ScrapeRequested['reason'];
 };
+/** Consumer of the wishes for one source. All processes that read the source share it. */
+export const collectorConsumer = (source: string): string => `${COLLECTOR_CONSUMER}-${source}`;
+/** Consumer of the wishes for all sources in earlier releases, and the beginning of the names above. */
 export const COLLECTOR_CONSUMER = 'collector';
 
 /**

@@ -2,6 +2,7 @@ import { AckPolicy, type JsMsg } from 'nats';
 import { z } from 'zod';
 import {
   COLLECTOR_CONSUMER,
+  collectorConsumer,
   SCRAPE_REQUESTED,
   SCRAPES_STREAM,
   scrapeWanted,
@@ -47,7 +48,7 @@ export type WishConsumer = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Sources that this process reads. A wish for another source is not recorded. */
+  /** Sources that this process reads. Wishes for others wait for a process that reads them. */
   readonly sources: readonly string[];
   /** Called when wishes were recorded. */
   readonly recorded: () => void;
@@ -61,11 +62,12 @@ const payloadOf = (message: JsMsg): unknown => {
   }
 };
 
-/** Records the wishes of a message. Returns false when the domain of its brand is not known yet. */
-const recordMessage = async (consumer: WishConsumer, message: JsMsg): Promise<boolean> => {
-  const { database, db, clock, log, sources } = consumer;
+/** Records the wish of a message for a source. Returns false when the domain of its brand is not known yet. */
+const recordMessage = async (consumer: WishConsumer, source: string, message: JsMsg): Promise<boolean> => {
+  const { database, db, clock, log } = consumer;
   const isForAll = message.subject === SCRAPE_REQUESTED;
-  const wanted = sources.filter((source) => isForAll || message.subject === scrapeWanted(source));
+  // Servers before 2.10 cannot leave these out. The consumers of other sources record them.
+  if (!isForAll && message.subject !== scrapeWanted(source)) return true;
   const parsed = (isForAll ? Requested : Wanted).safeParse(payloadOf(message));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -76,33 +78,30 @@ const recordMessage = async (consumer: WishConsumer, message: JsMsg): Promise<bo
   const domain =
     brand_domain ?? ('brand_id' in parsed.data ? await readBrandDomain(db, parsed.data.brand_id) : null);
   if (domain === null) return false;
-  const wish = { domain, cadence, at: clock.now(), isUrgent: reason === 'operator' };
-  for (const source of wanted) await recordWish(database, { ...wish, source });
+  await recordWish(database, { source, domain, cadence, at: clock.now(), isUrgent: reason === 'operator' });
   return true;
 };
 
-/**
- * Consumes requests for scans and wishes for sources, and records them as targets. A message is acknowledged when it is
- * recorded, so that a restart loses none. Returns when aborted.
- */
-export const consumeWishes = async (consumer: WishConsumer): Promise<void> => {
+/** Consumes the wishes for one source. Returns when aborted. */
+const consumeSource = async (consumer: WishConsumer, source: string): Promise<void> => {
   const { nats, log, signal, recorded } = consumer;
+  const durable = collectorConsumer(source);
   while (!signal.aborted) {
     try {
       await ensureStreams(nats.manager);
       await nats.manager.consumers.add(SCRAPES_STREAM, {
-        durable_name: COLLECTOR_CONSUMER,
+        durable_name: durable,
         ack_policy: AckPolicy.Explicit,
         ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
         max_deliver: DELIVERIES_MAX,
       });
-      const wishes = await nats.jetstream.consumers.get(SCRAPES_STREAM, COLLECTOR_CONSUMER);
+      const wishes = await nats.jetstream.consumers.get(SCRAPES_STREAM, durable);
       while (!signal.aborted) {
         const messages = await wishes.fetch({ max_messages: FETCHED_MESSAGES, expires: PULL_MS });
         const stop = (): void => messages.stop();
         signal.addEventListener('abort', stop, { once: true });
         for await (const message of messages) {
-          if (await recordMessage(consumer, message)) message.ack();
+          if (await recordMessage(consumer, source, message)) message.ack();
           else message.nak(REDELIVER_MS);
           recorded();
         }
@@ -110,8 +109,28 @@ export const consumeWishes = async (consumer: WishConsumer): Promise<void> => {
       }
     } catch (error) {
       if (!signal.aborted)
-        log.warn({ reason: (error as Error).message }, 'consuming wishes failed; retrying');
+        log.warn({ source, reason: (error as Error).message }, 'consuming wishes failed; retrying');
       await pause(RETRY_MS, signal);
     }
   }
+};
+
+/** Removes the consumer of earlier releases, which acknowledged the wishes for all sources. */
+const removeSharedConsumer = async ({ nats, log }: WishConsumer): Promise<void> => {
+  try {
+    await nats.manager.consumers.delete(SCRAPES_STREAM, COLLECTOR_CONSUMER);
+  } catch (error) {
+    // It was removed before, or the server is away. It takes nothing from the other consumers.
+    log.debug({ reason: (error as Error).message }, 'no shared consumer of wishes removed');
+  }
+};
+
+/**
+ * Consumes requests for scans and wishes for sources, and records them as targets. Each source has a consumer of its own
+ * in the queue, so that processes with other sources take none of its wishes. A message is acknowledged when it is
+ * recorded, so that a restart loses none. Returns when aborted.
+ */
+export const consumeWishes = async (consumer: WishConsumer): Promise<void> => {
+  await removeSharedConsumer(consumer);
+  await Promise.all(consumer.sources.map((source) => consumeSource(consumer, source)));
 };
