@@ -1,0 +1,324 @@
+/**
+ * Descriptions of the waits and queues of the services, with what happens at each limit, by file within `services/` and
+ * constant. The limits themselves are read from the code (`read-constants.ts`).
+ */
+
+/** `[what waits or is bounded, what happens at the limit]`. */
+export type AtLimit = readonly [what: string, then: string];
+
+const BACKGROUND = 'the others wait; the work is retried if the wait is too long';
+const POOL: AtLimit = ['connections of the process to Postgres', BACKGROUND];
+const LEASED = 'another process takes the work over';
+const RETRIED = 'the work is retried';
+const REFUSED_503 = '503 with `retry-after`';
+const ENDS_REQUEST = 'the connection is closed';
+
+export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>>> = {
+  'alerts/run.ts': {
+    BUFFERED_ITEMS: ['events buffered from the log', 'reading pauses'],
+    POOL_CLIENTS: POOL,
+  },
+  'api/idempotency/idempotency-store.ts': {
+    WAIT_MS: ['a repeated request for the first one with its idempotency key', '409; try again'],
+  },
+  'api/main.ts': { POOL_CLIENTS: ['connections for commands and idempotency keys', 'waits 5 s, then 503'] },
+  'api/server/admission.ts': {
+    IN_FLIGHT_MAX: ['requests in progress', `${REFUSED_503}; 64 more for keys`],
+    IN_FLIGHT_OF_WORKSPACE_MAX: ['the same of one workspace', `${REFUSED_503}; 64 more for keys`],
+  },
+  'api/server/request-pipeline.ts': {
+    ANSWERED_WITHIN_MS: ['a request, in all', `${REFUSED_503}; a write goes on and stores its reply`],
+  },
+  'api/server/server.ts': { REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST] },
+  'application/access/access-subscription.ts': {
+    BUFFER_ITEMS: ['events of keys buffered from the log', 'reading pauses'],
+  },
+  'application/access/key-lease-cache.ts': {
+    LEASE_MS: ['use of a cached API key', 'it is read again; a revocation replies after this time'],
+  },
+  'application/collecting/plan-targets.ts': {
+    CONCURRENT_TARGETS: ['targets that a collector reads at once', 'the others stay due'],
+  },
+  'application/commands/projection-wait.ts': {
+    READ_POSITION_WAIT_MS: [
+      'a read for the position that it must show',
+      'it shows what there is, and names its position',
+    ],
+  },
+  'application/delivery-outbox/claim.ts': { CLAIM_LEASE_MS: ['a claimed delivery', LEASED] },
+  'application/delivery-outbox/failing-endpoints.ts': {
+    FAILING_LIMIT_MS: ['an endpoint without a success', 'it is suspended until its rule is changed'],
+  },
+  'application/delivery-outbox/journal/committed-end.ts': {
+    LOCK_TIMEOUT_MS: ['the relay of delivery events for open writes', 'tried again at the next round'],
+  },
+  'application/delivery-outbox/journal/publish-events.ts': {
+    STREAMS_AT_ONCE: ['appends of delivery events at once', 'the others wait'],
+  },
+  'application/delivery-outbox/notify-due.ts': {
+    IN_FLIGHT_MAX: ['notices of due deliveries without an acknowledgement', 'the others wait'],
+    PUBLISH_TIMEOUT_MS: ['an acknowledgement of NATS', 'the sweep finds the delivery in the outbox'],
+  },
+  'application/invariants/check-invariants.ts': {
+    STATEMENT_TIMEOUT_MS: ['the check of one rule between read models', 'the rule counts as not checked'],
+  },
+  'application/media/thumbnails.ts': {
+    DECODED_AT_ONCE: ['images decoded at once', 'the others wait'],
+    CALLS_AT_ONCE: ['calls that decode or wait for it', 'further results come without images'],
+  },
+  'application/reads/replica.ts': {
+    POSITION_ANSWER_MS: ['the position of a standby', 'its callers read from the primary'],
+  },
+  'application/vault/signing-secrets.ts': {
+    LEASE_MS: ['use of a cached signing secret', 'it is read again; a rotation replies after this time'],
+  },
+  'collector/add/add-context.ts': { POOL_CLIENTS: POOL },
+  'collector/ads-archive/archive-batch-store.ts': {
+    TARGET_LEASE_MS: ['targets of a batch of the library API', LEASED],
+  },
+  'collector/cli/with-database.ts': { POOL_CLIENTS: POOL },
+  'collector/main.ts': { POOL_CLIENTS: POOL },
+  'collector/schedule/consume-wishes.ts': {
+    ACK_WAIT_MS: ['a wish for a scan without an acknowledgement', 'NATS delivers it again'],
+    FETCHED_MESSAGES: ['wishes fetched ahead', 'the rest stays in the queue'],
+  },
+  'collector/schedule/target-store.ts': { LEASE_MS: ['a target that is read', LEASED] },
+  'delivery/consume-jobs.ts': {
+    FETCHED_MESSAGES: ['notices of due deliveries fetched ahead', 'the rest stays in the queue'],
+    CONCURRENT_CLAIMS: ['batches of deliveries claimed at once', 'the others wait'],
+  },
+  'delivery/endpoint-queues.ts': {
+    IN_FLIGHT_MAX: ['deliveries being sent', 'the others wait in their queues'],
+    RETRIES_IN_FLIGHT_MAX: ['retries among them', 'first attempts go on'],
+    IN_FLIGHT_OF: ['deliveries being sent to one endpoint', 'the others wait in its queue'],
+    IN_FLIGHT_OF_FAILING: ['the same, after a failed attempt', 'the others wait in its queue'],
+    IN_FLIGHT_OF_WORKSPACE_MAX: ['deliveries being sent of one workspace', 'the others wait'],
+    WAITING_PER_ENDPOINT: ['deliveries queued for one endpoint', 'the rest stays in Postgres'],
+    WAITING_OF_FAILING: ['the same, after a failed attempt', 'the rest stays in Postgres'],
+  },
+  'delivery/jetstream-consumer.ts': {
+    ACK_PENDING_MAX: ['notices of due deliveries without an acknowledgement', 'NATS delivers no more'],
+    ACK_WAIT_MS: ['one of them', 'NATS delivers it again'],
+  },
+  'delivery/main.ts': {
+    POOL_CLIENTS: POOL,
+    STATEMENT_TIMEOUT_MS: ['a statement', RETRIED],
+  },
+  'delivery/worker.ts': {
+    CLOSE_LIMIT_MS: ['sends in progress at the end of the process', 'sent again when their lease has ended'],
+  },
+  'ingest/attribution/complete-moves.ts': {
+    MOVES_AT_ONCE: ['moves of ads decided together', 'the next part'],
+  },
+  'ingest/attribution/move-ads.ts': {
+    MOVES_AT_ONCE: ['moves of ads decided together', 'the next part'],
+    ADS_AT_ONCE: ['ads whose brand is judged together', 'the next part'],
+  },
+  'ingest/files/ingest-files.ts': {
+    SUBMIT_CONCURRENCY: ['observations of a file submitted at once', 'reading of the file pauses'],
+  },
+  'ingest/intake/brand-locks.ts': {
+    LOCK_WAIT_MS: [
+      'a brand that another process records',
+      'the command ends with the reason; the queue retries',
+    ],
+  },
+  'ingest/intake/observation-handler.ts': { POOL_CLIENTS: POOL },
+  'ingest/queue/consumer.ts': {
+    FETCHED_MESSAGES: ['observations fetched ahead', 'the rest stays in the queue'],
+    IN_FLIGHT_MAX: ['observations in memory', 'no more are fetched'],
+    WAITING_MAX: ['observations that wait for a newer release', 'the queue stops'],
+    RELEASE_WAIT_MS: ['one of them', 'NATS delivers it again'],
+    ACK_WAIT_MS: ['an observation without a sign of work', 'NATS delivers it again'],
+    CHUNK_WAIT_MS: ['the end of a scan for its chunks', 'NATS delivers it again, 20 times at most'],
+  },
+  'intake/examples/shop-catalogue.ts': {
+    REQUEST_TIMEOUT_MS: ['a request of the example', 'it ends with the reason'],
+  },
+  'intake/main.ts': { POOL_CLIENTS: ['connections for key lookups', 'waits 5 s, then 503'] },
+  'intake/observations/publish-lines.ts': {
+    PUBLISH_TIMEOUT_MS: ['an acknowledgement of NATS', '503 with the lines that are kept'],
+  },
+  'intake/server/request-slots.ts': {
+    SLOTS_PER_KEY: ['requests of one key', '429 with `retry-after`'],
+    SLOTS: ['requests of a process', REFUSED_503],
+  },
+  'intake/server/server.ts': {
+    OBSERVATIONS_TIMEOUT_MS: ['the body of observations', '400; send smaller parts'],
+    FILE_TIMEOUT_MS: ['the body of a file', '400; send it again'],
+    REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST],
+  },
+  'intake/tasks/task-requests.ts': { BODY_TIMEOUT_MS: ['the body of a task request', '400; send it again'] },
+  'mcp/app.ts': {
+    REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST],
+    KEEP_ALIVE_TIMEOUT_MS: ['an idle connection', ENDS_REQUEST],
+    HEADERS_TIMEOUT_MS: ['the headers of a request', ENDS_REQUEST],
+  },
+  'mcp/calls/call-limits.ts': {
+    CALLS_AT_ONCE_MAX: ['calls of one connection', 'the call is refused'],
+    CALL_TIMEOUT_MS: ['a call', 'the call fails, and may be repeated'],
+  },
+  'mcp/main.ts': { POOL_CLIENTS: ['connections for commands', 'waits 5 s, then the call fails'] },
+  'mcp/output/pictures.ts': { IMAGES_WAIT_MS: ['the images of a result', 'the result comes without them'] },
+  'media/archive.ts': { FETCHED_AT_ONCE: ['files fetched at once', 'the others stay wanted'] },
+  'media/fetch/download-file.ts': { DOWNLOAD_LIMIT_MS: ['a file', 'tried again later'] },
+  'media/main.ts': {
+    POOL_CLIENTS: POOL,
+    DECODED_AT_ONCE: ['images decoded at once', 'the others wait'],
+  },
+  'media/measure/measure-video.ts': {
+    PROGRAM_LIMIT_MS: ['the measurement of a film', 'stored without its measures'],
+  },
+  'media/store/wanted-store.ts': { LEASE_MS: ['a file that is fetched', LEASED] },
+  'operations/dependencies/heavy-reads.ts': {
+    HEAVY_IN_FLIGHT_MAX: ['searches that run', 'further ones wait'],
+    WAITING_MAX: ['searches that wait', REFUSED_503],
+    WAITING_PER_WORKSPACE_MAX: ['searches of one workspace that wait', REFUSED_503],
+    HEAVY_WAIT_MS: ['one of them', REFUSED_503],
+  },
+  'ops/cli/commands/verify.ts': {
+    CANCEL_WAIT_MS: ['the end of a cancelled verification', 'the command ends; the projector ends it'],
+  },
+  'ops/cli/dependencies.ts': { POOL_CLIENTS: POOL },
+  'ops/deliveries/requeue-missing.ts': { BUFFERED_ITEMS: ['events buffered from the log', 'reading pauses'] },
+  'ops/http/routes/history.ts': {
+    FOLLOWERS_MAX: ['followers of histories', '409; try again'],
+    EXPORTS_MAX: ['exports of histories', '409; try again'],
+  },
+  'ops/http/routes/log.ts': {
+    SEARCH_LIMIT_MS: ['a search of the log', 'what was found until then, marked as incomplete'],
+    SEARCHES_MAX: ['searches of the log', '409; try again'],
+  },
+  'ops/http/server.ts': {
+    REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST],
+    HEADERS_TIMEOUT_MS: ['its headers', ENDS_REQUEST],
+  },
+  'ops/main.ts': { POOL_CLIENTS: POOL },
+  'ops/metrics/service-metrics.ts': {
+    READ_LIMIT_MS: ['the figures of one server for `/metrics`', 'left out'],
+  },
+  'ops/projections/status.ts': {
+    OLDEST_LIMIT_MS: ['the oldest unapplied event', 'the lag in seconds is unknown'],
+  },
+  'platform/channels/email.ts': {
+    CONNECT_TIMEOUT_MS: ['a connection to the mail server', RETRIED],
+    SOCKET_TIMEOUT_MS: ['an answer of the mail server', RETRIED],
+  },
+  'platform/channels/http-post.ts': {
+    TOTAL_TIMEOUT_MS: ['the headers of an answer of a receiver', 'the attempt failed, and is repeated later'],
+    ANSWER_READ_MS: ['the body of that answer', 'recorded as far as it came'],
+  },
+  'platform/egress/http-client.ts': {
+    ANSWER_TIMEOUT_MS: ['an answer from the internet', 'tried again later'],
+  },
+  'platform/egress/ssrf-guard.ts': {
+    CONNECT_TIMEOUT_MS: ['a connection to the internet', 'tried again later'],
+    RESOLVE_TIMEOUT_MS: ['the addresses of its host', 'tried again later'],
+  },
+  'platform/event-store/append/append-stream.ts': {
+    IN_FLIGHT_MAX: ['appends without an answer', 'further ones wait'],
+    IN_FLIGHT_MAX_BYTES: ['their bytes', 'further ones wait'],
+    WAITING_MAX: ['appends that wait for them', 'refused at once: 503; background work is retried'],
+    SERVER_DEADLINE_MS: ['the server for the start of an append', 'the append is repeated'],
+  },
+  'platform/event-store/append/append-with-retry.ts': {
+    APPEND_TIMEOUT_MS: ['an append of background work', 'repeated 8 times, then the work is retried'],
+  },
+  'platform/event-store/catch-up-subscription.ts': {
+    SILENT_MS: ['a subscription without a word', 'the log is asked; if it went on, a new connection'],
+    BUFFER_BYTES_MAX: ['bytes buffered from the log', 'reading pauses'],
+  },
+  'platform/event-store/read-slots.ts': {
+    READS_WAITING_MAX: ['reads of streams that wait', 'refused at once: 503; background work is retried'],
+    PATIENT_WAIT_MS: ['a read of background work', RETRIED],
+  },
+  'platform/event-store/renewable-client.ts': {
+    DISPOSE_LIMIT_MS: ['the end of a replaced client', 'it is left'],
+  },
+  'platform/event-store/server-version.ts': { ANSWER_MS: ['the version of the server', 'asked again'] },
+  'platform/http-client/request-once.ts': {
+    REQUEST_TIMEOUT_MS: ['a request of the collector', 'tried again later'],
+  },
+  'platform/http/http-server.ts': {
+    KEEP_ALIVE_TIMEOUT_MS: ['an idle connection', ENDS_REQUEST],
+    HEADERS_TIMEOUT_MS: ['the headers of a request', ENDS_REQUEST],
+  },
+  'platform/nats/connection.ts': {
+    CONNECT_TIMEOUT_MS: ['a connection to NATS', 'the next address, without end'],
+  },
+  'platform/object-store/s3-object-store.ts': {
+    CONNECT_TIMEOUT_MS: ['a connection to the object store', RETRIED],
+    ANSWER_TIMEOUT_MS: ['an answer of the object store, or the next byte', RETRIED],
+    PARTS_AT_ONCE: ['parts of an upload in memory', 'reading pauses'],
+  },
+  'platform/postgres/hot-connections.ts': {
+    WAITING_MAX: ['light reads that wait for a connection', REFUSED_503],
+    WAIT_MS: ['one of them', REFUSED_503],
+  },
+  'platform/postgres/lease/leases.ts': {
+    LEASE_MS: ['a lease without a renewal', LEASED],
+    TAKEOVER_WAIT_MS: ['a takeover for an open transaction of the former owner', 'tried again'],
+    CLIENTS: ['connections for leases', 'the others wait'],
+  },
+  'platform/postgres/notifications.ts': {
+    CONNECT_TIMEOUT_MS: ['a connection for notifications', 'opened again'],
+    SILENCE_MS: ['an answer on it', 'opened again'],
+  },
+  'platform/postgres/pipelined-transaction.ts': {
+    CONNECT_TIMEOUT_MS: ['a connection of the projector', RETRIED],
+    STATEMENT_TIMEOUT_MS: ['a statement of the projector', RETRIED],
+    SILENCE_MS: ['a byte on that connection', RETRIED],
+  },
+  'platform/postgres/pool.ts': {
+    CONNECT_TIMEOUT_MS: ['a new connection, or a free one', '503; background work is retried'],
+    HOT_CLIENTS: ['connections for light reads', 'each carries up to 64'],
+    UNPROVEN_CLIENTS: ['connections for reads that are not known to be fast', 'further ones wait 5 s'],
+    SLOW_POOL_CLIENTS: ['connections for searches', 'further ones wait'],
+    HOT_STATEMENT_TIMEOUT_MS: ['a light read', 'cancelled: 503'],
+    HOT_SILENCE_MS: ['a byte on its connection', '503; the connection is replaced'],
+    SLOW_STATEMENT_TIMEOUT_MS: ['a search', 'cancelled: 503'],
+    REQUEST_STATEMENT_TIMEOUT_MS: ['a statement of a command', 'cancelled: 503'],
+    LONG_STATEMENT_TIMEOUT_MS: ['a statement over whole tables', 'cancelled: the job fails with the reason'],
+    BACKGROUND_STATEMENT_TIMEOUT_MS: ['a statement of background work', `cancelled: ${RETRIED}`],
+  },
+  'platform/postgres/schema-installer.ts': {
+    INSTALL_TIMEOUT_MS: ['a step of an upgrade of tables', 'the process ends with the reason'],
+  },
+  'platform/postgres/silence.ts': {
+    PROBE_ANSWER_MS: ['an answer on an idle connection', 'the connection is replaced'],
+  },
+  'platform/process/health-server.ts': { REQUEST_TIMEOUT_MS: ['a request for health', ENDS_REQUEST] },
+  'platform/process/readiness.ts': {
+    CHECK_TIMEOUT_MS: ['a check of readiness', 'counts as failed'],
+    NATS_CONNECT_TIMEOUT_MS: ['its connection to NATS', 'counts as failed'],
+  },
+  'platform/process/run-process.ts': {
+    SHUTDOWN_DEADLINE_MS: ['an ordered end', 'the process exits with 1'],
+  },
+  'platform/telemetry/tracing-sdk.ts': {
+    EXPORT_TIMEOUT_MS: ['an export of spans', 'the spans are dropped'],
+    QUEUED_SPANS_MAX: ['spans in memory', 'further ones are dropped'],
+    FLUSH_LIMIT_MS: ['the last export', 'the spans are dropped'],
+  },
+  'projector/apply/write-changes.ts': {
+    COPY_BUFFER_CHARACTERS: ['characters of rows on their way to Postgres', 'written before more are added'],
+  },
+  'projector/rebuild/swap-schema.ts': {
+    DROP_LOCK_TIMEOUT_MS: ['the removal of replaced tables for their readers', 'tried again'],
+  },
+  'projector/run.ts': {
+    POOL_CLIENTS: ['connections for control tables', BACKGROUND],
+    LIVE_CLIENTS: ['connections of projections', BACKGROUND],
+    BUILDING_CLIENTS: ['connections of rebuilds and verifications', BACKGROUND],
+  },
+  'projector/subscription/reader-groups.ts': {
+    BUFFERED_ITEMS: ['events buffered from the log', 'reading pauses'],
+  },
+  'projector/verify/verification-manager.ts': {
+    PAUSE_TIMEOUT_MS: [
+      'a projection at the position of its verification',
+      'the verification fails with the reason',
+    ],
+  },
+  'worker/main.ts': { POOL_CLIENTS: POOL },
+};

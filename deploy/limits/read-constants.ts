@@ -1,0 +1,88 @@
+import { glob, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Waits and queues of the services, as the constants of their code. */
+
+const ROOT = join(import.meta.dirname, '../..');
+/** Words in the names of constants that limit a wait, with a unit of time at the end. */
+const WAIT =
+  /(TIMEOUT|SILENCE|SILENT|ANSWER|ANSWERED|DEADLINE|LIMIT|WAIT|PATIENT|CONNECT|LEASE|FLUSH)[A-Z_]*_(MS|SECONDS|MINUTES)$/;
+/** Words in the names of constants that limit what waits, or is worked on, at the same time. */
+const QUEUE =
+  /(WAITING|IN_FLIGHT|QUEUED|BUFFER|BUFFERED|AT_ONCE|FETCHED|ACK_PENDING|CONCURRENT|CONCURRENCY|SLOTS|FOLLOWERS|CLIENTS|SEARCHES|EXPORTS)/;
+/** Words in the names of intervals, margins and sizes of parts, which limit no wait. */
+const OTHER =
+  /(TIMEOUT_CHECK|STEP|EVERY|SOON|RECONNECT|_PART$|WINDOWS|MARGIN|EXTENSION|PASSED|ROWS_AT_ONCE|PAGE)/;
+const UNITS_MS: Readonly<Record<string, number>> = {
+  SECOND_MS: 1_000,
+  MINUTE_MS: 60_000,
+  HOUR_MS: 3_600_000,
+  DAY_MS: 86_400_000,
+};
+const CONSTANT = /^(?:export )?const ([A-Z][A-Z0-9_]*)(?:: [^=\n]+)? =\s+([^;]+);/gm;
+
+export type Limit = {
+  /** Path of the file within `services/`. */
+  readonly file: string;
+  readonly name: string;
+  /** The value: a number, or the text of an object. */
+  readonly value: number | string;
+};
+
+/** Returns the value of products, quotients, sums and differences of numbers and known names; `null` for other code. */
+const valueOf = (code: string, known: ReadonlyMap<string, number>): number | null => {
+  const tokens = code.match(/[A-Z][A-Z0-9_]*|[\d_.]+(?:e\d+)?|\*\*|[-+*/]/g) ?? [];
+  if (tokens.join('') !== code.replaceAll(/\s/g, '')) return null;
+  const numbers = tokens.map((token) => {
+    if (/^[-+*/]/.test(token)) return token;
+    return /^[\d.]/.test(token) ? Number(token.replaceAll('_', '')) : (known.get(token) ?? Number.NaN);
+  });
+  const products: number[] = [];
+  let sign = 1;
+  for (let at = 0; at < numbers.length; at += 1) {
+    const token = numbers[at];
+    if (typeof token === 'number') products.push(sign * token);
+    else {
+      const next = numbers[(at += 1)];
+      const last = products.pop();
+      if (typeof next !== 'number' || last === undefined) return null;
+      if (token === '**') products.push(last ** next);
+      else if (token === '*') products.push(last * next);
+      else if (token === '/') products.push(last / next);
+      else products.push(last, token === '-' ? -next : next);
+    }
+    sign = 1;
+  }
+  const sum = products.reduce((total, one) => total + one, 0);
+  return Number.isFinite(sum) ? sum : null;
+};
+
+/** Returns the waits and queues of a file. */
+export const limitsIn = (file: string, text: string): readonly Limit[] => {
+  const known = new Map(Object.entries(UNITS_MS));
+  const limits: Limit[] = [];
+  for (const { 1: name = '', 2: code = '' } of text.matchAll(CONSTANT)) {
+    const value = valueOf(code, known);
+    if (value !== null) known.set(name, value);
+    if (OTHER.test(name) || (!WAIT.test(name) && !QUEUE.test(name))) continue;
+    const isObject = code.startsWith('{');
+    if (value === null && !isObject) continue;
+    const shown = value ?? code.replace(' as const', '').replaceAll(/\s+/g, ' ');
+    limits.push({ file, name, value: shown });
+  }
+  return limits;
+};
+
+/** Returns the waits and queues of all services, in the order of their files. */
+export const readLimits = async (): Promise<readonly Limit[]> => {
+  const files: string[] = [];
+  for await (const file of glob('services/**/*.ts', { cwd: ROOT })) files.push(file);
+  const limits = await Promise.all(
+    files
+      .toSorted()
+      .map(async (file) =>
+        limitsIn(file.replace(/^services\//, ''), await readFile(join(ROOT, file), 'utf8')),
+      ),
+  );
+  return limits.flat();
+};
