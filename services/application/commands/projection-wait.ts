@@ -3,6 +3,7 @@ import { parseProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected
 import type { Log } from '#platform/logger.ts';
 import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { havePassed, type PositionRow, POSITIONS, toPositions } from './projected-positions.ts';
 
 /** Maximum milliseconds that a caller waits for projections. Running out of time is not an error. */
 export const READ_POSITION_WAIT_MS = 2_000;
@@ -33,17 +34,14 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
   let listening = false;
 
   const hasPassed = ({ projections, position }: Omit<Waiting, 'passed'>): boolean =>
-    projections.every((name) => (known.get(name) ?? -1n) >= position);
+    havePassed(known, projections, position);
   const look = (): void => {
     for (const one of waiting) if (hasPassed(one)) one.passed();
   };
 
   const readCheckpoints = async (): Promise<void> => {
     try {
-      const { rows } = await pool.query<{ name: string; position: string }>(
-        'select name, position from projector.projection where position is not null',
-      );
-      known = new Map(rows.map((row) => [row.name, BigInt(row.position)]));
+      known = toPositions((await pool.query<PositionRow>(POSITIONS.sql)).rows);
     } catch (error) {
       const { code } = error as { code?: string };
       // No projector has run on this database yet.

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
 import { type ProjectionWait, READ_POSITION_WAIT_MS } from '../commands/projection-wait.ts';
-import { hasPassed } from './projected-positions.ts';
+import { hasPassed } from '../commands/projected-positions.ts';
 import { createReplica, LATE_MS, type PrimaryPosition, readWalPosition, type Replica } from './replica.ts';
 
 /** Milliseconds between two comparisons of the replicas with the primary. */
