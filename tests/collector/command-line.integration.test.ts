@@ -50,7 +50,7 @@ const target = async (domain: string): Promise<Record<string, unknown> | undefin
 };
 
 test('an empty database has no targets, and the first command creates the tables', async () => {
-  expect(await json('status')).toEqual([]);
+  expect(await json('status')).toEqual({ sources: [], plans: [], account: null });
   expect(await json('plan')).toEqual([]);
   expect(await collect('status')).toMatchObject({ code: 0, error: 'none\n' });
 });
@@ -68,7 +68,11 @@ describe('with three targets', () => {
 
   test('`status` counts them, lists one state, and shows one domain', async () => {
     const counts = { due: 0, in_flight: 0, overdue: 1, refused: 1, shut: 0, paused: 0 };
-    expect(await json('status')).toEqual([{ source: 'storefront', targets: 3, ...counts }]);
+    expect(await json('status')).toMatchObject({
+      sources: [{ source: 'storefront', targets: 3, ...counts }],
+      plans: [{ source: 'storefront', targets: 3, calls_a_round: 15 }],
+      account: null,
+    });
     expect(await json('status', '--state', 'refused')).toMatchObject([{ domain: 'rests.example' }]);
     expect(await json('status', 'late.example')).toMatchObject([
       { states: ['overdue'], outcome: 'wait', detail: 'answered 500', paused: null },
@@ -78,7 +82,27 @@ describe('with three targets', () => {
       ['source', 'targets', 'due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
       ['storefront', '3', '0', '0', '1', '1', '0', '0'],
       [''],
+      ['forecast of a round'],
+      ['source', 'targets', 'calls_a_round', 'days_a_round', 'load', 'late', 'late_targets'],
+      ['storefront', '3', '15', '0', '0', '0'],
+      [''],
     ]);
+  });
+
+  test('`status` shows the account of the library API, and how long its token lasts', async () => {
+    await database.query(
+      `insert into collecting.account (name, token_fingerprint, set_at, expires_at, access, percent, used_at) values
+         ('default', 'fingerprint', now(), now() + 5 * interval '1 day' + ${HOUR}, '{"kind":"open"}', 37, now())`,
+    );
+    const account = { state: 'open', shut_until: null, usage_percent: 37, token_days_left: 5 };
+    expect(await json('status')).toMatchObject({ account });
+    const { out } = await collect('status');
+    await database.query('truncate collecting.account');
+    expect(out).toMatch(/^account of the official library API$/m);
+    expect(out).toMatch(/^usage_percent +37$/m);
+    expect(out).toMatch(/^token_days_left +5$/m);
+    expect(out).toMatch(/^warning +The token ends in 5 days\./m);
+    expect(out).not.toContain('fingerprint');
   });
 
   test('`pause` and `resume` change what the next claim sees', async () => {
@@ -114,6 +138,11 @@ describe('with three targets', () => {
 
   test('`plan` forecasts a round, and names the target that will be late', async () => {
     await database.query("update collecting.target set retry_at = null where domain = 'late.example'");
+    await database.query(
+      `insert into collecting.target (source, domain, cadence, wished_at, due_at) values
+         ('site', 'fine.example', 'daily', now(), now() + ${HOUR}),
+         ('site', 'slow.example', 'weekly', now(), now() - 40 * ${HOUR})`,
+    );
     expect(await json('plan')).toEqual([
       {
         source: 'storefront',
@@ -124,6 +153,16 @@ describe('with three targets', () => {
         load: 0,
         late: 1,
         late_targets: ['late.example'],
+      },
+      {
+        source: 'site',
+        targets: 2,
+        calls_an_hour: 11_520,
+        calls_a_round: 12,
+        days_a_round: 0,
+        load: 0,
+        late: 1,
+        late_targets: ['slow.example'],
       },
     ]);
   });

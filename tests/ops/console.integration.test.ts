@@ -10,6 +10,7 @@ import { silentLog } from '#platform/logger.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
+import { createCollectorTables as createIntakeTables } from '#application/collectors/collector-keys.ts';
 import { createCollectorTables } from '#services/collector/collector.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
@@ -255,15 +256,22 @@ describe.skipIf(executable === null)('the console', () => {
       `insert into collecting.target (source, domain, cadence, wished_at, due_at, outcome, detail) values
          ('storefront', 'late.example', 'daily', now(), now() - interval '20 hours', 'wait', 'answered 500'),
          ('storefront', 'rests.example', 'weekly', now(), now() + interval '1 day', 'refused', 'answered 403'),
-         ('storefront', 'fine.example', 'weekly', now(), now() + interval '1 day', 'complete', null)`,
+         ('storefront', 'fine.example', 'weekly', now(), now() + interval '1 day', 'complete', null),
+         ('site', 'site.example', 'weekly', now(), now() + interval '1 day', null, null)`,
+    );
+    await createIntakeTables(stack.pool);
+    await stack.pool.query(
+      `insert into intake.task (type, domain, failures) values ('ad_library.scan', 'failing.example', 2)`,
     );
     await page.reload();
+    await page.getByRole('row', { name: 'ad_library.scan 0 0 0 0 1 –' }).waitFor();
+    await page.getByText('site: a round of 1 target takes 6 requests').waitFor();
     await page.getByRole('row', { name: 'storefront 3 1 0 1 1 0 0' }).waitFor();
     await page.getByRole('row', { name: /late\.example .* due overdue .* wait: answered 500/ }).waitFor();
     await page.getByRole('row', { name: /rests\.example .* refused .* answered 403/ }).waitFor();
     expect(await page.getByText('fine.example').count()).toBe(0);
     await page
-      .getByText(/A round of 3 targets takes 15 requests .* 1 target will be late: late\.example/)
+      .getByText(/storefront: a round of 3 targets takes 15 requests .* 1 target will be late: late\.example/)
       .waitFor();
     await screenshots('collection');
   });

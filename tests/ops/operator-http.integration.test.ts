@@ -10,6 +10,8 @@ import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { checkReadModelsBuilt } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
+import { createArchiveTables } from '#application/media-archive/archive-tables.ts';
+import { createCollectorTables as createIntakeTables } from '#application/collectors/collector-keys.ts';
 import { createCollectorTables } from '#services/collector/collector.ts';
 import type { WaitingStream } from '#services/ops/alerts/waiting-streams.ts';
 import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
@@ -145,6 +147,7 @@ describe('health', () => {
       'adintel_collector_targets{source="storefront",state="overdue"} 1',
       'adintel_collector_targets{source="storefront",state="refused"} 1',
       'adintel_collector_targets{source="storefront",state="shut"} 0',
+      'adintel_collector_late_targets{source="storefront"} 1',
       'nodejs_eventloop_lag_p99_seconds ',
       'adintel_postgres_pool_waiting 0',
       'adintel_event_store_append_duration_seconds_count{outcome="recorded"} ',
@@ -158,17 +161,27 @@ test('/ops/collection returns the counts, the forecast and the targets that do n
   await createCollectorTables(stack.pool);
   await stack.pool.query('truncate collecting.target');
   const empty = JSON.parse((await call('GET', '/ops/collection')).body) as { data: object };
-  expect(empty.data).toMatchObject({ sources: [], plan: { targets: 0, late: 0 }, targets: [] });
+  expect(empty.data).toMatchObject({ sources: [], plans: [], tasks: [], targets: [] });
   await stack.pool.query(
     `insert into collecting.target (source, domain, cadence, wished_at, due_at, paused) values
        ('storefront', 'paused.example', 'daily', now(), now(), 'asked by the shop'),
-       ('storefront', 'fine.example', 'daily', now(), now() + interval '1 hour', null)`,
+       ('storefront', 'fine.example', 'daily', now(), now() + interval '1 hour', null),
+       ('site', 'fine.example', 'daily', now(), now() + interval '1 hour', null)`,
+  );
+  await createIntakeTables(stack.pool);
+  await stack.pool.query(
+    `insert into intake.lease (lease_id, type, domain, collector, leased_at, lease_until)
+     values (gen_random_uuid(), 'ad_library.scan', 'leased.example', 'other', now(), now() + interval '20 minutes')`,
   );
   const { data } = JSON.parse((await call('GET', '/ops/collection')).body) as { data: object };
   expect(data).toMatchObject({
-    sources: [{ source: 'storefront', targets: 2, paused: 1, due: 0 }],
-    plan: { source: 'storefront', targets: 1, calls_a_round: 5, late: 0, late_targets: [] },
+    sources: [{ source: 'site' }, { source: 'storefront', targets: 2, paused: 1, due: 0 }],
+    plans: [
+      { source: 'storefront', targets: 1, calls_a_round: 5, late: 0, late_targets: [] },
+      { source: 'site', targets: 1, calls_a_round: 6, late: 0, late_targets: [] },
+    ],
     account: null,
+    tasks: [{ type: 'ad_library.scan', leased: 1, done: 0, failing: 0, last_reason: null }],
     targets: [{ domain: 'paused.example', states: ['paused'], paused: 'asked by the shop' }],
   });
 });
@@ -203,6 +216,47 @@ test('the account of the library API is in /ops/collection and in the metrics, w
     expect(body).toContain(line);
   expect(collection + body).not.toContain('fingerprint');
   await stack.pool.query('truncate collecting.account');
+});
+
+test('the files of the media archive are in /ops/collection and in the metrics, by state and reason', async () => {
+  expect(JSON.parse((await call('GET', '/ops/collection')).body)).toMatchObject({ data: { media: null } });
+  await createArchiveTables(stack.pool);
+  await stack.pool.query(
+    `insert into media.wanted (file_key, kind, url, expires_at, try_until, seen_at, state, reason)
+     select concat_ws(' ', state, ends, number), 'image', 'https://media.example/' || number, now() + ends, now() + ends, now(), state, reason
+     from (values ('wanted', interval '11 hours', null, 2), ('wanted', interval '13 hours', null, 3),
+       ('stored', interval '1 hour', null, 4), ('missed', interval '-1 hour', 'answered 403', 2),
+       ('refused', interval '1 day', 'not a picture or film', 1)) as files (state, ends, reason, count),
+       lateral generate_series(1, count) as number`,
+  );
+  await stack.pool.query(`update media.usage set bytes = 950, quota_bytes = 1000, mode = 'all'`);
+  const { body: collection } = await call('GET', '/ops/collection');
+  expect((JSON.parse(collection) as { data: object }).data).toMatchObject({
+    media: {
+      mode: 'all',
+      files: { wanted: 5, expiring: 2, stored: 4, missed: 2, refused: 1 },
+      bytes: 950,
+      quota_bytes: 1_000,
+      room: 'images',
+      reasons: [
+        { state: 'missed', reason: 'answered 403', files: 2 },
+        { state: 'refused', reason: 'not a picture or film', files: 1 },
+      ],
+    },
+  });
+  const fresh = openedWith({});
+  const { body } = await fresh.inject({ url: '/metrics', headers: { authorization: `Bearer ${TOKEN}` } });
+  await fresh.close();
+  for (const line of [
+    'adintel_media_archive_files{state="wanted"} 5',
+    'adintel_media_archive_files{state="expiring"} 2',
+    'adintel_media_archive_files{state="stored"} 4',
+    'adintel_media_archive_files{state="missed"} 2',
+    'adintel_media_archive_files{state="refused"} 1',
+    'adintel_media_archive_bytes{of="stored"} 950',
+    'adintel_media_archive_bytes{of="quota"} 1000',
+  ])
+    expect(body).toContain(line);
 });
 
 describe('scrapes of /metrics', () => {

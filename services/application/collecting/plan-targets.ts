@@ -1,18 +1,31 @@
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { HOUR_MS } from '#contracts/values/time.ts';
-import { type Forecast, forecast, type ReadCadence } from '#domain/collecting/forecast.ts';
+import { costOf, type Forecast, forecast, type ReadCadence } from '#domain/collecting/forecast.ts';
 import { PACE_MS } from '#platform/http-client/polite-client.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { hasTargets, IDLE_AFTER_MS } from './target-states.ts';
+import { hasTargets, IDLE_AFTER_MS, SITE_INTERVAL_HOURS } from './target-states.ts';
 
 /** Targets that one collector reads at once. Each waits for the pace of its host most of the time. */
 export const CONCURRENT_TARGETS = 16;
-/** Requests for a shop in addition to its pages: `robots.txt`, `/meta.json`, and the empty page at the end. */
-const REQUESTS_BESIDE_PAGES = 3;
-/** Requests that are assumed for a shop that was never read. */
-const REQUESTS_UNKNOWN = 5;
-/** Requests an hour that one collector can make to shops. */
-const STOREFRONT_CALLS_PER_HOUR = (CONCURRENT_TARGETS * HOUR_MS) / PACE_MS;
+/** Requests an hour that one collector can make to shops and sites. */
+const CALLS_PER_HOUR = (CONCURRENT_TARGETS * HOUR_MS) / PACE_MS;
+
+type PlannedSource = {
+  /** Requests that are assumed for a target that was never read. */
+  readonly requestsUnknown: number;
+  /** Requests in addition to the stored pages. */
+  readonly requestsBesidePages: number;
+  /** Hours between two readings; absent for those of the cadence. */
+  readonly intervalHours?: number;
+};
+
+/** Sources of the forecast. Visits to landing pages are not in it: they depend on the links of ads that come. */
+const PLANNED_SOURCES: Readonly<Record<string, PlannedSource>> = {
+  // `robots.txt`, `/meta.json`, and the empty page at the end.
+  storefront: { requestsUnknown: 5, requestsBesidePages: 3 },
+  // `robots.txt`. A site has five pages at most.
+  site: { requestsUnknown: 6, requestsBesidePages: 1, intervalHours: SITE_INTERVAL_HOURS },
+};
 
 /** Hours after a reading by which the next has ended. An idle target promises none. */
 export const PROMISED_HOURS: Readonly<Record<ReadCadence, number | null>> = { ...SLO_HOURS, idle: null };
@@ -25,6 +38,7 @@ export type SourcePlan = Omit<Forecast, 'turns'> & {
 };
 
 type Row = {
+  readonly source: string;
   readonly domain: string;
   readonly cadence: 'daily' | 'weekly';
   readonly wished_at: Date;
@@ -33,26 +47,44 @@ type Row = {
   readonly pages: number;
 };
 
-/** Forecasts the scans of shops by `processes` collectors. Returns `null` before the tables exist. */
-export const planStorefronts = async (
+const callsOf = ({ source, pages }: Row): number => {
+  const { requestsUnknown, requestsBesidePages } = PLANNED_SOURCES[source] as PlannedSource;
+  return pages === 0 ? requestsUnknown : pages + requestsBesidePages;
+};
+
+/**
+ * Forecasts the reading of shops and sites by `processes` collectors, which share their requests among both. Returns one
+ * plan for each source that has targets; none before the tables exist.
+ */
+export const planTargets = async (
   database: Database,
   now: Date,
   processes: number,
-): Promise<SourcePlan | null> => {
-  if (!(await hasTargets(database))) return null;
+): Promise<readonly SourcePlan[]> => {
+  if (!(await hasTargets(database))) return [];
   const { rows } = await database.query<Row>(
-    `select t.domain, t.cadence, t.wished_at, t.due_at, t.retry_at,
+    `select t.source, t.domain, t.cadence, t.wished_at, t.due_at, t.retry_at,
        (select count(*)::int from collecting.spool s where s.batch_id = t.last_batch_id) as pages
-     from collecting.target t where t.source = 'storefront' and t.paused is null`,
+     from collecting.target t where t.source = any($1) and t.paused is null`,
+    [Object.keys(PLANNED_SOURCES)],
   );
   const nowMs = now.getTime();
-  const callsPerHour = STOREFRONT_CALLS_PER_HOUR * processes;
-  const readings = rows.map(({ domain, cadence, wished_at, due_at, retry_at, pages }) => ({
-    id: domain,
-    cadence: nowMs - wished_at.getTime() > IDLE_AFTER_MS ? ('idle' as const) : cadence,
-    dueMs: Math.max(due_at.getTime(), retry_at?.getTime() ?? 0),
-    calls: pages === 0 ? REQUESTS_UNKNOWN : pages + REQUESTS_BESIDE_PAGES,
+  const callsPerHour = CALLS_PER_HOUR * processes;
+  const readings = rows.map((row) => ({
+    id: `${row.source} ${row.domain}`,
+    source: row.source,
+    cadence: nowMs - row.wished_at.getTime() > IDLE_AFTER_MS ? ('idle' as const) : row.cadence,
+    dueMs: Math.max(row.due_at.getTime(), row.retry_at?.getTime() ?? 0),
+    calls: callsOf(row),
+    intervalHours: PLANNED_SOURCES[row.source]?.intervalHours,
   }));
-  const { turns: _, ...figures } = forecast(readings, { nowMs, callsPerHour, promisedHours: PROMISED_HOURS });
-  return { source: 'storefront', targets: rows.length, callsPerHour, ...figures };
+  const { late } = forecast(readings, { nowMs, callsPerHour, promisedHours: PROMISED_HOURS });
+  return Object.keys(PLANNED_SOURCES).flatMap((source): SourcePlan[] => {
+    const own = readings.filter((reading) => reading.source === source);
+    if (own.length === 0) return [];
+    const lateDomains = late
+      .filter((id) => id.startsWith(`${source} `))
+      .map((id) => id.slice(source.length + 1));
+    return [{ source, targets: own.length, callsPerHour, ...costOf(own, callsPerHour), late: lateDomains }];
+  });
 };

@@ -7,6 +7,8 @@ export const IDLE_AFTER_DAYS = 14;
 export const IDLE_AFTER_MS = IDLE_AFTER_DAYS * DAY_MS;
 /** Hours between two scans of a target by its cadence. */
 export const INTERVAL_HOURS = { daily: 24, weekly: 168 } as const;
+/** Hours between two readings of a site, for each cadence: 30 days. */
+export const SITE_INTERVAL_HOURS = 720;
 
 /** States that targets are counted by. A target may be in several: one that is overdue may be in flight. */
 export const TARGET_STATES = ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'] as const;

@@ -30,6 +30,11 @@ const COUNTS = `
     coalesce(expired, 0) as expired, coalesce(failing, 0) as failing, last_reason
   from recent full join standing using (type) order by type`;
 
-/** Counts the tasks of each type. The tables of collectors must exist. */
-export const countTasks = async (database: Database, now: Date): Promise<readonly TaskCounts[]> =>
-  (await database.query<TaskCounts>(COUNTS, [now])).rows;
+/** Counts the tasks of each type. Returns none before an intake has created its tables. */
+export const countTasks = async (database: Database, now: Date): Promise<readonly TaskCounts[]> => {
+  const found = await database.query<{ found: boolean }>(
+    `select to_regclass('intake.lease') is not null and to_regclass('intake.task') is not null as found`,
+  );
+  if (found.rows[0]?.found !== true) return [];
+  return (await database.query<TaskCounts>(COUNTS, [now])).rows;
+};

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import { planStorefronts, PROMISED_HOURS, type SourcePlan } from '#application/collecting/plan-targets.ts';
-import { planArchive } from '#application/collecting/plan-archive.ts';
+import { planSources } from '#application/collecting/plan-sources.ts';
+import { PROMISED_HOURS, type SourcePlan } from '#application/collecting/plan-targets.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { forecast } from '#domain/collecting/forecast.ts';
 import { callsOf, packBatches } from '#domain/collecting/pack-batches.ts';
 import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { isJson, printTable } from '#platform/command-line/output.ts';
+import { LATE_SHOWN, PLAN_COLUMNS, planRows } from './plan-rows.ts';
 import { parseWhole } from './status.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -13,23 +14,6 @@ const PROCESSES_MAX = 100;
 const PAGES_MAX = 200_000;
 const ADS_MAX = 1_000_000;
 const APPS_MAX = 100;
-/** Late targets that the table names. JSON has all. */
-const LATE_SHOWN = 10;
-
-const COLUMNS = ['source', 'targets', 'calls_a_round', 'days_a_round', 'load', 'late', 'late_targets'];
-
-const round = (value: number): number => Math.round(value * 1_000) / 1_000;
-
-const rowOf = (plan: SourcePlan, shown: number) => ({
-  source: plan.source,
-  targets: plan.targets,
-  calls_an_hour: plan.callsPerHour,
-  calls_a_round: plan.callsPerRound,
-  days_a_round: round(plan.daysPerRound),
-  load: round(plan.load),
-  late: plan.late.length,
-  late_targets: plan.late.slice(0, shown),
-});
 
 /** Forecasts the scans of supposed pages, all with equal ads and cadence, due at even times of the interval. */
 const supposePages = (
@@ -79,21 +63,9 @@ export const registerPlanCommand = (program: Command): void => {
         const plans = (['weekly', 'daily'] as const).map((cadence) =>
           supposePages(pages, ads, apps, cadence, now),
         );
-        return printTable(
-          command,
-          COLUMNS.slice(0, -1),
-          plans.map((plan) => rowOf(plan, shown)),
-        );
+        return printTable(command, PLAN_COLUMNS.slice(0, -1), planRows(plans, shown));
       }
-      const plans = await withDatabase((database) =>
-        Promise.all([
-          planStorefronts(database, now, processes),
-          planArchive(database, now, ARCHIVE_CALLS_PER_HOUR * apps),
-        ]),
-      );
-      const rows = plans
-        .filter((plan) => plan !== null && plan.targets > 0)
-        .map((plan) => rowOf(plan as SourcePlan, shown));
-      printTable(command, COLUMNS, rows);
+      const plans = await withDatabase((database) => planSources(database, now, { processes, apps }));
+      printTable(command, PLAN_COLUMNS, planRows(plans, shown));
     });
 };

@@ -1,8 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
+import { readLibraryAccount } from '#application/collecting/library-account.ts';
 import { type ListedTarget, listTargets } from '#application/collecting/list-targets.ts';
+import { planSources } from '#application/collecting/plan-sources.ts';
 import { countTargets, TARGET_STATES, type TargetState } from '#application/collecting/target-states.ts';
-import { printTable } from '#platform/command-line/output.ts';
+import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { LATE_SHOWN, PLAN_COLUMNS, planRows } from './plan-rows.ts';
 import { withDatabase } from './with-database.ts';
 
 const TARGETS_DEFAULT = 100;
@@ -36,11 +40,33 @@ export const requireTargets = (domain: string, targets: readonly ListedTarget[])
   );
 };
 
+/** Prints the counts of each source, the forecast, and the account of the library API. */
+const printStatus = async (command: Command, database: Database, now: Date): Promise<void> => {
+  const [sources, plans, account] = await Promise.all([
+    countTargets(database, now),
+    planSources(database, now),
+    readLibraryAccount(database, now),
+  ]);
+  if (isJson(command)) {
+    const rows = planRows(plans, Number.POSITIVE_INFINITY);
+    return console.log(JSON.stringify({ sources, plans: rows, account }));
+  }
+  printTable(command, ['source', 'targets', ...TARGET_STATES], sources);
+  if (plans.length > 0) {
+    console.log('\nforecast of a round');
+    printTable(command, PLAN_COLUMNS, planRows(plans, LATE_SHOWN));
+  }
+  if (account !== null) {
+    console.log('\naccount of the official library API');
+    printRecord(command, account);
+  }
+};
+
 /** `collect status [DOMAIN] [--state STATE] [--limit COUNT]` */
 export const registerStatusCommand = (program: Command): void => {
   program
     .command('status')
-    .description('count the targets of each source by state, or list targets')
+    .description('show targets by state, the forecast and the account of the library API, or list targets')
     .argument('[domain]', 'show the targets of this domain')
     .addOption(new Option('--state <state>', 'list the targets in this state').choices(TARGET_STATES))
     .option('--limit <count>', 'targets that are listed at most', parseWhole(TARGETS_MAX), TARGETS_DEFAULT)
@@ -52,10 +78,7 @@ export const registerStatusCommand = (program: Command): void => {
       ) => {
         await withDatabase(async (database) => {
           const now = new Date();
-          if (domain === undefined && state === undefined) {
-            const counts = await countTargets(database, now);
-            return printTable(command, ['source', 'targets', ...TARGET_STATES], counts);
-          }
+          if (domain === undefined && state === undefined) return await printStatus(command, database, now);
           const found = await listTargets(database, now, {
             limit,
             ...(domain === undefined ? {} : { domain }),

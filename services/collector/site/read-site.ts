@@ -1,7 +1,8 @@
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { type DetectedTool, SiteScan } from '#contracts/observations/site-scan.ts';
-import { DAY_MS } from '#contracts/values/time.ts';
+import { HOUR_MS } from '#contracts/values/time.ts';
+import { SITE_INTERVAL_HOURS } from '#application/collecting/target-states.ts';
 import { imprintCompanyOf } from '#domain/shapes/imprint.ts';
 import { legalNameOf, siteProfileOf } from '#domain/shapes/site-profile.ts';
 import type { GetOutcome } from '#platform/http-client/polite-client.ts';
@@ -19,7 +20,7 @@ import type { ToolDetector } from './tools/tool-detector.ts';
 /** Name of the source in targets and attempts. */
 export const SITE_SOURCE = 'site';
 /** Milliseconds between two readings of a site. */
-export const SITE_INTERVAL_MS = 30 * DAY_MS;
+export const SITE_INTERVAL_MS = SITE_INTERVAL_HOURS * HOUR_MS;
 /** Name and wording version of the collector in the scan. Pages that another version read are read again. */
 const COLLECTOR = 'site-signs-1';
 /** Category of tools that compare versions of a page. Their configuration is not read. */

@@ -12,7 +12,12 @@ export type PlannedReading = {
   readonly dueMs: number;
   /** Calls that one reading takes; more than 0. */
   readonly calls: number;
+  /** Hours between two readings where the source has its own interval. The cadence then only tells what is promised. */
+  readonly intervalHours?: number | undefined;
 };
+
+const intervalHoursOf = ({ intervalHours, cadence }: PlannedReading): number =>
+  intervalHours ?? READ_INTERVAL_HOURS[cadence];
 
 export type ForecastLimits = {
   readonly nowMs: number;
@@ -30,13 +35,17 @@ export type ForecastTurn = {
   readonly isLate: boolean;
 };
 
-export type Forecast = {
+/** Cost of reading everything. */
+export type ForecastCost = {
   /** Calls to read everything once. */
   readonly callsPerRound: number;
   /** Days to read everything once, without a pause. */
   readonly daysPerRound: number;
   /** Share of the calls that the cadences need. Over 1, readings fall behind more and more. */
   readonly load: number;
+};
+
+export type Forecast = ForecastCost & {
   /** Ids that are read too late within `FORECAST_DAYS`, in the order of their first such reading. */
   readonly late: readonly string[];
   readonly turns: readonly ForecastTurn[];
@@ -83,10 +92,11 @@ const chooseCadence = (
   return chosen;
 };
 
-const roundOf = (readings: readonly PlannedReading[], callsPerHour: number) => {
+/** Returns what readings cost at this pace. */
+export const costOf = (readings: readonly PlannedReading[], callsPerHour: number): ForecastCost => {
   const callsPerRound = readings.reduce((sum, { calls }) => sum + calls, 0);
   const callsNeededPerHour = readings.reduce(
-    (sum, { calls, cadence }) => sum + calls / READ_INTERVAL_HOURS[cadence],
+    (sum, reading) => sum + reading.calls / intervalHoursOf(reading),
     0,
   );
   return {
@@ -135,7 +145,7 @@ export const forecast = (readings: readonly PlannedReading[], limits: ForecastLi
     const isLate = promised !== null && timeMs > dueMs + (promised - READ_INTERVAL_HOURS[cadence]) * HOUR_MS;
     if (isLate) late.add(reading.id);
     turns.push({ id: reading.id, startMs, endMs: timeMs, isLate });
-    enqueue(queue, { reading, dueMs: startMs + READ_INTERVAL_HOURS[cadence] * HOUR_MS });
+    enqueue(queue, { reading, dueMs: startMs + intervalHoursOf(reading) * HOUR_MS });
   }
   // A reading without a turn is late too, once its promise has passed.
   for (const [cadence, { items, next }] of queues) {
@@ -145,5 +155,5 @@ export const forecast = (readings: readonly PlannedReading[], limits: ForecastLi
       if (endMs > dueMs + (promised - READ_INTERVAL_HOURS[cadence]) * HOUR_MS) late.add(reading.id);
     }
   }
-  return { ...roundOf(readings, callsPerHour), late: [...late], turns };
+  return { ...costOf(readings, callsPerHour), late: [...late], turns };
 };

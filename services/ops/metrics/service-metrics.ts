@@ -7,8 +7,8 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { ACCOUNT_STATES, readLibraryAccount } from '#application/collecting/library-account.ts';
-import { planArchive } from '#application/collecting/plan-archive.ts';
-import { planStorefronts } from '#application/collecting/plan-targets.ts';
+import { planSources } from '#application/collecting/plan-sources.ts';
+import type { SourcePlan } from '#application/collecting/plan-targets.ts';
 import { countTargets, TARGET_STATES } from '#application/collecting/target-states.ts';
 import { ARCHIVE_STATES, readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { readVerification } from '#application/invariants/verification-record.ts';
@@ -125,15 +125,17 @@ const readMediaArchive = async (gauges: Gauges, { pool }: MetricsDependencies): 
 /** Creates the read of the forecast, which is kept for a while because it goes through all targets. */
 const createRoundReader = () => {
   let readAtMs = Number.NEGATIVE_INFINITY;
-  let rounds: readonly { readonly source: string; readonly daysPerRound: number }[] = [];
+  let plans: readonly SourcePlan[] = [];
   return async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
     const now = new Date();
     if (now.getTime() - readAtMs > ROUNDS_KEPT_MS) {
-      const plans = await Promise.all([planStorefronts(pool, now, 1), planArchive(pool, now)]);
-      rounds = plans.filter((plan) => plan !== null && plan.targets > 0) as typeof rounds;
+      plans = await planSources(pool, now);
       readAtMs = now.getTime();
     }
-    for (const { source, daysPerRound } of rounds) gauges.collectorRoundDays.set({ source }, daysPerRound);
+    for (const { source, daysPerRound, late } of plans) {
+      gauges.collectorRoundDays.set({ source }, daysPerRound);
+      gauges.collectorLate.set({ source }, late.length);
+    }
   };
 };
 

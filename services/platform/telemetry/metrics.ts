@@ -278,6 +278,11 @@ export const SERVICE_METRICS = {
     help: 'Forecast days to read all targets of the source once, with one process and one app.',
     labelNames: ['source'],
   },
+  collectorLate: {
+    name: 'adintel_collector_late_targets',
+    help: 'Targets that the forecast shows as later than their cadence promises, with one process and one app.',
+    labelNames: ['source'],
+  },
   buildProgress: {
     name: 'adintel_projection_build_progress_ratio',
     help: 'Share of the log that a running rebuild of the projection has applied, 0 to 1.',

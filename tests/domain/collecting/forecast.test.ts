@@ -63,6 +63,18 @@ describe('a forecast', () => {
     );
   });
 
+  test('reads a source with its own interval in that interval, and promises what the cadence does', () => {
+    const site = { id: 'site', cadence: 'daily', dueMs: NOW_MS, calls: 6, intervalHours: 720 } as const;
+    const { turns, load, late } = forecast([site], limits(60));
+    expect(turns).toMatchObject([{ id: 'site', startMs: NOW_MS, isLate: false }]);
+    expect(load).toBeCloseTo(6 / 720 / 60, 12);
+    expect(late).toEqual([]);
+    // Twelve hours after it was due, a daily target is late.
+    const [before, after] = [-11, -12].map((hours) => ({ ...site, dueMs: NOW_MS + hours * HOUR_MS }));
+    expect(forecast([before as typeof site], limits(60)).late).toEqual([]);
+    expect(forecast([after as typeof site], limits(60)).late).toEqual(['site']);
+  });
+
   test('never waits while a reading is due', () => {
     fc.assert(
       fc.property(readings, fc.integer({ min: 1, max: 200 }), (list, callsPerHour) => {

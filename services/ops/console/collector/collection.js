@@ -5,6 +5,7 @@ import { count, moment, plural } from '../format.js';
 /** The collection page: targets by state, the forecast, and the targets that do not simply wait. */
 
 const SOURCE_COLUMNS = ['Source', 'Targets', 'Due', 'In flight', 'Overdue', 'Refused', 'Shut', 'Paused'];
+const TASK_COLUMNS = ['Task', 'Leased', 'Done', 'Failed', 'Expired', 'Brands failing', 'Last failure'];
 const TARGET_COLUMNS = ['Target', 'State', 'Due', 'Last scan', 'Last result'];
 const TONES = {
   due: 'plain',
@@ -18,6 +19,9 @@ const TONES = {
 const sourceRow = ({ source, targets, due, in_flight: reading, overdue, refused, shut, paused }) =>
   row(SOURCE_COLUMNS, [source, ...[targets, due, reading, overdue, refused, shut, paused].map(count)]);
 
+const taskRow = ({ type, leased, done, failed, expired, failing, last_reason: reason }) =>
+  row(TASK_COLUMNS, [type, ...[leased, done, failed, expired, failing].map(count), reason ?? '–']);
+
 const stateBadges = (states) =>
   element('span', {}, ...states.flatMap((state) => [badge(state.replace('_', ' '), TONES[state]), ' ']));
 
@@ -30,10 +34,11 @@ const targetRow = (target) =>
     target.paused ?? ([target.outcome, target.detail].filter(Boolean).join(': ') || '–'),
   ]);
 
-const planText = ({ targets, calls_a_round: calls, days_a_round: days, load, late, late_targets: names }) => {
-  const round = `A round of ${plural(targets, 'target')} takes ${plural(calls, 'request')}`;
+const planText = (plan) => {
+  const { source, targets, calls_a_round: calls, days_a_round: days, load, late, late_targets: names } = plan;
+  const round = `${source}: a round of ${plural(targets, 'target')} takes ${plural(Math.ceil(calls), 'request')}`;
   const time = days < 1 ? `${Math.round(days * 24 * 10) / 10} hours` : `${Math.round(days * 10) / 10} days`;
-  const share = `${Math.round(load * 1_000) / 10} % of what one collector can do`;
+  const share = `${Math.round(load * 1_000) / 10} % of the requests that are possible`;
   const missing =
     late === 0 ? 'None will be late.' : `${plural(late, 'target')} will be late: ${names.join(', ')}.`;
   return `${round} and ${time}. The cadences need ${share}. ${missing}`;
@@ -77,7 +82,7 @@ const accountText = ({ state, shut_until: until, usage_percent: usage, token_day
 
 export const show = async ({ main, title, signal }) => {
   title('Collection');
-  const { sources, plan, media, account, targets } = await get('/ops/collection', signal);
+  const { sources, plans, media, account, tasks, targets } = await get('/ops/collection', signal);
   main.append(
     element(
       'p',
@@ -86,12 +91,15 @@ export const show = async ({ main, title, signal }) => {
     ),
   );
   if (media !== null) main.append(...mediaParts(media));
+  if (tasks.length > 0) {
+    main.append(table('Tasks of other collectors, last 24 hours', TASK_COLUMNS, tasks.map(taskRow)));
+  }
   if (sources.length === 0) {
     main.append(element('p', {}, 'The collector has no targets. It runs only where COLLECT_CONTACT is set.'));
     return;
   }
   main.append(table('Targets by state', SOURCE_COLUMNS, sources.map(sourceRow)));
-  if (plan !== null && plan.targets > 0) main.append(element('p', {}, planText(plan)));
+  main.append(...plans.map((plan) => element('p', {}, planText(plan))));
   if (account !== null) main.append(element('p', {}, accountText(account)));
   main.append(
     targets.length === 0

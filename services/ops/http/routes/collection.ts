@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { listTargets } from '#application/collecting/list-targets.ts';
 import { readLibraryAccount } from '#application/collecting/library-account.ts';
-import { planStorefronts } from '#application/collecting/plan-targets.ts';
+import { planRecord, planSources } from '#application/collecting/plan-sources.ts';
 import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { countTargets } from '#application/collecting/target-states.ts';
+import { countTasks } from '#application/collectors/collector-tasks.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { record } from '../reply.ts';
 
@@ -12,8 +13,8 @@ const TARGETS_MAX = 200;
 const LATE_MAX = 20;
 
 /**
- * Registers the read of what the collector and the media archive do: counts by state, the forecast with one collector,
- * the account of the library API, and the targets that are not simply waiting for their time.
+ * Registers the read of what the collector and the media archive do: counts by state, the forecasts with one collector and one app,
+ * the account of the library API, the tasks of third-party collectors, and the targets that do not simply wait.
  */
 export const registerCollectionRoutes = (
   app: FastifyInstance,
@@ -24,11 +25,12 @@ export const registerCollectionRoutes = (
     url: '/ops/collection',
     handler: async (request) => {
       const now = new Date();
-      const [sources, plan, media, account, targets] = await Promise.all([
+      const [sources, plans, media, account, tasks, targets] = await Promise.all([
         countTargets(pool, now),
-        planStorefronts(pool, now, 1),
+        planSources(pool, now),
         readArchiveStatus(pool, now),
         readLibraryAccount(pool, now),
+        countTasks(pool, now),
         listTargets(pool, now, {
           states: ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
           limit: TARGETS_MAX,
@@ -36,19 +38,7 @@ export const registerCollectionRoutes = (
       ]);
       return record(request, {
         sources,
-        plan:
-          plan === null
-            ? null
-            : {
-                source: plan.source,
-                targets: plan.targets,
-                calls_an_hour: plan.callsPerHour,
-                calls_a_round: plan.callsPerRound,
-                days_a_round: plan.daysPerRound,
-                load: plan.load,
-                late: plan.late.length,
-                late_targets: plan.late.slice(0, LATE_MAX),
-              },
+        plans: plans.map((plan) => planRecord(plan, LATE_MAX)),
         media:
           media === null
             ? null
@@ -62,6 +52,7 @@ export const registerCollectionRoutes = (
               },
         // `null` before a token of the official library API is stored.
         account,
+        tasks,
         targets,
       });
     },
