@@ -86,7 +86,8 @@ export const toHistoryRecord = (event: RecordedEvent): HistoryRecord => {
   return {
     workspace_id: workspaceIdOf(event),
     fact_id: event.id,
-    position: event.position.toString(),
+    // A copied event keeps its first position, so that hashes of entries stay unchanged.
+    position: (event.firstPosition ?? event.position).toString(),
     recorded_at: event.recordedAt.toISOString(),
     type: event.type,
     schema_version: metadata.schema_version,

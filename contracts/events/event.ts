@@ -35,6 +35,9 @@ export type RecordedEvent<F extends Event = Event> = F & {
   readonly revision: bigint;
   /** Commit position in `$all`: increasing, not contiguous. */
   readonly position: bigint;
+  /** Commit position at which the event was first recorded. Present only when the log was copied from another. */
+  readonly firstPosition?: bigint;
+  /** When the event was recorded; for a copied event, when it was first recorded. */
   readonly recordedAt: Date;
   readonly id: string;
   readonly metadata: EventMetadata;

@@ -194,6 +194,11 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     HEADERS_TIMEOUT_MS: ['its headers', ENDS_REQUEST],
   },
   'ops/main.ts': { POOL_CLIENTS: POOL },
+  'ops/log/transfer/copy-log.ts': {
+    IN_FLIGHT_MAX_EVENTS: ['events of a copy without an answer', 'reading pauses'],
+    IN_FLIGHT_MAX_APPENDS: ['their appends', 'reading pauses'],
+    IN_FLIGHT_MAX_BYTES: ['their bytes', 'reading pauses'],
+  },
   'ops/metrics/service-metrics.ts': {
     READ_LIMIT_MS: ['the figures of one server for `/metrics`', 'left out'],
   },
@@ -227,6 +232,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'platform/event-store/catch-up-subscription.ts': {
     SILENT_MS: ['a subscription without a word', 'the log is asked; if it went on, a new connection'],
     BUFFER_BYTES_MAX: ['bytes buffered from the log', 'reading pauses'],
+  },
+  'platform/event-store/copy/raw-log.ts': {
+    APPEND_TIMEOUT_MS: [
+      'an append of `ops log copy` or `import`',
+      'repeated 12 times, then the command ends',
+    ],
   },
   'platform/event-store/read-slots.ts': {
     READS_WAITING_MAX: ['reads of streams that wait', 'refused at once: 503; background work is retried'],

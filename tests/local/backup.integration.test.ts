@@ -3,12 +3,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
+import { findOtherLog, OtherLog } from '#platform/process/known-log.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
@@ -30,13 +31,14 @@ import { checksums, untilPassed } from '../stack/read-models.ts';
 
 /**
  * Runs the steps of `deploy/OPERATIONS.md` with the local stack's servers. The log and the vaults are backed up;
- * everything else is lost and rebuilt from them. The local event store keeps its log in a database, which is copied
- * as a whole.
+ * everything else is lost and rebuilt from them.
  */
 const ROOT = join(import.meta.dirname, '../..');
 const VAULT_KEY = Buffer.alloc(32, 6).toString('base64');
 const PERSON = { name: 'Ada Example', email: 'ada@shop.example' };
 const CAUGHT_UP_MS = 60_000;
+/** Columns with positions of the log, which are others in another event store. */
+const POSITIONS = ['position', 'full_at'];
 
 const resources = new AsyncDisposableStack();
 let folder: string;
@@ -46,13 +48,23 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const ops = async (databaseUrl: string, ...words: readonly string[]): Promise<Record<string, unknown>> => {
+type Servers = { readonly databaseUrl: string; readonly eventStoreUrl: string };
+
+const ops = async (
+  { databaseUrl, eventStoreUrl }: Servers,
+  ...words: readonly string[]
+): Promise<Record<string, unknown>> => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['services/ops/cli.ts', '--json', ...words],
     {
       cwd: ROOT,
-      env: { ...inheritedEnvironment(), DATA_DIR: folder, DATABASE_URL: databaseUrl },
+      env: {
+        ...inheritedEnvironment(),
+        DATA_DIR: folder,
+        DATABASE_URL: databaseUrl,
+        EVENT_STORE_URL: eventStoreUrl,
+      },
     },
   );
   return JSON.parse(stdout) as Record<string, unknown>;
@@ -72,7 +84,7 @@ const project = async (databaseUrl: string, eventStoreUrl: string) => {
   const eventStore = openEventStore(eventStoreUrl);
   try {
     await untilPassed(pool, await eventStore.head(), CAUGHT_UP_MS);
-    return await checksums(pool, projections);
+    return await checksums(pool, projections, POSITIONS);
   } finally {
     ending.abort();
     await running;
@@ -137,29 +149,34 @@ test('restores everything from a backup of the log and the vaults', async () => 
   const { workspace_id, member_id, fingerprint, cookie } = await fill(before.url, store.url);
   const wanted = await project(before.url, store.url);
 
+  const lost = { databaseUrl: before.url, eventStoreUrl: store.url };
+
   // Backup: the log first, then the vaults.
-  await store.stop();
-  const copy = `${new URL(log.url).pathname.slice(1)}_copy`;
-  const maintenance = openPool(inject('databaseUrl'), 1);
-  resources.defer(() => maintenance.end());
-  await maintenance.query(`create database ${copy} template ${new URL(log.url).pathname.slice(1)}`);
-  resources.defer(async () => void (await maintenance.query(`drop database ${copy} with (force)`)));
+  const logFile = join(folder, 'log.ndjson.gz');
+  const { events } = await ops(lost, 'log', 'export', logFile);
   const file = join(folder, 'vault.ndjson');
-  expect(await ops(before.url, 'vault', 'backup', file)).toMatchObject({ entries: 7 });
+  expect(await ops(lost, 'vault', 'backup', file)).toMatchObject({ entries: 7 });
   const text = await readFile(file, 'utf8');
   for (const secret of [PERSON.name, 'hush', 'the token itself', cookie]) expect(text).not.toContain(secret);
-  await expect(ops(before.url, 'vault', 'backup', file)).rejects.toThrow('EEXIST');
+  await expect(ops(lost, 'vault', 'backup', file)).rejects.toThrow('EEXIST');
 
-  // Restore into an empty database: the vaults first.
-  const after = await createTestDatabase();
+  // The machine is lost. The backups go into an empty event store and an empty database.
+  await store.stop();
+  const [after, emptyLog] = [await createTestDatabase(), await createTestDatabase()];
   resources.defer(() => after.drop());
-  const copied = new URL(log.url);
-  copied.pathname = `/${copy}`;
-  const restored = await startStore(copied.href);
+  resources.defer(() => emptyLog.drop());
+  const restored = await startStore(emptyLog.url);
   resources.defer(() => restored.stop());
-  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 7, restored: 7 });
-  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 7, restored: 0 });
+  const servers = { databaseUrl: after.url, eventStoreUrl: restored.url };
+  expect(await ops(servers, 'log', 'import', logFile, '--to', restored.url)).toEqual({
+    imported: events,
+    complete: true,
+  });
+  expect(await ops(servers, 'vault', 'restore', file)).toMatchObject({ entries: 7, restored: 7 });
+  expect(await ops(servers, 'vault', 'restore', file)).toMatchObject({ entries: 7, restored: 0 });
+  expect(await findOtherLog(after.url, restored.url)).toBeNull();
   expect(await project(after.url, restored.url)).toEqual(wanted);
+  expect(await findOtherLog(after.url, restored.url)).toBeNull();
 
   const pool = openPool(after.url, 1);
   resources.defer(() => pool.end());
@@ -180,4 +197,12 @@ test('restores everything from a backup of the log and the vaults', async () => 
   expect(refresh).toMatchObject({ grantId: 'grant', scope: 'ads:read' });
   // Access tokens live for an hour and are not part of the backup.
   expect(access).toBeUndefined();
+
+  // The database that was not lost belongs to the old log: no process starts until it has adopted the new one.
+  expect(await findOtherLog(before.url, restored.url)).toBeInstanceOf(OtherLog);
+  const kept = { databaseUrl: before.url, eventStoreUrl: restored.url };
+  const { dropped } = await ops(kept, 'log', 'adopt', '--yes');
+  expect(dropped).toEqual(expect.arrayContaining(['access', 'ads', 'projector', 'run']));
+  expect(await findOtherLog(before.url, restored.url)).toBeNull();
+  expect(await project(before.url, restored.url)).toEqual(wanted);
 });

@@ -5,7 +5,7 @@ import { registerCollectorCommands } from './commands/collectors/collector.ts';
 import { registerDeliveryCommands } from './commands/deliveries.ts';
 import { registerKeyCommands } from './commands/key.ts';
 import { registerMcpCommands } from './commands/mcp.ts';
-import { registerLogCommands } from './commands/log.ts';
+import { registerLogCommands } from './commands/log/log.ts';
 import { registerMemberCommands } from './commands/member.ts';
 import { registerPlanCommands } from './commands/plan.ts';
 import { registerProjectionCommands } from './commands/projections.ts';

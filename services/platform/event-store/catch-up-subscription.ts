@@ -11,6 +11,7 @@ import { upcast } from '#contracts/events/schema-registry.ts';
 import { createWakeSignal } from '../concurrency/wake-signal.ts';
 import { createCheckpointGuard } from './checkpoint-guard.ts';
 import { EventStoreSilent } from './errors.ts';
+import { splitMetadata } from './copy/first-recorded.ts';
 import { approximateBytes } from './event-size.ts';
 
 /** Milliseconds without a word from the server after which a subscription looks whether the log went on without it. */
@@ -22,17 +23,20 @@ export const BUFFER_BYTES_MAX = 16 * 1024 * 1024;
 /** Translates an event of the client, with its data in the current schema version. `position` is 0n for an event that was read from a stream by an old server. */
 export const toRecordedEvent = <F extends Event>(
   event: ResolvedRecordedEvent | AllStreamRecordedEvent,
-): RecordedEvent<F> =>
-  upcast({
+): RecordedEvent<F> => {
+  const { metadata, first } = splitMetadata(event.metadata);
+  return upcast({
     type: event.type,
     data: event.data,
     stream: event.streamId,
     revision: event.revision,
     position: (event as AllStreamRecordedEvent).position?.commit ?? 0n,
-    recordedAt: event.created,
+    ...(first && { firstPosition: BigInt(first.position) }),
+    recordedAt: first ? new Date(first.at) : event.created,
     id: event.id,
-    metadata: event.metadata as unknown as EventMetadata,
+    metadata: metadata as EventMetadata,
   }) as RecordedEvent<F>;
+};
 
 /** An item of a subscription, in the order of the log. */
 export type Followed =

@@ -20,13 +20,21 @@ export class EventStoreBusy extends Error {
 const GRPC_CANCELLED = 1;
 const GRPC_INVALID_ARGUMENT = 3;
 const GRPC_DEADLINE_EXCEEDED = 4;
+const GRPC_PERMISSION_DENIED = 7;
 const GRPC_UNAVAILABLE = 14;
+const GRPC_UNAUTHENTICATED = 16;
 
 /** True for a failed discovery of the cluster's nodes. The package has no type for it. */
 export const isDiscoveryFailure = (error: unknown): boolean => {
   const { message, type, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
   const isUntyped = type === undefined && code === GRPC_UNAVAILABLE;
   return isUntyped || (typeof message === 'string' && message.startsWith('Failed to discover'));
+};
+
+/** True when the server refuses the user: none, a wrong password, or no right to this call. */
+export const isAccessDenied = (error: unknown): boolean => {
+  const { type, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  return type === 'access-denied' || code === GRPC_PERMISSION_DENIED || code === GRPC_UNAUTHENTICATED;
 };
 
 /** Types of the package's errors for a server that is gone, silent, starting, or not the leader. */

@@ -1,5 +1,6 @@
 import { requireSupportedServer, UnsupportedEventStore } from '../event-store/server-version.ts';
 import type { Log } from '../logger.ts';
+import { findOtherLog, type OtherLog } from './known-log.ts';
 import { findMissing, openServerChecks, type ServerUrls } from './readiness.ts';
 import { untilServerAnswers } from '../concurrency/retry.ts';
 
@@ -11,21 +12,27 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Waits until every server that a process needs to start answers. Logs the servers that do not, with the reason.
- * Rejects at once when `signal` is aborted, and when the event store is a release that this service does not work with.
+ * Rejects at once when `signal` is aborted, when the event store is a release that this service does not work with, and
+ * when its log is not the one from which the database was computed.
  */
 export const waitForServers = async (log: Log, signal: AbortSignal, urls: ServerUrls): Promise<void> => {
   await using servers = openServerChecks(urls);
   const names = Object.keys(servers.checks).map((name) => NAMES[name] ?? name);
-  const { EVENT_STORE_URL } = urls;
-  const unsupported = await untilServerAnswers(log, signal, names.join(', '), async () => {
+  const unsuitable = await untilServerAnswers(log, signal, names.join(', '), async () => {
     const missing = await findMissing(servers.checks);
-    if (missing.length === 0) {
-      return EVENT_STORE_URL === undefined ? null : await findUnsupported(EVENT_STORE_URL);
-    }
+    if (missing.length === 0) return await findUnsuitable(urls);
     throw new Error(missing.map(({ what, why }) => `${NAMES[what] ?? what}: ${why}`).join('; '));
   });
-  if (unsupported) throw unsupported;
+  if (unsuitable) throw unsuitable;
 };
+
+const findUnsuitable = async ({
+  DATABASE_URL,
+  EVENT_STORE_URL,
+}: ServerUrls): Promise<UnsupportedEventStore | OtherLog | null> =>
+  EVENT_STORE_URL === undefined
+    ? null
+    : ((await findUnsupported(EVENT_STORE_URL)) ?? (await findOtherLog(DATABASE_URL, EVENT_STORE_URL)));
 
 const findUnsupported = async (url: string): Promise<UnsupportedEventStore | null> => {
   try {

@@ -5,8 +5,8 @@ import type { Database } from '#platform/postgres/pool.ts';
 const STORE_MS = 1_000;
 
 /**
- * Counts the events of the log by stream category, from which lag in events is computed. One process counts.
- * It uses the batches that its projections read, or reads the log on its own if these are far behind.
+ * Counts the events of the log by stream category, from which lag in events is computed, and notes the newest one, by which
+ * processes know the log again (`run.known_event`). One process counts. It uses the batches that its projections read, or reads the log on its own if these are far behind.
  */
 export type EventCounter = {
   /** Every event up to this position is counted. */
@@ -23,11 +23,13 @@ export const openEventCounter = async (database: Database): Promise<EventCounter
   let storedAtMs = 0;
   let storing: Promise<void> = Promise.resolve();
   let counts = new Map<string, number>();
+  let newest: RecordedEvent | null = null;
 
   const storeCounts = async (now: boolean): Promise<void> => {
     if (position === stored || (!now && performance.now() - storedAtMs < STORE_MS)) return;
     const counted = counts;
     const upTo = position;
+    const known = newest;
     counts = new Map();
     storedAtMs = performance.now();
     // One statement moves counts and position together, and only from where this process left them.
@@ -40,9 +42,13 @@ export const openEventCounter = async (database: Database): Promise<EventCounter
          insert into projector.log_count as c (category, facts)
          select category, facts from unnest($3::text[], $4::bigint[]) i(category, facts), moved
          on conflict (category) do update set facts = c.facts + excluded.facts
+       ), known as (
+         insert into run.known_event as k (position, event_id)
+         select $5::bigint, $6::uuid from moved where $5::bigint is not null
+         on conflict (is_only) do update set position = excluded.position, event_id = excluded.event_id
        )
        select 1 from moved`,
-      [upTo, stored, [...counted.keys()], [...counted.values()]],
+      [upTo, stored, [...counted.keys()], [...counted.values()], known?.position ?? null, known?.id ?? null],
     );
     if (moved.length === 0) throw new Error('another process counts the events of the log');
     stored = upTo;
@@ -56,6 +62,7 @@ export const openEventCounter = async (database: Database): Promise<EventCounter
         if (event.position <= position) continue;
         const category = event.stream.slice(0, event.stream.indexOf('-') + 1);
         counts.set(category, (counts.get(category) ?? 0) + 1);
+        newest = event;
       }
       position = upTo;
     },

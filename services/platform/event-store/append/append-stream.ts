@@ -36,6 +36,8 @@ export type AppendRequest = {
   readonly stream: string;
   readonly expected: Expected;
   readonly events: readonly EncodedEvent[];
+  /** Time by which the server must begin the append. Default: 10 s from now, or later if the answer may take longer. */
+  readonly deadline?: Date;
 };
 
 export type AppendStream = AsyncDisposable & {
@@ -191,14 +193,14 @@ export const openAppendStream = (url: string): AppendStream => {
   };
 
   return {
-    append: ({ stream, expected, events }, withinMs) => {
+    append: ({ stream, expected, events, deadline }, withinMs) => {
       if (isClosed) return Promise.reject(new EventStoreBusy('it is being closed'));
       if (waiting.length >= WAITING_MAX) {
         return Promise.reject(new EventStoreBusy(`${WAITING_MAX} appends wait for it`));
       }
       const correlation = randomUUID();
-      const deadline = new Date(Date.now() + Math.max(withinMs, SERVER_DEADLINE_MS));
-      const message = encodeAppend(correlation, stream, expected, events, deadline);
+      const beginBy = deadline ?? new Date(Date.now() + Math.max(withinMs, SERVER_DEADLINE_MS));
+      const message = encodeAppend(correlation, stream, expected, events, beginBy);
       return new Promise((resolve, reject) => {
         const settle = (outcome: Recorded | Error): void =>
           isRecorded(outcome) ? resolve(outcome) : reject(outcome);

@@ -32,3 +32,11 @@ create table if not exists run.progress (
   epoch bigint not null,
   primary key (kind, part)
 );
+
+-- The newest event that the projector has seen. A process that finds another event, or none, at its position does not
+-- start: the log is not the one from which the read models were computed.
+create table if not exists run.known_event (
+  is_only boolean primary key default true check (is_only),
+  position bigint not null,
+  event_id uuid not null
+);

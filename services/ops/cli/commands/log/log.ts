@@ -12,7 +12,11 @@ import {
 } from '#services/ops/log/search.ts';
 import { isJson, onOneLine } from '#platform/command-line/output.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
-import { withOpsDependencies } from '../dependencies.ts';
+import { withOpsDependencies } from '../../dependencies.ts';
+import { addAdoptCommand } from './adopt.ts';
+import { addCompareCommand } from './compare.ts';
+import { addCopyCommands } from './copy.ts';
+import { untilInterrupted } from './reports.ts';
 
 /** Progress interval of a search, in events read. */
 const PROGRESS_EVERY_EVENTS = 50_000;
@@ -29,12 +33,6 @@ const print = (command: Command, event: RecordedEvent): void => {
   const { recorded_at, type, stream, revision, metadata } = eventFields(event);
   if (isJson(command)) return console.log(JSON.stringify(eventFields(event)));
   console.log(onOneLine([recorded_at, type, `${stream} ${revision}`, metadata.$correlationId].join('  ')));
-};
-
-const untilInterrupted = (): AbortSignal => {
-  const ending = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
-  return ending.signal;
 };
 
 const find = async (options: object, command: Command): Promise<void> => {
@@ -80,9 +78,9 @@ const withFilters = (command: Command): Command =>
     .option('--type <type>', 'event type, such as BrandTracked')
     .option('--correlation <id>', 'x-request-id of the request that caused the events');
 
-/** `ops log tail|find|show` */
+/** `ops log tail|find|show`, and the transfers of whole logs. */
 export const registerLogCommands = (program: Command): void => {
-  const log = program.command('log').description('read the event log');
+  const log = program.command('log').description('read, copy, compare and back up the event log');
   withFilters(log.command('tail').description('print new events until Ctrl-C')).action(tail);
   withFilters(
     log.command('find').description('find events in log order; without --stream the whole log is read'),
@@ -97,4 +95,7 @@ export const registerLogCommands = (program: Command): void => {
     .argument('<stream>', 'stream name')
     .argument('[revision]', 'revision in the stream (default: the last event)')
     .action(show);
+  addCopyCommands(log);
+  addCompareCommand(log);
+  addAdoptCommand(log);
 };

@@ -1,0 +1,175 @@
+import { Refusal } from '#contracts/errors.ts';
+import { pause } from '#platform/clock.ts';
+import { sizeOf } from '#platform/event-store/append/encode-events.ts';
+import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
+import { isConnectionFault } from '#platform/event-store/errors.ts';
+import type { LogSource } from './log-source.ts';
+import { markedCopy, nameOf } from './portable-event.ts';
+import { readTail } from './target-tail.ts';
+
+/** Copies a log event by event, in order. */
+
+/** Limits of one append, and of all appends on their way: fewer events than the tail of the target has. */
+const APPEND_MAX_EVENTS = 256;
+const APPEND_MAX_BYTES = 800_000;
+const IN_FLIGHT_MAX_EVENTS = 2_048;
+const IN_FLIGHT_MAX_APPENDS = 64;
+const IN_FLIGHT_MAX_BYTES = 16 * 1024 * 1024;
+/** Connection faults in a row, without an event copied between them, after which a copy gives up. */
+const FAULTS_MAX = 12;
+const FAULT_PAUSE_MS = 500;
+
+export type CopyProgress = {
+  /** Events copied by this run. */
+  readonly copied: number;
+  /** Share of the work that is done, from 0 to 1; `null` when unknown. */
+  readonly share: number | null;
+};
+
+type Batch = { readonly events: readonly RawEvent[]; readonly bytes: number };
+
+const isNext = (last: RawEvent | undefined, next: RawEvent): boolean =>
+  last !== undefined && last.stream === next.stream && last.revision + 1n === next.revision;
+
+/** Joins events that are neighbours in the log and in their stream, so that each append keeps the order of the log. */
+async function* batchesOf(events: AsyncIterable<RawEvent>): AsyncGenerator<Batch> {
+  let batch: RawEvent[] = [];
+  let bytes = 0;
+  for await (const event of events) {
+    const size = sizeOf(event);
+    const fits = batch.length < APPEND_MAX_EVENTS && bytes + size <= APPEND_MAX_BYTES;
+    if (batch.length > 0 && !(fits && isNext(batch.at(-1), event))) {
+      yield { events: batch, bytes };
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(event);
+    bytes += size;
+  }
+  if (batch.length > 0) yield { events: batch, bytes };
+}
+
+/** Describes why the target did not take an event. Errors that a repetition may heal stay unchanged. */
+const describeFailure = (error: unknown, event: RawEvent): Error => {
+  const { type } = error as { type?: unknown };
+  if (type === 'maximum-append-size-exceeded') {
+    return new Refusal(
+      'invalid_input',
+      `${nameOf(event)} has ${sizeOf(event)} bytes, more than the target takes in one append. Raise MaxAppendSize of ` +
+        'the target (EVENTSTORE_MAX_APPEND_SIZE), restart it and repeat the command: it continues from here.',
+    );
+  }
+  if (type === 'wrong-expected-version' || type === 'stream-deleted') {
+    return new Refusal(
+      'invalid_input',
+      `The target did not take ${nameOf(event)}: its stream does not end right before this event. Either something ` +
+        'else writes to the target, or a scavenge removed older events of this stream from the log that is copied. ' +
+        'Copy into an empty event store to which nothing else writes, from a log that was not scavenged.',
+    );
+  }
+  return error as Error;
+};
+
+/** Sends appends, a limited number at a time. */
+const createSender = (target: RawLog, onCopied: (events: readonly RawEvent[]) => void) => {
+  const open = new Set<Promise<void>>();
+  let events = 0;
+  let bytes = 0;
+  const state: { failure?: Error } = {};
+  const isFullFor = (batch: Batch): boolean =>
+    open.size > 0 &&
+    (open.size >= IN_FLIGHT_MAX_APPENDS ||
+      events + batch.events.length > IN_FLIGHT_MAX_EVENTS ||
+      bytes + batch.bytes > IN_FLIGHT_MAX_BYTES);
+  const sendNow = (batch: Batch, first: RawEvent): void => {
+    events += batch.events.length;
+    bytes += batch.bytes;
+    const sending = target.append(first.stream, first.revision, batch.events.map(markedCopy)).then(
+      () => onCopied(batch.events),
+      (error: unknown) => {
+        state.failure ??= describeFailure(error, first);
+      },
+    );
+    const done = sending.finally(() => {
+      events -= batch.events.length;
+      bytes -= batch.bytes;
+      open.delete(done);
+    });
+    open.add(done);
+  };
+  return {
+    /** Waits for room and sends. Returns false after a failure. */
+    send: async (batch: Batch): Promise<boolean> => {
+      while (!state.failure && isFullFor(batch)) await Promise.race(open);
+      const [first] = batch.events;
+      if (state.failure || !first) return false;
+      sendNow(batch, first);
+      return true;
+    },
+    /** Waits for all answers. Throws the first failure. */
+    finish: async (): Promise<void> => {
+      await Promise.all(open);
+      if (state.failure) throw state.failure;
+    },
+  };
+};
+
+const refuseTombstone = (event: RawEvent): void => {
+  if (event.type !== '$streamDeleted') return;
+  throw new Refusal(
+    'invalid_input',
+    `The stream ${event.stream} was deleted for good (tombstone), which a copy cannot keep. This service deletes no ` +
+      'streams: find out who did.',
+  );
+};
+
+/** Copies until the source ends or the signal aborts. */
+const copyOnce = async (
+  source: LogSource,
+  target: RawLog,
+  onCopied: (events: readonly RawEvent[]) => void,
+  signal: AbortSignal,
+): Promise<void> => {
+  const sender = createSender(target, onCopied);
+  try {
+    for await (const batch of batchesOf(source.after(await readTail(target)))) {
+      for (const event of batch.events) refuseTombstone(event);
+      if (signal.aborted || !(await sender.send(batch))) break;
+    }
+  } catch (error) {
+    // The failure of an append comes first: it is the older one.
+    await sender.finish();
+    throw error;
+  }
+  await sender.finish();
+};
+
+/**
+ * Copies every event that the target lacks, and returns their number. Continues after lost connections. A copy that ended
+ * at any point is continued by the next one. Throws `Refusal` when the target holds something else.
+ */
+export const copyLog = async (
+  source: LogSource,
+  target: RawLog,
+  onProgress: (progress: CopyProgress) => void,
+  signal: AbortSignal,
+): Promise<number> => {
+  let copied = 0;
+  let faults = 0;
+  const onCopied = (events: readonly RawEvent[]): void => {
+    copied += events.length;
+    faults = 0;
+    const newest = events.at(-1);
+    onProgress({ copied, share: newest ? source.shareDone(newest) : null });
+  };
+  for (;;) {
+    try {
+      await copyOnce(source, target, onCopied, signal);
+      return copied;
+    } catch (error) {
+      faults += 1;
+      if (!isConnectionFault(error) || faults >= FAULTS_MAX || signal.aborted) throw error;
+      await pause(FAULT_PAUSE_MS * faults, signal);
+    }
+  }
+};

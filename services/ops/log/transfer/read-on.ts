@@ -1,0 +1,27 @@
+import { pause } from '#platform/clock.ts';
+import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
+import { isConnectionFault } from '#platform/event-store/errors.ts';
+
+/** Connection faults in a row, without an event between them, after which a read gives up. */
+const FAULTS_MAX = 12;
+const FAULT_PAUSE_MS = 500;
+
+/** Reads a log to its present end, and continues after lost connections. */
+export async function* readOn(log: RawLog, after: bigint | null): AsyncGenerator<RawEvent> {
+  let reached = after;
+  let faults = 0;
+  for (;;) {
+    try {
+      for await (const event of log.forwards(reached)) {
+        yield event;
+        reached = event.position;
+        faults = 0;
+      }
+      return;
+    } catch (error) {
+      faults += 1;
+      if (!isConnectionFault(error) || faults >= FAULTS_MAX) throw error;
+      await pause(FAULT_PAUSE_MS * faults);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { pause } from '../clock.ts';
+import { openRawLog, type RawEvent } from '../event-store/copy/raw-log.ts';
+import { isConnectionFault } from '../event-store/errors.ts';
+import { openPool } from '../postgres/pool.ts';
+
+/** Tells whether a database was computed from the log of an event store, by an event that the projector noted. */
+
+/** Looks before an event counts as missing: a follower of a cluster may be late. */
+const LOOKS = 3;
+const LOOK_PAUSE_MS = 1_000;
+/** SQLSTATE of a missing table and of a missing schema. */
+const MISSING = new Set(['42P01', '3F000']);
+
+type Noted = { readonly position: string; readonly event_id: string };
+
+/** Thrown when the read models were computed from another log, or from later events than this log has. */
+export class OtherLog extends Error {
+  constructor({ position, event_id: id }: Noted) {
+    super(
+      `The log of EVENT_STORE_URL does not have the event ${id} at position ${position}, from which the read models of ` +
+        'DATABASE_URL were computed: it is another log, a copy, or an older backup. If this log is the right one, stop all ' +
+        'processes, run `npm run ops -- log adopt --yes`, and start them again: the read models are then computed from it.',
+    );
+    this.name = 'OtherLog';
+  }
+}
+
+const readNoted = async (databaseUrl: string): Promise<Noted | null> => {
+  const pool = openPool(databaseUrl, 1);
+  try {
+    const { rows } = await pool.query<Noted>('select position::text, event_id::text from run.known_event');
+    return rows[0] ?? null;
+  } catch (error) {
+    if (MISSING.has((error as { code?: string }).code ?? '')) return null;
+    throw error;
+  } finally {
+    await pool.end();
+  }
+};
+
+/** Returns the error for a database that was computed from another log; `null` for the right log or an empty database. */
+export const findOtherLog = async (databaseUrl: string, eventStoreUrl: string): Promise<OtherLog | null> => {
+  const noted = await readNoted(databaseUrl);
+  if (!noted) return null;
+  await using log = openRawLog(eventStoreUrl);
+  for (let look = 1; ; look += 1) {
+    let found: RawEvent | null = null;
+    try {
+      found = await log.at(BigInt(noted.position));
+    } catch (error) {
+      // A server refuses a position at which no event stands.
+      if (isConnectionFault(error)) throw error;
+    }
+    if (found?.id === noted.event_id) return null;
+    if (found || look === LOOKS) return new OtherLog(noted);
+    await pause(LOOK_PAUSE_MS);
+  }
+};
