@@ -127,6 +127,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       MANY_DIGESTS_COMPARED: 1_000,
     }),
   },
+  endpoints: {
+    about: '100,000 due deliveries of one endpoint next to 100 endpoints with ten; without a seed',
+    files: ['tests/delivery/endpoints/endpoints.integration.test.ts'],
+    settings: (_seed, factor) => ({ ENDPOINTS_DELIVERIES: 100_000 * factor, ENDPOINTS_SMALL: 100 }),
+  },
   'server-faults': {
     about: 'servers that are mute, cut, half-open or slow, with the limits of time; without a seed',
     files: [

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
+import type { ClaimedDelivery, EndpointPlaces } from '#application/delivery-outbox/claim.ts';
 
 /**
  * Maximum deliveries being sent at once by this process. Each endpoint has a small share of these slots, and a
@@ -20,7 +20,7 @@ export const IN_FLIGHT_OF_WORKSPACE_MAX = 128;
  * Maximum queued deliveries per endpoint, and per failing endpoint. Further ones stay in Postgres until there is
  * capacity.
  */
-const WAITING_PER_ENDPOINT = 512;
+export const WAITING_PER_ENDPOINT = 512;
 const WAITING_OF_FAILING = 16;
 /**
  * Maximum queued deliveries of one endpoint that count as load, so that an endpoint that hangs does not stop
@@ -58,6 +58,8 @@ export type EndpointQueueOptions = {
 };
 
 export type EndpointQueues = {
+  /** Returns the places for further deliveries at each endpoint that has a queue. Claim no more than these. */
+  places(): readonly EndpointPlaces[];
   /** Returns the deliveries that were not accepted; release their claims, then call `gaveBack`. */
   offer(deliveries: readonly ClaimedDelivery[]): readonly ClaimedDelivery[];
   /** Marks endpoints with more due deliveries in Postgres. `hasCapacity` is called once they can accept more. */
@@ -182,6 +184,11 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
   };
 
   return {
+    places: () =>
+      [...queues.values()].map((queue) => ({
+        endpoint: queue.endpoint,
+        places: Math.max(0, capacityOf(queue.endpoint) - waitingCount(queue)),
+      })),
     offer: (deliveries) => {
       const refused: ClaimedDelivery[] = [];
       for (const delivery of deliveries) {
@@ -191,7 +198,7 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
           queue = { endpoint, first: [], retries: [], inFlight: 0, overflowed: false, blockedIn: null };
           queues.set(endpoint, queue);
         }
-        if (waitingCount(queue) >= capacityOf(endpoint)) {
+        if (waitingCount(queue) >= WAITING_PER_ENDPOINT) {
           refused.push(delivery);
           continue;
         }

@@ -7,6 +7,7 @@ import { createDeliveryTables } from '#application/delivery-outbox/schema/create
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
+import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
@@ -17,11 +18,11 @@ import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { consumeDue } from './consume-jobs.ts';
-import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
 import { runLeaderTasks } from './leader-tasks.ts';
 import { openRecipients } from './recipients.ts';
 import { openSenders } from './send.ts';
 import { DeliverySettings } from './settings.ts';
+import { sweepEndpoints } from './sweep-endpoints.ts';
 import { tracedSend } from './traced-send.ts';
 import { openWorker } from './worker.ts';
 
@@ -40,7 +41,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
   });
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
-  await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
+  await waitForServers(log, signal, { DATABASE_URL });
   const vaults = await untilServerAnswers(log, signal, 'Postgres', async () => {
     await createDeliveryTables(pool);
     return {
@@ -48,10 +49,14 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
       secrets: await openSecretVault(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND),
     };
   });
-  const nats = resources.use(
-    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'delivery')),
-  );
-  await untilServerAnswers(log, signal, 'NATS', () => ensureDeliveryConsumer(nats));
+  // Retries without a limit and does not block the start: without NATS, sweeps of the tables find what is due.
+  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'delivery'));
+  nats.catch(() => undefined);
+  resources.defer(async () => {
+    // A connection attempt that is still pending is abandoned: it ends with the process.
+    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
+    await opened?.[Symbol.asyncDispose]();
+  });
   const egress = resources.use(
     openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK, ownAddresses: EGRESS_OWN_ADDRESSES }),
   );
@@ -83,14 +88,27 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     pool,
     databaseUrl: DATABASE_URL,
     eventStore,
-    nats,
     clock,
     log,
     signal,
-    overflowed: () => worker.overflowed(),
+    publish: (deliveryIds) => {
+      if (deliveryIds.length === 0) return;
+      void nats
+        .then((opened) => notifyDue(opened, deliveryIds))
+        .catch((error: unknown) =>
+          log.warn({ err: error }, 'delivery notification failed; left to the sweep'),
+        );
+    },
   });
   resources.defer(() => leaderTasks);
-  const consuming = consumeDue(nats, worker, log, signal);
+  const sweeping = sweepEndpoints(worker, log, signal);
+  resources.defer(() => sweeping);
+  let consuming: Promise<void> | undefined;
+  const consume = async (): Promise<void> => {
+    const opened = await nats;
+    consuming = consumeDue(opened, worker, log, signal);
+  };
+  consume().catch(() => undefined);
   resources.defer(() => consuming);
   operatorPort.started();
   log.info({ mail: settings.SMTP_URL === undefined ? settings.MAIL_DIR : 'smtp' }, 'delivery worker started');

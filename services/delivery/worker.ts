@@ -3,22 +3,28 @@ import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import {
   claim,
   CLAIM_EXTEND_MS,
+  type Claimant,
+  claimOfEndpoints,
   type ClaimedDelivery,
   extendClaims,
+  type EndpointPlaces,
   putOffClaim,
   releaseClaims,
 } from '#application/delivery-outbox/claim.ts';
-import { dueOfEndpoint } from '#application/delivery-outbox/due.ts';
+import { dueEndpoints } from '#application/delivery-outbox/due.ts';
 import type { Log } from '#platform/logger.ts';
 import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { HELD_MAX, LOAD_MAX, createEndpointQueues } from './endpoint-queues.ts';
+import { createEndpointQueues, HELD_MAX, LOAD_MAX, WAITING_PER_ENDPOINT } from './endpoint-queues.ts';
 import { afterAttempt } from './retry-schedule.ts';
 import type { Send } from './send.ts';
 import { createAttemptWriter } from './attempt-writer.ts';
 
 /** Shutdown timeout for sends in flight. What is unfinished then is sent again when its lease has expired. */
 const CLOSE_LIMIT_MS = 4_000;
+
+/** Maximum deliveries of one endpoint that a sweep claims. The others follow when these are sent. */
+const SWEPT_PER_ENDPOINT = 64;
 
 export type WorkerOptions = {
   readonly pool: Database;
@@ -36,6 +42,12 @@ export type Worker = {
    * sent.
    */
   take(deliveryIds: readonly string[]): Promise<void>;
+  /**
+   * Claims and queues due deliveries from the tables: of each endpoint as many as there are places, so that one with very
+   * many delays no other. Ends when all endpoints had their turn, or when the worker is full; the next sweep continues
+   * there. Returns how many were claimed.
+   */
+  sweep(): Promise<number>;
   /** Resolves when the worker can take more. */
   hasCapacity(): Promise<void>;
   /** Returns the endpoints with more due deliveries than this worker can queue. */
@@ -93,12 +105,53 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     }
   };
 
-  const refill = async (endpoint: string, capacity: number): Promise<void> => {
+  const claimant = (): Claimant => ({
+    workerId,
+    now: clock.now(),
+    unreadable: (delivery_id, error) =>
+      log.error({ err: error, delivery_id }, 'delivery unreadable; postponed'),
+  });
+  const isFull = (): boolean => queues.load() >= LOAD_MAX || held.size >= HELD_MAX;
+
+  /** Queues claimed deliveries. An endpoint whose places are used up is refilled once its queue is empty. */
+  const queueClaimed = async (
+    claimed: readonly ClaimedDelivery[],
+    placesAt: (endpoint: string) => number,
+  ): Promise<void> => {
+    const since = performance.now();
+    const added = claimed.filter(({ deliveryId }) => !held.has(deliveryId));
+    for (const { deliveryId } of added) held.set(deliveryId, since);
+    const refused = queues.offer(added);
+    if (refused.length > 0) {
+      const ids = refused.map(({ deliveryId }) => deliveryId);
+      release(ids);
+      await releaseClaims(pool, workerId, ids);
+    }
+    const counts = new Map<string, number>();
+    for (const { endpoint } of claimed) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+    const more = [...counts].filter(([endpoint, count]) => count >= placesAt(endpoint));
+    // Only after the release can a worker with places claim them.
+    queues.gaveBack(new Set([...more.map(([endpoint]) => endpoint), ...refused.map((one) => one.endpoint)]));
+  };
+
+  const claimEndpoints = async (wanted: readonly EndpointPlaces[]): Promise<number> => {
+    if (ending.signal.aborted) return 0;
+    const claimed = await claimOfEndpoints(pool, claimant(), wanted, HELD_MAX - held.size);
+    const places = new Map(wanted.map((one) => [one.endpoint, one.places]));
+    await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? 0);
+    return claimed.length;
+  };
+
+  const refilling = new Set<string>();
+  const refill = async (endpoint: string, places: number): Promise<void> => {
+    refilling.add(endpoint);
     try {
-      await take(await dueOfEndpoint(pool, endpoint, clock.now(), capacity));
+      await claimEndpoints([{ endpoint, places }]);
     } catch (error) {
       log.warn({ err: error }, 'endpoint queue refill failed');
     }
+    refilling.delete(endpoint);
+    released.notify();
   };
   const queues = createEndpointQueues({
     attempt,
@@ -108,18 +161,31 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   const take = async (deliveryIds: readonly string[]): Promise<void> => {
     const unclaimed = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
     if (unclaimed.length === 0 || ending.signal.aborted) return;
-    const claimed = await claim(pool, workerId, unclaimed, clock.now(), (delivery_id, error) =>
-      log.error({ err: error, delivery_id }, 'delivery unreadable; postponed'),
-    );
-    const since = performance.now();
-    for (const { deliveryId } of claimed) held.set(deliveryId, since);
-    const refused = queues.offer(claimed);
-    if (refused.length === 0) return;
-    const ids = refused.map(({ deliveryId }) => deliveryId);
-    release(ids);
-    await releaseClaims(pool, workerId, ids);
-    // Only after the release can a worker with capacity claim them.
-    queues.gaveBack(new Set(refused.map(({ endpoint }) => endpoint)));
+    const wanted = queues.places();
+    const options = { wanted, otherPlaces: WAITING_PER_ENDPOINT };
+    const claimed = await claim(pool, claimant(), unclaimed, options);
+    const places = new Map(wanted.map((one) => [one.endpoint, one.places]));
+    await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? WAITING_PER_ENDPOINT);
+  };
+
+  /** Cursor of the sweep: the endpoint after which it continues. */
+  let swept = '';
+  const sweep = async (): Promise<number> => {
+    let count = 0;
+    while (!isFull() && !ending.signal.aborted) {
+      const { endpoints, next } = await dueEndpoints(pool, clock.now(), swept);
+      const places = new Map(queues.places().map((one) => [one.endpoint, one.places]));
+      const wanted = endpoints
+        .map((endpoint) => ({
+          endpoint,
+          places: Math.min(SWEPT_PER_ENDPOINT, places.get(endpoint) ?? SWEPT_PER_ENDPOINT),
+        }))
+        .filter((one) => one.places > 0);
+      count += await claimEndpoints(wanted);
+      swept = next ?? '';
+      if (next === null) break;
+    }
+    return count;
   };
 
   const extend = async (): Promise<void> => {
@@ -139,13 +205,13 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
 
   return {
     take,
+    sweep,
     hasCapacity: async () => {
-      const isFull = (): boolean => queues.load() >= LOAD_MAX || held.size >= HELD_MAX;
       while (isFull() && !ending.signal.aborted) await released.next();
     },
     overflowed: () => queues.overflowed(),
     idle: async () => {
-      while (held.size > 0) await released.next();
+      while (held.size > 0 || refilling.size > 0) await released.next();
     },
     close: async () => {
       clearInterval(extending);

@@ -59,7 +59,7 @@ export type Receivers = AsyncDisposable & {
 };
 
 const take =
-  (received: Received[], behaviours: Map<string, readonly Behaviour[]>) =>
+  (received: Received[], behaviours: Map<string, readonly Behaviour[]>, counts = new Map<string, number>()) =>
   (request: IncomingMessage, response: ServerResponse): void => {
     const chunks: Buffer[] = [];
     request.on('error', () => undefined);
@@ -67,7 +67,8 @@ const take =
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const path = request.url ?? '';
-      const nth = received.filter((one) => one.path === path).length;
+      const nth = counts.get(path) ?? 0;
+      counts.set(path, nth + 1);
       const headers = request.headers as Record<string, string>;
       received.push({ path, headers, body: Buffer.concat(chunks), atMs: performance.now() });
       const responses = behaviours.get(path) ?? [answers(204)];

@@ -7,7 +7,6 @@ import { openChatChannel } from '#platform/channels/chat.ts';
 import { type EmailSettings, openEmailChannel } from '#platform/channels/email.ts';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import type { Clock } from '#platform/clock.ts';
-import { dueDeliveries } from '#application/delivery-outbox/due.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
@@ -21,7 +20,7 @@ import { createTestDatabase, createTestEventStore } from '#tests/stack/database.
 import { type Rule, SECRET } from './new-delivery.ts';
 
 const POOL_CLIENTS = 6;
-const DUE_MAX = 10_000;
+const SWEPT_AFTER_MS = 2_000;
 
 /** A clock that advances only through `move`. */
 export type TestClock = Clock & { move(ms: number): void };
@@ -119,14 +118,9 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
       await inTransaction(pool, (client) => enqueue(client, deliveries));
     },
     sendDue: async (worker) => {
-      // Skips the time in which the process that queued a delivery publishes it itself.
-      clock.move(2_000);
-      for (;;) {
-        const due = await dueDeliveries(pool, clock.now(), DUE_MAX);
-        if (due.length === 0) return;
-        await worker.take(due);
-        await worker.idle();
-      }
+      // Time passes until a sweep comes, as in a process.
+      clock.move(SWEPT_AFTER_MS);
+      while ((await worker.sweep()) > 0) await worker.idle();
     },
     row: async (deliveryId) =>
       (await rows('select * from delivery.overview where delivery_id = $1', [deliveryId]))[0] ?? {},

@@ -36,15 +36,50 @@ type Row = {
   readonly payload: string;
 };
 
-const CLAIM = `
-  with taken as (
-    update delivery.due
-    set taken_by = $2, taken_until = $3::timestamptz + interval '${CLAIM_LEASE_MS} milliseconds'
-    where delivery_id = any($1::uuid[]) and next_attempt_at <= $3 and (taken_until is null or taken_until <= $3)
-    returning delivery_id, endpoint, attempts, attempts_before
-  )
+/** An endpoint, and the number of deliveries that the worker has places for. */
+export type EndpointPlaces = { readonly endpoint: string; readonly places: number };
+
+/** Rows that are due and that no worker holds. */
+const IS_FREE = 'u.next_attempt_at <= $3 and (u.taken_until is null or u.taken_until <= $3)';
+const TAKE = `
+  update delivery.due u
+  set taken_by = $2, taken_until = $3::timestamptz + interval '${CLAIM_LEASE_MS} milliseconds'
+  from chosen c
+  where u.delivery_id = c.delivery_id and ${IS_FREE}
+  returning u.delivery_id, u.endpoint, u.attempts, u.attempts_before`;
+const TAKEN_WITH_CONTENT = `
   select taken.*, workspace_id, alert_id, kind, target, payload
   from taken join delivery.delivery using (delivery_id)`;
+
+/** Claims deliveries by id. `$6`: places at endpoints that are not listed. */
+const CLAIM = `
+  with room as (
+    select * from unnest($4::text[], $5::int[]) as l (endpoint, places)
+  ), candidate as (
+    select u.delivery_id, coalesce(l.places, $6) as places,
+      row_number() over (partition by u.endpoint order by u.next_attempt_at, u.delivery_id) as place
+    from delivery.due u left join room l using (endpoint)
+    where u.delivery_id = any($1::uuid[]) and ${IS_FREE}
+  ), chosen as (
+    select delivery_id from candidate where place <= places
+  ), taken as (${TAKE})
+  ${TAKEN_WITH_CONTENT}`;
+
+/** Claims the oldest due deliveries of each endpoint. Another worker that does the same takes other rows. */
+const CLAIM_OF_ENDPOINTS = `
+  with room as (
+    select * from unnest($1::text[], $4::int[]) as l (endpoint, places)
+  ), chosen as (
+    select found.delivery_id from room l cross join lateral (
+      select u.delivery_id from delivery.due u
+      where u.endpoint = l.endpoint and ${IS_FREE}
+      order by u.next_attempt_at
+      limit l.places
+      for update skip locked
+    ) found
+    limit $5
+  ), taken as (${TAKE})
+  ${TAKEN_WITH_CONTENT}`;
 
 const claimedOf = (row: Row): ClaimedDelivery => ({
   deliveryId: row.delivery_id,
@@ -58,21 +93,19 @@ const claimedOf = (row: Row): ClaimedDelivery => ({
   payload: Buffer.from(row.payload, 'utf8'),
 });
 
-/**
- * Claims the deliveries that are due and not leased to another worker. The others are finished, postponed or being
- * sent. A delivery that cannot be parsed (for example after a rollback to an older version) must not block the rest:
- * it is reported to `unreadable` and is due again when its lease expires.
- */
-export const claim = async (
-  pool: Database,
-  workerId: string,
-  deliveryIds: readonly string[],
-  now: Date,
-  unreadable: (deliveryId: string, error: unknown) => void,
-): Promise<readonly ClaimedDelivery[]> => {
-  const values = [deliveryIds, workerId, now.toISOString()];
-  const { rows } = await pool.query<Row>({ name: 'claim deliveries', text: CLAIM, values });
-  return rows.flatMap((row) => {
+/** A worker, and what it reports. */
+export type Claimant = {
+  readonly workerId: string;
+  readonly now: Date;
+  /**
+   * Called for a delivery that cannot be parsed, for example after a rollback to an older version. It must not block the
+   * rest, and is due again when its lease expires.
+   */
+  readonly unreadable: (deliveryId: string, error: unknown) => void;
+};
+
+const readClaimed = (rows: readonly Row[], { unreadable }: Claimant): readonly ClaimedDelivery[] =>
+  rows.flatMap((row) => {
     try {
       return [claimedOf(row)];
     } catch (error) {
@@ -80,6 +113,52 @@ export const claim = async (
       return [];
     }
   });
+
+/**
+ * Claims the deliveries that are due and not leased to another worker, up to the places at each endpoint. The others are
+ * finished, postponed, being sent, or stay due. `otherPlaces`: places at endpoints that `wanted` does not list.
+ */
+export const claim = async (
+  pool: Database,
+  claimant: Claimant,
+  deliveryIds: readonly string[],
+  { wanted, otherPlaces }: { readonly wanted: readonly EndpointPlaces[]; readonly otherPlaces: number },
+): Promise<readonly ClaimedDelivery[]> => {
+  const { rows } = await pool.query<Row>({
+    name: 'claim deliveries',
+    text: CLAIM,
+    values: [
+      deliveryIds,
+      claimant.workerId,
+      claimant.now.toISOString(),
+      wanted.map(({ endpoint }) => endpoint),
+      wanted.map(({ places }) => places),
+      otherPlaces,
+    ],
+  });
+  return readClaimed(rows, claimant);
+};
+
+/** Claims the oldest due deliveries of each of these endpoints, up to its places, and up to `limit` in all. */
+export const claimOfEndpoints = async (
+  pool: Database,
+  claimant: Claimant,
+  wanted: readonly EndpointPlaces[],
+  limit: number,
+): Promise<readonly ClaimedDelivery[]> => {
+  if (wanted.length === 0 || limit <= 0) return [];
+  const { rows } = await pool.query<Row>({
+    name: 'claim deliveries of endpoints',
+    text: CLAIM_OF_ENDPOINTS,
+    values: [
+      wanted.map(({ endpoint }) => endpoint),
+      claimant.workerId,
+      claimant.now.toISOString(),
+      wanted.map(({ places }) => places),
+      limit,
+    ],
+  });
+  return readClaimed(rows, claimant);
 };
 
 /** Renews leases. Returns the ids that this worker still holds: the others were cancelled or claimed by another. */

@@ -1,43 +1,39 @@
 import type { Database } from '#platform/postgres/pool.ts';
 
+/** Maximum endpoints read by one statement. */
+const ENDPOINTS_PER_PAGE = 500;
+
+/** Endpoints with due deliveries among those of one page. `next`: cursor of the next page, `null` after the last one. */
+export type DueEndpoints = { readonly endpoints: readonly string[]; readonly next: string | null };
+
 /**
- * Grace period in milliseconds for new deliveries: the process that enqueued them publishes them itself. Afterwards
- * the message counts as lost, and the sweep publishes the delivery again.
+ * Steps from endpoint to endpoint by the index, and looks for one due delivery of each. So an endpoint with very many due
+ * deliveries costs as much as one with few.
  */
-const PUBLISHING_MS = 2_000;
+const DUE_ENDPOINTS = `
+  with recursive step (endpoint, n) as (
+    (select u.endpoint, 1 from delivery.due u where u.endpoint > $1 order by u.endpoint limit 1)
+    union all
+    select (select u.endpoint from delivery.due u where u.endpoint > s.endpoint order by u.endpoint limit 1), s.n + 1
+    from step s where s.endpoint is not null and s.n < ${ENDPOINTS_PER_PAGE}
+  )
+  select s.endpoint, exists (
+    select from delivery.due u
+    where u.endpoint = s.endpoint and u.next_attempt_at <= $2 and (u.taken_until is null or u.taken_until <= $2)
+  ) as is_due
+  from step s where s.endpoint is not null
+  order by s.endpoint`;
 
-/** Returns deliveries that are due and not claimed, oldest due time first, without the excluded endpoints. */
-export const dueDeliveries = async (
-  pool: Database,
-  now: Date,
-  limit: number,
-  exceptEndpoints: readonly string[] = [],
-): Promise<readonly string[]> => {
-  const { rows } = await pool.query<{ delivery_id: string }>(
-    `select delivery_id from delivery.due
-     where next_attempt_at <= $1 and (taken_until is null or taken_until <= $1)
-       and (attempts > attempts_before or next_attempt_at <= $2)
-       and endpoint <> all($4::text[])
-     order by next_attempt_at
-     limit $3`,
-    [now.toISOString(), new Date(now.getTime() - PUBLISHING_MS).toISOString(), limit, exceptEndpoints],
-  );
-  return rows.map(({ delivery_id }) => delivery_id);
-};
-
-/** Returns deliveries of one endpoint that are due and not claimed, oldest due time first. */
-export const dueOfEndpoint = async (
-  pool: Database,
-  endpoint: string,
-  now: Date,
-  limit: number,
-): Promise<readonly string[]> => {
-  const { rows } = await pool.query<{ delivery_id: string }>(
-    `select delivery_id from delivery.due
-     where endpoint = $1 and next_attempt_at <= $2 and (taken_until is null or taken_until <= $2)
-     order by next_attempt_at
-     limit $3`,
-    [endpoint, now.toISOString(), limit],
-  );
-  return rows.map(({ delivery_id }) => delivery_id);
+/** Returns endpoints with deliveries that are due and not claimed: those of one page after the cursor, `''` for the first. */
+export const dueEndpoints = async (pool: Database, now: Date, after: string): Promise<DueEndpoints> => {
+  const { rows } = await pool.query<{ endpoint: string; is_due: boolean }>({
+    name: 'endpoints with due deliveries',
+    text: DUE_ENDPOINTS,
+    values: [after, now.toISOString()],
+  });
+  const last = rows.at(-1)?.endpoint ?? null;
+  return {
+    endpoints: rows.filter(({ is_due }) => is_due).map(({ endpoint }) => endpoint),
+    next: rows.length < ENDPOINTS_PER_PAGE ? null : last,
+  };
 };

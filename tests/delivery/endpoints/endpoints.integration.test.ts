@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inheritedEnvironment } from '#platform/settings.ts';
+import { silentLog } from '#platform/logger.ts';
+import { sweepEndpoints } from '#services/delivery/sweep-endpoints.ts';
+import { until } from '#tests/stack/wait-until.ts';
+import { newDelivery } from '../new-delivery.ts';
+import { answers, type Behaviour, hangs, openReceivers, type Receivers } from '../receivers.ts';
+import { type DeliveryStack, openDeliveryStack } from '../stack.ts';
+
+const environment = inheritedEnvironment();
+/** Due deliveries of the large endpoint. */
+const LARGE = Number(environment['ENDPOINTS_DELIVERIES'] ?? 1_500);
+const SMALL_ENDPOINTS = Number(environment['ENDPOINTS_SMALL'] ?? 20);
+const PER_SMALL_ENDPOINT = 10;
+/** Time of the small endpoints next to the large one, as a share of their time alone. */
+const RATIO_MAX = 2;
+/** Below this the ratio means nothing: it is the interval of the sweeps. */
+const SWEEP_MS = 1_000;
+/** Claims per delivery sent: nothing is claimed and given back. */
+const CLAIMS_MAX = 1.1;
+const LIMIT_MS = 60_000 + LARGE * 10;
+
+let stack: DeliveryStack;
+let receivers: Receivers;
+beforeAll(async () => {
+  [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
+});
+afterAll(async () => {
+  // Receivers are disposed of first, which ends the requests that hang.
+  await receivers[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+});
+
+const queueTo = async (path: string, count: number): Promise<void> => {
+  const rule = stack.rule();
+  const target = { channel: 'webhook', url: receivers.url + path } as const;
+  for (let left = count; left > 0; left -= 1_000) {
+    const some = Array.from({ length: Math.min(1_000, left) }, () =>
+      newDelivery(rule, target, stack.clock.now()),
+    );
+    await stack.enqueue(...some);
+  }
+};
+
+/** Counts claims by a trigger: the claim of a free delivery, not the renewal of its lease. */
+const countClaims = (): Promise<unknown> =>
+  stack.pool.query(`
+    create table claimed (delivery_id uuid not null);
+    create function count_claim() returns trigger language plpgsql as $$
+    begin
+      insert into claimed values (new.delivery_id);
+      return null;
+    end $$;
+    create trigger count_claim after update on delivery.due for each row
+      when (old.taken_by is null and new.taken_by is not null) execute function count_claim();`);
+
+const claimsPerSend = async (): Promise<number> => {
+  const { rows } = await stack.pool.query<{ ratio: number }>(
+    `select (select count(*) from claimed)::float8 / count(*) as ratio
+     from delivery.journal where type = 'DeliveryAttempted'`,
+  );
+  return rows[0]?.ratio ?? Number.NaN;
+};
+
+/** Sends due deliveries of many small endpoints next to a large one. Returns the p99 of the time until one arrives, in ms. */
+const timeOfSmall = async (name: string, large: number, behaviour: Behaviour): Promise<number> => {
+  receivers.behave(`/${name}/large`, behaviour);
+  // The large endpoint comes first in every order: by time, and by number.
+  await queueTo(`/${name}/large`, large);
+  for (let n = 0; n < SMALL_ENDPOINTS; n += 1) await queueTo(`/${name}/small/${n}`, PER_SMALL_ENDPOINT);
+  const small = () => receivers.received.filter(({ path }) => path.startsWith(`/${name}/small/`));
+  const ending = new AbortController();
+  const worker = stack.worker();
+  const startMs = performance.now();
+  const sweeping = sweepEndpoints(worker, silentLog(), ending.signal);
+  await until('the small endpoints', LIMIT_MS, () => small().length === SMALL_ENDPOINTS * PER_SMALL_ENDPOINT);
+  const times = small()
+    .map(({ atMs }) => atMs - startMs)
+    .toSorted((one, other) => one - other);
+  if (behaviour !== hangs)
+    await until('all', LIMIT_MS, () => receivers.at(`/${name}/large`).length === large);
+  ending.abort();
+  await sweeping;
+  if (behaviour !== hangs) await worker.idle();
+  return times[Math.floor(times.length * 0.99)] ?? Number.NaN;
+};
+
+test(
+  'small endpoints do not wait for one with very many due deliveries, nor for one that hangs on their origin, and each delivery is claimed once',
+  async () => {
+    await countClaims();
+    const alone = await timeOfSmall('alone', 0, answers(204));
+    const busy = await timeOfSmall('busy', LARGE, answers(204));
+    const claims = await claimsPerSend();
+    const hanging = await timeOfSmall('hanging', LARGE, hangs);
+    console.log(
+      `endpoints: ${SMALL_ENDPOINTS} endpoints with ${PER_SMALL_ENDPOINT} due, p99 alone ${alone.toFixed(0)} ms; next to ` +
+        `${LARGE} of one endpoint ${busy.toFixed(0)} ms, next to ${LARGE} of one that hangs ${hanging.toFixed(0)} ms ` +
+        `(<= ${RATIO_MAX} x, or ${SWEEP_MS} ms); ${claims.toFixed(3)} claims a send (<= ${CLAIMS_MAX})`,
+    );
+    const limit = Math.max(SWEEP_MS, RATIO_MAX * alone);
+    expect(busy).toBeLessThanOrEqual(limit);
+    expect(hanging).toBeLessThanOrEqual(limit);
+    expect(claims).toBeLessThanOrEqual(CLAIMS_MAX);
+  },
+  LIMIT_MS * 4,
+);
