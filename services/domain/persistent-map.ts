@@ -7,8 +7,38 @@ const LEAF_ENTRIES_MAX = 16;
 const HASH_FACTOR = 31;
 
 type Leaf<Value> = ReadonlyMap<string, Value>;
-type Branch<Value> = readonly (Node<Value> | undefined)[];
+type Branch<Value> = readonly (Stored<Value> | undefined)[];
 type Node<Value> = Leaf<Value> | Branch<Value>;
+/** A node of a tree: as it is, or as JSON that no one has needed yet. */
+type Stored<Value> = Node<Value> | Encoded<Value>;
+
+/** A node as JSON: keys and values of a leaf in turn, or the children of a branch by their index. */
+type NodeJson = readonly unknown[] | { readonly [index: string]: NodeJson };
+
+/**
+ * A node that is decoded at its first use. A command needs few leaves of a map, and decoding all of them took most of the
+ * time of a command on a stream with 10,000 changes.
+ */
+class Encoded<Value> {
+  readonly #json: NodeJson;
+  #node: Node<Value> | undefined;
+
+  constructor(json: NodeJson) {
+    this.#json = json;
+  }
+
+  node(): Node<Value> {
+    this.#node ??= nodeFromJson<Value>(this.#json);
+    return this.#node;
+  }
+
+  toJson(): NodeJson {
+    return this.#json;
+  }
+}
+
+const nodeOf = <Value>(stored: Stored<Value>): Node<Value> =>
+  stored instanceof Encoded ? stored.node() : stored;
 
 const isBranch = <Value>(node: Node<Value>): node is Branch<Value> => Array.isArray(node);
 
@@ -35,13 +65,14 @@ const split = <Value>(leaf: Leaf<Value>, shift: number): Branch<Value> => {
 };
 
 const withEntry = <Value>(
-  node: Node<Value> | undefined,
+  stored: Stored<Value> | undefined,
   hash: number,
   shift: number,
   key: string,
   value: Value,
 ): Node<Value> => {
-  if (node === undefined) return new Map([[key, value]]);
+  if (stored === undefined) return new Map([[key, value]]);
+  const node = nodeOf(stored);
   if (isBranch(node)) {
     const at = childOf(hash, shift);
     return node.with(at, withEntry(node[at], hash, shift + LEVEL_BITS, key, value));
@@ -50,7 +81,13 @@ const withEntry = <Value>(
   return leaf.size > LEAF_ENTRIES_MAX && shift < HASH_BITS ? split(leaf, shift) : leaf;
 };
 
-const withoutEntry = <Value>(node: Node<Value>, hash: number, shift: number, key: string): Node<Value> => {
+const withoutEntry = <Value>(
+  stored: Stored<Value>,
+  hash: number,
+  shift: number,
+  key: string,
+): Node<Value> => {
+  const node = nodeOf(stored);
   if (isBranch(node)) {
     const at = childOf(hash, shift);
     const child = node[at];
@@ -64,25 +101,26 @@ const withoutEntry = <Value>(node: Node<Value>, hash: number, shift: number, key
 const leafOf = <Value>(root: Branch<Value>, key: string): Leaf<Value> | undefined => {
   const hash = hashOf(key);
   let node: Node<Value> | undefined = root;
-  for (let shift = 0; node !== undefined && isBranch(node); shift += LEVEL_BITS)
-    node = node[childOf(hash, shift)];
+  for (let shift = 0; node !== undefined && isBranch(node); shift += LEVEL_BITS) {
+    const child: Stored<Value> | undefined = node[childOf(hash, shift)];
+    node = child && nodeOf(child);
+  }
   return node;
 };
 
-const entriesOf = function* <Value>(node: Node<Value>): Generator<readonly [string, Value]> {
+const entriesOf = function* <Value>(stored: Stored<Value>): Generator<readonly [string, Value]> {
+  const node = nodeOf(stored);
   if (!isBranch(node)) yield* node;
   else for (const child of node) if (child !== undefined) yield* entriesOf(child);
 };
 
-/** A node as JSON: keys and values of a leaf in turn, or the children of a branch by their index. */
-type NodeJson = readonly unknown[] | { readonly [index: string]: NodeJson };
-
-const nodeToJson = <Value>(node: Node<Value>): NodeJson =>
-  isBranch(node)
-    ? Object.fromEntries(
-        node.flatMap((child, index) => (child === undefined ? [] : [[index, nodeToJson(child)]])),
-      )
-    : [...node].flatMap(([key, value]) => [key, value]);
+const nodeToJson = <Value>(node: Stored<Value>): NodeJson => {
+  if (node instanceof Encoded) return node.toJson();
+  if (!isBranch(node)) return [...node].flatMap(([key, value]) => [key, value]);
+  return Object.fromEntries(
+    node.flatMap((child, index) => (child === undefined ? [] : [[index, nodeToJson(child)]])),
+  );
+};
 
 const nodeFromJson = <Value>(json: NodeJson): Node<Value> => {
   if (Array.isArray(json)) {
@@ -91,8 +129,8 @@ const nodeFromJson = <Value>(json: NodeJson): Node<Value> => {
       leaf.set(json[index] as string, json[index + 1] as Value);
     return leaf;
   }
-  const branch: (Node<Value> | undefined)[] = [...EMPTY_BRANCH];
-  for (const [index, child] of Object.entries(json)) branch[Number(index)] = nodeFromJson(child as NodeJson);
+  const branch: (Stored<Value> | undefined)[] = [...EMPTY_BRANCH];
+  for (const [index, child] of Object.entries(json)) branch[Number(index)] = new Encoded(child as NodeJson);
   return branch;
 };
 
@@ -108,10 +146,11 @@ export type PersistentMapJson = { readonly size: number; readonly root: NodeJson
  */
 export class PersistentMap<Value> implements Iterable<readonly [string, Value]> {
   readonly size: number;
-  private readonly root: Branch<Value>;
+  /** Private by syntax: equal maps may differ in which nodes are decoded. */
+  readonly #root: Branch<Value>;
 
   private constructor(root: Branch<Value>, size: number) {
-    this.root = root;
+    this.#root = root;
     this.size = size;
   }
 
@@ -129,29 +168,29 @@ export class PersistentMap<Value> implements Iterable<readonly [string, Value]> 
 
   /** Returns the map as JSON. Values must consist of JSON values. */
   toJson(): PersistentMapJson {
-    return { size: this.size, root: nodeToJson(this.root) };
+    return { size: this.size, root: nodeToJson(this.#root) };
   }
 
   get(key: string): Value | undefined {
-    return leafOf(this.root, key)?.get(key);
+    return leafOf(this.#root, key)?.get(key);
   }
 
   has(key: string): boolean {
-    return leafOf(this.root, key)?.has(key) ?? false;
+    return leafOf(this.#root, key)?.has(key) ?? false;
   }
 
   with(key: string, value: Value): PersistentMap<Value> {
-    const root = withEntry(this.root, hashOf(key), 0, key, value) as Branch<Value>;
+    const root = withEntry(this.#root, hashOf(key), 0, key, value) as Branch<Value>;
     return new PersistentMap(root, this.has(key) ? this.size : this.size + 1);
   }
 
   without(key: string): PersistentMap<Value> {
     if (!this.has(key)) return this;
-    const root = withoutEntry(this.root, hashOf(key), 0, key) as Branch<Value>;
+    const root = withoutEntry(this.#root, hashOf(key), 0, key) as Branch<Value>;
     return new PersistentMap(root, this.size - 1);
   }
 
   [Symbol.iterator](): Iterator<readonly [string, Value]> {
-    return entriesOf(this.root);
+    return entriesOf(this.#root);
   }
 }

@@ -28,6 +28,27 @@ test('PersistentMap behaves like a Map, and a change leaves earlier versions unc
   );
 });
 
+test('PersistentMap restored from JSON behaves like the one that was encoded', () => {
+  const kept = fc.record({
+    changes: fc.array(change, { maxLength: 200 }),
+    read: fc.array(key, { maxLength: 5 }),
+  });
+  const apply = (map: PersistentMap<number>, { key: at, value }: { key: string; value: number | null }) =>
+    value === null ? map.without(at) : map.with(at, value);
+  fc.assert(
+    fc.property(kept, fc.array(change, { maxLength: 20 }), ({ changes, read }, later) => {
+      const map = changes.reduce(apply, PersistentMap.empty<number>());
+      const restored = PersistentMap.fromJson<number>(JSON.parse(JSON.stringify(map.toJson())));
+      expect(read.map((at) => restored.get(at))).toEqual(read.map((at) => map.get(at)));
+      expect(restored.toJson()).toEqual(map.toJson());
+      const [one, other] = [later.reduce(apply, map), later.reduce(apply, restored)];
+      expect([[...other], other.size, other.toJson()]).toEqual([[...one], one.size, one.toJson()]);
+      expect(other).toEqual(one);
+    }),
+    { numRuns: runs(50) },
+  );
+});
+
 test('PersistentMap distinguishes keys with equal hashes', () => {
   // `Aa` and `BB` have the same hash, and so have all texts made of them.
   const keys = Array.from({ length: 64 }, (_, number) =>

@@ -9,34 +9,55 @@ import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
 
 /**
  * Aggregate API keys, stream `apiKeys-<workspaceId>`: all API keys of one workspace. Only the hash of a key is stored.
- * Parts, in order: state, evolve, decisions (`issueApiKey`, `rotateApiKey`, `revokeApiKey`, `revokeUnusedApiKeys`).
+ * Parts, in order: state, evolve, fold to all keys, decisions (`issueApiKey`, `rotateApiKey`, `revokeApiKey`,
+ * `revokeUnusedApiKeys`).
  */
 
-export type WorkspaceKey = ApiKeyIssued['data'] & { readonly revoked_at: string | null };
-export type ApiKeysState = { readonly keys: PersistentMap<WorkspaceKey> };
+export type ActiveKey = ApiKeyIssued['data'];
+export type ApiKeysState = {
+  readonly keys: PersistentMap<ActiveKey>;
+  /** Ids of revoked keys. With all their fields, the state of a workspace that rotates every day would grow to megabytes. */
+  readonly revoked: PersistentMap<1>;
+};
 
-const initial: ApiKeysState = { keys: PersistentMap.empty() };
+const initial: ApiKeysState = { keys: PersistentMap.empty(), revoked: PersistentMap.empty() };
 
 const evolve = (state: ApiKeysState, event: ApiKeyEvent): ApiKeysState => {
+  const { keys, revoked } = state;
   const { key_id } = event.data;
   switch (event.type) {
     case 'ApiKeyIssued':
-      return { keys: state.keys.with(key_id, { ...event.data, revoked_at: null }) };
-    case 'ApiKeyRevoked': {
-      const key = state.keys.get(key_id);
-      if (!key) return state;
-      return { keys: state.keys.with(key_id, { ...key, revoked_at: event.data.revoked_at }) };
-    }
+      return { keys: keys.with(key_id, event.data), revoked: revoked.without(key_id) };
+    case 'ApiKeyRevoked':
+      return keys.has(key_id) ? { keys: keys.without(key_id), revoked: revoked.with(key_id, 1) } : state;
   }
 };
 
+type ApiKeysJson = { readonly keys: PersistentMapJson; readonly revoked: PersistentMapJson };
+
 const snapshot: SnapshotCodec<ApiKeysState> = {
-  version: 1,
-  encode: ({ keys }) => keys.toJson(),
-  decode: (json) => ({ keys: PersistentMap.fromJson(json as PersistentMapJson) }),
+  version: 2,
+  encode: ({ keys, revoked }): ApiKeysJson => ({ keys: keys.toJson(), revoked: revoked.toJson() }),
+  decode: (json) => {
+    const { keys, revoked } = json as ApiKeysJson;
+    return { keys: PersistentMap.fromJson(keys), revoked: PersistentMap.fromJson(revoked) };
+  },
 };
 
 export const apiKeys: Decider<ApiKeysState, ApiKeyEvent> = { initial, evolve, snapshot };
+
+/** An active or revoked key. */
+export type WorkspaceKey = ActiveKey & { readonly revoked_at: string | null };
+
+/** Fold to all keys of a workspace, also the revoked ones. Only lists for operators need it. */
+export const everyApiKey: Decider<PersistentMap<WorkspaceKey>, ApiKeyEvent> = {
+  initial: PersistentMap.empty(),
+  evolve: (keys, { type, data }) => {
+    if (type === 'ApiKeyIssued') return keys.with(data.key_id, { ...data, revoked_at: null });
+    const key = keys.get(data.key_id);
+    return key ? keys.with(data.key_id, { ...key, revoked_at: data.revoked_at }) : keys;
+  },
+};
 
 /** Characters of a key id; letters that are easily confused are left out, as in ids made by operators. */
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -62,9 +83,16 @@ type NewKey = {
 
 /**
  * True when the key was already issued. Throws `already_exists` when a repeated command brings another hash than the
- * first attempt: the text of the issued key was in a reply that was lost, and it cannot be sent again.
+ * first attempt: the text of the issued key was in a reply that was lost, and it cannot be sent again. Throws
+ * `key_revoked` when the key was issued and revoked since.
  */
 const isIssued = (state: ApiKeysState, { key_id, sha256 }: NewKey): boolean => {
+  if (state.revoked.has(key_id)) {
+    throw new Refusal(
+      'key_revoked',
+      `An earlier attempt created the key ${key_id}, and it is revoked. Create another one.`,
+    );
+  }
   const existing = state.keys.get(key_id);
   if (existing && existing.sha256 !== sha256) {
     throw new Refusal(
@@ -99,7 +127,7 @@ export const issueApiKey =
     const { grantable, at, ...issued } = input;
     if (isIssued(state, input)) return [];
     requireGrantable(issued.scopes, grantable);
-    if ([...state.keys].filter(([, key]) => key.revoked_at === null).length >= ACTIVE_KEYS_MAX) {
+    if (state.keys.size >= ACTIVE_KEYS_MAX) {
       throw new Refusal(
         'too_many_keys',
         `A workspace can have at most ${ACTIVE_KEYS_MAX} active keys. Revoke an unused key.`,
@@ -108,11 +136,9 @@ export const issueApiKey =
     return [{ type: 'ApiKeyIssued', data: { ...issued, issued_at: at } }];
   };
 
-/** Returns the key. Throws `not_found` when the workspace does not have it. */
-export const requireApiKey = (state: ApiKeysState, keyId: string): WorkspaceKey => {
-  const key = state.keys.get(keyId);
-  if (!key) throw new Refusal('not_found', 'API key not found.');
-  return key;
+/** Throws `not_found` when the workspace neither has nor had the key. */
+export const requireApiKey = ({ keys, revoked }: ApiKeysState, keyId: string): void => {
+  if (!keys.has(keyId) && !revoked.has(keyId)) throw new Refusal('not_found', 'API key not found.');
 };
 
 /**
@@ -131,10 +157,10 @@ export const rotateApiKey =
   (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { workspace_id, key_id, sha256, last_four, member_id, rotated_key_id, grantable, at } = input;
     if (isIssued(state, input)) return [];
-    const { name, scopes, revoked_at } = requireApiKey(state, rotated_key_id);
-    if (revoked_at !== null) {
-      throw new Refusal('key_revoked', 'This key is already revoked. Create a new one.');
-    }
+    requireApiKey(state, rotated_key_id);
+    const rotated = state.keys.get(rotated_key_id);
+    if (!rotated) throw new Refusal('key_revoked', 'This key is already revoked. Create a new one.');
+    const { name, scopes } = rotated;
     requireGrantable(scopes, grantable);
     const issued = { workspace_id, key_id, name, sha256, last_four, scopes, member_id };
     return [
@@ -156,7 +182,7 @@ export const revokeApiKey =
   }) =>
   (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { workspace_id, key_id, reason, at } = input;
-    if (state.keys.get(key_id)?.revoked_at !== null) return [];
+    if (!state.keys.has(key_id)) return [];
     return [{ type: 'ApiKeyRevoked', data: { workspace_id, key_id, reason, revoked_at: at } }];
   };
 
@@ -174,7 +200,6 @@ export const revokeUnusedApiKeys =
     const limitMs = Date.parse(at) - days * DAY_MS;
     return [...state.keys]
       .map(([, key]) => key)
-      .filter((key) => key.revoked_at === null)
       .filter(({ key_id, issued_at }) => Date.parse(lastUses.get(key_id) ?? issued_at) <= limitMs)
       .map(({ key_id }) => ({
         type: 'ApiKeyRevoked',

@@ -1,4 +1,4 @@
-import type { WorkspaceKey } from '#domain/workspace/api-keys.ts';
+import type { ActiveKey } from '#domain/workspace/api-keys.ts';
 import { issuedText } from '#projections/api-keys/project.ts';
 import { type ApiKeyRow, apiKeyText, findApiKey } from '#projections/queries/api-keys.ts';
 import { findNames } from '#projections/workspaces/read.ts';
@@ -38,7 +38,7 @@ type TextDependencies = NameDependencies & Pick<OperationDependencies, 'db'>;
  * Returns the display name of a key's member. `null` when there is none or it cannot be read: a failed read must not
  * lose a key whose text is shown only once.
  */
-const readCreatorName = async (dependencies: TextDependencies, key: WorkspaceKey): Promise<string | null> => {
+const readCreatorName = async (dependencies: TextDependencies, key: ActiveKey): Promise<string | null> => {
   const { workspace_id: workspaceId, member_id: memberId } = key;
   try {
     const names = await findNames(dependencies.db, workspaceId, memberId);
@@ -55,7 +55,7 @@ const readCreatorName = async (dependencies: TextDependencies, key: WorkspaceKey
 /** Returns the JSON text of a key that was just issued. `isShown`: whether the read model shows it. */
 export const writtenKeyText = (
   dependencies: TextDependencies,
-  { key, isShown }: { readonly key: WorkspaceKey; readonly isShown: boolean },
+  { key, isShown }: { readonly key: ActiveKey; readonly isShown: boolean },
 ): Promise<string> =>
   writtenText(
     { isShown, log: dependencies.log },
@@ -64,8 +64,8 @@ export const writtenKeyText = (
       return row && apiKeyText(row, await creatorNameOf(dependencies, key.workspace_id, row));
     },
     async () => {
-      const { issued_at, revoked_at, member_id } = key;
-      const row = { issued: issuedText(key), issued_at, revoked_at, member_id, last_used_at: null };
+      const { issued_at, member_id } = key;
+      const row = { issued: issuedText(key), issued_at, revoked_at: null, member_id, last_used_at: null };
       return apiKeyText(row, await readCreatorName(dependencies, key));
     },
   );

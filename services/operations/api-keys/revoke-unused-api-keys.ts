@@ -1,5 +1,5 @@
 import { RevokedUnusedApiKeys, RevokeUnusedApiKeys } from '#contracts/resources/workspace/api-key.ts';
-import { revokeUnusedApiKeys as decideToRevokeUnused } from '#domain/workspace/api-keys.ts';
+import { apiKeys, revokeUnusedApiKeys as decideToRevokeUnused } from '#domain/workspace/api-keys.ts';
 import { readLastUses } from '#application/access/key-usage.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { KEY_ID, WORKSPACE_ID } from '../endpoint/examples.ts';
@@ -38,11 +38,16 @@ export const revokeUnusedApiKeys = endpoint({
     await dependencies.keyUsage.flush();
     const lastUses = await readLastUses(dependencies.pool, workspace_id);
     const at = dependencies.clock.now().toISOString();
-    const decision = decideToRevokeUnused({ workspace_id, days, lastUses, at });
-    const { state, events, position } = await runKeyCommand(call, decision);
+    const decide = decideToRevokeUnused({ workspace_id, days, lastUses, at });
+    // The state after the command has no names of revoked keys, so they come from the state before it.
+    let { keys } = apiKeys.initial;
+    const { events, position } = await runKeyCommand(call, (state) => {
+      keys = state.keys;
+      return decide(state);
+    });
     const revoked = events.map(({ data: { key_id } }) => ({
       key_id,
-      name: state.keys.get(key_id)?.name,
+      name: keys.get(key_id)?.name,
       last_used_at: lastUses.get(key_id) ?? null,
     }));
     return { data: JSON.stringify({ workspace_id, days, revoked }), asOf: null, position };

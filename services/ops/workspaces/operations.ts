@@ -15,6 +15,7 @@ import { nameText } from '#contracts/values/text.ts';
 import {
   apiKeys,
   type ApiKeysState,
+  everyApiKey,
   requireApiKey,
   issueApiKey,
   type WorkspaceKey,
@@ -145,8 +146,8 @@ export const loadApiKeys = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
 ): Promise<readonly WorkspaceKey[]> => {
-  const { state } = await eventStore.load(apiKeysStream(workspaceId), apiKeys);
-  return [...state.keys].map(([, key]) => key).toSorted((a, b) => a.issued_at.localeCompare(b.issued_at));
+  const { state } = await eventStore.load(apiKeysStream(workspaceId), everyApiKey);
+  return [...state].map(([, key]) => key).toSorted((a, b) => a.issued_at.localeCompare(b.issued_at));
 };
 
 const roleOf = async (

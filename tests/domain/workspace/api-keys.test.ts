@@ -4,6 +4,7 @@ import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import {
   apiKeys,
+  everyApiKey,
   issueApiKey,
   keyIdOf,
   revokeApiKey,
@@ -46,6 +47,10 @@ describe('issueApiKey', () => {
     given(apiKeys, issued('key_1'))
       .when(issueApiKey({ ...keyData('key_1'), sha256: 'cd'.repeat(32), grantable: ['brands:read'], at: AT }))
       .refuses('already_exists'));
+  test('refuses a repeated command after the key was revoked, with the same text too', () =>
+    given(apiKeys, issued('key_1'), revoked)
+      .when(issue(['brands:read']))
+      .refuses('key_revoked'));
   test('refuses a key above the maximum number of active keys', () => {
     const others = Array.from({ length: ACTIVE_KEYS_MAX }, (_, index) => issued(`key_of_${index}`));
     given(apiKeys, ...others)
@@ -132,6 +137,17 @@ describe('revokeUnusedApiKeys', () => {
       .records(revokedThen));
   test('records nothing for revoked keys', () =>
     given(apiKeys, issued('key_1'), revoked).when(unused({})).records());
+});
+
+test('everyApiKey holds revoked keys too, and the state of decisions only their ids', () => {
+  const events = [issued('key_1'), issued('key_2'), revoked];
+  const keys = [...events.reduce(everyApiKey.evolve, everyApiKey.initial)].map(([, key]) => key);
+  expect(keys.map(({ key_id, revoked_at }) => [key_id, revoked_at])).toEqual([
+    ['key_1', AT],
+    ['key_2', null],
+  ]);
+  const state = events.reduce(apiKeys.evolve, apiKeys.initial);
+  expect([[...state.keys].map(([id]) => id), [...state.revoked]]).toEqual([['key_2'], [['key_1', 1]]]);
 });
 
 test('keyIdOf returns the same id for the same command', () => {
