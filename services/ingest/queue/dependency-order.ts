@@ -3,8 +3,9 @@
  * brand) keep their order. A scan also depends on data that other brands share: earlier scans of its social pages, and the brands that
  * own the domains and pages of its ads. For these, the result equals that of processing one observation at a time.
  */
+import type { JsMsg } from 'nats';
 import type { Observation } from '#contracts/observations/index.ts';
-import type { ObservationMessage } from './observation-message.ts';
+import { type ObservationMessage, routingOfHeaders } from './observation-message.ts';
 
 /** The read and write sets of an observation, used to order concurrent work. Elements are resource names. */
 export type AccessSets = { readonly reads: readonly string[]; readonly writes: readonly string[] };
@@ -19,6 +20,9 @@ const REGISTERING_TYPES: ReadonlySet<string> = new Set<Observation['type']>([
   'ad_library.scan_end',
   'storefront.scan_end',
 ]);
+
+/** Types whose access sets follow from their headers alone. */
+const hasSetsByHeaders = (type: Observation['type']): boolean => !REGISTERING_TYPES.has(type);
 
 /** The fields that the write set depends on. Not validated yet. */
 type KeyFields = {
@@ -42,11 +46,37 @@ const pageResources = ({ coverage }: KeyFields): readonly string[] => {
   return ids.length === 0 ? [UNNAMED] : ids.map((id) => `page ${id}`);
 };
 
+/** Returns the access sets of a type of observation that needs no content for them. */
+const setsByHeaders = (type: Observation['type'], own: readonly string[]): AccessSets => {
+  if (type === 'ad_library.scan') return { reads: [OWNERS], writes: own };
+  return { reads: [], writes: type === 'social_page.link' ? [...own, OWNERS] : own };
+};
+
+const ownOf = (subject: string, orderingKey: string): readonly string[] => [subject, `key ${orderingKey}`];
+
 /**
- * Returns the access sets of a message. Only messages that may register a brand are parsed here: they are small, and
- * the sets depend on their fields. Observations with the same subject keep their order too, so that messages of
- * publishers without headers, and of publishers that choose their own subjects, stay in order. `isRegistered` returns
- * true for a brand that no observation can register any more.
+ * Returns the access sets of a message whose body was not read; `null` when they depend on it. A large body is never read
+ * for them, because a collector could hold up everybody by large bodies: what it may contain counts as contained, so the
+ * message counts as one that registers a brand. A large message without headers is ordered by its subject.
+ */
+export const unreadAccessSetsOf = (
+  { subject, headers }: Pick<JsMsg, 'subject' | 'headers'>,
+  isLarge: boolean,
+): AccessSets | null => {
+  const routing = routingOfHeaders(headers);
+  const type = routing?.type as Observation['type'] | undefined;
+  if (routing && type && hasSetsByHeaders(type))
+    return setsByHeaders(type, ownOf(subject, routing.orderingKey));
+  if (!isLarge) return null;
+  const own = routing ? ownOf(subject, routing.orderingKey) : [subject];
+  return { reads: [], writes: [...own, OWNERS] };
+};
+
+/**
+ * Returns the access sets of a message. Only messages that may register a brand are parsed here: the sets depend on
+ * their fields. Observations with the same subject keep their order too, so that messages of publishers without
+ * headers, and of publishers that choose their own subjects, stay in order. `isRegistered` returns true for a brand that
+ * no observation can register any more.
  */
 export const accessSetsOf = async (
   message: ObservationMessage,
@@ -54,11 +84,9 @@ export const accessSetsOf = async (
 ): Promise<AccessSets> => {
   const routing = message.routing();
   if (routing === null) return { reads: [], writes: [message.subject] };
-  const own = [message.subject, `key ${routing.orderingKey}`];
+  const own = ownOf(message.subject, routing.orderingKey);
   const type = routing.type as Observation['type'];
-  if (type === 'ad_library.scan') return { reads: [OWNERS], writes: own };
-  if (type === 'social_page.link') return { reads: [], writes: [...own, OWNERS] };
-  if (!REGISTERING_TYPES.has(type)) return { reads: [], writes: own };
+  if (hasSetsByHeaders(type)) return setsByHeaders(type, own);
   const fields = keyFieldsOf(message);
   const domain = fields.brand_domain ?? fields.domain;
   const registers = typeof domain === 'string' && !(await isRegistered(domain));

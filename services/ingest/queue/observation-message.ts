@@ -55,6 +55,13 @@ const requireEqual = (header: string, value: string | undefined, expected: strin
   );
 };
 
+/** Returns type and ordering key from the headers; `null` when one is absent. */
+export const routingOfHeaders = (headers: JsMsg['headers']): Routing | null => {
+  const type = headers?.get(OBSERVATION_TYPE_HEADER) || undefined;
+  const orderingKey = headers?.get(ORDERING_KEY_HEADER) || undefined;
+  return type === undefined || orderingKey === undefined ? null : { type, orderingKey };
+};
+
 /**
  * Reads a message without parsing it yet: a chunk of a scan is large, and with headers it is parsed only when it is
  * processed.
@@ -95,7 +102,8 @@ export const readObservationMessage = ({
     subject,
     observation,
     routing: () => {
-      if (type !== undefined && orderingKey !== undefined) return { type, orderingKey };
+      const stated = routingOfHeaders(headers);
+      if (stated !== null) return stated;
       try {
         return routingOf(observation());
       } catch {

@@ -107,6 +107,8 @@ export const ensureStreams = async (manager: JetStreamManager): Promise<void> =>
       duplicate_window: DUPLICATE_WINDOW_NANOS,
       // A full work queue rejects new messages and does not drop waiting ones.
       discard: stream.retention === RetentionPolicy.Workqueue ? DiscardPolicy.New : DiscardPolicy.Old,
+      // Ingest reads bodies of messages one by one; any replica may answer.
+      allow_direct: stream.name === OBSERVATIONS_STREAM,
     };
     await manager.streams.add(config).catch(() => manager.streams.update(stream.name, config));
   }

@@ -19,6 +19,7 @@ import { silentLog } from '#platform/logger.ts';
 import { headersFrom, openNats } from '#platform/nats/connection.ts';
 import { shortenedParts } from '#platform/telemetry/metrics.ts';
 import { consumeObservations } from '#services/ingest/queue/consumer.ts';
+import { LARGE_OBSERVATION_BYTES, largeSlotsOf } from '#services/ingest/queue/slots.ts';
 import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
 import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
 import { ad } from '#tests/dsl/scans.ts';
@@ -253,5 +254,62 @@ describe('the queue consumer', () => {
     expect(oneByOne.length).toBeGreaterThan(30);
     expect(await recorded(6, false)).toEqual(oneByOne);
     expect(await recorded(6, true), 'with headers').toEqual(oneByOne);
+  });
+
+  it('lets small observations of other brands pass a backlog of large ones, which keep their order', async () => {
+    await using own = new AsyncDisposableStack();
+    const server = await createTestNats();
+    own.defer(() => server.stop());
+    const nats = own.use(await openNats(server.url, 'test'));
+    const gate = Promise.withResolvers<void>();
+    const taken: string[] = [];
+    let [large, most] = [0, 0];
+    const intake: Intake & BrandRegister = {
+      isBrandRegistered: async () => true,
+      submit: async (input) => {
+        const { brand_domain: brand, chunk, domain } = input as Record<string, string>;
+        if (brand !== undefined) {
+          large += 1;
+          most = Math.max(most, large);
+          await gate.promise;
+          large -= 1;
+        }
+        taken.push(domain ?? `${brand} ${chunk}`);
+        return { events: 0, totals: null };
+      },
+    };
+    const publish = (observation: object, hasHeaders = true) =>
+      nats.jetstream.publish('observations.any', JSON.stringify(observation), {
+        headers: headersFrom(hasHeaders ? routingHeadersOf(observation) : {}),
+      });
+    const brands = Array.from({ length: 8 }, (_, number) => `large-${number}.example`);
+    const LARGE = 40;
+    const filling = 'a'.repeat(LARGE_OBSERVATION_BYTES);
+    for (let place = 0; place < LARGE; place += 1) {
+      const brand_domain = brands[place % brands.length];
+      const chunk = {
+        type: 'ad_library.scan',
+        brand_domain,
+        chunk: Math.floor(place / brands.length),
+        filling,
+      };
+      await nats.jetstream.publish(`observations.${place % brands.length}`, JSON.stringify(chunk), {
+        headers: headersFrom(routingHeadersOf(chunk)),
+      });
+    }
+    const small = ['a.example', 'b.example', 'c.example'];
+    for (const domain of small) await publish({ type: 'brand.profile', domain });
+    await publish({ type: 'traffic.estimate', domain: 'd.example' }, false);
+    own.use(await consumeObservations({ nats, intake, log: silentLog(), concurrency: 6 }));
+    await expect.poll(() => taken.toSorted(), { timeout: 30_000 }).toEqual([...small, 'd.example']);
+    expect(most).toBe(largeSlotsOf(6));
+    gate.resolve();
+    const left = async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages;
+    await expect.poll(left, { timeout: 30_000 }).toBe(0);
+    expect(most).toBe(largeSlotsOf(6));
+    for (const brand of brands) {
+      const chunks = taken.filter((name) => name.startsWith(brand)).map((name) => Number(name.split(' ')[1]));
+      expect(chunks).toEqual(chunks.map((_, index) => index));
+    }
   });
 });

@@ -1,0 +1,160 @@
+import { headers, type JsMsg } from 'nats';
+import { Refusal } from '#contracts/errors.ts';
+import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
+import { OBSERVATION_DEAD_LETTER } from '#contracts/messages/subjects.ts';
+import { pause } from '#platform/clock.ts';
+import type { Log } from '#platform/logger.ts';
+import { observationsTaken, observedEvents, shortenedParts } from '#platform/telemetry/metrics.ts';
+import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
+import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import { inSpan } from '#platform/telemetry/tracing.ts';
+import type { Intake, IntakeOutcome } from '../intake-types.ts';
+import { MessageGone, readBody } from './message-body.ts';
+import { readObservationMessage } from './observation-message.ts';
+import { ChunksMissing } from '../ad-library/record-scan.ts';
+
+/** Delay in ms before NATS redelivers a message that waits for a release. A new release receives it at once. */
+const RELEASE_WAIT_MS = 60_000;
+/** Maximum attempts, at most 30 s apart, before an observation becomes a dead letter for any cause. */
+const ATTEMPTS_MAX = 2_000;
+/** Maximum attempts on an error that the observation itself causes. More attempts would only delay later messages. */
+const PERMANENT_ERROR_ATTEMPTS_MAX = 3;
+/** Maximum deliveries of the end of a scan whose chunks have not all arrived. */
+const CHUNK_WAITS_MAX = 20;
+/** Delay in ms before NATS redelivers such an end. */
+const CHUNK_WAIT_MS = 3_000;
+/** First and maximum delay in ms of the exponential backoff between attempts. */
+const RETRY_FIRST_MS = 500;
+const RETRY_MAX_MS = 30_000;
+
+/** A message whose body is still in the stream, and what processes it. */
+export type Work = {
+  readonly message: JsMsg;
+  readonly nats: Nats;
+  readonly intake: Intake;
+  readonly log: Log;
+  /** Aborted on shutdown. */
+  readonly signal: AbortSignal;
+};
+
+/** Publishes the message as a dead letter with the reason in its header, then removes it from the queue. */
+const deadLetter = async (
+  { nats, message }: Pick<Work, 'nats' | 'message'>,
+  data: Uint8Array,
+  reason: string,
+): Promise<void> => {
+  const header = headers();
+  header.set('reason', reason.replace(/\s+/g, ' ').slice(0, 1_000));
+  header.set('subject', message.subject);
+  header.set('sequence', String(message.seq));
+  header.set('Nats-Msg-Id', `dead-${message.seq}`);
+  await nats.jetstream.publish(OBSERVATION_DEAD_LETTER, data, { headers: header });
+  message.term();
+};
+
+const maxDeliveries = (error: unknown): number =>
+  error instanceof Refusal ? 0 : error instanceof ChunksMissing ? CHUNK_WAITS_MAX : Number.POSITIVE_INFINITY;
+
+/** Classes of SQL states that a retry cannot fix: data exceptions, constraint violations, program limits. */
+const PERMANENT_SQL_STATE = /^(22|23|54)/;
+const PERMANENT_ERRORS = [TypeError, RangeError, SyntaxError];
+
+/** Returns true for errors that the observation causes, not a server. A retry would fail in the same way. */
+const isPermanent = (error: unknown): boolean => {
+  const { code, type } = error as { readonly code?: unknown; readonly type?: unknown };
+  return (
+    type === 'maximum-append-size-exceeded' ||
+    (typeof code === 'string' && code.length === 5 && PERMANENT_SQL_STATE.test(code)) ||
+    PERMANENT_ERRORS.some((kind) => error instanceof kind)
+  );
+};
+
+const maxAttempts = (error: unknown): number =>
+  isPermanent(error) ? PERMANENT_ERROR_ATTEMPTS_MAX : ATTEMPTS_MAX;
+
+/** Counts and logs what was cut from an observation to bring it within its limits. */
+const meterShortened = (type: string, subject: string, { shortened }: IntakeOutcome, log: Log): void => {
+  if (shortened === undefined) return;
+  for (const [part, count] of Object.entries(shortened)) shortenedParts.inc({ type, part }, count);
+  log.info({ subject, type, ...shortened }, 'observation shortened');
+};
+
+/** Records the observation of a body, and acknowledges its message. */
+const submit = async ({ message, intake, log }: Work, data: Uint8Array, attempt: number): Promise<void> => {
+  const { subject, headers: sent } = message;
+  const observation = readObservationMessage({ subject, data, headers: sent }).observation();
+  const outcome = await inSpan(
+    'ingest observation',
+    { kind: 'consumer', parent: traceparentOf(message), attributes: { subject, attempt } },
+    () => intake.submit(observation),
+  );
+  message.ack();
+  // The observation was accepted, so its type is valid and safe as a metric label.
+  const { type } = observation as { readonly type: string };
+  observationsTaken.inc({ type, outcome: 'taken' });
+  observedEvents.inc(outcome.events);
+  meterShortened(type, subject, outcome, log);
+  if (outcome.totals) log.debug({ subject, events: outcome.events }, 'scan recorded');
+};
+
+/**
+ * Ends the processing of a message after an error that repetitions do not help, or that needs other messages first.
+ * Returns false when the attempt is to be repeated.
+ */
+const isEndedBy = async (work: Work, error: unknown, data: Uint8Array | undefined, attempt: number) => {
+  const { message, log } = work;
+  const { subject } = message;
+  const reason = (error as Error).message;
+  if (error instanceof MessageGone) {
+    message.term();
+    log.warn({ subject, reason }, 'observation gone');
+    return true;
+  }
+  if (error instanceof UnreadableEvent) {
+    message.nak(RELEASE_WAIT_MS);
+    log.error({ subject, stream: error.stream, reason }, 'observation waits for a release');
+    observationsTaken.inc({ type: 'unknown', outcome: 'waits' });
+    return true;
+  }
+  const isSpent = message.info.deliveryCount > maxDeliveries(error) || attempt + 1 >= maxAttempts(error);
+  if (data !== undefined && isSpent) {
+    log.warn({ subject, reason }, 'observation dead-lettered');
+    await deadLetter(work, data, reason);
+    observationsTaken.inc({ type: 'unknown', outcome: 'refused' });
+    return true;
+  }
+  if (error instanceof ChunksMissing) {
+    message.nak(CHUNK_WAIT_MS);
+    observationsTaken.inc({ type: 'unknown', outcome: 'put_back' });
+    return true;
+  }
+  return false;
+};
+
+/**
+ * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here
+ * with backoff, so that later observations of the brand stay behind this one. The end of a scan whose chunks are
+ * missing returns to the queue instead, because the chunks are behind it. An observation on a stream with an event of
+ * a newer release returns to the queue too. The newer release has a new consumer, which receives all of them in
+ * order.
+ */
+export const processMessage = async (work: Work): Promise<void> => {
+  const { message, nats, log, signal } = work;
+  let data: Uint8Array | undefined;
+  // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
+  // receives them.
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    try {
+      data ??= await readBody(nats, message.seq);
+      await submit(work, data, attempt);
+      return;
+    } catch (error) {
+      // Not acknowledged: the process that leads now receives the message too.
+      if (error instanceof LeaseLost) throw error;
+      if (await isEndedBy(work, error, data, attempt)) return;
+      const { subject } = message;
+      log.warn({ subject, attempt, reason: (error as Error).message }, 'observation failed; retrying');
+      await pause(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(attempt, 10)), signal);
+    }
+  }
+};

@@ -1,0 +1,123 @@
+import { pause } from '#platform/clock.ts';
+import { createSemaphore } from '#platform/concurrency/semaphore.ts';
+
+/** Bytes above which an observation is large: it is processed in few slots, and never parsed to find its order. */
+export const LARGE_OBSERVATION_BYTES = 64 * 1024;
+/** Share of the slots that large observations may take. Small ones of other brands use the rest. */
+const LARGE_SHARE = 1 / 3;
+/** Milliseconds after a small observation in which large ones of other brands give way. */
+const SMALL_RECENT_MS = 1_000;
+/**
+ * Milliseconds of processing that large observations may take at once, enough for scans of tens of thousands of ads, and
+ * their share of the time after that. Parsing a megabyte takes tens of milliseconds, in which nothing else proceeds.
+ */
+const LARGE_BURST_MS = 3_000;
+const LARGE_TIME_SHARE = 0.1;
+/** Maximum milliseconds between two looks whether a large observation may start. */
+const LOOK_MS = 100;
+
+/** An observation to process. `brand` is its ordering key. */
+type Sized = { readonly bytes: number; readonly brand: string };
+
+/** Slots in which observations are processed at once. */
+export type Slots = {
+  /** Runs `work` in a slot. Waits while none is free for an observation of this size. */
+  run<T>(observation: Sized, work: () => Promise<T>): Promise<T>;
+};
+
+/** Time as the slots see it; for tests. */
+type Time = { readonly now: () => number; readonly pause: (ms: number) => Promise<void> };
+
+/** Maximum large observations in progress of `concurrency` slots. */
+export const largeSlotsOf = (concurrency: number): number =>
+  Math.max(1, Math.floor(concurrency * LARGE_SHARE));
+
+/** Remembers when small observations were last in progress. */
+const createRecentSmall = (now: () => number) => {
+  let last = { brand: '', at: Number.NEGATIVE_INFINITY };
+  let lastOfAnother = last;
+  return {
+    seen: (brand: string): void => {
+      if (brand !== last.brand) lastOfAnother = last;
+      last = { brand, at: now() };
+    },
+    /** True when a small observation of another brand was in progress of late. */
+    isRecent: (brand: string): boolean =>
+      now() - (last.brand === brand ? lastOfAnother : last).at < SMALL_RECENT_MS,
+  };
+};
+
+/**
+ * Budget of the time that large observations take. It fills up as time passes, slowly while small ones of other brands
+ * arrive; large ones then wait while it is used up.
+ */
+const createLargeBudget = (time: Time, small: ReturnType<typeof createRecentSmall>) => {
+  let left = LARGE_BURST_MS;
+  let filledAt = time.now();
+  const fill = (rate: number): void => {
+    left = Math.min(LARGE_BURST_MS, left + (time.now() - filledAt) * rate);
+    filledAt = time.now();
+  };
+  return {
+    wait: async (brand: string, isOver: () => boolean): Promise<void> => {
+      while (!isOver()) {
+        const isDisturbing = small.isRecent(brand);
+        fill(isDisturbing ? LARGE_TIME_SHARE : 1);
+        if (!isDisturbing || left > 0) return;
+        await time.pause(Math.min(LOOK_MS, -left / LARGE_TIME_SHARE + 1));
+      }
+    },
+    spend: (ms: number): void => {
+      left = Math.max(-LARGE_BURST_MS, left - ms);
+    },
+  };
+};
+
+/**
+ * Creates `concurrency` slots. Bodies are read in them, so they limit the bytes in memory too. `signal` ends waits for the
+ * budget, at shutdown.
+ */
+export const createSlots = (
+  concurrency: number,
+  signal: AbortSignal,
+  time: Time = { now: () => performance.now(), pause: (ms) => pause(ms, signal) },
+): Slots => {
+  const all = createSemaphore(concurrency);
+  const large = createSemaphore(largeSlotsOf(concurrency));
+  const small = createRecentSmall(time.now);
+  const budget = createLargeBudget(time, small);
+
+  const runInSlot = async <T>(work: () => Promise<T>): Promise<T> => {
+    await all.acquire();
+    try {
+      return await work();
+    } finally {
+      all.release();
+    }
+  };
+  const runLarge = async <T>(brand: string, work: () => Promise<T>): Promise<T> => {
+    await large.acquire();
+    let since = time.now();
+    try {
+      await budget.wait(brand, () => signal.aborted);
+      return await runInSlot(() => {
+        since = time.now();
+        return work();
+      });
+    } finally {
+      budget.spend(time.now() - since);
+      large.release();
+    }
+  };
+  return {
+    run: async ({ bytes, brand }, work) => {
+      if (bytes > LARGE_OBSERVATION_BYTES) return await runLarge(brand, work);
+      small.seen(brand);
+      try {
+        return await runInSlot(work);
+      } finally {
+        small.seen(brand);
+      }
+    },
+  };
+};
