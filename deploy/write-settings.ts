@@ -9,7 +9,11 @@ import {
   COLLECTIONS_MAX,
 } from '#contracts/resources/workspace/collection.ts';
 import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
-import { REPORTS_PER_DAY_MAX, REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
+import {
+  REPORTS_KEPT_MAX,
+  REPORTS_PER_DAY_MAX,
+  REPORTS_QUEUED_MAX,
+} from '#contracts/resources/workspace/report.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { CONNECTIONS_MAX } from '#domain/workspace/connection.ts';
@@ -123,6 +127,7 @@ const WORKSPACE_CAPS: readonly (readonly [string, number | string])[] = [
   ['items of a collection', COLLECTION_ITEMS_MAX],
   ['reports queued or running', REPORTS_QUEUED_MAX],
   ['reports requested within 24 hours', REPORTS_PER_DAY_MAX],
+  ['reports in all', REPORTS_KEPT_MAX],
   ['browsers in which a member is signed in', BROWSERS_MAX],
   ['apps that a member has connected', CONNECTIONS_MAX],
 ];
@@ -154,8 +159,8 @@ The OpenTelemetry packages also read the other variables of their specification,
 ${capsTable()}
 
 Beyond the requests per minute the reply is 429, beyond the tracked brands 402, beyond any other limit 409 with the limit in
-its message. [services/api](../services/api/README.md#bounded-work) has the limits of one API process, and
-[SECURITY.md](SECURITY.md) those of deliveries.
+its message. [services/api](../services/api/README.md#bounded-work) has the limits of one API process: searches, requests in
+progress, and reads. [OPERATIONS.md](OPERATIONS.md#all-waits-and-queues) lists all waits and queues of all processes.
 
 ## The local stack, \`npm start\`
 

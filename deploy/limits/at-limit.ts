@@ -125,11 +125,16 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'ingest/intake/observation-handler.ts': { POOL_CLIENTS: POOL },
   'ingest/queue/consumer.ts': {
-    FETCHED_MESSAGES: ['observations fetched ahead', 'the rest stays in the queue'],
-    IN_FLIGHT_MAX: ['observations in memory', 'no more are fetched'],
+    FETCHED_MESSAGES: ['observations fetched ahead, without bodies', 'the rest stays in the queue'],
+    WAITING_IN_MEMORY_MAX: ['observations that wait for their turn, without bodies', 'no more are fetched'],
     WAITING_MAX: ['observations that wait for a newer release', 'the queue stops'],
-    RELEASE_WAIT_MS: ['one of them', 'NATS delivers it again'],
     ACK_WAIT_MS: ['an observation without a sign of work', 'NATS delivers it again'],
+  },
+  'ingest/queue/message-body.ts': {
+    BODY_LIMIT_MS: ['the body of an observation', 'it is read again'],
+  },
+  'ingest/queue/process-message.ts': {
+    RELEASE_WAIT_MS: ['an observation that waits for a newer release', 'NATS delivers it again'],
     CHUNK_WAIT_MS: ['the end of a scan for its chunks', 'NATS delivers it again, 20 times at most'],
   },
   'intake/examples/shop-catalogue.ts': {

@@ -68,13 +68,17 @@ export const listClaimableReports = (
 ): Promise<readonly ClaimableReport[]> => db.query({ sql: CLAIMABLE, values: [now, limit] });
 
 const COUNT = `
-  select count(*) filter (where status in ('queued', 'running'))::int as queued, count(*)::int as requested
-  from reports.report where workspace_id = $1 and requested_at >= $2`;
+  select count(*) filter (where requested_at >= $2 and status in ('queued', 'running'))::int as queued,
+    count(*) filter (where requested_at >= $2)::int as requested, count(*)::int as kept
+  from reports.report where workspace_id = $1`;
 
-/** Number of reports of a workspace that were requested of late, and how many of them are queued or running. */
-export type ReportCounts = { readonly queued: number; readonly requested: number };
+/**
+ * Number of reports of a workspace: all of them, those that were requested of late, and those of these that are queued
+ * or running.
+ */
+export type ReportCounts = { readonly queued: number; readonly requested: number; readonly kept: number };
 
-/** Counts the reports of a workspace that were requested since a time (ISO timestamp). */
+/** Counts the reports of a workspace. `since`: from when on they count as requested of late (ISO timestamp). */
 export const countReports = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -83,4 +87,5 @@ export const countReports = async (
   (await db.query<ReportCounts>({ sql: COUNT, values: [workspaceId, since] }))[0] ?? {
     queued: 0,
     requested: 0,
+    kept: 0,
   };

@@ -8,7 +8,11 @@ import {
   COLLECTIONS_MAX,
 } from '#contracts/resources/workspace/collection.ts';
 import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
-import { REPORTS_PER_DAY_MAX, REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
+import {
+  REPORTS_KEPT_MAX,
+  REPORTS_PER_DAY_MAX,
+  REPORTS_QUEUED_MAX,
+} from '#contracts/resources/workspace/report.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { settingsReference } from '#deploy/write-settings.ts';
@@ -19,7 +23,7 @@ import { addCollectionItem, collectionItems } from '#domain/workspace/collection
 import { allowApp, connection, CONNECTIONS_MAX } from '#domain/workspace/connection.ts';
 import type { Decider } from '#domain/decider.ts';
 import { writeNote } from '#domain/workspace/note.ts';
-import { requestReport } from '#domain/workspace/report.ts';
+import { type ReportCounts, requestReport } from '#domain/workspace/report.ts';
 import { saveItem } from '#domain/workspace/saved-items.ts';
 import { BROWSERS_MAX } from '#domain/workspace/sign-in.ts';
 import { trackBrand, tracking } from '#domain/workspace/tracked-brands.ts';
@@ -63,7 +67,7 @@ const collection = (place: number, parent_id: string | null) =>
     editors: [],
     first_item: null,
   });
-const report = (counts: { queued: number; requested: number }) =>
+const report = (counts: Partial<ReportCounts>) =>
   requestReport({
     ...own,
     report_id: idOf(0),
@@ -72,7 +76,7 @@ const report = (counts: { queued: number; requested: number }) =>
     types: ['ad_started'],
     from: '2026-11-01',
     to: '2026-11-02',
-    counts,
+    counts: { queued: 0, requested: 0, kept: 0, ...counts },
   })(null);
 
 const CAPS: Readonly<Record<string, Cap>> = {
@@ -154,12 +158,17 @@ const CAPS: Readonly<Record<string, Cap>> = {
   'queued reports': {
     operationId: 'requestReport',
     max: REPORTS_QUEUED_MAX,
-    grow: (queued) => report({ queued, requested: queued }),
+    grow: (queued) => report({ queued, requested: queued, kept: queued }),
   },
   'reports of a day': {
     operationId: 'requestReport',
     max: REPORTS_PER_DAY_MAX,
-    grow: (requested) => report({ queued: 0, requested }),
+    grow: (requested) => report({ requested }),
+  },
+  'reports in all': {
+    operationId: 'requestReport',
+    max: REPORTS_KEPT_MAX,
+    grow: (kept) => report({ kept }),
   },
   'connected apps': {
     operationId: null,

@@ -10,6 +10,8 @@ export const REPORT_DAYS_MAX = 31;
 /** Maximum reports of a workspace that are queued or running, and that it requests in 24 hours. */
 export const REPORTS_QUEUED_MAX = 50;
 export const REPORTS_PER_DAY_MAX = 500;
+/** Maximum reports of a workspace in all: more than one a day for fifty years. */
+export const REPORTS_KEPT_MAX = 20_000;
 /** Earliest start date. The library holds nothing older. */
 export const REPORT_FROM_EARLIEST = '2000-01-01';
 /** Maximum brands that a request may name. A request without brands covers all tracked brands. */

@@ -4,6 +4,7 @@ import type { ReportEvent, ReportFinished, ReportRequested } from '#contracts/ev
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import {
   REPORT_DAYS_MAX,
+  REPORTS_KEPT_MAX,
   REPORTS_PER_DAY_MAX,
   REPORTS_QUEUED_MAX,
   type ReportStatus,
@@ -94,8 +95,18 @@ export const windowFaults = (from: string, to: string, today: string): readonly 
   return faults;
 };
 
-/** Throws when a workspace has too many reports. `counts`: its reports of the last 24 hours. */
-const requireFewReports = ({ queued, requested }: { queued: number; requested: number }): void => {
+/** Reports of a workspace. */
+export type ReportCounts = {
+  /** Queued or running, of those requested in the last 24 hours. */
+  readonly queued: number;
+  /** Requested in the last 24 hours. */
+  readonly requested: number;
+  /** All of them. */
+  readonly kept: number;
+};
+
+/** Throws when a workspace has too many reports. */
+const requireFewReports = ({ queued, requested, kept }: ReportCounts): void => {
   if (queued >= REPORTS_QUEUED_MAX) {
     throw new Refusal(
       'limit_reached',
@@ -106,6 +117,12 @@ const requireFewReports = ({ queued, requested }: { queued: number; requested: n
     throw new Refusal(
       'limit_reached',
       `A workspace can request at most ${REPORTS_PER_DAY_MAX} reports in 24 hours. Try again later.`,
+    );
+  }
+  if (kept >= REPORTS_KEPT_MAX) {
+    throw new Refusal(
+      'limit_reached',
+      `A workspace can keep at most ${REPORTS_KEPT_MAX} reports. Request further ones in another workspace.`,
     );
   }
 };
@@ -125,8 +142,7 @@ export const requestReport =
     readonly from: string;
     readonly to: string;
     readonly at: string;
-    /** Reports of the workspace in the last 24 hours. */
-    readonly counts: { readonly queued: number; readonly requested: number };
+    readonly counts: ReportCounts;
   }) =>
   (state: ReportState): readonly ReportEvent[] => {
     if (state) return [];

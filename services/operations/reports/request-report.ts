@@ -3,6 +3,7 @@ import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import {
   Report,
   REPORT_DAYS_MAX,
+  REPORTS_KEPT_MAX,
   REPORTS_PER_DAY_MAX,
   REPORTS_QUEUED_MAX,
   RequestReport,
@@ -24,7 +25,7 @@ export const requestReport = endpoint({
   tag: 'Reports',
   scope: 'reports:write',
   summary: 'Request a report',
-  description: `Queues a CSV export of the radar (ads started, ads stopped, link changes) for tracked brands over up to ${REPORT_DAYS_MAX} days. Read the report until it is ready; cells that a spreadsheet would take for a formula begin with an apostrophe. 409 when ${REPORTS_QUEUED_MAX} reports of the workspace are queued or running, or ${REPORTS_PER_DAY_MAX} were requested within 24 hours.`,
+  description: `Queues a CSV export of the radar (ads started, ads stopped, link changes) for tracked brands over up to ${REPORT_DAYS_MAX} days. Read the report until it is ready; cells that a spreadsheet would take for a formula begin with an apostrophe. 409 when ${REPORTS_QUEUED_MAX} reports of the workspace are queued or running, ${REPORTS_PER_DAY_MAX} were requested within 24 hours, or it has ${REPORTS_KEPT_MAX} reports.`,
   params: workspaceParams,
   query: noQuery,
   body: {

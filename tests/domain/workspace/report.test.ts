@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportEvent } from '#contracts/events/workspace/report.ts';
-import { REPORTS_PER_DAY_MAX, REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
+import {
+  REPORTS_KEPT_MAX,
+  REPORTS_PER_DAY_MAX,
+  REPORTS_QUEUED_MAX,
+} from '#contracts/resources/workspace/report.ts';
 import {
   extendReportLease,
   failReport,
@@ -22,7 +26,7 @@ const request = {
   from: '2026-11-01',
   to: '2026-11-20',
   at: AT,
-  counts: { queued: 0, requested: 0 },
+  counts: { queued: 0, requested: 0, kept: 0 },
 } as const;
 const requested: ReportEvent = {
   type: 'ReportRequested',
@@ -77,8 +81,9 @@ describe('requestReport', () => {
       .when(requestReport({ ...request, brand_ids: ['a', 'd'] }))
       .refuses('invalid_input'));
   test.each([
-    { queued: REPORTS_QUEUED_MAX, requested: REPORTS_QUEUED_MAX },
-    { queued: 0, requested: REPORTS_PER_DAY_MAX },
+    { queued: REPORTS_QUEUED_MAX, requested: REPORTS_QUEUED_MAX, kept: REPORTS_QUEUED_MAX },
+    { queued: 0, requested: REPORTS_PER_DAY_MAX, kept: REPORTS_PER_DAY_MAX },
+    { queued: 0, requested: 0, kept: REPORTS_KEPT_MAX },
   ])('refuses a report beyond the limit of the workspace: %j', (counts) => {
     given(report)
       .when(requestReport({ ...request, counts }))

@@ -332,7 +332,7 @@ const reports = (): readonly StreamEvent[] => {
       from: '2026-05-01',
       to: '2026-05-10',
       at: at(0),
-      counts: { queued: 0, requested: 0 },
+      counts: { queued: 0, requested: 0, kept: 0 },
     });
   const start = (minute: number) => startReport({ worker_id: 'worker-1', at: at(minute), lease_seconds: 30 });
   const worker = (attempt: number, minute: number) => ({ worker_id: 'worker-1', attempt, at: at(minute) });
