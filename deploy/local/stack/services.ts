@@ -9,6 +9,8 @@ import type { Folders, LocalSettings } from './settings.ts';
 const API_READY_MS = 60_000;
 /** Stop limit of the services, which are stopped together. Unfinished work is found again in the log or the queue. */
 const SERVICE_STOP_MS = 3_000;
+/** Maximum bytes of copied files of the demo. One of the default size needs some 40 MB. */
+const MEDIA_QUOTA_BYTES = 2_000_000_000;
 
 export type RunningServices = {
   readonly apiUrl: string;
@@ -127,6 +129,7 @@ export const startServices = async (
               ...environmentOf(settings, servers),
               OBJECT_STORE_DIR: folders.objects,
               MEDIA_ARCHIVE: mediaArchive,
+              MEDIA_QUOTA_BYTES: String(MEDIA_QUOTA_BYTES),
               COLLECT_VIA: mediaOrigin,
               EGRESS_ALLOW_LOOPBACK: 'true',
             },
