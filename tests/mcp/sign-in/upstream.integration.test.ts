@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBrowserSignInTables } from '#application/sign-in/tables.ts';
 import { type AddressIndex, openAddressIndex } from '#application/vault/address-index.ts';
+import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { openMemberSignIn } from '#services/mcp/members/create-pages.ts';
 import { createUpstream, type Upstream } from '#services/mcp/members/upstream.ts';
 import { VAULT_KEY } from '../../operations/fixtures/stack.ts';
 import { createTestDatabase } from '../../stack/database.ts';
@@ -64,4 +66,28 @@ test('a reply for another sign-in, a refusal and an unknown state are refused', 
   refused.searchParams.set('error', 'access_denied');
   expect(await upstream.finish('browser', refused)).toBeNull();
   expect(await upstream.finish('browser', new URL('https://mcp.test/signin/upstream/callback'))).toBeNull();
+});
+
+test('SIGN_IN=upstream turns codes off, and needs the settings of the provider', async () => {
+  const { issuer } = provider;
+  const open = async (settings: object) => {
+    const dependencies = { baseUrl: 'https://mcp.test', pool, memberVault: null, log: silentLog() };
+    return openMemberSignIn({ ...dependencies, clock: systemClock } as never, settings as never);
+  };
+  const upstreamSettings = {
+    SIGN_IN: 'upstream',
+    MEMBER_VAULT_KEY: VAULT_KEY,
+    UPSTREAM_ISSUER: issuer,
+    UPSTREAM_CLIENT_ID: CLIENT,
+    UPSTREAM_CLIENT_SECRET: 'secret',
+    MAIL_DIR: '.',
+  };
+  await using signIn = await open(upstreamSettings);
+  const { codes, upstream: way } = signIn.pages({} as never);
+  expect([codes, way?.name]).toEqual([null, new URL(issuer).host]);
+  await using both = await open({ ...upstreamSettings, SIGN_IN: 'codes' });
+  expect(both.pages({} as never).codes).not.toBeNull();
+  await expect(open({ SIGN_IN: 'upstream' })).rejects.toThrow(/needs UPSTREAM_ISSUER/);
+  const { UPSTREAM_CLIENT_SECRET: _, ...incomplete } = upstreamSettings;
+  await expect(open(incomplete)).rejects.toThrow(/needs UPSTREAM_CLIENT_ID/);
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
 import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';
 import { keyOf, recordCreative } from '../../operations/fixtures/creative-events.ts';
-import { type ApiStack, BASE_URL, openApiStack } from '../../operations/fixtures/stack.ts';
+import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
 import { type McpStack, openMcpStack, REVISIONS } from '../mcp-stack.ts';
 
 /** Images that tools attach, through a real server and the official client. */
@@ -51,8 +51,10 @@ beforeAll(async () => {
     await recordCreative(stack, creativeKey, [at === 2 ? other : adId], media);
   }
   await recordCreative(stack, VIDEO_KEY, [third], { media_url: null, object_key: mediaKeyOf(VIDEO_KEY) });
-  const poster_url = `${BASE_URL}/v1/media/${keys[0]}?expires=1`;
-  await recordCreative(stack, POSTER_VIDEO_KEY, [ended], { media_url: null, object_key: null, poster_url });
+  // As the archive records a video: the poster is a file of its own, with a thumbnail.
+  const archived = { media_url: null, poster_url: null, poster_object_key: mediaKeyOf(keys[0] ?? '') };
+  const object_key = mediaKeyOf(POSTER_VIDEO_KEY);
+  await recordCreative(stack, POSTER_VIDEO_KEY, [ended], { ...archived, object_key });
   await stack.projected(await recordCreative(stack, keyOf(8), [ended]));
 });
 afterAll(() => resources.disposeAsync());
