@@ -132,6 +132,14 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/delivery/endpoints/endpoints.integration.test.ts'],
     settings: (_seed, factor) => ({ ENDPOINTS_DELIVERIES: 100_000 * factor, ENDPOINTS_SMALL: 100 }),
   },
+  'nats-cluster': {
+    about: '10,000 observations to three NATS nodes, one killed 15 times; without a seed',
+    files: ['tests/platform/nats/cluster.integration.test.ts'],
+    settings: (_seed, factor) => ({
+      NATS_CLUSTER_OBSERVATIONS: 10_000 * factor,
+      NATS_CLUSTER_KILLS: 15 * factor,
+    }),
+  },
   'server-faults': {
     about: 'servers that are mute, cut, half-open or slow, with the limits of time; without a seed',
     files: [

@@ -13,7 +13,7 @@ await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, si
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   // Retries without a limit and does not block the start: queued deliveries wait in Postgres, where the delivery
   // process finds them.
-  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(settings.NATS_URL, 'alerts'));
+  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(settings.NATS_URL, 'alerts', settings));
   nats.catch(() => undefined);
   resources.defer(async () => {
     // A connection attempt that is still pending is abandoned: it ends with the process.

@@ -42,7 +42,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   );
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Retries without limit. The API serves without NATS and sends scrape requests once it is connected.
-  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api'));
+  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api', settings));
   resources.defer(async () => {
     // A connection attempt that is still retrying ends with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);

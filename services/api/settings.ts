@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { emailSettings } from '#platform/channels/email.ts';
 import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
 import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
+import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
@@ -14,6 +15,7 @@ const SECRET_MIN_LENGTH = 16;
 
 export const ApiSettings = z.object({
   ...serverSettings,
+  ...natsStreamSettings,
   ...eventStoreAnswerSettings,
   ...loopDelaySettings,
   ...replicaSettings,

@@ -34,7 +34,7 @@ await runProcess('collector', CollectorSettings, async ({ settings, resources, l
   const db = resources.use(openReadDatabase(DATABASE_URL));
   await untilServerAnswers(log, signal, 'Postgres', () => createCollectorTables(database));
   const nats = resources.use(
-    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'collector')),
+    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'collector', settings)),
   );
   const vault =
     readsArchive && MEMBER_VAULT_KEY !== undefined

@@ -7,6 +7,7 @@ import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { CollectContact, CollectVia, secret, serverSettings } from '#platform/settings.ts';
+import { natsStreamSettings } from '#platform/nats/streams.ts';
 
 /** Sources that the collector reads. */
 export const SOURCES = ['storefront', 'site', 'landing_pages', 'ads_archive'] as const;
@@ -43,6 +44,7 @@ export const TokenSettings = z.object(sharedSettings);
 export const CollectorSettings = z.object({
   DATABASE_URL,
   NATS_URL,
+  ...natsStreamSettings,
   SERVERS_ALLOW_PLAIN_TEXT,
   ...serviceSettings,
   ...sharedSettings,

@@ -1,6 +1,7 @@
 import { AckPolicy } from 'nats';
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
-import { ensureStreams, type Nats } from '#platform/nats/connection.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { ensureStreams } from '#platform/nats/streams.ts';
 
 /** Maximum unacknowledged messages. A message is acknowledged as soon as its deliveries are claimed. */
 const ACK_PENDING_MAX = 10_000;
@@ -8,9 +9,11 @@ const ACK_WAIT_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
 
 /** Creates the stream and the consumer if missing: on start, and after a NATS server lost its storage. */
-export const ensureDeliveryConsumer = async ({ manager }: Pick<Nats, 'manager'>): Promise<void> => {
-  await ensureStreams(manager);
-  await manager.consumers.add(DELIVERIES_STREAM, {
+export const ensureDeliveryConsumer = async (
+  nats: Pick<Nats, 'manager' | 'streamSettings'>,
+): Promise<void> => {
+  await ensureStreams(nats);
+  await nats.manager.consumers.add(DELIVERIES_STREAM, {
     durable_name: DELIVERY_CONSUMER,
     ack_policy: AckPolicy.Explicit,
     ack_wait: ACK_WAIT_MS * NANOS_PER_MS,

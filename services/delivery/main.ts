@@ -50,7 +50,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     };
   });
   // Retries without a limit and does not block the start: without NATS, sweeps of the tables find what is due.
-  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'delivery'));
+  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'delivery', settings));
   nats.catch(() => undefined);
   resources.defer(async () => {
     // A connection attempt that is still pending is abandoned: it ends with the process.

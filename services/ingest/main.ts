@@ -30,7 +30,7 @@ await runProcess('ingest', IngestSettings, async ({ settings, resources, log, si
     ),
   );
   const nats = resources.use(
-    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'ingest')),
+    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'ingest', settings)),
   );
   const running = consumeAsLeader({
     nats,

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { archiveSettings } from '#application/media-archive/archive-tables.ts';
 import { serverSettings } from '#platform/settings.ts';
+import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 
 export const IngestSettings = z.object({
   ...serverSettings,
+  ...natsStreamSettings,
   ...serviceSettings,
   ...archiveSettings,
   INGEST_LANES: z.coerce

@@ -21,7 +21,7 @@ await runProcess('intake', IntakeSettings, async ({ settings, resources, log, si
   await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
   await createCollectorTables(database);
   const nats = resources.use(
-    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'intake')),
+    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'intake', settings)),
   );
   const objectStore = await openObjectStore(settings);
   const app = buildIntake({ database, nats, objectStore, clock: systemClock, log });

@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { Port, serverSettings } from '#platform/settings.ts';
+import { natsStreamSettings } from '#platform/nats/streams.ts';
 
 export const IntakeSettings = z
   .object({
     ...serverSettings,
+    ...natsStreamSettings,
     ...serviceSettings,
     INTAKE_HOST: z
       .string()

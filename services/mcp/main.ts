@@ -56,7 +56,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   );
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Retries without limit. The process serves without NATS and shares its request counts once it is connected.
-  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'mcp'));
+  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'mcp', settings));
   resources.defer(async () => {
     // A connection attempt that is still retrying ends with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);

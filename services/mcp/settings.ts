@@ -9,6 +9,7 @@ import { serviceSettings } from '#platform/process/run-process.ts';
 import { signInSettings } from './members/sign-in-settings.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
+import { natsStreamSettings } from '#platform/nats/streams.ts';
 
 const SECRET_MIN_LENGTH = 16;
 const MCP_SECRET_MIN_LENGTH = 32;
@@ -26,6 +27,7 @@ const Origins = z
 
 export const McpSettings = z.object({
   ...serverSettings,
+  ...natsStreamSettings,
   ...eventStoreAnswerSettings,
   ...loopDelaySettings,
   ...replicaSettings,

@@ -31,7 +31,7 @@ await runProcess('media', MediaSettings, async ({ settings, resources, log, sign
   resources.defer(() => database.end());
   await untilServerAnswers(log, signal, 'Postgres', () => createArchiveTables(database));
   const nats = resources.use(
-    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'media')),
+    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'media', settings)),
   );
   await openSpoolFolder(Date.now());
   const egress = resources.use(

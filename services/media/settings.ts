@@ -4,12 +4,14 @@ import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { CollectContact, CollectVia, serverSettings } from '#platform/settings.ts';
+import { natsStreamSettings } from '#platform/nats/streams.ts';
 
 const GIGABYTE = 1_000_000_000;
 
 export const MediaSettings = z
   .object({
     ...serverSettings,
+    ...natsStreamSettings,
     ...serviceSettings,
     ...archiveSettings,
     ...egressSettings,

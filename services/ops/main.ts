@@ -25,7 +25,7 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
   let nats: Nats | null = null;
   resources.defer(() => nats?.[Symbol.asyncDispose]());
   const connect = async (url: string): Promise<void> => {
-    nats = await untilServerAnswers(log, signal, 'NATS', () => openNats(url, 'ops'));
+    nats = await untilServerAnswers(log, signal, 'NATS', () => openNats(url, 'ops', settings));
   };
   // Rejects only when the process shuts down.
   if (NATS_URL !== undefined) connect(NATS_URL).catch(() => undefined);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
+import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { processSettings } from '#platform/process/run-process.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { auditSettings } from './audit/signing-key.ts';
@@ -8,6 +9,7 @@ const TOKEN_MIN_LENGTH = 16;
 
 export const OpsSettings = z.object({
   ...serverSettings,
+  ...natsStreamSettings,
   NATS_URL: serverSettings.NATS_URL.optional().meta(serverSettings.NATS_URL.meta() ?? {}),
   ...readDatabaseSettings,
   ...processSettings,

@@ -40,11 +40,20 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
     leaseSeconds: settings.REPORT_LEASE_SECONDS,
   });
   resources.defer(() => exporting);
-  const nats = resources.use(
-    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'worker')),
-  );
-  const requesting = requestScansWhenDue({ db, nats, clock: systemClock, log, signal });
-  resources.defer(() => requesting);
+  // Retries without a limit and does not block the start: only the requests for scans need NATS, and each is due until then.
+  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'worker', settings));
+  let requesting: Promise<void> | undefined;
+  const requestScans = async (): Promise<void> => {
+    const opened = await nats;
+    requesting = requestScansWhenDue({ db, nats: opened, clock: systemClock, log, signal });
+  };
+  requestScans().catch(() => undefined);
+  resources.defer(async () => {
+    await requesting;
+    // A connection attempt that is still pending is abandoned: it ends with the process.
+    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
+    await opened?.[Symbol.asyncDispose]();
+  });
   operatorPort.started();
   log.info({ rewrite_cron: REWRITE_CRON }, 'worker started');
 });

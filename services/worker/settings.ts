@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { Seconds, serverSettings } from '#platform/settings.ts';
+import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 
 export const WorkerSettings = z.object({
   ...serverSettings,
+  ...natsStreamSettings,
   ...serviceSettings,
   ...objectStoreSettings,
   REWRITE_CRON: z

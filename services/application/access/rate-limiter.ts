@@ -21,6 +21,8 @@ const HEARD_FOR_MS = 3_000;
 const SUBJECT = 'api.requests_counted';
 /** Maximum keys per message. */
 const KEYS_PER_MESSAGE = 2_000;
+/** Maximum characters of a key in a message of another process. */
+const KEY_MAX_CHARACTERS = 300;
 
 export type Allowance = {
   readonly allowed: boolean;
@@ -62,7 +64,7 @@ export type RateLimiter = Disposable & {
 const Counted = z.object({
   node: z.string(),
   window: z.int(),
-  counts: z.array(z.tuple([z.string(), z.int()])),
+  counts: z.array(z.tuple([z.string().max(KEY_MAX_CHARACTERS), z.int()])).max(KEYS_PER_MESSAGE),
 });
 
 /** Parses JSON. Returns `undefined` for another text: core NATS carries messages of any sender. */

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import { ErrorCode, type NatsError } from 'nats';
 import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
+import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
 import { headersFrom, type Nats } from '#platform/nats/connection.ts';
 
 /** Returns a name of the message that is equal when it is published again. */
@@ -12,16 +14,31 @@ const messageIdOf = (observation: Observation): string | undefined => {
   return `${observation.scan_id}-${part}`;
 };
 
-/** Publishes observations to the intake, in order. The queue drops those that it received within two minutes. */
+/** About ten seconds: a cluster of NATS has no leader for a moment after one of its nodes is gone. */
+const PUBLISH_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 200, maxDelayMs: 2_000 };
+/** JetStream: the stream is full. Waiting a few seconds changes nothing. */
+const STREAM_FULL = 10_077;
+
+const mayRepeat = (error: unknown): boolean => {
+  const { code, api_error } = error as Partial<NatsError>;
+  return code !== ErrorCode.MaxPayloadExceeded && api_error?.err_code !== STREAM_FULL;
+};
+
+/**
+ * Publishes observations to the intake, in order, each again for some seconds while NATS does not store it. The queue drops
+ * those that it received within ten minutes.
+ */
 export const publishObservations = async (
   { jetstream }: Pick<Nats, 'jetstream'>,
   observations: readonly Observation[],
 ): Promise<void> => {
   for (const observation of observations) {
     const msgID = messageIdOf(observation);
-    await jetstream.publish(observationSubject(keyOf(observation)), JSON.stringify(observation), {
-      headers: headersFrom(routingHeadersOf(observation)),
-      ...(msgID === undefined ? {} : { msgID }),
-    });
+    await retry(PUBLISH_RETRIES, mayRepeat, () =>
+      jetstream.publish(observationSubject(keyOf(observation)), JSON.stringify(observation), {
+        headers: headersFrom(routingHeadersOf(observation)),
+        ...(msgID === undefined ? {} : { msgID }),
+      }),
+    );
   }
 };

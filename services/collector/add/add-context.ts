@@ -7,7 +7,7 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';
 import { silentLog } from '#platform/logger.ts';
-import { ensureStreams, type Nats, openNats } from '#platform/nats/connection.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -61,8 +61,7 @@ export const withAddContext = async <T>(
   resources.defer(() => database.end());
   await createCollectorTables(database);
   const db = resources.use(openReadDatabase(DATABASE_URL));
-  const nats = resources.use(await openNats(settings.NATS_URL, 'collect-command'));
-  await ensureStreams(nats.manager);
+  const nats = resources.use(await openNats(settings.NATS_URL, 'collect-command', settings));
   const egress = resources.use(
     openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK, ownAddresses: EGRESS_OWN_ADDRESSES }),
   );

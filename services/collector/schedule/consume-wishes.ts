@@ -11,7 +11,8 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { Cadence, ObservedDomain, Timestamp } from '#contracts/values/primitives.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
-import { ensureStreams, type Nats } from '#platform/nats/connection.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { ensureStreams } from '#platform/nats/streams.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { readBrandDomain } from '#projections/brands/read.ts';
 import { recordWish } from './target-store.ts';
@@ -88,7 +89,7 @@ const consumeSource = async (consumer: WishConsumer, source: string): Promise<vo
   const durable = collectorConsumer(source);
   while (!signal.aborted) {
     try {
-      await ensureStreams(nats.manager);
+      await ensureStreams(nats);
       await nats.manager.consumers.add(SCRAPES_STREAM, {
         durable_name: durable,
         ack_policy: AckPolicy.Explicit,

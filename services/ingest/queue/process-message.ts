@@ -1,7 +1,6 @@
-import { headers, type JsMsg } from 'nats';
+import type { JsMsg } from 'nats';
 import { Refusal } from '#contracts/errors.ts';
 import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
-import { OBSERVATION_DEAD_LETTER } from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import { observationsTaken, observedEvents, shortenedParts } from '#platform/telemetry/metrics.ts';
@@ -9,6 +8,7 @@ import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
 import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { Intake, IntakeOutcome } from '../intake-types.ts';
+import { deadLetter } from './dead-letter.ts';
 import { MessageGone, readBody } from './message-body.ts';
 import { readObservationMessage } from './observation-message.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
@@ -35,21 +35,6 @@ export type Work = {
   readonly log: Log;
   /** Aborted on shutdown. */
   readonly signal: AbortSignal;
-};
-
-/** Publishes the message as a dead letter with the reason in its header, then removes it from the queue. */
-const deadLetter = async (
-  { nats, message }: Pick<Work, 'nats' | 'message'>,
-  data: Uint8Array,
-  reason: string,
-): Promise<void> => {
-  const header = headers();
-  header.set('reason', reason.replace(/\s+/g, ' ').slice(0, 1_000));
-  header.set('subject', message.subject);
-  header.set('sequence', String(message.seq));
-  header.set('Nats-Msg-Id', `dead-${message.seq}`);
-  await nats.jetstream.publish(OBSERVATION_DEAD_LETTER, data, { headers: header });
-  message.term();
 };
 
 const maxDeliveries = (error: unknown): number =>

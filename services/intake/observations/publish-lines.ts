@@ -3,7 +3,8 @@ import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import type { Log } from '#platform/logger.ts';
-import { ensureStreams, headersFrom, type Nats } from '#platform/nats/connection.ts';
+import { headersFrom, type Nats } from '#platform/nats/connection.ts';
+import { ensureStreams } from '#platform/nats/streams.ts';
 import { currentTraceparent } from '#platform/telemetry/tracing.ts';
 import { IntakeRefusal } from '../server/intake-refusal.ts';
 
@@ -74,7 +75,7 @@ export const publishLines = async (nats: Nats, lines: readonly QueuedLine[], log
     log.warn({ err: failed.reason }, 'observations not queued');
     const full = isFull(failed.reason);
     // A server that restarted without its storage has no stream until one is created.
-    if (!full) ensureStreams(nats.manager).catch(() => undefined);
+    if (!full) ensureStreams(nats).catch(() => undefined);
     throw new IntakeRefusal(
       'unavailable',
       `${full ? 'The queue is full.' : 'The queue does not answer.'} Send the whole request again later; no line is recorded twice.`,

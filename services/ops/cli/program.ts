@@ -7,6 +7,7 @@ import { registerKeyCommands } from './commands/key.ts';
 import { registerMcpCommands } from './commands/mcp.ts';
 import { registerLogCommands } from './commands/log/log.ts';
 import { registerMemberCommands } from './commands/member.ts';
+import { registerNatsCommands } from './commands/servers/nats.ts';
 import { registerPlanCommands } from './commands/plan.ts';
 import { registerProjectionCommands } from './commands/projections.ts';
 import { registerRankingCommands } from './commands/rankings.ts';
@@ -30,6 +31,7 @@ export const createProgram = (): Command => {
     registerAlertsCommands,
     registerProjectionCommands,
     registerLogCommands,
+    registerNatsCommands,
     registerSecurityCommands,
     registerVerifyFiguresCommand,
   ]) {

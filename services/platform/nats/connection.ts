@@ -1,6 +1,5 @@
 import {
   connect,
-  DiscardPolicy,
   Events,
   headers,
   type JetStreamClient,
@@ -8,34 +7,15 @@ import {
   type JsMsg,
   type MsgHdrs,
   type NatsConnection,
-  RetentionPolicy,
-  StorageType,
 } from 'nats';
-import {
-  DEAD_LETTERS_STREAM,
-  DEAD_LETTERS_SUBJECTS,
-  DELIVERIES_STREAM,
-  DELIVERIES_SUBJECTS,
-  OBSERVATIONS_STREAM,
-  OBSERVATIONS_SUBJECTS,
-  SCRAPES_STREAM,
-  SCRAPES_SUBJECTS,
-} from '#contracts/messages/subjects.ts';
 import { natsOptions } from './connection-url.ts';
 import { createWakeSignal, type WakeSignal } from '../concurrency/wake-signal.ts';
 import { currentTraceparent } from '../telemetry/tracing.ts';
+import { DEFAULT_STREAM_SETTINGS, ensureStreams, type StreamSettings } from './streams.ts';
 
 /** Milliseconds between reconnection attempts. They never end, so the process survives restarts of the server. */
 const RECONNECT_WAIT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-const NANOS_PER_DAY = 86_400_000_000_000;
-/** Retention of work messages in days. Producers must request expired work again. */
-const WORK_KEPT_DAYS = 7;
-const DEAD_LETTERS_KEPT_DAYS = 30;
-const STREAM_MAX_BYTES = 8 * 1024 ** 3;
-/** Maximum bytes of the delivery queue. It holds only ids, about a hundred bytes each. */
-const DELIVERIES_MAX_BYTES = 1024 ** 3;
-const DUPLICATE_WINDOW_NANOS = 120_000_000_000;
 
 /** Header that carries the trace context from the publisher to the consumer of a message. */
 const TRACEPARENT = 'traceparent';
@@ -62,56 +42,7 @@ export type Nats = AsyncDisposable & {
   readonly connection: NatsConnection;
   readonly jetstream: JetStreamClient;
   readonly manager: JetStreamManager;
-};
-
-const STREAMS = [
-  {
-    name: OBSERVATIONS_STREAM,
-    subjects: [OBSERVATIONS_SUBJECTS],
-    retention: RetentionPolicy.Workqueue,
-    days: WORK_KEPT_DAYS,
-  },
-  {
-    name: SCRAPES_STREAM,
-    subjects: [SCRAPES_SUBJECTS],
-    retention: RetentionPolicy.Limits,
-    days: WORK_KEPT_DAYS,
-  },
-  {
-    name: DEAD_LETTERS_STREAM,
-    subjects: [DEAD_LETTERS_SUBJECTS],
-    retention: RetentionPolicy.Limits,
-    days: DEAD_LETTERS_KEPT_DAYS,
-  },
-  {
-    name: DELIVERIES_STREAM,
-    subjects: [DELIVERIES_SUBJECTS],
-    retention: RetentionPolicy.Workqueue,
-    days: WORK_KEPT_DAYS,
-  },
-] as const;
-
-/**
- * Creates or updates the streams. It runs at start, and again when a caller finds that the server restarted without
- * its storage.
- */
-export const ensureStreams = async (manager: JetStreamManager): Promise<void> => {
-  for (const stream of STREAMS) {
-    const config = {
-      name: stream.name,
-      subjects: [...stream.subjects],
-      retention: stream.retention,
-      storage: StorageType.File,
-      max_age: stream.days * NANOS_PER_DAY,
-      max_bytes: stream.name === DELIVERIES_STREAM ? DELIVERIES_MAX_BYTES : STREAM_MAX_BYTES,
-      duplicate_window: DUPLICATE_WINDOW_NANOS,
-      // A full work queue rejects new messages and does not drop waiting ones.
-      discard: stream.retention === RetentionPolicy.Workqueue ? DiscardPolicy.New : DiscardPolicy.Old,
-      // Ingest reads bodies of messages one by one; any replica may answer.
-      allow_direct: stream.name === OBSERVATIONS_STREAM,
-    };
-    await manager.streams.add(config).catch(() => manager.streams.update(stream.name, config));
-  }
+  readonly streamSettings: StreamSettings;
 };
 
 /**
@@ -130,10 +61,14 @@ export const watchReconnects = (connection: NatsConnection): Pick<WakeSignal, 'n
 };
 
 /**
- * Connects and creates the streams. Throws when the server is not available; use `waitForServers` before. An open
+ * Connects and creates the streams that are missing. Throws when the server is not available; use `waitForServers` before. An open
  * connection survives restarts of the server.
  */
-export const openNats = async (url: string, name: string): Promise<Nats> => {
+export const openNats = async (
+  url: string,
+  name: string,
+  streamSettings: StreamSettings = DEFAULT_STREAM_SETTINGS,
+): Promise<Nats> => {
   const connection = await connect({
     ...natsOptions(url),
     name,
@@ -143,11 +78,12 @@ export const openNats = async (url: string, name: string): Promise<Nats> => {
     reconnectTimeWait: RECONNECT_WAIT_MS,
   });
   const manager = await connection.jetstreamManager();
-  await ensureStreams(manager);
+  await ensureStreams({ manager, streamSettings });
   return {
     connection,
     jetstream: connection.jetstream(),
     manager,
+    streamSettings,
     [Symbol.asyncDispose]: () => connection.drain().catch(() => undefined),
   };
 };

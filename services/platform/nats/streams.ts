@@ -1,0 +1,230 @@
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo,
+} from 'nats';
+import { z } from 'zod';
+import {
+  DEAD_LETTERS_STREAM,
+  DEAD_LETTERS_SUBJECTS,
+  DELIVERIES_STREAM,
+  DELIVERIES_SUBJECTS,
+  OBSERVATIONS_STREAM,
+  OBSERVATIONS_SUBJECTS,
+  SCRAPES_STREAM,
+  SCRAPES_SUBJECTS,
+} from '#contracts/messages/subjects.ts';
+
+const GIB = 1024 ** 3;
+const NANOS_PER_SECOND = 1_000_000_000;
+const NANOS_PER_DAY = 86_400 * NANOS_PER_SECOND;
+/** Retention of work messages in days. Producers must request expired work again. */
+const WORK_KEPT_DAYS = 7;
+const DEAD_LETTERS_KEPT_DAYS = 30;
+const OBSERVATIONS_MAX_GB = 8;
+const DEAD_LETTERS_MAX_BYTES = 8 * GIB;
+/** Maximum bytes of a message with its headers. An observation has at most 1,000,000. */
+const OBSERVATION_MESSAGE_MAX_BYTES = 1024 ** 2;
+/** Scan requests, and ids of deliveries: a few hundred bytes each. */
+const SMALL_MESSAGES_MAX_BYTES = GIB;
+/** Seconds in which a message that is published again is dropped. Collectors send a scan again for minutes. */
+const OBSERVATIONS_DUPLICATE_SECONDS = 600;
+const DUPLICATE_SECONDS = 120;
+/** JetStream: the stream does not exist. */
+const STREAM_NOT_FOUND = 10_059;
+/** JetStream: several copies need a cluster; the cluster has too few nodes with enough storage. */
+const NEEDS_CLUSTER = 10_074;
+const NO_NODES = 10_005;
+
+/** Settings of the streams that a process creates when they are missing. Give all processes the same. */
+export const natsStreamSettings = {
+  NATS_REPLICAS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(5)
+    .default(1)
+    .describe(
+      'Copies of each NATS stream that is created: 1, or 3 in a cluster of three nodes. `npm run ops -- nats apply` changes existing streams.',
+    ),
+  OBSERVATIONS_MAX_GB: z.coerce
+    .number()
+    .min(0.1)
+    .max(10_000)
+    .default(OBSERVATIONS_MAX_GB)
+    .describe(
+      'Limit of the queue of observations in GiB, when its stream is created. A full queue refuses further ones.',
+    ),
+} as const;
+
+export type StreamSettings = { readonly NATS_REPLICAS: number; readonly OBSERVATIONS_MAX_GB: number };
+export const DEFAULT_STREAM_SETTINGS: StreamSettings = { NATS_REPLICAS: 1, OBSERVATIONS_MAX_GB };
+
+/** The values of a stream that we choose. An operator may have chosen others. */
+const CHOSEN = [
+  'subjects',
+  'max_age',
+  'max_bytes',
+  'max_msg_size',
+  'duplicate_window',
+  'discard',
+  'num_replicas',
+  'allow_direct',
+] as const;
+type Wanted = Pick<StreamConfig, 'name' | 'retention' | 'storage' | (typeof CHOSEN)[number]>;
+
+const workQueue = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New } as const;
+const log = { retention: RetentionPolicy.Limits, discard: DiscardPolicy.Old } as const;
+
+/** Our streams. A full work queue refuses new messages and drops none that waits; of other streams the oldest go. */
+export const wantedStreams = ({
+  NATS_REPLICAS: num_replicas,
+  OBSERVATIONS_MAX_GB: observationsMaxGb,
+}: StreamSettings): readonly Wanted[] => {
+  const common = {
+    storage: StorageType.File,
+    num_replicas,
+    max_age: WORK_KEPT_DAYS * NANOS_PER_DAY,
+    max_msg_size: -1,
+    duplicate_window: DUPLICATE_SECONDS * NANOS_PER_SECOND,
+    allow_direct: false,
+  };
+  return [
+    {
+      ...common,
+      ...workQueue,
+      name: OBSERVATIONS_STREAM,
+      subjects: [OBSERVATIONS_SUBJECTS],
+      max_bytes: Math.round(observationsMaxGb * GIB),
+      max_msg_size: OBSERVATION_MESSAGE_MAX_BYTES,
+      duplicate_window: OBSERVATIONS_DUPLICATE_SECONDS * NANOS_PER_SECOND,
+      // Ingest reads bodies of messages one by one; any replica may answer.
+      allow_direct: true,
+    },
+    {
+      ...common,
+      ...log,
+      name: SCRAPES_STREAM,
+      subjects: [SCRAPES_SUBJECTS],
+      max_bytes: SMALL_MESSAGES_MAX_BYTES,
+    },
+    {
+      ...common,
+      ...log,
+      name: DEAD_LETTERS_STREAM,
+      subjects: [DEAD_LETTERS_SUBJECTS],
+      max_age: DEAD_LETTERS_KEPT_DAYS * NANOS_PER_DAY,
+      max_bytes: DEAD_LETTERS_MAX_BYTES,
+    },
+    {
+      ...common,
+      ...workQueue,
+      name: DELIVERIES_STREAM,
+      subjects: [DELIVERIES_SUBJECTS],
+      max_bytes: SMALL_MESSAGES_MAX_BYTES,
+    },
+  ];
+};
+
+const codeOf = (error: unknown): number | undefined =>
+  (error as { api_error?: { err_code?: number } }).api_error?.err_code;
+
+const readStream = async (manager: JetStreamManager, name: string): Promise<StreamInfo | null> => {
+  try {
+    return await manager.streams.info(name);
+  } catch (error) {
+    if (codeOf(error) === STREAM_NOT_FOUND) return null;
+    throw error;
+  }
+};
+
+const addStream = async (manager: JetStreamManager, wanted: Wanted): Promise<void> => {
+  const { name, num_replicas, max_bytes } = wanted;
+  try {
+    await manager.streams.add(wanted);
+  } catch (cause) {
+    if (codeOf(cause) === NEEDS_CLUSTER) {
+      const todo = 'Start them, or set NATS_REPLICAS=1.';
+      throw new Error(`NATS_REPLICAS=${num_replicas} needs a cluster of as many NATS nodes. ${todo}`, {
+        cause,
+      });
+    }
+    if (codeOf(cause) !== NO_NODES) throw cause;
+    throw new Error(
+      `NATS has fewer than ${num_replicas} nodes with ${max_bytes} bytes of file storage for the stream ${name}. ` +
+        'Start them, or raise `max_file_store` of the nodes.',
+      { cause },
+    );
+  }
+};
+
+/**
+ * Creates the streams that are missing. An existing stream keeps its values, since an operator may have chosen them. Only
+ * what our processes need is added: a subject, and direct reads. It runs at start, and again when a caller finds that the server restarted without its
+ * storage.
+ */
+export const ensureStreams = async ({
+  manager,
+  streamSettings,
+}: {
+  readonly manager: JetStreamManager;
+  readonly streamSettings: StreamSettings;
+}): Promise<void> => {
+  for (const wanted of wantedStreams(streamSettings)) {
+    const existing = await readStream(manager, wanted.name);
+    if (existing === null) {
+      // Another process that creates it at the same time with other settings was first.
+      await addStream(manager, wanted).catch(async (error: unknown) => {
+        if ((await readStream(manager, wanted.name)) === null) throw error;
+      });
+      continue;
+    }
+    const { config } = existing;
+    const missing = wanted.subjects.filter((subject) => !config.subjects.includes(subject));
+    const allow_direct = config.allow_direct || wanted.allow_direct;
+    if (missing.length === 0 && allow_direct === config.allow_direct) continue;
+    const subjects = [...config.subjects, ...missing];
+    await manager.streams.update(wanted.name, { ...config, subjects, allow_direct });
+  }
+};
+
+/** A value of a stream that is not ours. */
+export type Difference = {
+  readonly stream: string;
+  readonly value: string;
+  /** The value of the server; `null` when the stream is missing. */
+  readonly is: unknown;
+  readonly ours: unknown;
+};
+
+/** Returns the values of our streams that differ from those that we would choose. */
+export const compareStreams = async (
+  manager: JetStreamManager,
+  settings: StreamSettings,
+): Promise<readonly Difference[]> => {
+  const differences: Difference[] = [];
+  for (const wanted of wantedStreams(settings)) {
+    const existing = await readStream(manager, wanted.name);
+    for (const value of ['retention', 'storage', ...CHOSEN] as const) {
+      const [is, ours] = [existing?.config[value] ?? null, wanted[value]];
+      if (JSON.stringify(is) !== JSON.stringify(ours))
+        differences.push({ stream: wanted.name, value, is, ours });
+    }
+  }
+  return differences;
+};
+
+/**
+ * Creates missing streams and gives the others our values. Throws when the server refuses one: retention and storage of a
+ * stream cannot be changed.
+ */
+export const applyStreams = async (manager: JetStreamManager, settings: StreamSettings): Promise<void> => {
+  for (const wanted of wantedStreams(settings)) {
+    const existing = await readStream(manager, wanted.name);
+    if (existing === null) await addStream(manager, wanted);
+    else await manager.streams.update(wanted.name, { ...existing.config, ...wanted });
+  }
+};
