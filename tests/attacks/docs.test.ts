@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { fastify, type FastifyInstance } from 'fastify';
 import { hash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -5,6 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { registerDocumentation } from '#services/api/server/docs-page.ts';
+import { headersOf, messagePage } from '#services/mcp/pages/layout.ts';
 import { registerConsole } from '#services/ops/http/routes/console.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from '../ops/fixtures/browser.ts';
 import { attack, isLong, tries } from './attack.ts';
@@ -52,6 +54,34 @@ attack('pages allow no script but their own, no frame and no guessed type', asyn
   }
   await app.close();
   return `${PATHS.length} paths`;
+});
+
+attack('pages for members run no script, load nothing, and show names of apps and members as text', () => {
+  const policy = headersOf(['https://app.example'])['content-security-policy'] ?? '';
+  expect(policy).not.toMatch(/script-src|unsafe|\*|data:|blob:/);
+  expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+  expect(headersOf()).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+  const tags = (page: string): number => page.match(/<[a-z!/]/gi)?.length ?? 0;
+  const harmless = tags(messagePage('a', 'b'));
+  let texts = 0;
+  const hostile = fc
+    .array(
+      fc.oneof(fc.constantFrom('<script>', '</p>', '"', "'", '<img src=x onerror=a>', '&lt;'), fc.string()),
+    )
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const page = messagePage(text, text);
+      expect(tags(page)).toBe(harmless);
+      expect(page.split('<p>')[1]).not.toMatch(/["']/);
+      texts += 2;
+    }),
+    { numRuns: tries(100) },
+  );
+  return `${texts} texts, 0 tags`;
 });
 
 attack('downloads without a key cost no compression and little memory', async () => {

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { createConnection } from 'node:net';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
+import { z } from 'zod';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
+import { readSettings, serverSettings } from '#platform/settings.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { attack } from './attack.ts';
 
@@ -106,6 +108,41 @@ attack('local servers accept no client without their password, and listen on loo
     }
   }
   return `${refused} tries refused, ${closed} outer addresses closed`;
+});
+
+attack('no process connects to another host in plain text, unless a setting allows it', () => {
+  const schema = z.object(serverSettings);
+  const local = {
+    DATABASE_URL: 'postgres://me:secret@127.0.0.1/ads',
+    EVENT_STORE_URL: 'esdb://localhost:2113?tls=false',
+    NATS_URL: 'nats://[::1]:4222',
+  };
+  const plain = [
+    ['DATABASE_URL', 'postgres://me:secret@db.example/ads'],
+    ['DATABASE_URL', 'postgres://me:secret@db.example/ads?sslmode=prefer'],
+    ['DATABASE_URL', 'postgres://me:secret@127.0.0.1/ads?host=db.example'],
+    ['DATABASE_URL', 'postgres://me:secret@localhost.db.example/ads'],
+    ['EVENT_STORE_URL', 'esdb+discover://me:secret@log.example:2113?tls=false'],
+    ['EVENT_STORE_URL', 'esdb://localhost:2113,log.example:2113?tls=false'],
+    ['NATS_URL', 'nats://queue.example:4222'],
+    ['NATS_URL', 'nats://127.0.0.1:4222,queue.example:4222'],
+  ] as const;
+  expect(() => readSettings(schema, local)).not.toThrow();
+  for (const [name, url] of plain) {
+    const read = (more: object) => () => readSettings(schema, { ...local, [name]: url, ...more });
+    const fault = (() => {
+      try {
+        return read({})() && '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect(fault, url).toContain(name);
+    expect(fault, url).toContain('not be encrypted');
+    expect(fault, url).not.toContain('secret');
+    expect(read({ SERVERS_ALLOW_PLAIN_TEXT: 'true' }), url).not.toThrow();
+  }
+  return `${plain.length} URLs refused`;
 });
 
 /** Without the parameter that leads to the socket, the URL leads to the TCP port. */

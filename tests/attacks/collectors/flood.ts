@@ -1,0 +1,59 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
+import { observationSubject } from '#contracts/messages/subjects.ts';
+import type { AdLibraryScanChunk } from '#contracts/observations/ad-library-scan.ts';
+import { CHUNK_ADS_MAX } from '#contracts/observations/ad-library-scan.ts';
+import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
+import { scanIdOf } from '#domain/ids.ts';
+import { headersFrom, openNats } from '#platform/nats/connection.ts';
+import { ad } from '#tests/dsl/scans.ts';
+
+/**
+ * A collector that publishes observations of almost the maximum size as fast as the server takes them, in a thread of
+ * its own. `brands` is the number of brands that they are about, in turn. Posts the number of published ones at the end.
+ */
+
+const { natsUrl, brands, most } = workerData as {
+  readonly natsUrl: string;
+  readonly brands: number;
+  readonly most: number;
+};
+/** Publications that wait for their acknowledgement at once. */
+const AT_ONCE = 8;
+/** Bytes that a chunk has besides the texts of its ads. */
+const OTHER_BYTES = 130_000;
+const BODY = 'a'.repeat(Math.floor((OBSERVATION_MAX_BYTES - OTHER_BYTES) / CHUNK_ADS_MAX));
+
+/** The ads of all chunks, encoded once: the flood must cost the machine as little as possible besides its receivers. */
+const ADS = JSON.stringify(
+  Array.from({ length: CHUNK_ADS_MAX }, (_, index) =>
+    ad(`8${String(index).padStart(4, '0')}`, { body: BODY, link_url: 'https://flood.example/' }),
+  ),
+);
+
+const chunkOf = (place: number): AdLibraryScanChunk => {
+  const brand_domain = `flood-${place % brands}.example`;
+  const scanned_at = '2026-05-02T10:00:00.000Z';
+  const scan_id = scanIdOf(brand_domain, scanned_at, `flood ${place}`);
+  return { type: 'ad_library.scan', scan_id, brand_domain, scanned_at, chunk: 0, ads: [] };
+};
+const textOf = (chunk: AdLibraryScanChunk): string =>
+  JSON.stringify(chunk).replace('"ads":[]', `"ads":${ADS}`);
+
+const stopping = new AbortController();
+parentPort?.once('message', () => stopping.abort());
+const nats = await openNats(natsUrl, 'flood');
+let published = 0;
+const publish = async (): Promise<void> => {
+  while (!stopping.signal.aborted && published < most) {
+    const observation = chunkOf(published);
+    published += 1;
+    await nats.jetstream.publish(observationSubject(observation.brand_domain), textOf(observation), {
+      headers: headersFrom(routingHeadersOf(observation)),
+    });
+  }
+};
+await Promise.all(Array.from({ length: AT_ONCE }, publish));
+await nats[Symbol.asyncDispose]();
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
+parentPort?.postMessage(published);

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { expect, inject, test } from 'vitest';
+import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
+import { observationSubject } from '#contracts/messages/subjects.ts';
+import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
+import { pause } from '#platform/clock.ts';
+import { headersFrom, type Nats, openNats } from '#platform/nats/connection.ts';
+import { createTestDatabase, createTestNats } from '../../stack/database.ts';
+import { startProcess } from '../../stack/processes.ts';
+import { isLong } from '../attack.ts';
+
+/** An attack of a collector on the queue of observations. It needs an ingest process, so it runs in `npm run attack` only. */
+
+/** Small observations of each measurement, milliseconds between two, and brands that they are about. */
+const SMALL = 400;
+const INTERVAL_MS = 25;
+const BRANDS = 20;
+/** Milliseconds in which every small observation must be recorded. */
+const RECORDED_LIMIT_MS = 60_000;
+/** Maximum number of large observations, and brands that they are about. */
+const FLOOD_MAX = 1_500;
+const FLOOD_BRANDS = 40;
+/** Share of the small observations whose delay is judged. */
+const SHARE = 0.5;
+
+const percentile = (times: readonly number[], share: number): number =>
+  times.toSorted((one, next) => one - next)[Math.ceil(times.length * share) - 1] ?? Number.NaN;
+
+const smallOf = (round: number, place: number): TrafficEstimate => ({
+  type: 'traffic.estimate',
+  domain: `small-${place % BRANDS}.example`,
+  observed_at: new Date(Date.UTC(2026, 5, 1 + round, 0, 0, place)).toISOString(),
+  period: '2026-05',
+  provider: 'attack',
+  monthly_visits: round * 100_000 + place,
+  global_rank: null,
+  category_rank: null,
+  provider_category: null,
+  countries: null,
+  demographics: null,
+  similar_sites: null,
+});
+
+/** Publishes small observations at intervals. Returns the milliseconds from each publication to its acknowledgement. */
+const measure = async (nats: Nats, round: number): Promise<number[]> => {
+  const sentAt = new Map<number, number>();
+  const ackedAt = new Map<number, number>();
+  const acks = nats.connection.subscribe('$JS.ACK.OBSERVATIONS.>', {
+    callback: (_, { subject, data }) => {
+      // $JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>…; `working` and `nak` are no end.
+      if (new TextDecoder().decode(data) !== '+ACK') return;
+      ackedAt.set(Number(subject.split('.')[5]), performance.now());
+    },
+  });
+  for (let place = 0; place < SMALL; place += 1) {
+    const observation = smallOf(round, place);
+    const since = performance.now();
+    const sent = nats.jetstream.publish(observationSubject(observation.domain), JSON.stringify(observation), {
+      headers: headersFrom(routingHeadersOf(observation)),
+    });
+    void sent.then(({ seq }) => sentAt.set(seq, since));
+    await pause(INTERVAL_MS);
+  }
+  const isRecorded = (): boolean =>
+    sentAt.size === SMALL && [...sentAt.keys()].every((sequence) => ackedAt.has(sequence));
+  await expect.poll(isRecorded, { timeout: RECORDED_LIMIT_MS, interval: 50 }).toBe(true);
+  acks.unsubscribe();
+  return [...sentAt].map(([sequence, since]) => (ackedAt.get(sequence) ?? Number.NaN) - since);
+};
+
+test.runIf(isLong)(
+  'observations of a megabyte at full speed delay small ones of other brands by at most twice',
+  async ({ task }) => {
+    await using resources = new AsyncDisposableStack();
+    const [server, database] = await Promise.all([createTestNats(), createTestDatabase()]);
+    resources.defer(() => server.stop());
+    resources.defer(() => database.drop());
+    const nats = resources.use(await openNats(server.url, 'attack'));
+    const ingest = startProcess('services/ingest/main.ts', {
+      DATABASE_URL: database.url,
+      EVENT_STORE_URL: inject('eventStoreUrl'),
+      NATS_URL: server.url,
+      LOG_LEVEL: 'info',
+    });
+    resources.defer(async () => void (await ingest.stop()));
+    await ingest.says('ingest consumer started');
+    await measure(nats, 0);
+    const alone = await measure(nats, 1);
+    const flood = new Worker(new URL('./flood.ts', import.meta.url), {
+      workerData: { natsUrl: server.url, brands: FLOOD_BRANDS, most: FLOOD_MAX },
+    });
+    resources.defer(async () => void (await flood.terminate()));
+    const ended = once(flood, 'message');
+    // Large ones may take a burst at full speed. It ends while small ones arrive.
+    await measure(nats, 2);
+    const beside = await measure(nats, 3);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has none
+    flood.postMessage('stop');
+    const [published] = (await ended) as [number];
+    const { messages } = (await nats.manager.streams.info('OBSERVATIONS')).state;
+    const figures = [SHARE, 0.95, 0.99].map((share) => {
+      const [one, other] = [percentile(alone, share), percentile(beside, share)];
+      return `p${share * 100} ${one.toFixed(1)} → ${other.toFixed(1)} ms (${(other / one).toFixed(2)} ×)`;
+    });
+    task.meta.figure = `${published} large ones, ${messages} of them left; ${figures.join(', ')}`;
+    expect(published - messages, 'large ones are recorded too').toBeGreaterThan(0);
+    expect(percentile(beside, SHARE) / percentile(alone, SHARE), task.meta.figure).toBeLessThanOrEqual(2);
+  },
+);
