@@ -131,7 +131,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     ACK_WAIT_MS: ['an observation without a sign of work', 'NATS delivers it again'],
   },
   'ingest/queue/message-body.ts': {
-    BODY_LIMIT_MS: ['the body of an observation', 'it is read again'],
+    BODY_LIMIT_MS: ['the body of an observation', 'the leader of its stream is asked for it'],
   },
   'ingest/queue/process-message.ts': {
     RELEASE_WAIT_MS: ['an observation that waits for a newer release', 'NATS delivers it again'],

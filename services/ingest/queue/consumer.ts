@@ -7,7 +7,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { BrandRegister, Intake } from '../intake-types.ts';
 import { type AccessSets, accessSetsOf, DependencyOrder, unreadAccessSetsOf } from './dependency-order.ts';
 import { createSlots, LARGE_OBSERVATION_BYTES } from './slots.ts';
-import { bodyBytesOf, MessageGone, readBody } from './message-body.ts';
+import { bodyBytesOf, createBodyReader, MessageGone } from './message-body.ts';
 import { readObservationMessage, routingOfHeaders } from './observation-message.ts';
 import { processMessage } from './process-message.ts';
 
@@ -91,6 +91,7 @@ export const consumeObservations = async ({
   });
   const consumer = await nats.jetstream.consumers.get(OBSERVATIONS_STREAM, INGEST_CONSUMER);
   const order = new DependencyOrder();
+  const readBody = createBodyReader(nats);
   const pending: Pending = new Map();
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -113,7 +114,7 @@ export const consumeObservations = async ({
   const bodyOf = async ({ seq }: JsMsg): Promise<Uint8Array> => {
     while (!stopping.signal.aborted) {
       try {
-        return await readBody(nats, seq);
+        return await readBody(seq);
       } catch (error) {
         if (error instanceof MessageGone) break;
         log.warn({ err: error, sequence: seq }, 'observation not readable; retrying');
@@ -125,7 +126,7 @@ export const consumeObservations = async ({
 
   const processInOrder = async (message: JsMsg): Promise<void> => {
     pending.set(message.seq, { message, signalledAt: performance.now() });
-    const work = { nats, intake, log, signal: stopping.signal, message };
+    const work = { nats, readBody, intake, log, signal: stopping.signal, message };
     const processed = order
       .run(await accessSetsFor(message), () =>
         slots

@@ -8,9 +8,10 @@ const SIZE_HEADER = 'Nats-Msg-Size';
 const DIRECT_GET = `$JS.API.DIRECT.GET.${OBSERVATIONS_STREAM}`;
 /** Milliseconds in which a body must arrive. */
 const BODY_LIMIT_MS = 5_000;
-/** Codes of errors about a message that does not exist, and about a stream that does not allow the request. */
+/** Code of an error about a message that does not exist. */
 const NO_MESSAGE = '404';
-const NOT_ALLOWED = '503';
+/** Milliseconds for which only the leader is asked after a replica did not answer. */
+const LEADER_ONLY_MS = 60_000;
 
 /** Thrown when a message has left the queue: it expired, or an operator removed it. */
 export class MessageGone extends Error {
@@ -24,34 +25,38 @@ export class MessageGone extends Error {
 export const bodyBytesOf = ({ headers }: Pick<JsMsg, 'headers'>): number =>
   Number(headers?.get(SIZE_HEADER) || 0);
 
-/** Reads a body from any replica; `null` when it has none, or when the stream does not allow it. */
-const readFromReplica = async (connection: Nats['connection'], seq: number): Promise<Uint8Array | null> => {
-  try {
-    const reply = await connection.request(DIRECT_GET, JSON.stringify({ seq }), { timeout: BODY_LIMIT_MS });
-    const error = checkJsError(reply);
-    if (error !== null) throw error;
-    return reply.data;
-  } catch (error) {
-    const { code = '' } = error as { readonly code?: string };
-    if (code === NO_MESSAGE || code === NOT_ALLOWED) return null;
-    throw error;
-  }
-};
+/** Reads the body of a message by its sequence. Throws `MessageGone`, and errors of the connection. */
+export type ReadBody = (sequence: number) => Promise<Uint8Array>;
+
+const isMissing = (error: unknown): boolean => (error as { readonly code?: string }).code === NO_MESSAGE;
 
 /**
- * Reads the body of a message from the stream. Any replica answers. The leader is asked when a replica lacks the message,
- * because it may lag behind, and when an older release configured the stream without such reads. Throws `MessageGone`,
- * and errors of the connection.
+ * Creates a reader of bodies from the stream. Any replica answers. The leader is asked when a replica lacks the message,
+ * because it may lag behind, and when none answers: an older release that starts later configures the stream without
+ * such reads, and the server is then silent.
  */
-export const readBody = async (
-  { connection, manager }: Pick<Nats, 'connection' | 'manager'>,
-  seq: number,
-): Promise<Uint8Array> => {
-  const body = await readFromReplica(connection, seq);
-  if (body !== null) return body;
-  try {
-    return (await manager.streams.getMessage(OBSERVATIONS_STREAM, { seq })).data;
-  } catch (error) {
-    throw (error as { readonly code?: string }).code === NO_MESSAGE ? new MessageGone(seq) : error;
-  }
+export const createBodyReader = ({ connection, manager }: Pick<Nats, 'connection' | 'manager'>): ReadBody => {
+  let leaderOnlyUntil = 0;
+
+  const readFromReplica = async (seq: number): Promise<Uint8Array | null> => {
+    if (performance.now() < leaderOnlyUntil) return null;
+    try {
+      const reply = await connection.request(DIRECT_GET, JSON.stringify({ seq }), { timeout: BODY_LIMIT_MS });
+      const error = checkJsError(reply);
+      if (error !== null) throw error;
+      return reply.data;
+    } catch (error) {
+      if (!isMissing(error)) leaderOnlyUntil = performance.now() + LEADER_ONLY_MS;
+      return null;
+    }
+  };
+  return async (seq) => {
+    const body = await readFromReplica(seq);
+    if (body !== null) return body;
+    try {
+      return (await manager.streams.getMessage(OBSERVATIONS_STREAM, { seq })).data;
+    } catch (error) {
+      throw isMissing(error) ? new MessageGone(seq) : error;
+    }
+  };
 };

@@ -9,7 +9,7 @@ import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { Intake, IntakeOutcome } from '../intake-types.ts';
 import { deadLetter } from './dead-letter.ts';
-import { MessageGone, readBody } from './message-body.ts';
+import { MessageGone, type ReadBody } from './message-body.ts';
 import { readObservationMessage } from './observation-message.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 
@@ -31,6 +31,7 @@ const RETRY_MAX_MS = 30_000;
 export type Work = {
   readonly message: JsMsg;
   readonly nats: Nats;
+  readonly readBody: ReadBody;
   readonly intake: Intake;
   readonly log: Log;
   /** Aborted on shutdown. */
@@ -124,13 +125,13 @@ const isEndedBy = async (work: Work, error: unknown, data: Uint8Array | undefine
  * order.
  */
 export const processMessage = async (work: Work): Promise<void> => {
-  const { message, nats, log, signal } = work;
+  const { message, readBody, log, signal } = work;
   let data: Uint8Array | undefined;
   // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
   // receives them.
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
-      data ??= await readBody(nats, message.seq);
+      data ??= await readBody(message.seq);
       await submit(work, data, attempt);
       return;
     } catch (error) {
