@@ -4,6 +4,10 @@ import {
   persistentSubscriptionToStreamSettingsFromDefaults,
   streamNameFilter,
 } from '@eventstore/db-client';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { credentials } from '@grpc/grpc-js';
+import emptyMessages from 'google-protobuf/google/protobuf/empty_pb.js';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalEventStore, startEventStore } from '#deploy/local/event-store/start.ts';
@@ -58,6 +62,24 @@ describe('the local event store', () => {
     expect(String(projection)).toMatch(/UNIMPLEMENTED.*subscribe to \$all/);
     const links = await failureOf(readAllOf(client.readStream(newStream(), { resolveLinkTos: true })));
     expect(String(links)).toMatch(/UNIMPLEMENTED.*Links are not resolved/);
+  });
+
+  test('refuses to filter a read instead of ignoring the filter', async () => {
+    const empty = new emptyMessages.Empty();
+    const filter = new streams.ReadReq.Options.FilterOptions();
+    filter.setStreamIdentifier(
+      new streams.ReadReq.Options.FilterOptions.Expression().setPrefixList(['brand-']),
+    );
+    filter.setMax(32);
+    const options = new streams.ReadReq.Options();
+    options.setAll(new streams.ReadReq.Options.AllOptions().setStart(empty));
+    options.setCount('10');
+    options.setFilter(filter);
+    options.setUuidOption(new streams.ReadReq.Options.UUIDOption().setString(empty));
+    const raw = new streamsGrpc.StreamsClient(`127.0.0.1:${store.port}`, credentials.createInsecure());
+    const error = await failureOf(readAllOf(raw.read(new streams.ReadReq().setOptions(options))));
+    expect(String(error)).toMatch(/UNIMPLEMENTED.*Only subscriptions to \$all are filtered/);
+    raw.close();
   });
 
   test('cancels an append at its deadline, after which the append can be sent again', async () => {

@@ -37,6 +37,17 @@ export function deletionCases(adapter: EventStoreAdapter): void {
       expect(await readWhole(client, stream)).toHaveLength(2);
     });
 
+    test('may be repeated, and the stream stays absent', async () => {
+      const stream = newStream();
+      await fill(client, stream, 2);
+      await client.deleteStream(stream);
+      await client.deleteStream(stream);
+      await client.deleteStream(stream, { expectedRevision: 1n });
+      expect(await failureOf(readWhole(client, stream))).toBeInstanceOf(StreamNotFoundError);
+      const written = await client.appendToStream(stream, newEvents(1), { expectedRevision: 1n });
+      expect(written.nextExpectedRevision).toBe(2n);
+    });
+
     test('is rejected when the stream never existed', async () => {
       expect(await failureOf(client.deleteStream(newStream()))).toBeInstanceOf(WrongExpectedVersionError);
     });

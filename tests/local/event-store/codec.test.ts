@@ -5,7 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { BadEvent, decodeBatchPart, decodeStreamName } from '#deploy/local/event-store/wire/append-codec.ts';
 import { batchRefusal, batchSuccess } from '#deploy/local/event-store/wire/append-replies.ts';
 import type { StoredEvent } from '#deploy/local/event-store/model.ts';
-import { MalformedMessage, TOMBSTONE_REVISION } from '#deploy/local/event-store/wire/protobuf.ts';
+import {
+  bytesField,
+  MalformedMessage,
+  numberField,
+  TOMBSTONE_REVISION,
+} from '#deploy/local/event-store/wire/protobuf.ts';
 import { checkpoint, decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-codec.ts';
 import { runs } from '#tests/property-seed.ts';
 
@@ -205,3 +210,16 @@ function failureOf(action: () => unknown): unknown {
 function spelt(value: number): string {
   return value === TOMBSTONE_REVISION ? '9223372036854775807' : String(value);
 }
+
+test('the deadline of an append is a time, or a duration from now', () => {
+  const identifier = bytesField(1, bytesField(3, 'brand-1'));
+  const deadlineOf = (field: number, seconds: number): number => {
+    const options = Buffer.concat([identifier, bytesField(field, numberField(1, seconds))]);
+    const message = Buffer.concat([bytesField(1, bytesField(2, 'id')), bytesField(2, options)]);
+    return decodeBatchPart(message).options?.deadlineMs ?? 0;
+  };
+  expect(deadlineOf(6, 1_000)).toBe(1_000_000);
+  const now = Date.now();
+  expect(deadlineOf(7, 1_000)).toBeGreaterThanOrEqual(now + 1_000_000);
+  expect(deadlineOf(7, 1_000)).toBeLessThan(now + 1_100_000);
+});

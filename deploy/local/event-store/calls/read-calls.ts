@@ -25,6 +25,11 @@ async function answer(request: Buffer, context: ReadContext, out: CallWriter): P
     );
     return;
   }
+  if (options.filter !== null && (options.maxCount !== null || options.stream !== null)) {
+    const sentence = 'Only subscriptions to $all are filtered here: subscribe, and stop at caughtUp.';
+    out.fail(callError(status.UNIMPLEMENTED, sentence));
+    return;
+  }
   if (!context.isAvailable()) throw new Error('The event store cannot reach its database.');
   try {
     if (options.maxCount !== null) await sendPages(options, options.maxCount, context, out);

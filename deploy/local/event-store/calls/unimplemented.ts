@@ -25,10 +25,7 @@ const INSTEAD: readonly [unknown, string][] = [
     operations.OperationsService,
     'The local event store has no operations: it needs no scavenge, and is stopped by ending its process.',
   ],
-  [
-    users.UsersService,
-    'The local event store has no users: it listens on the loopback address without sign-in.',
-  ],
+  [users.UsersService, 'The local event store has one user, that of its settings, or none.'],
   [
     monitoring.MonitoringService,
     'The local event store has no statistics: ask PostgreSQL for those of its table.',

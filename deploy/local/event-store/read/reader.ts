@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../model.ts';
-import type { Pages } from '../storage/event-pages.ts';
+import type { Page, Pages } from '../storage/event-pages.ts';
 import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 import type { ReadOptions } from '../wire/read-codec.ts';
 import { firstVisibleRevision } from '../storage/stream-metadata.ts';
@@ -17,15 +17,22 @@ const LARGE_PAGE_BYTES = 1024 * 1024;
  */
 export class PageSize {
   #events = FIRST_PAGE_EVENTS;
+  #isLarge = false;
 
   get events(): number {
     return this.#events;
   }
 
+  /** True when the last page was so large that a reader should not hold two. */
+  get isLarge(): boolean {
+    return this.#isLarge;
+  }
+
   learn(page: readonly StoredEvent[]): void {
     let bytes = 0;
     for (const event of page) bytes += event.data.length + event.metadata.length;
-    if (bytes > LARGE_PAGE_BYTES) this.#events = Math.max(1, this.#events >>> 1);
+    this.#isLarge = bytes >= LARGE_PAGE_BYTES / 4;
+    if (bytes > LARGE_PAGE_BYTES) this.#events = Math.max(1, Math.min(page.length, this.#events >>> 1));
     else if (bytes < LARGE_PAGE_BYTES / 4) this.#events = Math.min(MAX_PAGE_EVENTS, this.#events * 2);
   }
 }
@@ -55,7 +62,7 @@ export class Reader {
       const start = from === 'end' ? Number.MAX_SAFE_INTEGER : from === 'start' ? 0 : from;
       return (last, limit) => this.#pages.allBackwards(last?.position ?? start, limit);
     }
-    if (from === 'end') return () => Promise.resolve([]);
+    if (from === 'end') return () => Promise.resolve(NOTHING);
     const start = from === 'start' ? 0 : from - 1;
     return (last, limit) => this.#pages.allForwards(last?.position ?? start, limit);
   }
@@ -83,7 +90,7 @@ export class Reader {
         return this.#pages.ofStream(stream, { lowest, highest: top, backwards, limit });
       };
     }
-    if (from === 'end') return () => Promise.resolve([]);
+    if (from === 'end') return () => Promise.resolve(NOTHING);
     const start = Math.max(lowest, from === 'start' ? 0 : from);
     return (last, limit) => {
       const bottom = last === undefined ? start : last.revision + 1;
@@ -102,8 +109,8 @@ export class Reader {
     const known = this.#states.head(stream);
     if (known !== undefined) return known;
     const range = { lowest: 0, highest: TOMBSTONE_REVISION - 1, backwards: true, limit: 1 };
-    const [last] = await this.#pages.ofStream(stream, range);
-    return last?.revision ?? -1;
+    const { events } = await this.#pages.ofStream(stream, range);
+    return events[0]?.revision ?? -1;
   }
 
   #withoutExpired(stream: string, page: readonly StoredEvent[]): readonly StoredEvent[] {
@@ -114,22 +121,26 @@ export class Reader {
   }
 }
 
-type NextPage = (last: StoredEvent | undefined, limit: number) => Promise<StoredEvent[]>;
+type NextPage = (last: StoredEvent | undefined, limit: number) => Promise<Page>;
 
-async function* readAhead(nextPage: NextPage, maxCount: number): AsyncGenerator<StoredEvent[]> {
+const NOTHING: Page = { events: [], isLast: true };
+
+/** Fetches each page while its predecessor is sent, unless pages are large: slow readers would hold two each. */
+async function* readAhead(nextPage: NextPage, maxCount: number): AsyncGenerator<readonly StoredEvent[]> {
   const size = new PageSize();
   let left = maxCount;
-  let limit = Math.min(left, size.events);
-  let upcoming = limit > 0 ? nextPage(undefined, limit) : null;
+  let upcoming = left > 0 ? nextPage(undefined, Math.min(left, size.events)) : null;
   while (upcoming !== null) {
-    const page: StoredEvent[] = await upcoming;
-    left -= page.length;
-    const isLast = page.length < limit || left <= 0;
-    size.learn(page);
-    limit = Math.min(left, size.events);
-    upcoming = isLast ? null : nextPage(page.at(-1), limit);
+    const { events, isLast }: Page = await upcoming;
+    left -= events.length;
+    size.learn(events);
+    const limit = Math.min(left, size.events);
+    const fetchNext = () => (isLast || limit <= 0 ? null : nextPage(events.at(-1), limit));
+    const isAhead = !size.isLarge;
+    upcoming = isAhead ? fetchNext() : null;
     // A reader that ends early never awaits this page; a failure of it must not end the process.
     upcoming?.catch(() => undefined);
-    if (page.length > 0) yield page;
+    if (events.length > 0) yield events;
+    if (!isAhead) upcoming = fetchNext();
   }
 }

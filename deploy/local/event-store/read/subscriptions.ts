@@ -3,7 +3,7 @@ import { createWakeSignal, type WakeSignal } from '#platform/concurrency/wake-si
 import type { CallWriter } from '../wire/flow-control.ts';
 import { compileFilter } from './subscription-filter.ts';
 import type { StoredEvent } from '../model.ts';
-import type { Pages } from '../storage/event-pages.ts';
+import type { Page, Pages } from '../storage/event-pages.ts';
 import { MalformedMessage, TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 import {
   CAUGHT_UP,
@@ -42,7 +42,7 @@ export async function subscribeToAll(
   let position = startOfAll(options, recent);
   let isLive = false;
   let sinceCheckpoint = 0;
-  let upcoming: Promise<StoredEvent[]> | null = null;
+  let upcoming: Promise<Page> | null = null;
   const wake = createSubscriptionSignal(recent, out);
   out.send(confirmation(randomUUID()));
   while (!out.isOver) {
@@ -50,13 +50,14 @@ export async function subscribeToAll(
     const isHeld = events !== null;
     if (events === null) {
       isLive = false;
-      events = await (upcoming ?? pages.allForwards(position, size.events));
+      ({ events } = await (upcoming ?? pages.allForwards(position, size.events)));
       upcoming = null;
       const last = events.at(-1);
       if (last !== undefined) {
         // The next page comes from the log while this one is sent, unless it is in memory by now.
         size.learn(events);
-        if (recent.after(last.position, 1) === null) upcoming = pages.allForwards(last.position, size.events);
+        if (!size.isLarge && recent.after(last.position, 1) === null)
+          upcoming = pages.allForwards(last.position, size.events);
         upcoming?.catch(() => undefined);
       }
     }
@@ -147,13 +148,13 @@ async function catchUpStream(
     const highest = TOMBSTONE_REVISION - 1;
     const limit = size.events;
     const page = await pages.ofStream(stream, { lowest, highest, backwards: false, limit });
-    for (const event of page) {
+    for (const event of page.events) {
       revision = event.revision;
       if (out.isFull) await out.untilWritable();
       out.send(encodeEvent(event));
     }
-    if (page.length < limit) break;
-    size.learn(page);
+    if (page.isLast) break;
+    size.learn(page.events);
   }
   return revision;
 }

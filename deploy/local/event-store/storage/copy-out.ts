@@ -9,10 +9,19 @@ export function copyOut<Row>(
   client: pg.PoolClient,
   select: string,
   parse: (row: Buffer) => Row,
-): Promise<Row[]> {
+  maxBytes: number,
+): Promise<Copied<Row>> {
   return new Promise((resolve, reject) => {
-    client.query(new CopyOut(`copy (${select}) to stdout (format binary)`, parse, resolve, reject));
+    const text = `copy (${select}) to stdout (format binary)`;
+    client.query(new CopyOut(text, parse, maxBytes, resolve, reject));
   });
+}
+
+/** The first rows, up to the one that reaches the maximum of bytes. */
+export interface Copied<Row> {
+  readonly rows: Row[];
+  /** True when further rows were dropped. */
+  readonly isCut: boolean;
 }
 
 /** The COPY header: "PGCOPY\n\377\r\n\0", flags, and the length of an unused extension. The first row follows it. */
@@ -28,9 +37,12 @@ interface Connection {
 class CopyOut<Row> implements pg.Submittable {
   readonly #text: string;
   readonly #parse: (row: Buffer) => Row;
-  readonly #resolve: (rows: Row[]) => void;
+  readonly #maxBytes: number;
+  readonly #resolve: (copied: Copied<Row>) => void;
   readonly #reject: (error: unknown) => void;
   readonly #rows: Row[] = [];
+  #bytes = 0;
+  #isCut = false;
   #isFirst = true;
   /**
    * Set by the driver when it limits the time of a query. It must be called at the end, or its timer keeps the rows
@@ -41,11 +53,13 @@ class CopyOut<Row> implements pg.Submittable {
   constructor(
     text: string,
     parse: (row: Buffer) => Row,
-    resolve: (rows: Row[]) => void,
+    maxBytes: number,
+    resolve: (copied: Copied<Row>) => void,
     reject: (error: unknown) => void,
   ) {
     this.#text = text;
     this.#parse = parse;
+    this.#maxBytes = maxBytes;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -61,13 +75,19 @@ class CopyOut<Row> implements pg.Submittable {
   handleCopyData(message: { readonly chunk: Buffer }): void {
     const row = this.#isFirst ? message.chunk.subarray(HEADER_BYTES) : message.chunk;
     this.#isFirst = false;
-    if (row.readInt16BE(0) !== END_OF_COPY) this.#rows.push(this.#parse(row));
+    if (row.readInt16BE(0) === END_OF_COPY) return;
+    if (this.#bytes >= this.#maxBytes) {
+      this.#isCut = true;
+      return;
+    }
+    this.#bytes += row.length;
+    this.#rows.push(this.#parse(row));
   }
 
   handleCommandComplete(): void {}
 
   handleReadyForQuery(): void {
-    this.#resolve(this.#rows);
+    this.#resolve({ rows: this.#rows, isCut: this.#isCut });
     this.callback?.(null);
   }
 

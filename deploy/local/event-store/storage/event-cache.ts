@@ -2,6 +2,8 @@ import type { StoredEvent } from '../model.ts';
 
 const MAX_EVENTS = 16_000;
 const MAX_BYTES = 48 * 1024 * 1024;
+/** Bytes after which a slice for a subscriber ends. A slow one holds it, also when its events are evicted. */
+const MAX_SLICE_BYTES = 1024 * 1024;
 /** Events are evicted in slices, so that the array is not shifted for every event. */
 const SLACK_EVENTS = 4_000;
 const TRIMMED_BYTES = 36 * 1024 * 1024;
@@ -37,11 +39,19 @@ export class RecentEvents {
     return this.#events.at(-1)?.position ?? this.#floor;
   }
 
-  /** Returns the events after a position, at most `limit`; `null` when some of them were evicted. */
+  /** Returns the next events after a position, at most `limit`; `null` when some of them were evicted. */
   after(position: number, limit: number): readonly StoredEvent[] | null {
     if (position < this.#floor) return null;
     const start = this.#indexAfter(position);
-    return this.#events.slice(start, start + limit);
+    let end = start;
+    for (
+      let bytes = 0;
+      end < this.#events.length && end - start < limit && bytes < MAX_SLICE_BYTES;
+      end += 1
+    ) {
+      bytes += weight(this.#events[end] as StoredEvent);
+    }
+    return this.#events.slice(start, end);
   }
 
   /** Calls back whenever events were published or evicted, until the returned function is called. */

@@ -5,6 +5,16 @@ import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 
 /** Pages of events by binary COPY. COPY takes no parameters, so numbers are checked and names quoted here. */
 
+/** Bytes of events after which a page ends. A slow reader holds a page, so this bounds its memory. */
+const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+
+/** At least one event, if there is one. */
+export interface Page {
+  readonly events: readonly StoredEvent[];
+  /** False when there may be more events in this direction. */
+  readonly isLast: boolean;
+}
+
 export class Pages {
   readonly #pool: pg.Pool;
 
@@ -13,13 +23,13 @@ export class Pages {
   }
 
   /** Events of all streams after a position, in commit order. */
-  allForwards(after: number, limit: number): Promise<StoredEvent[]> {
-    return this.#copy(`where position > ${integer(after)} order by position limit ${integer(limit)}`);
+  allForwards(after: number, limit: number): Promise<Page> {
+    return this.#copy(`where position > ${integer(after)} order by position`, limit);
   }
 
   /** Events of all streams before a position, newest first. */
-  allBackwards(before: number, limit: number): Promise<StoredEvent[]> {
-    return this.#copy(`where position < ${integer(before)} order by position desc limit ${integer(limit)}`);
+  allBackwards(before: number, limit: number): Promise<Page> {
+    return this.#copy(`where position < ${integer(before)} order by position desc`, limit);
   }
 
   /** Returns events of one stream between two revisions, both inclusive, in the requested order. */
@@ -31,19 +41,21 @@ export class Pages {
       readonly backwards: boolean;
       readonly limit: number;
     },
-  ): Promise<StoredEvent[]> {
+  ): Promise<Page> {
     return this.#copy(
       `where stream = ${literal(stream)} and revision between ${revision(range.lowest)} and ` +
-        `${revision(range.highest)} order by revision ${range.backwards ? 'desc' : 'asc'} limit ${integer(range.limit)}`,
+        `${revision(range.highest)} order by revision ${range.backwards ? 'desc' : 'asc'}`,
+      range.limit,
     );
   }
 
-  async #copy(condition: string): Promise<StoredEvent[]> {
+  async #copy(condition: string, limit: number): Promise<Page> {
     const client = await this.#pool.connect();
     try {
-      const events = await copyOut(client, COLUMNS + condition, parseRow);
+      const select = `${COLUMNS}${condition} limit ${integer(limit)}`;
+      const { rows, isCut } = await copyOut(client, select, parseRow, MAX_PAGE_BYTES);
       client.release();
-      return events;
+      return { events: rows, isLast: !isCut && rows.length < limit };
     } catch (error) {
       client.release(true);
       throw error;

@@ -83,10 +83,14 @@ interface OptionFields {
   readonly noStream: number;
   readonly any: number;
   readonly streamExists: number;
+  /** A Timestamp, of older clients. */
   readonly deadline: number;
+  /** A Duration from now, of newer clients. */
+  readonly within: number;
 }
-const BATCH_FIELDS: OptionFields = { revision: 2, noStream: 3, any: 4, streamExists: 5, deadline: 6 };
-const UNARY_FIELDS: OptionFields = { revision: 2, noStream: 3, any: 4, streamExists: 5, deadline: -1 };
+const COMMON_FIELDS = { revision: 2, noStream: 3, any: 4, streamExists: 5 } as const;
+const BATCH_FIELDS: OptionFields = { ...COMMON_FIELDS, deadline: 6, within: 7 };
+const UNARY_FIELDS: OptionFields = { ...COMMON_FIELDS, deadline: -1, within: -1 };
 
 function decodeOptions(reader: WireReader, fields: OptionFields): AppendOptions {
   let identifier: Buffer | null = null;
@@ -98,7 +102,8 @@ function decodeOptions(reader: WireReader, fields: OptionFields): AppendOptions 
     else if (reader.field === fields.noStream) expected = skipped(reader, 'no_stream');
     else if (reader.field === fields.any) expected = skipped(reader, 'any');
     else if (reader.field === fields.streamExists) expected = skipped(reader, 'stream_exists');
-    else if (reader.field === fields.deadline) deadlineMs = decodeTimestamp(reader.message());
+    else if (reader.field === fields.deadline) deadlineMs = decodeSeconds(reader.message());
+    else if (reader.field === fields.within) deadlineMs = Date.now() + decodeSeconds(reader.message());
     else reader.skip();
   }
   if (identifier === null) throw new MalformedMessage('The stream is not named.');
@@ -126,14 +131,15 @@ export function decodeStreamName(identifier: Buffer): string {
   return name;
 }
 
-function decodeTimestamp(reader: WireReader): number {
-  let deadlineMs = 0;
+/** Timestamp and Duration { int64 seconds = 1, int32 nanos = 2 }, in ms. */
+function decodeSeconds(reader: WireReader): number {
+  let ms = 0;
   while (reader.next()) {
-    if (reader.field === 1) deadlineMs += reader.varint() * 1000;
-    else if (reader.field === 2) deadlineMs += reader.varint() / NANOSECONDS_PER_MS;
+    if (reader.field === 1) ms += reader.varint() * 1000;
+    else if (reader.field === 2) ms += reader.varint() / NANOSECONDS_PER_MS;
     else reader.skip();
   }
-  return deadlineMs;
+  return ms;
 }
 
 const EMPTY: Buffer = Buffer.alloc(0);
