@@ -1,5 +1,5 @@
 import { systemClock } from '#platform/clock.ts';
-import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
+import { createDueNotifier } from '#application/delivery-outbox/notify-due.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
@@ -31,13 +31,7 @@ await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, si
     log,
     signal,
     signals,
-    publish: (deliveryIds) => {
-      void nats
-        .then((opened) => notifyDue(opened, deliveryIds))
-        .catch((error: unknown) =>
-          log.warn({ err: error }, 'delivery notification failed; left to the sweep'),
-        );
-    },
+    publish: createDueNotifier(nats, log),
   });
   resources.defer(() => running);
   operatorPort.started();

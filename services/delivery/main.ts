@@ -7,7 +7,7 @@ import { createDeliveryTables } from '#application/delivery-outbox/schema/create
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
-import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
+import { createDueNotifier } from '#application/delivery-outbox/notify-due.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
@@ -91,14 +91,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     clock,
     log,
     signal,
-    publish: (deliveryIds) => {
-      if (deliveryIds.length === 0) return;
-      void nats
-        .then((opened) => notifyDue(opened, deliveryIds))
-        .catch((error: unknown) =>
-          log.warn({ err: error }, 'delivery notification failed; left to the sweep'),
-        );
-    },
+    publish: createDueNotifier(nats, log),
   });
   resources.defer(() => leaderTasks);
   const sweeping = sweepEndpoints(worker, log, signal);

@@ -167,7 +167,6 @@ test(
     if (COMPARED > 0) {
       await using smaller = await openAlertsStack();
       compared = await sendAll(smaller, COMPARED);
-      expect(peak / compared).toBeLessThanOrEqual(MEMORY_RATIO);
     }
     console.log(
       `many-digests: ${DIGESTS} digests of ${ITEMS} items, heap ${HEAP_MIB} MiB: ${deliveries} deliveries, ` +
@@ -176,6 +175,7 @@ test(
           ? `, ${(peak / compared).toFixed(2)} of that of ${COMPARED} digests (<= ${MEMORY_RATIO})`
           : ''),
     );
+    if (COMPARED > 0) expect(peak / compared).toBeLessThanOrEqual(MEMORY_RATIO);
   },
   LIMIT_MS * 3,
 );
