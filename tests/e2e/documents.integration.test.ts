@@ -22,6 +22,7 @@ const WRITES = 'writes to files of the project';
 const SECOND_PROCESS = 'the stack already runs this process';
 const ENDLESS = 'runs until Ctrl-C';
 const OWN_TEST = 'run by the tests of alert signatures';
+const SECOND_STORE = 'needs another event store; run by tests/ops/log';
 
 /**
  * Lines of the documents that are not run, each with its reason. A line is written without its comment. A line that is
@@ -64,6 +65,10 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'docker compose -f deploy/compose.yaml up --build': NEEDS_DOCKER,
   'docker compose -f deploy/compose.yaml run --rm ops node services/ops/cli.ts workspace create --name Mine --plan pro':
     NEEDS_DOCKER,
+  'docker compose stop': NEEDS_DOCKER,
+  'npm run ops -- log copy --to "esdb://user:password@host:2113?tls=true"': SECOND_STORE,
+  'npm run ops -- log compare --to "esdb://user:password@host:2113?tls=true"': SECOND_STORE,
+  'npm run ops -- log adopt --yes': 'refused while the services run; run by tests/local/backup',
   'kubectl apply --kustomize deploy/kubernetes': 'needs a cluster',
   'promtool check rules deploy/prometheus/alerts.yml': NEEDS_PROMTOOL,
   'promtool test rules deploy/prometheus/alerts.test.yml': NEEDS_PROMTOOL,
