@@ -114,11 +114,18 @@ export function appendCases(adapter: EventStoreAdapter): void {
     test('stores one copy when repetitions are concurrent', async () => {
       const stream = newStream();
       const events = newEvents(2);
-      const options = { expectedRevision: 'no_stream' } as const;
-      const answers = await Promise.all(
-        Array.from({ length: 8 }, () => client.appendToStream(stream, events, options)),
+      const append = () => client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
+      const answers = await Promise.allSettled(Array.from({ length: 8 }, append));
+      // EventStoreDB leaves some repetitions of an append that is not committed yet without an answer until their deadline.
+      const faults = answers.flatMap((one) =>
+        one.status === 'rejected' ? [one.reason as { type: string }] : [],
       );
-      expect(new Set(answers.map((answer) => answer.position?.commit)).size).toBe(1);
+      expect(faults.filter(({ type }) => type !== 'deadline-exceeded')).toEqual([]);
+      expect(faults.length).toBeLessThan(answers.length);
+      const commits = answers.flatMap((one) =>
+        one.status === 'fulfilled' ? [one.value.position?.commit] : [],
+      );
+      expect(new Set([...commits, (await append()).position?.commit]).size).toBe(1);
       expect(idsOf(await readWhole(client, stream))).toEqual(idsOf(events));
     });
 

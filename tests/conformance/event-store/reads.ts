@@ -52,8 +52,14 @@ export function readCases(adapter: EventStoreAdapter): void {
       const stream = newStream();
       await fill(client, stream, 2);
       expect(await revisions(stream, { fromRevision: 5n })).toEqual([]);
-      expect(await revisions(stream, { fromRevision: 'end' })).toEqual([]);
+      expect(await revisions(stream, { fromRevision: 2n })).toEqual([]);
       expect(await revisions(stream, { fromRevision: 5n, direction: 'backwards' })).toEqual([1, 0]);
+    });
+
+    test('refuses to read a stream forwards from the end', async () => {
+      const stream = newStream();
+      await fill(client, stream, 2);
+      await expect(revisions(stream, { fromRevision: 'end' })).rejects.toThrow('Unexpected ReadStreamResult');
     });
 
     test('returns a stream of many pages whole and in order', async () => {

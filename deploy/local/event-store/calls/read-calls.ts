@@ -30,6 +30,11 @@ async function answer(request: Buffer, context: ReadContext, out: CallWriter): P
     out.fail(callError(status.UNIMPLEMENTED, sentence));
     return;
   }
+  if (options.maxCount !== null && options.stream !== null && options.from === 'end' && !options.backwards) {
+    // As EventStoreDB answers. From a revision behind the end, both return nothing.
+    out.fail(callError(status.UNKNOWN, 'Unexpected ReadStreamResult: Error'));
+    return;
+  }
   if (!context.isAvailable()) throw new Error('The event store cannot reach its database.');
   try {
     if (options.maxCount !== null) await sendPages(options, options.maxCount, context, out);
