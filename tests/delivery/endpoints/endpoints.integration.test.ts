@@ -12,12 +12,16 @@ const environment = inheritedEnvironment();
 const LARGE = Number(environment['ENDPOINTS_DELIVERIES'] ?? 1_500);
 const SMALL_ENDPOINTS = Number(environment['ENDPOINTS_SMALL'] ?? 20);
 const PER_SMALL_ENDPOINT = 10;
+/** Only the long form (`npm run trials -- endpoints`), on a quiet machine, holds the limits of time and of claims. */
+const isLong = environment['ENDPOINTS_DELIVERIES'] !== undefined;
 /** Time of the small endpoints next to the large one, as a share of their time alone. */
 const RATIO_MAX = 2;
+/** The small endpoints are done before this share of the large one, which was due first. */
+const LARGE_SHARE_MAX = 0.9;
 /** Below this the ratio means nothing: it is the interval of the sweeps. */
 const SWEEP_MS = 1_000;
 /** Claims per delivery sent: nothing is claimed and given back. */
-const CLAIMS_MAX = 1.1;
+const CLAIMS_MAX = isLong ? 1.1 : 1.5;
 const LIMIT_MS = 60_000 + LARGE * 10;
 
 let stack: DeliveryStack;
@@ -62,8 +66,11 @@ const claimsPerSend = async (): Promise<number> => {
   return rows[0]?.ratio ?? Number.NaN;
 };
 
-/** Sends due deliveries of many small endpoints next to a large one. Returns the p99 of the time until one arrives, in ms. */
-const timeOfSmall = async (name: string, large: number, behaviour: Behaviour): Promise<number> => {
+/**
+ * Sends due deliveries of many small endpoints next to a large one. Returns the p99 of the time until one arrives, in ms, and the
+ * share of the large endpoint's that had arrived when all of the small ones had.
+ */
+const sendNextTo = async (name: string, large: number, behaviour: Behaviour) => {
   receivers.behave(`/${name}/large`, behaviour);
   // The large endpoint comes first in every order: by time, and by number.
   await queueTo(`/${name}/large`, large);
@@ -74,6 +81,7 @@ const timeOfSmall = async (name: string, large: number, behaviour: Behaviour): P
   const startMs = performance.now();
   const sweeping = sweepEndpoints(worker, silentLog(), ending.signal);
   await until('the small endpoints', LIMIT_MS, () => small().length === SMALL_ENDPOINTS * PER_SMALL_ENDPOINT);
+  const largeShare = receivers.at(`/${name}/large`).length / Math.max(1, large);
   const times = small()
     .map(({ atMs }) => atMs - startMs)
     .toSorted((one, other) => one - other);
@@ -82,25 +90,26 @@ const timeOfSmall = async (name: string, large: number, behaviour: Behaviour): P
   ending.abort();
   await sweeping;
   if (behaviour !== hangs) await worker.idle();
-  return times[Math.floor(times.length * 0.99)] ?? Number.NaN;
+  return { p99: times[Math.floor(times.length * 0.99)] ?? Number.NaN, largeShare };
 };
 
 test(
   'small endpoints do not wait for one with very many due deliveries, nor for one that hangs on their origin, and each delivery is claimed once',
   async () => {
     await countClaims();
-    const alone = await timeOfSmall('alone', 0, answers(204));
-    const busy = await timeOfSmall('busy', LARGE, answers(204));
+    const { p99: alone } = await sendNextTo('alone', 0, answers(204));
+    const { p99: busy, largeShare } = await sendNextTo('busy', LARGE, answers(204));
     const claims = await claimsPerSend();
-    const hanging = await timeOfSmall('hanging', LARGE, hangs);
+    const { p99: hanging } = await sendNextTo('hanging', LARGE, hangs);
     console.log(
       `endpoints: ${SMALL_ENDPOINTS} endpoints with ${PER_SMALL_ENDPOINT} due, p99 alone ${alone.toFixed(0)} ms; next to ` +
         `${LARGE} of one endpoint ${busy.toFixed(0)} ms, next to ${LARGE} of one that hangs ${hanging.toFixed(0)} ms ` +
         `(<= ${RATIO_MAX} x, or ${SWEEP_MS} ms); ${claims.toFixed(3)} claims a send (<= ${CLAIMS_MAX})`,
     );
-    const limit = Math.max(SWEEP_MS, RATIO_MAX * alone);
+    const limit = isLong ? Math.max(SWEEP_MS, RATIO_MAX * alone) : Number.POSITIVE_INFINITY;
     expect(busy).toBeLessThanOrEqual(limit);
     expect(hanging).toBeLessThanOrEqual(limit);
+    expect(largeShare).toBeLessThan(LARGE_SHARE_MAX);
     expect(claims).toBeLessThanOrEqual(CLAIMS_MAX);
   },
   LIMIT_MS * 4,
