@@ -18,6 +18,12 @@ const INTEGRATION = 'tests/**/*.integration.test.ts';
  */
 const isolate = false;
 
+/**
+ * Tests that draw pictures from SVG. The decoder of observed images turns that loader off for its whole process, so these
+ * files have a process each.
+ */
+const OWN_PROCESS = ['tests/local/demo/pictures.test.ts', 'tests/local/world/media-world.test.ts'];
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -30,7 +36,16 @@ export default defineConfig({
           isolate,
           setupFiles: ['tests/property-seed.ts'],
           include: ['tests/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, INTEGRATION],
+          exclude: [...configDefaults.exclude, INTEGRATION, ...OWN_PROCESS],
+          testTimeout: UNIT_TIMEOUT_MS,
+        },
+      },
+      {
+        test: {
+          name: 'unit-own-process',
+          isolate: true,
+          setupFiles: ['tests/property-seed.ts'],
+          include: OWN_PROCESS,
           testTimeout: UNIT_TIMEOUT_MS,
         },
       },
