@@ -124,14 +124,16 @@ const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Chang
   const looked = linksOfLooks(after);
   const led = [
     ...looked,
-    ...added.flatMap(({ to_url, observed_at: at }) => (to_url === undefined ? [] : [{ link: to_url, at }])),
+    ...added.flatMap(({ to_url = null, observed_at: at }) => (to_url === null ? [] : [{ link: to_url, at }])),
   ].flatMap(({ link, at }) => {
     const met = recordPage(link, { at });
     return met ? [met.change] : [];
   });
   const earlier = [
     ...looked.map(({ link }) => link),
-    ...added.flatMap(({ from_url, to_url }) => [from_url, to_url].filter((url) => url !== undefined)),
+    ...added.flatMap(({ from_url = null, to_url = null }) =>
+      [from_url, to_url].filter((url) => url !== null),
+    ),
   ];
   return [
     ...led,

@@ -133,7 +133,9 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
         ad: after,
         excerpt: excerptOf(after),
         is_added: true,
-        destination_url: of.kind === 'started' ? after.content.link_url : of.to_url,
+        // Older releases recorded no destination of a start.
+        destination_url:
+          of.kind === 'started' && of.to_url === undefined ? after.content.link_url : of.to_url,
         previous_destination_url: of.from_url,
       });
       return [item, mark(event, of, false)];
@@ -147,7 +149,7 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
  */
 export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
-  version: 5,
+  version: 6,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { applied_scan: recordAppliedScan, put_item: putItemStatement, mark: markItem },

@@ -244,6 +244,39 @@ describe('radar items', () => {
       ]);
   });
 
+  it('show the destination at the start that a correction adds, not the later one', async () => {
+    const [early, late] = ['https://a.example/early', 'https://a.example/late'];
+    const { events } = story()
+      .start('a', AD, 6, {}, { link_url: late })
+      .correct(
+        AD,
+        4,
+        { first_seen_at: at(4) },
+        {
+          withdrawn: [occurrence('started', 6)],
+          added: [
+            { ...occurrence('started', 4), to_url: early },
+            { ...occurrence('destination_changed', 6), from_url: early, to_url: late },
+            occurrence('stopped', 7),
+          ],
+        },
+      );
+    const destinations = async (db: ReadDatabase) =>
+      parsed((await listRadar(db, { brandIds: [idOf('a')], since: at(1) }, FIRST)).items)
+        .map(({ type, destination_url, previous_destination_url, correction }) =>
+          [type, destination_url, previous_destination_url, correction].join(' '),
+        )
+        .toSorted();
+    await given(events)
+      .into(radar)
+      .shows(destinations, [
+        `ad_started ${early}  added`,
+        `ad_started ${late}  withdrawn`,
+        'ad_stopped   added',
+        `destination_changed ${late} ${early} added`,
+      ]);
+  });
+
   it('have no mark when a second correction restores them', async () => {
     const { events } = story()
       .start('a', AD, 6)

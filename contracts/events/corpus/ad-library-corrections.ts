@@ -85,7 +85,8 @@ export type Occurrence = {
   readonly basis?: 'library' | 'absence';
   readonly stopped_on?: string | null;
   readonly from_url?: string;
-  readonly to_url?: string;
+  /** The destination since then; `null` for a start without one. Absent for starts that older releases corrected. */
+  readonly to_url?: string | null;
 };
 
 /**

@@ -114,7 +114,10 @@ export const historyOf = (
 const occurrenceOf = (event: AdLibraryEvent): Occurrence | null => {
   const { scan_id, observed_at } = event.data;
   const at = { scan_id, observed_at };
-  if (event.type === 'AdStarted') return event.data.novelty === 'news' ? { kind: 'started', ...at } : null;
+  if (event.type === 'AdStarted') {
+    const { novelty, content } = event.data;
+    return novelty === 'news' ? { kind: 'started', ...at, to_url: content.link_url } : null;
+  }
   if (event.type === 'AdConfirmedInactive') {
     const { news, basis, stopped_on } = event.data;
     return news ? { kind: 'stopped', ...at, basis, stopped_on } : null;
