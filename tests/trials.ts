@@ -60,6 +60,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/reference/reference.integration.test.ts'],
     settings: (REFERENCE_SEED, factor) => ({ REFERENCE_SEED, REFERENCE_WORLDS: 20_000 * factor }),
   },
+  replies: {
+    about: 'replies about 200 worlds in the order of observation and of arrival',
+    files: ['tests/reference/replies.integration.test.ts'],
+    settings: (REPLY_SEED, factor) => ({ REPLY_SEED, REPLY_WORLDS: 200 * factor }),
+  },
   'any-order': {
     about: 'all real exports in ten random orders',
     files: ['tests/real-data/any-order.integration.test.ts'],
