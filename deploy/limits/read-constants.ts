@@ -38,10 +38,9 @@ const valueOf = (code: string, known: ReadonlyMap<string, number>): number | nul
     return /^[\d.]/.test(token) ? Number(token.replaceAll('_', '')) : (known.get(token) ?? Number.NaN);
   });
   const products: number[] = [];
-  let sign = 1;
   for (let at = 0; at < numbers.length; at += 1) {
     const token = numbers[at];
-    if (typeof token === 'number') products.push(sign * token);
+    if (typeof token === 'number') products.push(token);
     else {
       const next = numbers[(at += 1)];
       const last = products.pop();
@@ -51,7 +50,6 @@ const valueOf = (code: string, known: ReadonlyMap<string, number>): number | nul
       else if (token === '/') products.push(last / next);
       else products.push(last, token === '-' ? -next : next);
     }
-    sign = 1;
   }
   const sum = products.reduce((total, one) => total + one, 0);
   return Number.isFinite(sum) ? sum : null;

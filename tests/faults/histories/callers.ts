@@ -146,7 +146,6 @@ export const createCaller = ({
       caller,
       sentMs,
       endedMs: Date.now(),
-      position: reply.position,
       shown: toShown(reply.data),
     });
   };

@@ -103,7 +103,6 @@ describe('a read', () => {
     caller: 0,
     sentMs: AT + sentMs,
     endedMs: AT + sentMs + 1,
-    position: null,
     shown: brands,
   });
   const own = { ...track('a', [0, 5], 1), position: 10n };

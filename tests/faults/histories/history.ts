@@ -21,11 +21,14 @@ type Call = {
   readonly sentMs: number;
   /** `Infinity` for an unknown outcome: the write may be done at any later time. */
   readonly endedMs: number;
+};
+
+export type Write = Call & {
+  readonly operation: WriteOperation;
+  readonly outcome: WriteOutcome;
   /** Log position that the reply names; `null` when it names none. */
   readonly position: bigint | null;
 };
-
-export type Write = Call & { readonly operation: WriteOperation; readonly outcome: WriteOutcome };
 export type Read = Call & { readonly shown: ReadonlyMap<string, ShownBrand> };
 
 export type History = {
