@@ -1,11 +1,10 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
-import { clearStaleStacks, STACK_FOLDER_PREFIX } from './stale-databases.ts';
+import { clearStaleStacks, STACK_FOLDER_PREFIX, stackRoot } from './stale-databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -52,7 +51,7 @@ const overSocket = (url: string, socketFolder: string | null): string =>
 /** Starts the servers that integration tests share, once per run, and always stops them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await clearStaleStacks();
-  const folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
+  const folder = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   // As root, PostgreSQL runs as another user, who needs access to this folder.
   await chmod(folder, 0o755);
   const resources = new AsyncDisposableStack();
