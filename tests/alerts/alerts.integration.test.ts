@@ -4,7 +4,7 @@ import { publishEvents } from '#application/delivery-outbox/journal/publish-even
 import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 
 let stack: AlertsStack;
 const resources = new AsyncDisposableStack();

@@ -11,7 +11,7 @@ import { type Story, story } from '../projections/fixtures/signal-stories.ts';
 import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from './stack.ts';
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 const DAY_MS = 86_400_000;
 const tomorrow: Clock = {
   now: () => new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + PERIOD_GRACE_MS + 1_000),

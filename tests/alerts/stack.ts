@@ -24,7 +24,7 @@ import { createTestDatabase, createTestEventStore } from '#tests/stack/database.
 import { until } from '../stack/wait-until.ts';
 
 const POOL_CLIENTS = 4;
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 const WORKSPACE = 'ws_tests';
 const TRACKED_AT = '2026-05-01T00:00:00.000Z';
 export type Rule = { readonly workspace_id: string; readonly alert_id: string };

@@ -14,7 +14,7 @@ import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
 
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 const DAY_MS = 86_400_000;
 const registry = SCHEMA_REGISTRY as Record<string, SchemaRegistry[string]>;
 const FIRST_PAGE = { limit: 10 } as const;

@@ -13,7 +13,7 @@ import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/st
 
 /** Limits of requests to the servers, and of the database role for reads. */
 const SHORT_MS = 200;
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 const SECOND_TOKEN = 'another operator token of tests';
 
 let stack: ApiStack;

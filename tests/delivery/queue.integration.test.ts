@@ -13,7 +13,7 @@ import { newDelivery } from './new-delivery.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 
 let stack: DeliveryStack;
 let receivers: Receivers;

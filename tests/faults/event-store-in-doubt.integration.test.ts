@@ -9,7 +9,7 @@ import { createTestDatabase } from '../stack/database.ts';
 /** Time for the database to execute one commit before its connection is cut. */
 const COMMIT_MS = 500;
 const RETRY_PAUSE_MS = 50;
-const WAIT_LIMIT_MS = 20_000;
+const WAIT_LIMIT_MS = 60_000;
 
 /** TCP proxy between the store and PostgreSQL. It can hold back replies and then cut the connections. */
 class Proxy {

@@ -12,7 +12,7 @@ const WRITERS = 12;
 const EVENTS_PER_APPEND = 3;
 /** Number of acknowledged appends after which the process is killed, in the middle of others. */
 const APPENDS_PER_LIFE = 150;
-const START_LIMIT_MS = 20_000;
+const START_LIMIT_MS = 60_000;
 const RETRY_PAUSE_MS = 50;
 const TIME_LIMIT_MS = 120_000;
 

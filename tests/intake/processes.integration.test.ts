@@ -129,7 +129,7 @@ test('lines answered as accepted are in the queue after kill -9, and the others 
       }
     };
     const senders = Array.from({ length: SENDERS }, (_, sender) => sendUntilKilled(sender));
-    await expect.poll(() => accepted.size, { timeout: 30_000, interval: 5 }).toBeGreaterThan(target);
+    await expect.poll(() => accepted.size, { timeout: 60_000, interval: 5 }).toBeGreaterThan(target);
     await process.kill();
     stopped.abort();
     await Promise.all(senders);

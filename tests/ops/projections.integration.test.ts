@@ -23,7 +23,7 @@ const run = promisify(execFile);
 const BRANDS = 12;
 const EVENTS_OF_BRAND = 1_000;
 const EVENTS = BRANDS * EVENTS_OF_BRAND;
-const WAIT = { timeout: 20_000, interval: 5 } as const;
+const WAIT = { timeout: 60_000, interval: 5 } as const;
 
 const resources = new AsyncDisposableStack();
 let environment: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../stack/database.ts';
 
 /** Reads of the projector's tables while a projector changes their schema. */
 
-const WAIT = { timeout: 10_000, interval: 20 } as const;
+const WAIT = { timeout: 60_000, interval: 20 } as const;
 
 let own: Awaited<ReturnType<typeof createTestDatabase>>;
 let database: Database;

@@ -61,7 +61,7 @@ it('rebuilds a new version and swaps it in', async () => {
       async () =>
         (await stack.database.query(`select version from projector.projection where name = 'sound'`)).rows,
       {
-        timeout: 20_000,
+        timeout: 60_000,
       },
     )
     .toEqual([{ version: 2 }]);
@@ -86,7 +86,7 @@ it('keeps the old tables if the rebuild of a new version fails', async () => {
           )
         ).rows[0],
       {
-        timeout: 20_000,
+        timeout: 60_000,
       },
     )
     .toMatchObject({ state: 'failed', last_error: expect.stringContaining('cannot count 100') });

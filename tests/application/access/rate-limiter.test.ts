@@ -71,7 +71,7 @@ describe('rate limits', () => {
     other.share(connection);
     for (let count = 0; count < 4; count += 1) one.take('key', 10);
     other.take('key', 10);
-    await expect.poll(() => countRequests(other), { timeout: 30_000 }).toBe(5);
+    await expect.poll(() => countRequests(other), { timeout: 60_000 }).toBe(5);
     expect(countRequests(one)).toBe(5);
   });
 });
@@ -101,14 +101,14 @@ test('a process that does not hear the others allows its share of the limit only
   expect(one.look('key', 30)).toMatchObject({ allowed: false, remaining: 0 });
   for (const limits of [one, other, third]) limits.share(connection);
   // Every process is heard when each has published its counts, or that it has none.
-  await expect.poll(() => one.look('key', 30).allowed, { timeout: 30_000 }).toBe(true);
-  await expect.poll(() => other.look('key', 30).remaining, { timeout: 30_000 }).toBe(30);
+  await expect.poll(() => one.look('key', 30).allowed, { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => other.look('key', 30).remaining, { timeout: 60_000 }).toBe(30);
   expect(takes(other, 40), 'all that is left').toBe(30);
   time.ms += 60_000;
-  await expect.poll(() => one.look('key', 30).remaining, { timeout: 30_000 }).toBe(30);
+  await expect.poll(() => one.look('key', 30).remaining, { timeout: 60_000 }).toBe(30);
   third[Symbol.dispose]();
   time.ms += 4_000;
-  await expect.poll(() => one.look('key', 30).remaining, { timeout: 30_000 }).toBe(10);
+  await expect.poll(() => one.look('key', 30).remaining, { timeout: 60_000 }).toBe(10);
 });
 
 /** Returns how many requests of the key count against a limit of 10, without changing the count. */

@@ -166,7 +166,7 @@ attack(`a command on a stream of ${CHANGES} changes costs at most twice one on a
           .query('select from commands.snapshot where stream = $1', [long])
           .catch(() => ({ rowCount: 0 }))
       ).rowCount;
-    await expect.poll(hasSnapshot, { timeout: 30_000 }).toBe(1);
+    await expect.poll(hasSnapshot, { timeout: 60_000 }).toBe(1);
     await runCommand(kind.name('ws_warm'), kind.decider, kind.change(0, 'ws_warm'));
     const times = { long: [] as number[], empty: [] as number[] };
     for (let place = 1; place <= COMMANDS; place += 1) {

@@ -111,7 +111,7 @@ attack(
           .query('select 1')
           .then(() => true)
           .catch(() => false);
-      await expect.poll(isConnected, { timeout: 30_000 }).toBe(true);
+      await expect.poll(isConnected, { timeout: 60_000 }).toBe(true);
       const timedOut = await get(app, '/v1/ads?q=word', key);
       const taken = await pool.connect();
       const unconnected = await get(app, '/v1/ads?q=word', key);
@@ -146,7 +146,7 @@ attack('a workspace cannot use up the requests in progress of a process', async 
     const url = `/v1/workspaces/${key.workspaceId}/notes?limit=${(place % 100) + 1}`;
     statuses.push((await get(app, url, key)).statusCode);
   });
-  await expect.poll(() => statuses.length, { timeout: 30_000 }).toBe(50);
+  await expect.poll(() => statuses.length, { timeout: 60_000 }).toBe(50);
   expect((await get(app, '/v1/brands/alpha-com', other)).statusCode).toBe(200);
   gate.resolve();
   await Promise.all(waiting);

@@ -29,7 +29,7 @@ const untilWaiting = async (count: number): Promise<void> => {
     );
     return rows.length;
   };
-  await expect.poll(waiting, { timeout: 20_000 }).toBe(count);
+  await expect.poll(waiting, { timeout: 60_000 }).toBe(count);
 };
 
 /** Holds a lock until the returned function is called. */

@@ -81,11 +81,11 @@ describe('scans that are recorded at once', () => {
     const covers = scanOf('covers.example', '2026-05-02T10:00:00Z', [], { pages: [page] });
     const release = await holdScansOf('covers.example');
     const first = submit(covers);
-    await expect.poll(awaitedLocks, { timeout: 20_000 }).toBe(1);
+    await expect.poll(awaitedLocks, { timeout: 60_000 }).toBe(1);
     let isSecondDone = false;
     const second = submit(shows).finally(() => (isSecondDone = true));
     await expect
-      .poll(async () => isSecondDone || (await awaitedLocks()) === 2, { timeout: 20_000 })
+      .poll(async () => isSecondDone || (await awaitedLocks()) === 2, { timeout: 60_000 })
       .toBe(true);
     await release();
     await Promise.all([first, second]);
@@ -109,7 +109,7 @@ describe('scans that are recorded at once', () => {
     const later = scan('2026-05-04T10:00:00Z', [leadingTo(831, 'to.example', otherPage)], [otherPage]);
     const release = await holdScansOf('from.example');
     const first = submit(early);
-    await expect.poll(awaitedLocks, { timeout: 20_000 }).toBe(1);
+    await expect.poll(awaitedLocks, { timeout: 60_000 }).toBe(1);
     // As a process does that waited too long for the locks.
     await stage(later);
     await recordStagedScan(database, stack.eventStore, later.end);

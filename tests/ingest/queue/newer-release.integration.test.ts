@@ -24,7 +24,7 @@ import { createTestNats } from '#tests/stack/database.ts';
 import { type IntakeServers, openIntakeServers } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
 
-const POLL = { timeout: 20_000 } as const;
+const POLL = { timeout: 60_000 } as const;
 
 /**
  * Both releases run in this process. Each intake is closed before the release changes, because an open one follows the log

@@ -62,7 +62,7 @@ describe('the queue consumer', () => {
     await nats.jetstream.publish(subject, 'no JSON');
     await expect
       .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
-        timeout: 20_000,
+        timeout: 60_000,
       })
       .toBe(0);
     const started: string[] = [];
@@ -106,7 +106,7 @@ describe('the queue consumer', () => {
     own.use(await consumeObservations({ nats, intake: failing, log: silentLog(), concurrency: 2 }));
     await expect
       .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toBe(0);
     expect(new Set(seen), 'one after the other').toEqual(new Set(names));
@@ -139,7 +139,7 @@ describe('the queue consumer', () => {
     const before = await cutTexts();
     for (const chunk of chunks) await nats.jetstream.publish('observations.long', JSON.stringify(chunk));
     own.use(await consumeObservations({ nats, intake: stack.intake, log, concurrency: 2 }));
-    await expect.poll(async () => (await cutTexts()) - before, { timeout: 20_000 }).toBe(3);
+    await expect.poll(async () => (await cutTexts()) - before, { timeout: 60_000 }).toBe(3);
     expect(logged.filter(({ msg }) => msg === 'observation shortened')).toEqual([
       expect.objectContaining({
         subject: 'observations.long',
@@ -177,7 +177,7 @@ describe('the queue consumer', () => {
     own.use(await consumeObservations({ nats, intake, log: silentLog(), concurrency: 2 }));
     await expect
       .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toBe(0);
     expect(submitted).toEqual([end, end]);
@@ -239,7 +239,7 @@ describe('the queue consumer', () => {
       own.use(await consumeObservations({ nats, intake, log: silentLog(), concurrency }));
       await expect
         .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
-          timeout: 30_000,
+          timeout: 60_000,
         })
         .toBe(0);
       const events: unknown[] = [];
@@ -301,11 +301,11 @@ describe('the queue consumer', () => {
     for (const domain of small) await publish({ type: 'brand.profile', domain });
     await publish({ type: 'traffic.estimate', domain: 'd.example' }, false);
     own.use(await consumeObservations({ nats, intake, log: silentLog(), concurrency: 6 }));
-    await expect.poll(() => taken.toSorted(), { timeout: 30_000 }).toEqual([...small, 'd.example']);
+    await expect.poll(() => taken.toSorted(), { timeout: 60_000 }).toEqual([...small, 'd.example']);
     expect(most).toBe(largeSlotsOf(6));
     gate.resolve();
     const left = async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages;
-    await expect.poll(left, { timeout: 30_000 }).toBe(0);
+    await expect.poll(left, { timeout: 60_000 }).toBe(0);
     expect(most).toBe(largeSlotsOf(6));
     for (const brand of brands) {
       const chunks = taken.filter((name) => name.startsWith(brand)).map((name) => Number(name.split(' ')[1]));

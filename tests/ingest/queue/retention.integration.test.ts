@@ -37,7 +37,7 @@ it('the leader deletes expired rows at intervals, also after a deletion that fai
     stopping.abort();
     await consuming;
   });
-  await expect.poll(() => deletions, { timeout: 20_000 }).toBeGreaterThan(1);
+  await expect.poll(() => deletions, { timeout: 60_000 }).toBeGreaterThan(1);
   await database.query(`
     with age as (select * from (values ('10000000-0000-4000-8000-000000000001'::uuid, now() - interval '31 days'),
       ('10000000-0000-4000-8000-000000000002'::uuid, now() - interval '29 days')) as i(scan_id, staged_at)),
@@ -54,5 +54,5 @@ it('the leader deletes expired rows at intervals, also after a deletion that fai
       union all select 'page', scan_id from ingest.staged_storefront_digest order by 1, 2`);
     return rows.map(({ name, scan_id }) => `${name} ${scan_id.at(-1)}`);
   };
-  await expect.poll(left, { timeout: 20_000 }).toEqual(['chunk 2', 'digest 2', 'page 2']);
+  await expect.poll(left, { timeout: 60_000 }).toEqual(['chunk 2', 'digest 2', 'page 2']);
 });

@@ -109,7 +109,7 @@ describe('ending a connection', () => {
     const ids = { correlationId: randomUUID(), causationId: randomUUID(), workspaceId: key.workspaceId };
     const metadata = eventMetadata({ ...ids, actor: { kind: 'service', id: 'tests' } });
     await stack.eventStore.append(stream, 1n, [ended], metadata, randomUUID());
-    await vi.waitFor(async () => expect(await processes[1](token)).toBeNull(), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await processes[1](token)).toBeNull(), { timeout: 60_000 });
   });
 
   test('is possible for operators, who get an error for an id that does not exist', async () => {

@@ -187,7 +187,7 @@ describe('the reply to a write', () => {
       const key = await stack.key();
       const written = await write(lateApi, key);
       await expect
-        .poll(() => listedText(list(key), key, written), { timeout: 10_000 })
+        .poll(() => listedText(list(key), key, written), { timeout: 60_000 })
         .toBe(JSON.stringify(written));
     },
   );

@@ -95,7 +95,7 @@ describe('a lease', () => {
     const lease = (await first.acquire({ kind: 'stolen', part: 'all' })) as Lease;
     await expire('stolen');
     await second.acquire({ kind: 'stolen', part: 'all' });
-    await expect.poll(() => lease.lost.aborted, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => lease.lost.aborted, { timeout: 60_000 }).toBe(true);
   });
 
   test('is not taken over while a transaction that proved it is open', async () => {
@@ -111,7 +111,7 @@ describe('a lease', () => {
       await expire('open');
       return await second.acquire({ kind: 'open', part: 'all' });
     };
-    await expect.poll(taken, { timeout: 20_000 }).toMatchObject({ epoch: lease.epoch + 1n });
+    await expect.poll(taken, { timeout: 60_000 }).toMatchObject({ epoch: lease.epoch + 1n });
   });
 
   test('ends a transaction whose proof fails, with nothing written', async () => {
