@@ -14,12 +14,14 @@ import { silentLog } from '#platform/logger.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiOptions, type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
+import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
 /** The history of a workspace, read and exported through the command line and over HTTP. */
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
 const TOKEN = 'the token of the operators';
 const run = promisify(execFile);
 
+const commands = openHostedCommands();
 let stack: ApiStack;
 let environment: Readonly<Record<string, string>>;
 let root: string;
@@ -28,15 +30,13 @@ let workspace_id: string;
 let member_id: string;
 let db: ReturnType<typeof openReadDatabase>;
 
+const outcome = (words: readonly string[], env: Readonly<Record<string, string>> = environment) =>
+  commands.run(words, env);
 const ops = async <T = Record<string, string>>(...words: readonly string[]): Promise<T> => {
-  const { stdout } = await run(process.execPath, [CLI, '--json', ...words], { env: environment });
+  const { stdout, stderr, code } = await outcome(['--json', ...words]);
+  expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as T;
 };
-const outcome = (words: readonly string[], env: Readonly<Record<string, string>> = environment) =>
-  run(process.execPath, [CLI, ...words], { env }).then(
-    ({ stdout, stderr }) => ({ stdout, stderr, code: 0 }),
-    (error: { stdout: string; stderr: string; code: number }) => error,
-  );
 const get = async (
   path: string,
   headers: Readonly<Record<string, string>> = { authorization: `Bearer ${TOKEN}` },
@@ -76,6 +76,7 @@ afterAll(async () => {
   await app.close();
   await db[Symbol.asyncDispose]();
   await rm(root, { recursive: true });
+  await commands[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
 });
 

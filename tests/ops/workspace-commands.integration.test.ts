@@ -6,35 +6,41 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { on } from '../dsl/api.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
+import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
-/** Workspace commands: the command line as a separate process under plain Node, as operators run it. */
+/** Workspace commands. The first of them and those about pipes run as operators run them: in a process of their own. */
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
 const run = promisify(execFile);
 
+const commands = openHostedCommands();
 let stack: ApiStack;
 const ops = async (...words: readonly string[]): Promise<Record<string, string>> => {
+  const { stdout, stderr, code } = await commands.run(['--json', ...words], stack.environment);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Record<string, string>;
+};
+const opsProcess = async (...words: readonly string[]): Promise<Record<string, string>> => {
   const { stdout } = await run(process.execPath, [CLI, '--json', ...words], { env: stack.environment });
   return JSON.parse(stdout) as Record<string, string>;
 };
-const failureWith = async (
+const failureWith = (
   environment: Readonly<Record<string, string>>,
   ...words: readonly string[]
-): Promise<{ stderr: string; code: number }> =>
-  await run(process.execPath, [CLI, ...words], { env: { ...stack.environment, ...environment } }).then(
-    () => ({ stderr: '', code: 0 }),
-    (error: { stderr: string; code: number }) => error,
-  );
+): Promise<{ stderr: string; code: number }> => commands.run(words, { ...stack.environment, ...environment });
 const failure = (...words: readonly string[]) => failureWith({}, ...words);
 
 beforeAll(async () => {
   stack = await openApiStack();
 });
-afterAll(() => stack[Symbol.asyncDispose]());
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+});
 
 describe('ops', () => {
   test('creates a workspace, a member and a working key, sets the plan and revokes the key', async () => {
     const app = await stack.api();
-    const { workspace_id = '' } = await ops('workspace', 'create', '--name', 'Demo', '--plan', 'free');
+    const { workspace_id = '' } = await opsProcess('workspace', 'create', '--name', 'Demo', '--plan', 'free');
     const { member_id = '' } = await ops('member', 'add', workspace_id, '--name', 'Ada', '--role', 'editor');
     const issued = await ops(
       'key',
@@ -75,7 +81,7 @@ describe('ops', () => {
   });
 
   test('reports a rejected command in one line', async () => {
-    expect(await failure('plan', 'set', 'ws_nowhere', 'pro')).toMatchObject({
+    await expect(opsProcess('plan', 'set', 'ws_nowhere', 'pro')).rejects.toMatchObject({
       code: 1,
       stderr: 'Workspace not found.\n',
     });
