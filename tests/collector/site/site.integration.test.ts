@@ -118,7 +118,7 @@ test('a company that two sites name has both, and loses the one that names anoth
   expect((await about('operator.record', one.domain)).at(-1)).toMatchObject({
     domains: [one.domain, two.domain].toSorted(),
   });
-  // A day later no other site is due, which would be read beside this one.
+  // A day later no other site is due, so that only this one is read.
   stack.nowMs += DAY_MS;
   two.site = { ...two.site, company: 'Other Ltd' };
   await read(two, 2);
