@@ -4,19 +4,12 @@ import { MINUTE_MS } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
+import { extendRowLease, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { mediaFiles } from '#platform/telemetry/metrics.ts';
 import { type Archiver, archiveFile, type FileOutcome } from './fetch/archive-file.ts';
 import { removeUnused } from './remove-unused.ts';
 import { sendNextFile } from './send-files.ts';
-import {
-  type Claimed,
-  claimFile,
-  endExpired,
-  extendLease,
-  LEASE_EXTENSION_MS,
-  LeaseLost,
-  recordSettings,
-} from './store/wanted-store.ts';
+import { type Claimed, claimFile, endExpired, extendLease, recordSettings } from './store/wanted-store.ts';
 
 /** Files of one process that are fetched at once. */
 const FETCHED_AT_ONCE = 4;
@@ -36,35 +29,17 @@ export type ArchiveOptions = Archiver & {
   readonly pollMs?: number;
 };
 
-/** Extends a lease until disposed. Aborts the work when another process owns the file. */
-const startExtensions = (
-  { database, clock }: ArchiveOptions,
-  claimed: Claimed,
-  lost: AbortController,
-): Disposable => {
-  const extend = async (): Promise<void> => {
-    try {
-      await extendLease(database, claimed, clock.now());
-    } catch (error) {
-      // While Postgres is away the lease runs on; the next commit proves it.
-      if (error instanceof LeaseLost) lost.abort(error);
-    }
-  };
-  const timer = setInterval(() => void extend(), LEASE_EXTENSION_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
-};
-
 const archiveWithLease = async (options: ArchiveOptions, claimed: Claimed): Promise<void> => {
-  const { log, signal } = options;
+  const { database, clock, log, signal } = options;
   const lost = new AbortController();
   const file = { file_key: claimed.fileKey, kind: claimed.kind };
   let outcome: FileOutcome | null = null;
   try {
-    using _ = startExtensions(options, claimed, lost);
+    using _ = extendRowLease(() => extendLease(database, claimed, clock.now()), lost);
     outcome = await archiveFile(options, claimed, AbortSignal.any([signal, lost.signal]));
   } catch (error) {
     if (signal.aborted) return;
-    if (error instanceof LeaseLost || lost.signal.aborted) log.warn(file, 'lease lost');
+    if (error instanceof RowLeaseLost || lost.signal.aborted) log.warn(file, 'lease lost');
     // The lease expires, and the file is tried again.
     else log.warn({ err: error, ...file }, 'file not archived; retrying when the lease has expired');
   }

@@ -5,7 +5,8 @@ import { readArchiveStatus } from '#application/media-archive/archive-status.ts'
 import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
 import { IMAGE_MAX_BYTES } from '#application/media/media-type.ts';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
-import { claimFile, LEASE_MS } from '#services/media/store/wanted-store.ts';
+import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
+import { claimFile } from '#services/media/store/wanted-store.ts';
 import {
   addressOf,
   bytes,
@@ -98,6 +99,25 @@ describe('the media archive', () => {
     expect(await readObject(mediaKeyOf(shaOf(poster)))).toEqual(poster);
   });
 
+  test('takes files of running ads before those of ended ads, unless an address ends within hours', async () => {
+    const ended = { isActive: false };
+    await stack.want({ '10001': [[addressOf('ended.png', 30)], [addressOf('soon.png', 11)]] }, ended);
+    await stack.want({ '10002': [[addressOf('shared.png', 40)]] }, ended);
+    await stack.want({ '10003': [[addressOf('running.png', 50)], [addressOf('late.png', 60)]] });
+    // A running ad in a later part of the same scan, and a running one that another scan shows as ended.
+    await stack.want({ '10004': [[addressOf('shared.png', 40)]] });
+    await stack.want(
+      { '10003': [[addressOf('late.png', 60)]] },
+      { ...ended, seenAt: new Date(+NOW + 1_000) },
+    );
+    const claimed: (string | undefined)[] = [];
+    for (const n of [1, 2, 3, 4, 5, 6]) {
+      const claim = { owner: String(n), now: NOW, mode: 'images', quotaBytes: 1e9 } as const;
+      claimed.push((await claimFile(stack.database, claim))?.url.replace(/^.*\/(\w+)\.png.*$/, '$1'));
+    }
+    expect(claimed).toEqual(['soon', 'shared', 'running', 'late', 'ended', undefined]);
+  });
+
   test('takes what expires first, and nothing whose address has expired', async () => {
     for (const name of ['a', 'b', 'c']) stack.answers.set(`${name}.png`, bytes(await picture(3)));
     await stack.want({
@@ -114,7 +134,7 @@ describe('the media archive', () => {
       claimed.push(await claimFile(stack.database, claim));
     }
     expect(claimed.map((file) => file?.url.at('https://a.library.example/'.length))).toEqual(['b', 'c', 'a']);
-    stack.nowMs += LEASE_MS;
+    stack.nowMs += ROW_LEASE_MS;
     await using _ = stack.start();
     await stack.settled();
     expect(await stack.states()).toEqual({

@@ -3,7 +3,7 @@ import type { CreativeFile } from '#contracts/observations/creative.ts';
 import { creative, recordCreativeFile } from '#domain/corpus/creative.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { runArchive } from '#services/media/archive.ts';
-import { LEASE_MS } from '#services/media/store/wanted-store.ts';
+import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
 import { DyingProcess } from '#tests/collector/dying-process.ts';
 import { addressOf, bytes, FILM, type MediaStack, openMediaStack, picture } from './media-stack.ts';
 
@@ -73,7 +73,7 @@ const archive = async (run: number, dieAt: number | null): Promise<readonly Crea
       objectStore: dyingStore(stack.objectStore, dying),
       signal: dying.ended.signal,
     }).catch(() => undefined);
-    stack.nowMs += LEASE_MS + 1;
+    stack.nowMs += ROW_LEASE_MS + 1;
   }
   {
     await using _ = stack.start();

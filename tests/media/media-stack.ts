@@ -83,7 +83,7 @@ export type MediaStack = AsyncDisposable & {
     ads: Readonly<
       Record<string, readonly (readonly [url: string, kind?: 'image' | 'video', poster?: string])[]>
     >,
-    options?: { readonly mode?: ArchiveMode; readonly seenAt?: Date },
+    options?: { readonly mode?: ArchiveMode; readonly seenAt?: Date; readonly isActive?: boolean },
   ): Promise<void>;
   /** Returns states and reasons by the start of the path of the newest address. */
   states(): Promise<Readonly<Record<string, string>>>;
@@ -171,11 +171,12 @@ export const openMediaStack = async (): Promise<MediaStack> => {
         },
       };
     },
-    want: (ads, { mode = 'all', seenAt = NOW } = {}) =>
+    want: (ads, { mode = 'all', seenAt = NOW, isActive = true } = {}) =>
       wantMedia(database, mode, {
         ads: Object.entries(ads).map(([ad_id, media]) => ({
           ...BLANK_AD,
           ad_id,
+          is_active: isActive,
           media: media.map(([url, kind = 'image', poster = null]) => ({ kind, url, poster_url: poster })),
         })),
         seenAt,

@@ -28,6 +28,9 @@ create table if not exists media.wanted (
   unsent boolean not null default true
 );
 create index if not exists wanted_first on media.wanted (expires_at, file_key) where state = 'wanted';
+-- Whether a running ad showed the file when a scan last wanted it. Its users look at running ads first.
+alter table media.wanted add column if not exists running boolean not null default false;
+create index if not exists wanted_running on media.wanted (expires_at, file_key) where state = 'wanted' and running;
 create index if not exists wanted_unsent on media.wanted (file_key) where unsent and state = 'stored';
 create index if not exists wanted_by_age on media.wanted (seen_at);
 create index if not exists wanted_by_object on media.wanted using gin (object_keys) where state = 'stored';

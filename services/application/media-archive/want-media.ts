@@ -8,17 +8,26 @@ type Wanted = {
   readonly kind: MediaKind;
   readonly address: MediaAddress;
   readonly posterUrl: string | null;
+  /** Whether one of the ads runs, as far as is known. */
+  running: boolean;
   readonly adIds: Set<string>;
 };
 
 /** Returns the files that ads show, each once, in the order of their keys. */
 const filesOf = (ads: readonly ObservedAd[], seenAt: Date, mode: ArchiveMode): readonly Wanted[] => {
   const files = new Map<string, Wanted>();
-  for (const { ad_id, media } of ads) {
+  for (const { ad_id, media, is_active: isActive } of ads) {
     for (const { kind, url, poster_url } of media) {
       const address = kind === 'video' && mode !== 'all' ? null : readMediaAddress(url, seenAt);
       if (address === null) continue;
-      const file = files.get(address.fileKey) ?? { kind, address, posterUrl: poster_url, adIds: new Set() };
+      const file = files.get(address.fileKey) ?? {
+        kind,
+        address,
+        posterUrl: poster_url,
+        running: false,
+        adIds: new Set(),
+      };
+      file.running ||= isActive !== false;
       file.adIds.add(ad_id);
       files.set(address.fileKey, file);
     }
@@ -31,19 +40,21 @@ const filesOf = (ads: readonly ObservedAd[], seenAt: Date, mode: ArchiveMode): r
  * stored or refused, the last sighting is moved once a day.
  */
 const ADD_FILES = `
-  insert into media.wanted as w (file_key, kind, url, poster_url, expires_at, try_until, seen_at)
+  insert into media.wanted as w (file_key, kind, url, poster_url, expires_at, try_until, running, seen_at)
   select i.*, $7::timestamptz
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
-    as i(file_key, kind, url, poster_url, expires_at, try_until)
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[], $9::boolean[])
+    as i(file_key, kind, url, poster_url, expires_at, try_until, running)
   where i.try_until > $8
   order by i.file_key
   on conflict (file_key) do update set url = excluded.url, poster_url = excluded.poster_url,
     expires_at = excluded.expires_at, try_until = excluded.try_until, seen_at = excluded.seen_at,
+    running = w.running or excluded.running,
     state = case w.state when 'missed' then 'wanted' else w.state end,
     attempts = case w.state when 'missed' then 0 else w.attempts end,
     retry_at = case w.state when 'missed' then null else w.retry_at end
-  where excluded.seen_at > w.seen_at
-    and (w.state in ('wanted', 'missed') or excluded.seen_at > w.seen_at + interval '1 day')`;
+  where (excluded.seen_at > w.seen_at
+      and (w.state in ('wanted', 'missed') or excluded.seen_at > w.seen_at + interval '1 day'))
+    or (excluded.seen_at = w.seen_at and w.state = 'wanted' and excluded.running and not w.running)`;
 
 /** Adds ads to files that are wanted or stored. The row lock of the file keeps a sender from missing them. */
 const ADD_ADS = `
@@ -78,6 +89,7 @@ export const wantMedia = async (
       files.map(({ address }) => address.tryUntil),
       seenAt,
       now,
+      files.map(({ running }) => running),
     ]);
     await client.query(ADD_ADS, [pairs.map(([key]) => key), pairs.map(([, adId]) => adId), seenAt]);
   });

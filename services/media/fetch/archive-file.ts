@@ -209,7 +209,7 @@ const fileOf = ({ sha256, bytes, type }: Downloaded) =>
 
 /**
  * Downloads, measures and stores a claimed file, and records how that ended. Safe to repeat after any interruption: the
- * file is recorded as stored last. Throws `LeaseLost`, an abort, and errors of the servers.
+ * file is recorded as stored last. Throws `RowLeaseLost`, an abort, and errors of the servers.
  */
 export const archiveFile = async (
   archiver: Archiver,

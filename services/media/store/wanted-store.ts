@@ -1,23 +1,13 @@
-import { roomOf } from '#application/media-archive/archive-status.ts';
+import { EXPIRING_HOURS, roomOf } from '#application/media-archive/archive-status.ts';
 import type { ArchiveMode } from '#application/media-archive/archive-tables.ts';
 import type { CreativeFile } from '#contracts/observations/creative.ts';
 import type { MediaKind } from '#contracts/values/creatives.ts';
 import { MINUTE_MS } from '#contracts/values/time.ts';
+import { ROW_LEASE_MS, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
-/** Milliseconds of a lease. It is extended three times within them; an owner that died is replaced after them. */
-export const LEASE_MS = MINUTE_MS;
-export const LEASE_EXTENSION_MS = 20_000;
 /** Tries of an address, and the milliseconds before each further one. */
 const RETRY_DELAYS_MS = [0.5, 2, 8, 30].map((minutes) => minutes * MINUTE_MS);
-
-/** Thrown when another process owns the file now. Nothing was written. */
-export class LeaseLost extends Error {
-  constructor(fileKey: string) {
-    super(`The lease of the file ${fileKey} was lost.`);
-    this.name = 'LeaseLost';
-  }
-}
 
 /** A wanted file that this owner fetches. */
 export type Claimed = {
@@ -45,7 +35,25 @@ const kindsThatFit = async (
   return mode === 'all' && room === 'all' ? ['image', 'video'] : ['image'];
 };
 
-/** Claims the wanted file whose address expires first. Returns `null` when there is none, or no room for one. */
+type ClaimedRow = {
+  readonly file_key: string;
+  readonly kind: MediaKind;
+  readonly url: string;
+  readonly poster_url: string | null;
+  readonly attempts: number;
+  readonly try_until: Date;
+};
+
+/**
+ * Conditions on files, most urgent first: an address that ends soon, then a file of a running ad, then any other. Each is a
+ * statement of its own, so that it reads the first row of an index.
+ */
+const URGENCIES = [`expires_at < $2::timestamptz + interval '${EXPIRING_HOURS} hours'`, 'running', 'true'];
+
+/**
+ * Claims a wanted file: first those whose address ends within hours, then those of running ads, and of equals the one whose
+ * address ends first. Returns `null` when there is none, or no room for one.
+ */
 export const claimFile = async (
   database: Database,
   options: {
@@ -58,28 +66,24 @@ export const claimFile = async (
   const { owner, now, mode, quotaBytes } = options;
   const kinds = await kindsThatFit(database, mode, quotaBytes);
   if (kinds.length === 0) return null;
-  const { rows } = await database.query<{
-    file_key: string;
-    kind: MediaKind;
-    url: string;
-    poster_url: string | null;
-    attempts: number;
-    try_until: Date;
-  }>(
-    `update media.wanted w set lease_owner = $1, lease_until = $2::timestamptz + make_interval(secs => $3)
-     from (
-       select file_key from media.wanted
-       where state = 'wanted' and kind = any($4) and try_until > $2 and coalesce(retry_at, $2) <= $2
-         and coalesce(lease_until, $2) <= $2
-       order by expires_at, file_key limit 1 for update skip locked
-     ) next where w.file_key = next.file_key
-     returning w.file_key, w.kind, w.url, w.poster_url, w.attempts, w.try_until`,
-    [owner, now, LEASE_MS / 1_000, kinds],
-  );
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { file_key: fileKey, kind, url, poster_url: posterUrl, attempts, try_until: tryUntil } = row;
-  return { fileKey, kind, url, posterUrl, attempts, tryUntil, owner };
+  for (const urgency of URGENCIES) {
+    const { rows } = await database.query<ClaimedRow>(
+      `update media.wanted w set lease_owner = $1, lease_until = $2::timestamptz + make_interval(secs => $3)
+       from (
+         select file_key from media.wanted
+         where state = 'wanted' and ${urgency} and kind = any($4) and try_until > $2 and coalesce(retry_at, $2) <= $2
+           and coalesce(lease_until, $2) <= $2
+         order by expires_at, file_key limit 1 for update skip locked
+       ) next where w.file_key = next.file_key
+       returning w.file_key, w.kind, w.url, w.poster_url, w.attempts, w.try_until`,
+      [owner, now, ROW_LEASE_MS / 1_000, kinds],
+    );
+    const [row] = rows;
+    if (row === undefined) continue;
+    const { file_key: fileKey, kind, url, poster_url: posterUrl, attempts, try_until: tryUntil } = row;
+    return { fileKey, kind, url, posterUrl, attempts, tryUntil, owner };
+  }
+  return null;
 };
 
 const changeOwned = async (
@@ -92,20 +96,20 @@ const changeOwned = async (
     `update media.wanted set ${set} where file_key = $1 and lease_owner = $2 and state = 'wanted'`,
     [fileKey, owner, ...values],
   );
-  if (rowCount !== 1) throw new LeaseLost(fileKey);
+  if (rowCount !== 1) throw new RowLeaseLost(`the file ${fileKey}`);
 };
 
-/** Extends a lease. Throws `LeaseLost`. */
+/** Extends a lease. Throws `RowLeaseLost`. */
 export const extendLease = (database: Database, claimed: Claimed, now: Date): Promise<void> =>
-  changeOwned(database, claimed, 'lease_until = $3', [new Date(now.getTime() + LEASE_MS)]);
+  changeOwned(database, claimed, 'lease_until = $3', [new Date(now.getTime() + ROW_LEASE_MS)]);
 
 const RELEASE = 'lease_owner = null, lease_until = null';
 
-/** Gives a file back until `retryAt`, without counting a try. Throws `LeaseLost`. */
+/** Gives a file back until `retryAt`, without counting a try. Throws `RowLeaseLost`. */
 export const putBack = (database: Database, claimed: Claimed, retryAt: Date, reason: string): Promise<void> =>
   changeOwned(database, claimed, `${RELEASE}, retry_at = $3, reason = $4`, [retryAt, reason]);
 
-/** Gives a file back after a failed try, or counts it as missed after the last one. Throws `LeaseLost`. */
+/** Gives a file back after a failed try, or counts it as missed after the last one. Throws `RowLeaseLost`. */
 export const failTry = async (
   database: Database,
   claimed: Claimed,
@@ -121,7 +125,7 @@ export const failTry = async (
   ]);
 };
 
-/** Ends a file that is not stored. A missed one is tried again at a newer address. Throws `LeaseLost`. */
+/** Ends a file that is not stored. A missed one is tried again at a newer address. Throws `RowLeaseLost`. */
 export const endFile = (
   database: Database,
   claimed: Claimed,
@@ -130,7 +134,7 @@ export const endFile = (
 ): Promise<void> => changeOwned(database, claimed, `${RELEASE}, state = $3, reason = $4`, [state, reason]);
 
 /**
- * Records a file as stored. Its objects are complete. Throws `LeaseLost`, also when an object was removed meanwhile
+ * Records a file as stored. Its objects are complete. Throws `RowLeaseLost`, also when an object was removed meanwhile
  * with another file that had it. Then the file is fetched again.
  */
 export const finishFile = (
@@ -145,7 +149,7 @@ export const finishFile = (
     const { rowCount } = await client.query('select from media.object where object_key = any($1)', [
       objectKeys,
     ]);
-    if (rowCount !== objectKeys.length) throw new LeaseLost(claimed.fileKey);
+    if (rowCount !== objectKeys.length) throw new RowLeaseLost(`the file ${claimed.fileKey}`);
     await changeOwned(
       client,
       claimed,
