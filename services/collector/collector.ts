@@ -15,7 +15,8 @@ import { type Database, withProof } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type ArchiveRunner, runArchive } from './ads-archive/run-batches.ts';
+import type { ArchiveRunner } from './ads-archive/archive-runner.ts';
+import { runArchive } from './ads-archive/run-batches.ts';
 import { createLandingPagesReader, LANDING_PAGES_SOURCE } from './landing-pages/read-landing-pages.ts';
 import { consumeWishes } from './schedule/consume-wishes.ts';
 import { createHostStore } from './schedule/host-store.ts';
@@ -33,7 +34,7 @@ const RETENTION_INTERVAL_MS = HOUR_MS;
 /** Settings of the library API, and its vault. */
 export type ArchiveAccessOptions = Pick<
   ArchiveRunner,
-  'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'callsPerHour' | 'wait'
+  'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'reached' | 'callsPerHour' | 'wait'
 > & { readonly databaseUrl: string };
 
 export type CollectorOptions = {

@@ -69,8 +69,8 @@ create table if not exists collecting.attempt (
 create index if not exists attempt_at on collecting.attempt (at);
 create index if not exists attempt_target on collecting.attempt (source, domain, at);
 
--- Access to the library API. The token is in the vault; this table has only its fingerprint. One process at a time makes
--- the calls of an account.
+-- Accounts of the library API, each another app. Token and secret of the app are in the vault; this table has only their
+-- fingerprints. One process at a time makes the calls of the accounts.
 create table if not exists collecting.account (
   name text primary key,
   token_fingerprint text not null,
@@ -85,9 +85,16 @@ create table if not exists collecting.account (
 );
 -- The list of countries that was asked for last. It may only grow.
 alter table collecting.account add column if not exists countries text[] not null default '{}';
+-- The app of the account, and the fingerprint of its secret; null for those of the settings.
+alter table collecting.account add column if not exists app_id text unique;
+alter table collecting.account add column if not exists secret_fingerprint text;
+-- No looks before this time, because an answer was not newest first.
+alter table collecting.account add column if not exists looks_off_until timestamptz;
 
 -- Start of the last complete scan at the library API.
 alter table collecting.target add column if not exists complete_at timestamptz;
+-- Time of the last look at the brand between two scans.
+alter table collecting.target add column if not exists looked_at timestamptz;
 
 -- Batches of social pages that are being read at the library API. Their answers are in `collecting.spool`.
 create table if not exists collecting.archive_batch (
@@ -107,6 +114,10 @@ create table if not exists collecting.archive_batch (
   failures int not null default 0,
   cursor jsonb not null default '{}'
 );
+-- The account that began to read it, and goes on: a cursor of one account is not given to another.
+alter table collecting.archive_batch add column if not exists account text not null default 'default';
+-- `scan`, or `look`: the first answer alone.
+alter table collecting.archive_batch add column if not exists kind text not null default 'scan';
 
 -- Active ads of each social page in its last complete scan at the library API.
 create table if not exists collecting.archive_page (
@@ -114,6 +125,8 @@ create table if not exists collecting.archive_page (
   ads int not null,
   scanned_at timestamptz not null
 );
+-- Ids of the newest of them, at most 1,000. A look ends at the first of these.
+alter table collecting.archive_page add column if not exists newest text[] not null default '{}';
 
 -- Company that each site names as its operator, by its imprint or JSON-LD.
 create table if not exists collecting.imprint (
@@ -126,6 +139,13 @@ create table if not exists collecting.imprint (
   left_company text
 );
 create index if not exists imprint_company on collecting.imprint (company_key);
+
+-- The last record of each company: the sites that it named, and its time. Its lock orders the records of a company.
+create table if not exists collecting.imprint_record (
+  company_key text primary key,
+  domains text[] not null default '{}',
+  recorded_at timestamptz
+);
 
 -- Landing pages of ads: when each may be requested again, and the version that it had.
 create table if not exists collecting.landing_page (

@@ -75,13 +75,21 @@ export const CollectorSettings = z.object({
     .pipe(z.array(Country).min(1))
     .default([...ARCHIVE_COUNTRIES])
     .describe('Countries that the library API is asked for, separated by commas. The list may only grow.'),
+  ADS_ARCHIVE_REACHED: z
+    .stringbool()
+    .default(false)
+    .describe(
+      '`true` also asks the library API which countries each ad reached. Answers are about three times as large.',
+    ),
   ADS_ARCHIVE_CALLS_PER_HOUR: z.coerce
     .number()
     .int()
     .min(1)
     .max(10_000)
     .default(ARCHIVE_CALLS_PER_HOUR)
-    .describe('Calls an hour to the library API, at most. The platform allows an app 200 by its formula.'),
+    .describe(
+      'Calls an hour to the library API with each account, at most. The platform allows an app 200 by its formula.',
+    ),
   COLLECT_CONTACT: CollectContact.describe(
     'URL or e-mail address at which sites reach you. It is part of the `User-Agent` of every request.',
   ),

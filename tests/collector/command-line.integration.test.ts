@@ -50,7 +50,7 @@ const target = async (domain: string): Promise<Record<string, unknown> | undefin
 };
 
 test('an empty database has no targets, and the first command creates the tables', async () => {
-  expect(await json('status')).toEqual({ sources: [], plans: [], account: null });
+  expect(await json('status')).toEqual({ sources: [], plans: [], accounts: [] });
   expect(await json('plan')).toEqual([]);
   expect(await collect('status')).toMatchObject({ code: 0, error: 'none\n' });
 });
@@ -71,7 +71,7 @@ describe('with three targets', () => {
     expect(await json('status')).toMatchObject({
       sources: [{ source: 'storefront', targets: 3, ...counts }],
       plans: [{ source: 'storefront', targets: 3, calls_a_round: 15 }],
-      account: null,
+      accounts: [],
     });
     expect(await json('status', '--state', 'refused')).toMatchObject([{ domain: 'rests.example' }]);
     expect(await json('status', 'late.example')).toMatchObject([
@@ -94,8 +94,14 @@ describe('with three targets', () => {
       `insert into collecting.account (name, token_fingerprint, set_at, expires_at, access, percent, used_at) values
          ('default', 'fingerprint', now(), now() + 5 * interval '1 day' + ${HOUR}, '{"kind":"open"}', 37, now())`,
     );
-    const account = { state: 'open', shut_until: null, usage_percent: 37, token_days_left: 5 };
-    expect(await json('status')).toMatchObject({ account });
+    const account = {
+      account: 'default',
+      state: 'open',
+      shut_until: null,
+      usage_percent: 37,
+      token_days_left: 5,
+    };
+    expect(await json('status')).toMatchObject({ accounts: [account] });
     const { out } = await collect('status');
     await database.query('truncate collecting.account');
     expect(out).toMatch(/^account of the official library API$/m);

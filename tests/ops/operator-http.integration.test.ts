@@ -180,7 +180,7 @@ test('/ops/collection returns the counts, the forecast and the targets that do n
       { source: 'storefront', targets: 1, calls_a_round: 5, late: 0, late_targets: [] },
       { source: 'site', targets: 1, calls_a_round: 6, late: 0, late_targets: [] },
     ],
-    account: null,
+    accounts: [],
     tasks: [{ type: 'ad_library.scan', leased: 1, done: 0, failing: 0, last_reason: null }],
     targets: [{ domain: 'paused.example', states: ['paused'], paused: 'asked by the shop' }],
   });
@@ -195,23 +195,26 @@ test('the account of the library API is in /ops/collection and in the metrics, w
   );
   const { body: collection } = await call('GET', '/ops/collection');
   expect((JSON.parse(collection) as { data: object }).data).toMatchObject({
-    account: {
-      state: 'shut',
-      shut_until: '2100-01-01T00:00:00.000Z',
-      usage_percent: 37,
-      token_days_left: 5,
-      warning: expect.stringContaining('The token ends in 5 days'),
-    },
+    accounts: [
+      {
+        account: 'default',
+        state: 'shut',
+        shut_until: '2100-01-01T00:00:00.000Z',
+        usage_percent: 37,
+        token_days_left: 5,
+        warning: expect.stringContaining('The token ends in 5 days'),
+      },
+    ],
   });
   // Its own server: the figures of another scrape would be returned for two seconds.
   const fresh = openedWith({});
   const { body } = await fresh.inject({ url: '/metrics', headers: { authorization: `Bearer ${TOKEN}` } });
   await fresh.close();
   for (const line of [
-    'adintel_collector_account{state="shut"} 1',
-    'adintel_collector_account{state="open"} 0',
-    'adintel_collector_token_days 5',
-    'adintel_collector_usage_percent 37',
+    'adintel_collector_account{account="default",state="shut"} 1',
+    'adintel_collector_account{account="default",state="open"} 0',
+    'adintel_collector_token_days{account="default"} 5',
+    'adintel_collector_usage_percent{account="default"} 37',
   ])
     expect(body).toContain(line);
   expect(collection + body).not.toContain('fingerprint');

@@ -104,6 +104,10 @@ const shown = (ad: WorldAd, fields: readonly string[], zeroPageIds: boolean): ob
     publisher_platforms: ['facebook', 'instagram'],
     ad_snapshot_url: `https://library.example/ads/archive/render_ad/?id=${ad.id}&access_token=EAAplayedsecrettoken`,
     eu_total_reach: 4_711_471,
+    age_country_gender_reach_breakdown: ad.countries.map((country) => ({
+      country,
+      age_gender_breakdowns: [{ age_range: '18-24', male: 4_711_471, female: 1 }],
+    })),
   };
   return Object.fromEntries(['id', ...fields].map((field) => [field, all[field]]));
 };

@@ -29,8 +29,9 @@ export const accountWarning = (account: AccountValidity, now: Date): string | nu
   return days < WARNING_DAYS ? `The token ends in ${days} days. ${advice}` : null;
 };
 
-/** The account of the library API as operators see it, without its token. */
+/** An account of the library API as operators see it, without its token. */
 export type LibraryAccount = {
+  readonly account: string;
   readonly state: (typeof ACCOUNT_STATES)[number];
   readonly shut_until: string | null;
   /** Usage that the platform reported within the last hour; `null` when it reported none. */
@@ -41,31 +42,32 @@ export type LibraryAccount = {
 };
 
 type Row = {
+  readonly name: string;
   readonly expires_at: Date;
   readonly access: ArchiveAccess;
   readonly percent: number | null;
   readonly used_at: Date | null;
 };
 
-/** Reads the account of the library API. Returns `null` before a token was stored. */
-export const readLibraryAccount = async (database: Database, now: Date): Promise<LibraryAccount | null> => {
+/** Reads the accounts of the library API, sorted by name. Returns none before a token was stored. */
+export const readLibraryAccounts = async (
+  database: Database,
+  now: Date,
+): Promise<readonly LibraryAccount[]> => {
   const found = await database.query<{ found: boolean }>(
     `select to_regclass('collecting.account') is not null as found`,
   );
-  if (found.rows[0]?.found !== true) return null;
+  if (found.rows[0]?.found !== true) return [];
   const { rows } = await database.query<Row>(
-    'select expires_at, access, percent, used_at from collecting.account limit 1',
+    'select name, expires_at, access, percent, used_at from collecting.account order by name',
   );
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { expires_at: expiresAt, access, percent, used_at: usedAt } = row;
-  const isFresh = usedAt !== null && now.getTime() - usedAt.getTime() < USAGE_MS;
-  return {
+  return rows.map(({ name, expires_at: expiresAt, access, percent, used_at: usedAt }) => ({
+    account: name,
     state: access.kind,
     shut_until: access.kind === 'shut' ? new Date(access.untilMs).toISOString() : null,
-    usage_percent: isFresh ? percent : null,
+    usage_percent: usedAt !== null && now.getTime() - usedAt.getTime() < USAGE_MS ? percent : null,
     token_ends_at: expiresAt.toISOString(),
     token_days_left: tokenDaysLeft({ expiresAt }, now),
     warning: accountWarning({ expiresAt, state: { access } }, now),
-  };
+  }));
 };

@@ -1,20 +1,26 @@
 import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { readLibraryAccounts } from './library-account.ts';
 import { planArchive } from './plan-archive.ts';
 import { planTargets, type SourcePlan } from './plan-targets.ts';
 
+/** Returns the accounts of the library API that make calls, at least one. */
+export const appsOf = async (database: Database, now: Date): Promise<number> =>
+  Math.max(1, (await readLibraryAccounts(database, now)).filter(({ state }) => state !== 'off').length);
+
 /**
- * Forecasts each source that has targets: shops and sites with `processes` collectors, and the library API with `apps` apps.
- * Returns none before the tables exist.
+ * Forecasts each source that has targets: shops and sites with `processes` collectors, and the library API with `apps` apps,
+ * by default one for each account that has a token that is not refused. Returns none before the tables exist.
  */
 export const planSources = async (
   database: Database,
   now: Date,
-  { processes = 1, apps = 1 }: { readonly processes?: number; readonly apps?: number } = {},
+  { processes = 1, apps }: { readonly processes?: number; readonly apps?: number } = {},
 ): Promise<readonly SourcePlan[]> => {
+  const present = apps ?? (await appsOf(database, now));
   const [own, archive] = await Promise.all([
     planTargets(database, now, processes),
-    planArchive(database, now, ARCHIVE_CALLS_PER_HOUR * apps),
+    planArchive(database, now, ARCHIVE_CALLS_PER_HOUR * present),
   ]);
   return archive === null || archive.targets === 0 ? own : [...own, archive];
 };

@@ -11,7 +11,13 @@ import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { readAccount, readToken, saveAccountState } from '../ads-archive/account-store.ts';
+import {
+  readAccount,
+  readAccountNames,
+  readAppSecret,
+  readToken,
+  saveAccountState,
+} from '../ads-archive/account-store.ts';
 import { createArchiveClient } from '../ads-archive/archive-client.ts';
 import { createPacedAccount, type PacedAccount } from '../ads-archive/paced-account.ts';
 import { createCollectorTables, readersOf } from '../collector.ts';
@@ -85,12 +91,15 @@ export const withAddContext = async <T>(
   const detector = resources.use(createToolDetector({ folder: settings.TOOL_RULES_DIR ?? null, log }));
   const sources = settings.COLLECT_SOURCES;
   const hasToken = async (): Promise<boolean> =>
-    MEMBER_VAULT_KEY !== undefined && (await readAccount(database, clock.now())) !== null;
+    MEMBER_VAULT_KEY !== undefined && (await readAccountNames(database)).length > 0;
   const openAccount = async (): Promise<PacedAccount | string> => {
-    const stored = await readAccount(database, clock.now());
-    if (stored === null || MEMBER_VAULT_KEY === undefined) return NO_TOKEN;
-    const { access } = stored.state;
-    if (!mayCall(access, clock.now().getTime())) return NO_CALLS(access);
+    const now = clock.now();
+    const names = await readAccountNames(database);
+    const accounts = await Promise.all(names.map((name) => readAccount(database, now, name)));
+    const [first] = accounts;
+    if (!first || MEMBER_VAULT_KEY === undefined) return NO_TOKEN;
+    const stored = accounts.find((account) => account && mayCall(account.state.access, now.getTime()));
+    if (!stored) return NO_CALLS(first.state.access);
     const vault = await openSecretVault(database, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND);
     const token = await readToken(vault, stored);
     if (token === null) return NO_TOKEN;
@@ -102,7 +111,8 @@ export const withAddContext = async <T>(
         version: settings.ADS_ARCHIVE_VERSION,
         userAgent,
         token,
-        appSecret: settings.ADS_ARCHIVE_APP_SECRET ?? null,
+        appSecret: await readAppSecret(vault, stored, settings.ADS_ARCHIVE_APP_SECRET ?? null),
+        reached: settings.ADS_ARCHIVE_REACHED,
       }),
       clock,
       callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,

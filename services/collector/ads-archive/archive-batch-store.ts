@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
+import { RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { OpenBatch, SpoolPage } from '../schedule/batch-store.ts';
-import { LeaseLost } from '../schedule/target-store.ts';
 import type { ArchiveCursor } from './archive-cursor.ts';
 import type { ScannedBrand } from './archive-scan.ts';
 
@@ -19,10 +19,12 @@ const TARGET_LEASE_MS = DAY_MS;
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** A batch of pages that this owner reads. Every commit proves that, and throws `LeaseLost` otherwise. */
+/** A batch of pages that this owner reads. Every commit proves that, and throws `RowLeaseLost` otherwise. */
 export type ArchiveBatch = Pick<OpenBatch<ArchiveCursor>, 'startedAt' | 'cursor' | 'commit' | 'pages'> & {
   readonly batchId: string;
   readonly owner: string;
+  /** A look reads the first answer alone. */
+  readonly kind: 'scan' | 'look';
   readonly brands: readonly ScannedBrand[];
   readonly countries: readonly string[];
   readonly adsBefore: ReadonlyMap<string, number>;
@@ -30,8 +32,12 @@ export type ArchiveBatch = Pick<OpenBatch<ArchiveCursor>, 'startedAt' | 'cursor'
   readonly failures: number;
 };
 
+/** The reader of a batch, and the account that makes its calls. */
+export type BatchOwner = { readonly owner: string; readonly account: string };
+
 type Row = {
   readonly batch_id: string;
+  readonly kind: 'scan' | 'look';
   readonly brands: readonly ScannedBrand[];
   readonly countries: readonly string[];
   readonly ads_before: Readonly<Record<string, number>>;
@@ -46,6 +52,7 @@ const batchOf = (database: Database, owner: string, row: Row): ArchiveBatch => {
   return {
     batchId,
     owner,
+    kind: row.kind,
     brands: row.brands,
     countries: row.countries,
     adsBefore: new Map(Object.entries(row.ads_before)),
@@ -60,7 +67,7 @@ const batchOf = (database: Database, owner: string, row: Row): ArchiveBatch => {
           'update collecting.archive_batch set cursor = $3, failures = 0 where batch_id = $1 and owner = $2',
           [batchId, owner, JSON.stringify(next)],
         );
-        if (rowCount !== 1) throw new LeaseLost(`batch ${batchId}`);
+        if (rowCount !== 1) throw new RowLeaseLost(`batch ${batchId}`);
         if (page === null) return;
         await client.query('insert into collecting.spool (batch_id, page, body) values ($1, $2, $3)', [
           batchId,
@@ -85,23 +92,21 @@ const batchOf = (database: Database, owner: string, row: Row): ArchiveBatch => {
 };
 
 /**
- * Takes over a batch that waits no longer; `null` when there is none. With `onlyEnded`, takes only one whose time is over:
- * it needs no call any more.
+ * Takes over a batch of an account that waits no longer; `null` when there is none. With `onlyEnded`, takes only one whose
+ * time is over: it needs no call any more.
  */
 export const takeBatch = async (
   database: Database,
-  owner: string,
-  now: Date,
-  onlyEnded: boolean,
+  { owner, account, now, onlyEnded }: BatchOwner & { readonly now: Date; readonly onlyEnded: boolean },
 ): Promise<ArchiveBatch | null> => {
   const { rows } = await inTransaction(database, (client) =>
     client.query<Row>(
       `update collecting.archive_batch b set owner = $1, retry_at = null
        from (
          select batch_id from collecting.archive_batch
-         where coalesce(retry_at, $2) <= $2 and (not $3 or started_at <= $4) order by started_at limit 1 for update
+         where account = $5 and coalesce(retry_at, $2) <= $2 and (not $3 or started_at <= $4) order by started_at limit 1 for update
        ) next where b.batch_id = next.batch_id returning b.*`,
-      [owner, now, onlyEnded, new Date(now.getTime() - BATCH_MAX_MS)],
+      [owner, now, onlyEnded, new Date(now.getTime() - BATCH_MAX_MS), account],
     ),
   );
   return rows[0] === undefined ? null : batchOf(database, owner, rows[0]);
@@ -153,12 +158,13 @@ export const readPageAds = async (
 /** Opens a batch and leases its targets. Brands that are leased meanwhile are left out; `null` when none is left. */
 export const openArchiveBatch = (
   database: Database,
-  owner: string,
+  { owner, account }: BatchOwner,
   now: Date,
   scope: {
     readonly brands: readonly ScannedBrand[];
     readonly countries: readonly string[];
     readonly adsBefore: ReadonlyMap<string, number>;
+    readonly kind?: ArchiveBatch['kind'];
   },
 ): Promise<ArchiveBatch | null> =>
   inTransaction(database, async (client) => {
@@ -180,8 +186,8 @@ export const openArchiveBatch = (
     const completed = leased.rows.flatMap(({ complete_at: at }) => (at === null ? [] : [at.getTime()]));
     const { rows } = await client.query<Row>(
       `insert into collecting.archive_batch
-         (batch_id, owner, brands, countries, ads_before, last_complete_at, started_at)
-       values ($1, $2, $3, $4, $5, $6, $7) returning *`,
+         (batch_id, owner, brands, countries, ads_before, last_complete_at, started_at, account, kind)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *`,
       [
         batchId,
         owner,
@@ -190,6 +196,8 @@ export const openArchiveBatch = (
         JSON.stringify(Object.fromEntries(scope.adsBefore)),
         completed.length === 0 ? null : new Date(Math.min(...completed)),
         now,
+        account,
+        scope.kind ?? 'scan',
       ],
     );
     return batchOf(database, owner, rows[0] as Row);
@@ -225,12 +233,15 @@ export const endBrands = (database: Database, ends: readonly BrandEnd[], now: Da
     }
   });
 
-/** Ends a batch with its brands. `pageAds`: active ads of pages whose scan was complete. Throws `LeaseLost`. */
+/** Active ads of a page in a complete scan: their number, and the ids of the newest. */
+export type PageAds = { readonly ads: number; readonly newest: readonly string[] };
+
+/** Ends a batch with its brands. `pageAds`: of pages whose scan was complete. Throws `RowLeaseLost`. */
 export const finishArchiveBatch = (
   database: Database,
   { batchId, owner, startedAt }: ArchiveBatch,
   ends: readonly BrandEnd[],
-  pageAds: ReadonlyMap<string, number>,
+  pageAds: ReadonlyMap<string, PageAds>,
   now: Date,
 ): Promise<void> =>
   inTransaction(database, async (client) => {
@@ -238,7 +249,7 @@ export const finishArchiveBatch = (
       'delete from collecting.archive_batch where batch_id = $1 and owner = $2',
       [batchId, owner],
     );
-    if (rowCount !== 1) throw new LeaseLost(`batch ${batchId}`);
+    if (rowCount !== 1) throw new RowLeaseLost(`batch ${batchId}`);
     await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
     for (const { domain, dueAt, outcome, detail, published } of ends) {
       const shown = detail.slice(0, DETAIL_MAX_LENGTH);
@@ -254,14 +265,21 @@ export const finishArchiveBatch = (
       ]);
     }
     await client.query(
-      `insert into collecting.archive_page (social_page_id, ads, scanned_at)
-       select p.social_page_id, p.ads, $3 from unnest($1::text[], $2::int[]) as p (social_page_id, ads)
-       on conflict (social_page_id) do update set ads = excluded.ads, scanned_at = excluded.scanned_at`,
-      [[...pageAds.keys()], [...pageAds.values()], startedAt],
+      `insert into collecting.archive_page (social_page_id, ads, newest, scanned_at)
+       select p.social_page_id, p.ads, string_to_array(p.newest, ','), $4
+       from unnest($1::text[], $2::int[], $3::text[]) as p (social_page_id, ads, newest)
+       on conflict (social_page_id) do update set ads = excluded.ads, newest = excluded.newest,
+         scanned_at = excluded.scanned_at`,
+      [
+        [...pageAds.keys()],
+        [...pageAds.values()].map(({ ads }) => ads),
+        [...pageAds.values()].map(({ newest }) => newest.join(',')),
+        startedAt,
+      ],
     );
   });
 
-/** Gives a batch back until `retryAt`. Throws `LeaseLost`. */
+/** Gives a batch back until `retryAt`. Throws `RowLeaseLost`. */
 export const putBackBatch = async (
   database: Database,
   { batchId, owner, brands }: ArchiveBatch,
@@ -273,7 +291,7 @@ export const putBackBatch = async (
       `update collecting.archive_batch set retry_at = $3, failures = failures + 1 where batch_id = $1 and owner = $2`,
       [batchId, owner, retryAt],
     );
-    if (rowCount !== 1) throw new LeaseLost(`batch ${batchId}`);
+    if (rowCount !== 1) throw new RowLeaseLost(`batch ${batchId}`);
     const { at, outcome, detail } = attempt;
     await client.query(
       `with tried as (

@@ -16,6 +16,8 @@ export type ArchiveClientOptions = Route & {
   readonly token: string;
   /** Secret of the app; `null` when calls carry no proof of it. */
   readonly appSecret: string | null;
+  /** Whether the countries that each ad reached are requested. They make answers about three times as large. */
+  readonly reached: boolean;
 };
 
 export type ArchiveCall = { readonly answer: ArchiveAnswer; readonly usage: Usage | null };
@@ -34,12 +36,12 @@ const proofOf = (token: string, appSecret: string): string =>
  * are not followed, because another host must not receive it.
  */
 export const createArchiveClient = (options: ArchiveClientOptions): ArchiveClient => {
-  const { origin, version, userAgent, token, appSecret } = options;
+  const { origin, version, userAgent, token, appSecret, reached } = options;
   const proof = appSecret === null ? null : proofOf(token, appSecret);
   const secrets = [token, ...(appSecret === null ? [] : [appSecret]), ...(proof === null ? [] : [proof])];
   return {
     call: async (request, signal) => {
-      const parameters = archiveParameters(request);
+      const parameters = archiveParameters(request, reached);
       if (proof !== null) parameters.set('appsecret_proof', proof);
       const url = new URL(`/${version}/ads_archive?${parameters.toString()}`, origin);
       try {

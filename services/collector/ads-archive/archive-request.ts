@@ -18,6 +18,9 @@ const FIELDS = [
   'publisher_platforms',
 ];
 
+/** Field with the countries that an ad reached, beside numbers of people, which are dropped at once. */
+const REACHED_FIELD = 'age_country_gender_reach_breakdown';
+
 /** One call for ads of a few pages. */
 export type ArchiveRequest = {
   readonly pass: ArchivePass;
@@ -56,8 +59,11 @@ const searchParameters = ({ phrase, countries, limit, after }: ArchiveSearch): U
     ...(after === null ? {} : { after }),
   });
 
-/** Returns the parameters of a call, without anything secret. */
-export const archiveParameters = (request: ArchiveRequest | ArchiveSearch): URLSearchParams => {
+/** Returns the parameters of a call, without anything secret. `reached` asks for the countries of each ad too. */
+export const archiveParameters = (
+  request: ArchiveRequest | ArchiveSearch,
+  reached = false,
+): URLSearchParams => {
   if ('phrase' in request) return searchParameters(request);
   const { pass, pageIds, countries, since, limit, after } = request;
   return new URLSearchParams({
@@ -65,7 +71,7 @@ export const archiveParameters = (request: ArchiveRequest | ArchiveSearch): URLS
     ad_reached_countries: listOf(countries.map((country) => `'${country}'`)),
     ad_active_status: pass === 'inactive' ? 'INACTIVE' : 'ACTIVE',
     ad_type: 'ALL',
-    fields: FIELDS.join(','),
+    fields: (reached ? [...FIELDS, REACHED_FIELD] : FIELDS).join(','),
     limit: String(limit),
     ...(pass === 'inactive' && since !== null ? { ad_delivery_date_min: since } : {}),
     ...(after === null ? {} : { after }),

@@ -50,7 +50,7 @@ type Waiting = Extract<ArchiveOutcome, { readonly kind: 'wait' }>;
 type Step = { readonly cursor: ArchiveCursor } | { readonly outcome: Waiting };
 type Page = Extract<AccountAnswer, { readonly kind: 'page' }>;
 /** A cursor of a pass that is not over. */
-type Reading = ArchiveCursor & { readonly pass: ArchivePass };
+export type Reading = ArchiveCursor & { readonly pass: ArchivePass };
 
 const hashOf = (after: string): string => hash('sha256', after).slice(0, 16);
 
@@ -78,7 +78,7 @@ const nextPass = async (reading: ArchiveReading, cursor: Reading): Promise<Step>
 };
 
 /** Calls, and tries again after faults. `reduce` at the smallest page is a fault too. */
-const callWithTries = async (
+export const callWithTries = async (
   reading: ArchiveReading,
   cursor: Reading,
   pageIds: readonly string[],
@@ -96,21 +96,18 @@ const callWithTries = async (
   }
 };
 
-/** Commits an answer with the cursor. `seen` has the hashes of the cursors of this list. */
-const takePage = async (
-  reading: ArchiveReading,
-  cursor: Reading,
+/** Maps the ads of an answer. Those that are not valid are left out, each with its reason. */
+export const mapAnswer = (
+  { batch }: Pick<ArchiveReading, 'batch'>,
+  pass: ArchivePass,
   pageIds: readonly string[],
-  { ads: rows, after }: Page,
-  seen: Set<string>,
-): Promise<Step> => {
-  const { pass, list, page, groups } = cursor;
-  if (rows.length === 0) return commit(reading, atList(cursor, { groups: groups.slice(1) }));
-  const scannedOn = utcDate(reading.batch.startedAt.toISOString());
+  rows: Page['ads'],
+) => {
+  const scannedOn = utcDate(batch.startedAt.toISOString());
   const scope = { isActive: pass !== 'inactive', scannedOn, pageIds };
   const ads: PageAd[] = [];
   const refused: string[] = [];
-  let { cutTexts, leftOut } = cursor;
+  let [cutTexts, leftOut] = [0, 0];
   for (const row of rows) {
     const mapped = libraryAdOf(isObject(row) ? row : {}, scope);
     if ('refused' in mapped) {
@@ -121,6 +118,20 @@ const takePage = async (
     cutTexts += mapped.shortened.texts;
     leftOut += mapped.shortened.entries;
   }
+  return { ads, refused, cutTexts, leftOut };
+};
+
+/** Commits an answer with the cursor. `seen` has the hashes of the cursors of this list. */
+const takePage = async (
+  reading: ArchiveReading,
+  cursor: Reading,
+  pageIds: readonly string[],
+  { ads: rows, after }: Page,
+  seen: Set<string>,
+): Promise<Step> => {
+  const { pass, list, page, groups } = cursor;
+  if (rows.length === 0) return commit(reading, atList(cursor, { groups: groups.slice(1) }));
+  const { ads, refused, ...lost } = mapAnswer(reading, pass, pageIds, rows);
   const key = after === null ? null : hashOf(after);
   const looped = key !== null && seen.has(key);
   if (key !== null) seen.add(key);
@@ -134,8 +145,8 @@ const takePage = async (
     looped: cursor.looped || (looped && !isStops),
     refusedAds: cursor.refusedAds + (isStops ? 0 : refused.length),
     refusedReason: cursor.refusedReason ?? (isStops ? null : (refused[0] ?? null)),
-    cutTexts,
-    leftOut,
+    cutTexts: cursor.cutTexts + lost.cutTexts,
+    leftOut: cursor.leftOut + lost.leftOut,
     stopsSkipped: cursor.stopsSkipped ?? (isStops ? fault : null),
   };
   const next = after === null || looped ? atList(read, { groups: groups.slice(1) }) : read;
@@ -189,7 +200,7 @@ const readNext = async (reading: ArchiveReading, cursor: Reading, seen: Set<stri
   return { outcome: { kind: 'wait', cause: kind, untilMs: null, detail: answer.detail } };
 };
 
-/** Reads the ads of a batch of pages from where it goes on. Throws `LeaseLost`, and when aborted. */
+/** Reads the ads of a batch of pages from where it goes on. Throws `RowLeaseLost`, and when aborted. */
 export const readArchive = async (reading: ArchiveReading): Promise<ArchiveOutcome> => {
   const { batch, pageIds, endsMs, now } = reading;
   let cursor = batch.cursor ?? firstCursor(pageIds);

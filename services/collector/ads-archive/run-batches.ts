@@ -1,23 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { HOUR_MS } from '#contracts/values/time.ts';
-import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { accountWarning } from '#application/collecting/library-account.ts';
 import { BATCH_CANDIDATES_MAX } from '#application/collecting/plan-archive.ts';
-import type { SecretVault } from '#application/vault/secret-vault.ts';
 import { mayCall } from '#domain/collecting/archive-account.ts';
 import { requireCountriesKept } from '#domain/collecting/archive-coverage.ts';
 import { fillBatch } from '#domain/collecting/pack-batches.ts';
-import { type Clock, pause } from '#platform/clock.ts';
+import { pause } from '#platform/clock.ts';
+import { createKeyedMutex, type KeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
-import type { Route } from '#platform/http-client/request-once.ts';
-import type { Log } from '#platform/logger.ts';
-import type { Nats } from '#platform/nats/connection.ts';
-import type { Database } from '#platform/postgres/pool.ts';
 import { collectorAttempts } from '#platform/telemetry/metrics.ts';
 import { readLinkedPageIds } from '#projections/social-pages/read.ts';
 import { nextDue, retryDelayMs } from '../schedule/due.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
-import { readAccount, readToken, saveAccountState, saveCountries } from './account-store.ts';
+import {
+  FIRST_ACCOUNT,
+  readAccount,
+  readAccountNames,
+  readAppSecret,
+  readToken,
+  saveAccountState,
+  saveCountries,
+} from './account-store.ts';
 import {
   ARCHIVE_SOURCE,
   type ArchiveBatch,
@@ -26,6 +29,7 @@ import {
   dueDomains,
   endBrands,
   finishArchiveBatch,
+  type PageAds,
   openArchiveBatch,
   putBackBatch,
   readCadences,
@@ -33,57 +37,33 @@ import {
   takeBatch,
 } from './archive-batch-store.ts';
 import { createArchiveClient } from './archive-client.ts';
+import type { ArchiveRunner, Leading } from './archive-runner.ts';
+import { lookAt, needsLooks, openLook } from './look-batches.ts';
 import { type ArchiveScan, brandObservations } from './archive-scan.ts';
 import { createPacedAccount, type PacedAccount } from './paced-account.ts';
 import { readArchive } from './read-archive.ts';
 
 /** Milliseconds until an idle reader looks for due targets again. A new wish wakes it at once. */
 const POLL_INTERVAL_MS = 5_000;
+/** Ids of the newest ads of a page that are kept, so that a look knows them. */
+const NEWEST_MAX = 1_000;
 /** Number of batches among which one takes weekly targets first. Daily targets therefore never take all. */
 const BATCHES_PER_WEEKLY = 5;
 /** Milliseconds between two warnings about the account in the log. */
 const WARNING_INTERVAL_MS = HOUR_MS;
 
-export type ArchiveRunner = {
-  readonly database: Database;
-  /** Read models, to find the pages of a brand. */
-  readonly db: ReadDatabase;
-  readonly nats: Pick<Nats, 'jetstream'>;
-  readonly vault: SecretVault;
-  readonly route: Route;
-  readonly origin: string;
-  readonly version: string;
-  readonly appSecret: string | null;
-  readonly countries: readonly string[];
-  readonly callsPerHour: number;
-  readonly userAgent: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  /** Waits this many milliseconds. Ends at once when the signal is aborted. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-};
-
-/** Memory of this leader. */
-type Leading = {
-  readonly owner: string;
-  account: { readonly fingerprint: string; readonly paced: PacedAccount } | null;
-  warnedMs: number;
-  opened: number;
-};
-
 const warn = ({ log, clock }: ArchiveRunner, leading: Leading, warning: string): void => {
   const nowMs = clock.now().getTime();
   if (nowMs - leading.warnedMs < WARNING_INTERVAL_MS) return;
   leading.warnedMs = nowMs;
-  log.warn({ source: ARCHIVE_SOURCE, warning }, 'library account needs an operator');
+  log.warn({ source: ARCHIVE_SOURCE, account: leading.name, warning }, 'library account needs an operator');
 };
 
 /** Returns the account with its pace; `null` without a token. Throws `Refusal` when countries were left out. */
 const openAccount = async (runner: ArchiveRunner, leading: Leading): Promise<PacedAccount | null> => {
   const { database, vault, clock, countries, callsPerHour, wait } = runner;
   const now = clock.now();
-  const stored = await readAccount(database, now);
+  const stored = await readAccount(database, now, leading.name);
   if (stored === null) {
     warn(runner, leading, 'No token is stored. Pipe one into: collect token set');
     return null;
@@ -94,11 +74,12 @@ const openAccount = async (runner: ArchiveRunner, leading: Leading): Promise<Pac
   const isReopened = stored.state.access.kind === 'open' && account?.paced.state().access.kind !== 'open';
   if (account?.fingerprint === stored.fingerprint && !isReopened) return account.paced;
   requireCountriesKept(stored.countries, countries);
-  await saveCountries(database, countries);
+  await saveCountries(database, stored, countries);
   const token = await readToken(vault, stored);
   if (token === null) return null;
+  const appSecret = await readAppSecret(vault, stored, runner.appSecret);
   const paced = createPacedAccount({
-    client: createArchiveClient({ ...runner.route, ...runner, token }),
+    client: createArchiveClient({ ...runner.route, ...runner, token, appSecret }),
     clock,
     callsPerHour,
     stored: stored.state,
@@ -129,7 +110,22 @@ const openBatch = async (runner: ArchiveRunner, leading: Leading): Promise<Archi
   ).map(({ domain, pages }) => ({ domain, pageIds: pages.map(({ pageId }) => pageId) }));
   if (brands.length === 0) return null;
   leading.opened += 1;
-  return openArchiveBatch(database, leading.owner, now, { brands, countries, adsBefore });
+  return openArchiveBatch(database, { owner: leading.owner, account: leading.name }, now, {
+    brands,
+    countries,
+    adsBefore,
+  });
+};
+
+/** Opens the next batch. Where a round does not fit, each second one is a look, as long as one is due. */
+const openNext = async (runner: ArchiveRunner, leading: Leading): Promise<ArchiveBatch | null> => {
+  if (!(await needsLooks(runner, leading))) return openBatch(runner, leading);
+  const steps = leading.opened % 2 === 1 ? [openLook, openBatch] : [openBatch, openLook];
+  for (const open of steps) {
+    const batch = await open(runner, leading);
+    if (batch !== null) return batch;
+  }
+  return null;
 };
 
 type Ended = Pick<BrandEnd, 'outcome' | 'detail' | 'published'>;
@@ -163,7 +159,7 @@ const publishBatch = async (runner: ArchiveRunner, batch: ArchiveBatch, scan: Ar
   const { database, nats, clock, log } = runner;
   const { brands, startedAt, countries } = batch;
   const isNothing = !scan.complete && (await batch.pages()).length === 0;
-  const pageAds = new Map<string, number>();
+  const pageAds = new Map<string, PageAds>();
   const ended = new Map<string, Ended>();
   for (const brand of brands) {
     const observations = isNothing ? [] : brandObservations(scan, brand, { startedAt, countries });
@@ -172,7 +168,9 @@ const publishBatch = async (runner: ArchiveRunner, batch: ArchiveBatch, scan: Ar
     const published = end?.type === 'ad_library.scan_end';
     const isComplete = published && end.coverage.complete;
     for (const { page_id } of isComplete ? end.coverage.pages : []) {
-      pageAds.set(page_id, scan.ads.filter((ad) => ad.page_id === page_id && ad.is_active === true).length);
+      const active = scan.ads.filter((ad) => ad.page_id === page_id && ad.is_active === true);
+      const newest = active.slice(0, NEWEST_MAX).map(({ ad_id }) => ad_id);
+      pageAds.set(page_id, { ads: active.length, newest });
     }
     const outcome = isComplete ? 'complete' : published ? 'partial' : isNothing ? 'gave_up' : 'refused';
     ended.set(brand.domain, { outcome, detail: scan.detail, published });
@@ -227,20 +225,35 @@ const readNext = async (runner: ArchiveRunner, leading: Leading): Promise<boolea
   const now = clock.now();
   const isClosed = !mayCall(account.state().access, now.getTime());
   const batch =
-    (await takeBatch(database, leading.owner, now, isClosed)) ??
-    (isClosed ? null : await openBatch(runner, leading));
+    (await takeBatch(database, {
+      owner: leading.owner,
+      account: leading.name,
+      now,
+      onlyEnded: isClosed,
+    })) ?? (isClosed ? null : await leading.choosing('batch', () => openNext(runner, leading)));
   if (batch === null) return false;
-  await readBatch(runner, batch, account);
+  await (batch.kind === 'look' ? lookAt(runner, batch, account) : readBatch(runner, batch, account));
   return true;
 };
 
-/**
- * Reads due brands at the library API until the signal is aborted, one batch after the other. One process at a time may do so,
- * because the pace of the account is in its memory.
- */
-export const runArchive = async (runner: ArchiveRunner, wishes: Pick<WakeSignal, 'next'>): Promise<void> => {
+/** Reads due brands with one account until the signal is aborted, one batch after the other. */
+const runAccount = async (
+  runner: ArchiveRunner,
+  name: string,
+  choosing: KeyedMutex,
+  wishes: Pick<WakeSignal, 'next'>,
+): Promise<void> => {
   const { log, signal } = runner;
-  const leading: Leading = { owner: randomUUID(), account: null, warnedMs: 0, opened: 0 };
+  const leading: Leading = {
+    owner: randomUUID(),
+    name,
+    choosing,
+    account: null,
+    warnedMs: 0,
+    opened: 0,
+    reckonedMs: 0,
+    needsLooks: false,
+  };
   while (!signal.aborted) {
     try {
       if (await readNext(runner, leading)) continue;
@@ -253,4 +266,27 @@ export const runArchive = async (runner: ArchiveRunner, wishes: Pick<WakeSignal,
     await Promise.race([pause(POLL_INTERVAL_MS, either), wishes.next({ signal: either })]);
     ended.abort();
   }
+};
+
+/**
+ * Reads due brands at the library API until the signal is aborted, with each account at its own pace. An account whose token
+ * is stored meanwhile joins. One process at a time may do so, because the pace of the accounts is in its memory.
+ */
+export const runArchive = async (runner: ArchiveRunner, wishes: Pick<WakeSignal, 'next'>): Promise<void> => {
+  const { database, log, signal } = runner;
+  const choosing = createKeyedMutex();
+  const running = new Map<string, Promise<void>>();
+  while (!signal.aborted) {
+    try {
+      const names = await readAccountNames(database);
+      // Without any account, the first one tells operators that a token is missing.
+      for (const name of names.length === 0 ? [FIRST_ACCOUNT] : names) {
+        if (!running.has(name)) running.set(name, runAccount(runner, name, choosing, wishes));
+      }
+    } catch (error) {
+      if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'accounts not read; retrying');
+    }
+    await pause(POLL_INTERVAL_MS, signal);
+  }
+  await Promise.all(running.values());
 };

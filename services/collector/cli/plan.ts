@@ -42,7 +42,7 @@ type Options = {
   readonly processes: number;
   readonly pages?: number;
   readonly ads: number;
-  readonly apps: number;
+  readonly apps?: number;
 };
 
 /** `collect plan [--processes COUNT] [--pages COUNT --ads COUNT --apps COUNT]` */
@@ -55,17 +55,23 @@ export const registerPlanCommand = (program: Command): void => {
     .option('--processes <count>', 'collectors that run', parseWhole(PROCESSES_MAX), 1)
     .option('--pages <count>', 'suppose so many pages at the library API instead', parseWhole(PAGES_MAX))
     .option('--ads <count>', 'active ads of each supposed page', parseWhole(ADS_MAX), 25)
-    .option('--apps <count>', 'apps that ask the library API', parseWhole(APPS_MAX), 1)
+    .option(
+      '--apps <count>',
+      'apps that ask the library API; the present accounts, or one for supposed pages, when absent',
+      parseWhole(APPS_MAX),
+    )
     .action(async ({ processes, pages, ads, apps }: Options, command: Command) => {
       const shown = isJson(command) ? Number.POSITIVE_INFINITY : LATE_SHOWN;
       const now = new Date();
       if (pages !== undefined) {
         const plans = (['weekly', 'daily'] as const).map((cadence) =>
-          supposePages(pages, ads, apps, cadence, now),
+          supposePages(pages, ads, apps ?? 1, cadence, now),
         );
         return printTable(command, PLAN_COLUMNS.slice(0, -1), planRows(plans, shown));
       }
-      const plans = await withDatabase((database) => planSources(database, now, { processes, apps }));
+      const plans = await withDatabase((database) =>
+        planSources(database, now, { processes, ...(apps === undefined ? {} : { apps }) }),
+      );
       printTable(command, PLAN_COLUMNS, planRows(plans, shown));
     });
 };

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
-import { readLibraryAccount } from '#application/collecting/library-account.ts';
+import { readLibraryAccounts } from '#application/collecting/library-account.ts';
 import { type ListedTarget, listTargets } from '#application/collecting/list-targets.ts';
 import { planSources } from '#application/collecting/plan-sources.ts';
 import { countTargets, TARGET_STATES, type TargetState } from '#application/collecting/target-states.ts';
@@ -40,23 +40,23 @@ export const requireTargets = (domain: string, targets: readonly ListedTarget[])
   );
 };
 
-/** Prints the counts of each source, the forecast, and the account of the library API. */
+/** Prints the counts of each source, the forecast, and the accounts of the library API. */
 const printStatus = async (command: Command, database: Database, now: Date): Promise<void> => {
-  const [sources, plans, account] = await Promise.all([
+  const [sources, plans, accounts] = await Promise.all([
     countTargets(database, now),
     planSources(database, now),
-    readLibraryAccount(database, now),
+    readLibraryAccounts(database, now),
   ]);
   if (isJson(command)) {
     const rows = planRows(plans, Number.POSITIVE_INFINITY);
-    return console.log(JSON.stringify({ sources, plans: rows, account }));
+    return console.log(JSON.stringify({ sources, plans: rows, accounts }));
   }
   printTable(command, ['source', 'targets', ...TARGET_STATES], sources);
   if (plans.length > 0) {
     console.log('\nforecast of a round');
     printTable(command, PLAN_COLUMNS, planRows(plans, LATE_SHOWN));
   }
-  if (account !== null) {
+  for (const account of accounts) {
     console.log('\naccount of the official library API');
     printRecord(command, account);
   }
@@ -66,7 +66,7 @@ const printStatus = async (command: Command, database: Database, now: Date): Pro
 export const registerStatusCommand = (program: Command): void => {
   program
     .command('status')
-    .description('show targets by state, the forecast and the account of the library API, or list targets')
+    .description('show targets by state, the forecast and the accounts of the library API, or list targets')
     .argument('[domain]', 'show the targets of this domain')
     .addOption(new Option('--state <state>', 'list the targets in this state').choices(TARGET_STATES))
     .option('--limit <count>', 'targets that are listed at most', parseWhole(TARGETS_MAX), TARGETS_DEFAULT)

@@ -9,7 +9,14 @@ import { printRecord } from '#platform/command-line/output.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { readAccount, readToken, storeToken } from '../ads-archive/account-store.ts';
+import {
+  FIRST_ACCOUNT,
+  readAccount,
+  readAppSecret,
+  readToken,
+  requireOtherApp,
+  storeToken,
+} from '../ads-archive/account-store.ts';
 import { createArchiveClient } from '../ads-archive/archive-client.ts';
 import { exchangeToken } from '../ads-archive/exchange-token.ts';
 import { TokenSettings } from '../settings.ts';
@@ -19,6 +26,9 @@ import { withDatabase } from './with-database.ts';
 const TRIED_PAGE = '20531316728';
 /** Tokens have letters, digits and few signs. */
 const TOKEN = /^[\w|.-]{20,2000}$/;
+const APP_SECRET = /^\w{16,200}$/;
+const APP_ID = /^\d{5,20}$/;
+const ACCOUNT_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 const USER_AGENT = `ad-intelligence/${packageJson.version}`;
 
 type Access = {
@@ -50,14 +60,19 @@ const withAccess = (run: (access: Access) => Promise<void>): Promise<void> =>
   });
 
 /** Makes one call with a token. Throws `Refusal('invalid_input')` when the platform does not accept it. */
-const tryToken = async ({ route, settings }: Access, token: string): Promise<void> => {
+const tryToken = async (
+  { route, settings }: Access,
+  token: string,
+  appSecret: string | null,
+): Promise<void> => {
   const client = createArchiveClient({
     ...route,
     origin: settings.ADS_ARCHIVE_URL,
     version: settings.ADS_ARCHIVE_VERSION,
     userAgent: USER_AGENT,
     token,
-    appSecret: settings.ADS_ARCHIVE_APP_SECRET ?? null,
+    appSecret,
+    reached: false,
   });
   const request = { pass: 'active', pageIds: [TRIED_PAGE], countries: ['DE'], since: null } as const;
   const { answer } = await client.call({ ...request, limit: 1, after: null }, new AbortController().signal);
@@ -69,13 +84,21 @@ const tryToken = async ({ route, settings }: Access, token: string): Promise<voi
   );
 };
 
-const printAccount = async ({ database }: Access, command: Command): Promise<void> => {
+const noToken = (name: string): Refusal =>
+  new Refusal(
+    'not_found',
+    name === FIRST_ACCOUNT
+      ? 'No token is stored. Pipe one into: collect token set'
+      : `The account ${name} has no token. Pipe one into: collect token set --account ${name} --app-id ID`,
+  );
+
+const printAccount = async ({ database }: Access, name: string, command: Command): Promise<void> => {
   const now = new Date();
-  const account = await readAccount(database, now);
-  if (account === null)
-    throw new Refusal('not_found', 'No token is stored. Pipe one into: collect token set');
+  const account = await readAccount(database, now, name);
+  if (account === null) throw noToken(name);
   const { access, percent } = account.state;
   printRecord(command, {
+    account: name,
     access: access.kind,
     shut_until: access.kind === 'shut' ? new Date(access.untilMs).toISOString() : null,
     usage_percent: percent,
@@ -94,56 +117,113 @@ const endOf = (date: string | undefined): Date | null => {
   return end;
 };
 
-const setToken = async (access: Access, expires: string | undefined, command: Command): Promise<void> => {
-  const expiresAt = endOf(expires);
+type SetOptions = { readonly expires?: string; readonly account: string; readonly appId?: string };
+
+/** Reads the token, and on a second line the secret of its app, from standard input. */
+const readInput = async (): Promise<{ readonly token: string; readonly appSecret: string | null }> => {
   if (process.stdin.isTTY) console.error('Paste the token and end with Enter and Ctrl-D.');
-  const token = (await text(process.stdin)).trim();
-  if (!TOKEN.test(token)) {
-    throw new Refusal('invalid_input', 'Standard input holds no token. Pipe the token alone, on one line.');
+  const [token = '', appSecret = null, ...more] = (await text(process.stdin)).trim().split(/\s*\n\s*/);
+  if (!TOKEN.test(token) || more.length > 0) {
+    throw new Refusal(
+      'invalid_input',
+      'Standard input holds no token. Pipe the token alone on one line, and the secret of its app on a second one if it has one.',
+    );
   }
-  await tryToken(access, token);
-  await storeToken(access.database, access.vault, { token, expiresAt, now: new Date() });
-  await printAccount(access, command);
+  if (appSecret !== null && !APP_SECRET.test(appSecret)) {
+    throw new Refusal('invalid_input', 'The second line of standard input is no secret of an app.');
+  }
+  return { token, appSecret };
 };
 
-const exchangeStored = async (access: Access, command: Command): Promise<void> => {
+const setToken = async (access: Access, options: SetOptions, command: Command): Promise<void> => {
+  const { database, vault, settings } = access;
+  const { account: name } = options;
+  const expiresAt = endOf(options.expires);
+  if (!ACCOUNT_NAME.test(name)) {
+    throw new Refusal('invalid_input', '--account takes lower-case letters, digits and hyphens, up to 40.');
+  }
+  const stored = await readAccount(database, new Date(), name);
+  const appId =
+    options.appId ?? (name === FIRST_ACCOUNT ? settings.ADS_ARCHIVE_APP_ID : stored?.appId) ?? null;
+  if (appId === null && name !== FIRST_ACCOUNT) {
+    throw new Refusal(
+      'invalid_input',
+      'A further account needs an app of its own, because tokens of one app share its limits. Name it with --app-id.',
+    );
+  }
+  if (appId !== null && !APP_ID.test(appId)) {
+    throw new Refusal('invalid_input', '--app-id takes the digits of an app id.');
+  }
+  if (appId !== null) await requireOtherApp(database, name, appId);
+  const { token, appSecret } = await readInput();
+  await tryToken(access, token, appSecret ?? (await secretOf(access, name)));
+  await storeToken(database, vault, { token, expiresAt, now: new Date(), name, appId, appSecret });
+  await printAccount(access, name, command);
+};
+
+/** Returns the secret of the app of an account; `null` when its calls carry no proof of it. */
+const secretOf = async ({ database, vault, settings }: Access, name: string): Promise<string | null> => {
+  const stored = await readAccount(database, new Date(), name);
+  const account = stored ?? { name, secretFingerprint: null };
+  return readAppSecret(vault, account, settings.ADS_ARCHIVE_APP_SECRET ?? null);
+};
+
+const exchangeStored = async (access: Access, name: string, command: Command): Promise<void> => {
   const { database, vault, route, settings } = access;
-  const { ADS_ARCHIVE_APP_ID: appId, ADS_ARCHIVE_APP_SECRET: appSecret } = settings;
-  if (appId === undefined || appSecret === undefined) {
+  const account = await readAccount(database, new Date(), name);
+  const token = account === null ? null : await readToken(vault, account);
+  const appId = account?.appId ?? (name === FIRST_ACCOUNT ? settings.ADS_ARCHIVE_APP_ID : null) ?? null;
+  const appSecret = await secretOf(access, name);
+  if (name === FIRST_ACCOUNT && (appId === null || appSecret === null)) {
     throw new Refusal(
       'invalid_input',
       'An exchange needs the app. Set ADS_ARCHIVE_APP_ID and ADS_ARCHIVE_APP_SECRET.',
     );
   }
-  const account = await readAccount(database, new Date());
-  const token = account === null ? null : await readToken(vault, account);
-  if (token === null) throw new Refusal('not_found', 'No token is stored. Pipe one into: collect token set');
+  if (token === null) throw noToken(name);
+  if (appId === null || appSecret === null) {
+    throw new Refusal(
+      'invalid_input',
+      `An exchange needs the secret of the app of ${name}. Pipe token and secret into: collect token set --account ${name}`,
+    );
+  }
   const { ADS_ARCHIVE_URL: origin, ADS_ARCHIVE_VERSION: version } = settings;
   const options = { ...route, origin, version, userAgent: USER_AGENT, appId, appSecret };
   const exchanged = await exchangeToken(options, token, new AbortController().signal);
-  await tryToken(access, exchanged.token);
+  await tryToken(access, exchanged.token, appSecret);
   const now = new Date();
   const expiresAt = exchanged.seconds === null ? null : new Date(now.getTime() + exchanged.seconds * 1_000);
-  await storeToken(database, vault, { token: exchanged.token, expiresAt, now });
-  await printAccount(access, command);
+  await storeToken(database, vault, { token: exchanged.token, expiresAt, now, name });
+  await printAccount(access, name, command);
 };
 
-/** `collect token set|exchange|status` */
+/** `collect token set|exchange|status [--account NAME]` */
 export const registerTokenCommands = (program: Command): void => {
-  const token = program.command('token').description('the token of the official library API');
+  const token = program.command('token').description('the tokens of the official library API');
+  const ofAccount = ['--account <name>', 'account; each further one is another app', FIRST_ACCOUNT] as const;
   token
     .command('set')
-    .description('try the token on standard input once, and store it encrypted')
+    .description(
+      'try the token on standard input once, and store it encrypted; a second line is the secret of its app',
+    )
     .option('--expires <date>', 'day on which the token ends; 60 days from now when absent')
-    .action((options: { expires?: string }, command: Command) =>
-      withAccess((access) => setToken(access, options.expires, command)),
+    .option(...ofAccount)
+    .option('--app-id <id>', 'app of the account; ADS_ARCHIVE_APP_ID for the first account when absent')
+    .action((options: SetOptions, command: Command) =>
+      withAccess((access) => setToken(access, options, command)),
     );
   token
     .command('exchange')
     .description('exchange the stored token for one that is valid longer')
-    .action((_options: object, command: Command) => withAccess((access) => exchangeStored(access, command)));
+    .option(...ofAccount)
+    .action(({ account }: { account: string }, command: Command) =>
+      withAccess((access) => exchangeStored(access, account, command)),
+    );
   token
     .command('status')
     .description('show whether the account is open, its usage, and when the token ends')
-    .action((_options: object, command: Command) => withAccess((access) => printAccount(access, command)));
+    .option(...ofAccount)
+    .action(({ account }: { account: string }, command: Command) =>
+      withAccess((access) => printAccount(access, account, command)),
+    );
 };

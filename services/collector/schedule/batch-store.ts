@@ -12,7 +12,7 @@ const decompress = promisify(gunzip);
 /** A page of a batch, as JSON text. */
 export type SpoolPage = { readonly page: number; readonly text: string; readonly validators: Validators };
 
-/** A scan that is being read. Every commit proves the lease, and throws `LeaseLost` without it. */
+/** A scan that is being read. Every commit proves the lease, and throws `RowLeaseLost` without it. */
 export type OpenBatch<Cursor> = {
   readonly batchId: string;
   readonly startedAt: Date;

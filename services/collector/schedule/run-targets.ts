@@ -5,6 +5,7 @@ import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { PoliteClient } from '#platform/http-client/polite-client.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
+import { extendRowLease, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { collectorAttempts } from '#platform/telemetry/metrics.ts';
 import { openBatch } from './batch-store.ts';
@@ -12,15 +13,7 @@ import { nextDue, retryDelayMs } from './due.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
 import type { ReadOutcome } from './read-outcome.ts';
 import type { SourceReader } from './source-reader.ts';
-import {
-  type Claimed,
-  claimTarget,
-  extendLease,
-  finishBatch,
-  LEASE_EXTENSION_MS,
-  LeaseLost,
-  putBack,
-} from './target-store.ts';
+import { type Claimed, claimTarget, extendLease, finishBatch, putBack } from './target-store.ts';
 
 /** Milliseconds after which a batch is published as partial. */
 export const BATCH_MAX_MS = 6 * HOUR_MS;
@@ -39,24 +32,6 @@ export type TargetRunner = {
   /** Readers by the name of their source. Targets of other sources are left alone. */
   readonly readers: Readonly<Record<string, SourceReader>>;
   readonly owner: string;
-};
-
-/** Extends a lease until disposed. Aborts the reading when another process owns the target. */
-const startExtensions = (
-  { database, clock }: TargetRunner,
-  claimed: Claimed,
-  lost: AbortController,
-): Disposable => {
-  const extend = async (): Promise<void> => {
-    try {
-      await extendLease(database, claimed, clock.now());
-    } catch (error) {
-      // While Postgres is away the lease runs on; the next commit proves it.
-      if (error instanceof LeaseLost) lost.abort(error);
-    }
-  };
-  const timer = setInterval(() => void extend(), LEASE_EXTENSION_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
 };
 
 /** Reads a claimed target and records how that ended. Throws when aborted, and for a server that is away. */
@@ -109,11 +84,11 @@ const readTarget = async (
 };
 
 const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<void> => {
-  const { log, signal } = runner;
+  const { database, clock, log, signal } = runner;
   const { source, domain } = claimed;
   const lost = new AbortController();
   try {
-    using _ = startExtensions(runner, claimed, lost);
+    using _ = extendRowLease(() => extendLease(database, claimed, clock.now()), lost);
     const outcome = await readTarget(runner, claimed, AbortSignal.any([signal, lost.signal]));
     const { kind, detail } = outcome;
     collectorAttempts.inc({ source, outcome: outcome.outcome });
@@ -121,7 +96,7 @@ const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<vo
     log.info({ source, domain, ...text }, kind === 'wait' ? 'target put back' : 'target read');
   } catch (error) {
     if (signal.aborted) return;
-    if (error instanceof LeaseLost || lost.signal.aborted) log.warn({ source, domain }, 'lease lost');
+    if (error instanceof RowLeaseLost || lost.signal.aborted) log.warn({ source, domain }, 'lease lost');
     // The lease expires, and a reader goes on where the batch was committed.
     else log.warn({ err: error, source, domain }, 'reading failed; retrying when the lease has expired');
   }

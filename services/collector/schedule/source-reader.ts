@@ -15,7 +15,7 @@ export type Reading<Cursor> = {
 export type SourceReader = {
   /** Milliseconds between two readings; `null` for the cadence of the wishes. */
   readonly intervalMs: number | null;
-  /** Reads a target from where its batch goes on. Throws `LeaseLost`, and when aborted. */
+  /** Reads a target from where its batch goes on. Throws `RowLeaseLost`, and when aborted. */
   read(reading: Reading<object>): Promise<ReadOutcome>;
   /** Ends a batch that took too long. Returns what was read so far. */
   giveUp(reading: Reading<object>): Promise<ReadOutcome>;

@@ -1,18 +1,6 @@
-import { MINUTE_MS } from '#contracts/values/time.ts';
+import { ROW_LEASE_MS, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
-
-/** Milliseconds of a lease. It is extended three times within them; an owner that died is replaced after them. */
-export const LEASE_MS = MINUTE_MS;
-export const LEASE_EXTENSION_MS = 20_000;
-
-/** Thrown when another process owns the target now. Nothing was written. */
-export class LeaseLost extends Error {
-  constructor(domain: string) {
-    super(`The lease of ${domain} was lost.`);
-    this.name = 'LeaseLost';
-  }
-}
 
 export type Wish = {
   readonly source: string;
@@ -81,7 +69,7 @@ export const claimTarget = async (
        limit 1 for update skip locked
      ) next where t.source = next.source and t.domain = next.domain
      returning t.source, t.domain, t.cadence, t.wished_at, t.last_batch_id`,
-    [sources, owner, now, LEASE_MS / 1_000, weeklyFirst, domain],
+    [sources, owner, now, ROW_LEASE_MS / 1_000, weeklyFirst, domain],
   );
   const [row] = rows;
   if (row === undefined) return null;
@@ -99,12 +87,12 @@ const changeOwned = async (
     `update collecting.target set ${set} where source = $1 and domain = $2 and lease_owner = $3`,
     [source, domain, owner, ...values],
   );
-  if (rowCount !== 1) throw new LeaseLost(domain);
+  if (rowCount !== 1) throw new RowLeaseLost(domain);
 };
 
-/** Extends a lease. Throws `LeaseLost`. */
+/** Extends a lease. Throws `RowLeaseLost`. */
 export const extendLease = (client: Database | Transaction, claimed: Claimed, now: Date): Promise<void> =>
-  changeOwned(client, claimed, 'lease_until = $4', [new Date(now.getTime() + LEASE_MS)]);
+  changeOwned(client, claimed, 'lease_until = $4', [new Date(now.getTime() + ROW_LEASE_MS)]);
 
 export type Attempt = { readonly at: Date; readonly outcome: string; readonly detail: string | null };
 
@@ -124,7 +112,7 @@ const recordAttempt = async (
   );
 };
 
-/** Gives a target back until `retryAt`, with its batch. Throws `LeaseLost`. */
+/** Gives a target back until `retryAt`, with its batch. Throws `RowLeaseLost`. */
 export const putBack = (
   database: Database,
   claimed: Claimed,
@@ -142,7 +130,7 @@ export const putBack = (
 
 /**
  * Ends a batch: the target is due again at `dueAt`. `readAt` is when its scan was published, `null` when there was nothing
- * to publish. The pages of a published batch stay for conditional requests; those before it go. Throws `LeaseLost`.
+ * to publish. The pages of a published batch stay for conditional requests; those before it go. Throws `RowLeaseLost`.
  */
 export const finishBatch = (
   database: Database,

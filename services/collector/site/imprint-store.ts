@@ -1,6 +1,6 @@
 import type { OperatorRecord } from '#contracts/observations/operator-record.ts';
 import { companyKey, imprintRecord } from '#domain/shapes/imprint.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
 /** Maximum sites of one company that are named. */
 const SITES_MAX = 1_000;
@@ -9,7 +9,8 @@ const SITES_MAX = 1_000;
 export type ImprintStore = {
   /**
    * Stores the company that a site names, and returns the records of that company and of the one that the site named before.
-   * Stored again for the same time, it returns both again, so that a restart loses none.
+   * A record with other sites than the one before has a later time, so that records count in any order of arrival. Stored
+   * again for the same time, the site gives the same records, so that a restart loses none.
    */
   record(site: {
     readonly domain: string;
@@ -20,18 +21,54 @@ export type ImprintStore = {
 
 type Row = { readonly company: string; readonly left_company: string | null };
 type SiteRow = { readonly domain: string; readonly observed_at: Date };
+type RecordRow = { readonly domains: readonly string[]; readonly recorded_at: Date | null };
 
-export const createImprintStore = (database: Database): ImprintStore => {
-  const sitesOf = async (company: string): Promise<readonly SiteRow[]> => {
-    const { rows } = await database.query<SiteRow>(
-      `select domain, observed_at from collecting.imprint where company_key = $1 order by domain limit ${SITES_MAX}`,
-      [companyKey(company)],
-    );
-    return rows;
-  };
-  return {
-    record: async ({ domain, company, observedAt }) => {
-      const { rows } = await database.query<Row>(
+/**
+ * Locks the last record of a company until the transaction ends. The list of sites is read after it, so a later record
+ * has every site of an earlier one that still names the company.
+ */
+const lockRecord = async (client: Transaction, key: string): Promise<RecordRow> => {
+  const { rows } = await client.query<RecordRow>(
+    `insert into collecting.imprint_record as r (company_key) values ($1)
+     on conflict (company_key) do update set company_key = excluded.company_key returning domains, recorded_at`,
+    [key],
+  );
+  return rows[0] as RecordRow;
+};
+
+const sitesOf = async (client: Transaction, key: string): Promise<readonly SiteRow[]> => {
+  const { rows } = await client.query<SiteRow>(
+    `select domain, observed_at from collecting.imprint where company_key = $1 order by domain limit ${SITES_MAX}`,
+    [key],
+  );
+  return rows;
+};
+
+/** Returns the next record of a company. It is not older than any site in it: an older record would be ignored. */
+const nextRecord = async (
+  client: Transaction,
+  company: string,
+  observedAt: Date,
+): Promise<OperatorRecord> => {
+  const key = companyKey(company);
+  const last = await lockRecord(client, key);
+  const sites = await sitesOf(client, key);
+  const domains = sites.map(({ domain }) => domain);
+  const hasChanged = domains.join() !== last.domains.join();
+  const lastMs = last.recorded_at === null ? 0 : last.recorded_at.getTime() + (hasChanged ? 1 : 0);
+  const seenMs = sites.map(({ observed_at }) => observed_at.getTime());
+  const recordedAt = new Date(Math.max(observedAt.getTime(), lastMs, ...seenMs));
+  await client.query(
+    'update collecting.imprint_record set domains = $2, recorded_at = $3 where company_key = $1',
+    [key, domains, recordedAt],
+  );
+  return imprintRecord(company, sites, recordedAt.toISOString());
+};
+
+export const createImprintStore = (database: Database): ImprintStore => ({
+  record: ({ domain, company, observedAt }) =>
+    inTransaction(database, async (client) => {
+      const { rows } = await client.query<Row>(
         `insert into collecting.imprint as i (domain, company, company_key, observed_at) values ($1, $2, $3, $4)
          on conflict (domain) do update set company = excluded.company, company_key = excluded.company_key,
            observed_at = excluded.observed_at,
@@ -43,14 +80,10 @@ export const createImprintStore = (database: Database): ImprintStore => {
         row.company,
         ...(row.left_company === null ? [] : [row.left_company]),
       ]);
-      return Promise.all(
-        named.map(async (name) => {
-          const sites = await sitesOf(name);
-          // An older record than the last one would be ignored, and this site with it.
-          const newestMs = Math.max(observedAt.getTime(), ...sites.map((site) => site.observed_at.getTime()));
-          return imprintRecord(name, sites, new Date(newestMs).toISOString());
-        }),
-      );
-    },
-  };
-};
+      // Two sites can exchange their companies at once: all transactions take the locks in this order.
+      const ordered = named.toSorted((a, b) => (companyKey(a) < companyKey(b) ? -1 : 1));
+      const records: OperatorRecord[] = [];
+      for (const name of ordered) records.push(await nextRecord(client, name, observedAt));
+      return records;
+    }),
+});

@@ -216,7 +216,7 @@ const observe = async (reading: StorefrontRead, cursor: StorefrontCursor): Promi
   return { kind: 'read', observations, outcome: complete ? 'complete' : 'partial', detail };
 };
 
-/** Reads the public catalogue of a shop from where its batch goes on. Throws `LeaseLost`, and when aborted. */
+/** Reads the public catalogue of a shop from where its batch goes on. Throws `RowLeaseLost`, and when aborted. */
 const readStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
   const { batch } = reading;
   let cursor = batch.cursor;

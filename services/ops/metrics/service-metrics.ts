@@ -6,7 +6,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
-import { ACCOUNT_STATES, readLibraryAccount } from '#application/collecting/library-account.ts';
+import { ACCOUNT_STATES, readLibraryAccounts } from '#application/collecting/library-account.ts';
 import { planSources } from '#application/collecting/plan-sources.ts';
 import type { SourcePlan } from '#application/collecting/plan-targets.ts';
 import { countTargets, TARGET_STATES } from '#application/collecting/target-states.ts';
@@ -93,13 +93,16 @@ const readTargets = async (gauges: Gauges, { pool }: MetricsDependencies): Promi
   }
 };
 
-/** Reads the account of the official library API. Without one its metrics are absent. */
-const readAccount = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
-  const account = await readLibraryAccount(pool, new Date());
-  if (account === null) return;
-  for (const state of ACCOUNT_STATES) gauges.collectorAccount.set({ state }, account.state === state ? 1 : 0);
-  gauges.collectorTokenDays.set(account.token_days_left);
-  if (account.usage_percent !== null) gauges.collectorUsage.set(account.usage_percent);
+/** Reads the accounts of the official library API. Without one their metrics are absent. */
+const readAccounts = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
+  for (const one of await readLibraryAccounts(pool, new Date())) {
+    const { account } = one;
+    for (const state of ACCOUNT_STATES) {
+      gauges.collectorAccount.set({ account, state }, one.state === state ? 1 : 0);
+    }
+    gauges.collectorTokenDays.set({ account }, one.token_days_left);
+    if (one.usage_percent !== null) gauges.collectorUsage.set({ account }, one.usage_percent);
+  }
 };
 
 const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promise<void> => {
@@ -162,8 +165,6 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
     gauges.deliveriesOverdue.remove();
     gauges.alertsWaiting.remove();
     gauges.figuresVerified.remove();
-    gauges.collectorTokenDays.remove();
-    gauges.collectorUsage.remove();
     const parts = [
       readServers,
       readProjections,
@@ -172,7 +173,7 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
       readFigures,
       readTargets,
       readMediaArchive,
-      readAccount,
+      readAccounts,
       readRounds,
       readQueues,
       tally,

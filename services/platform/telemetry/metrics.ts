@@ -260,27 +260,27 @@ export const SERVICE_METRICS = {
   },
   collectorAccount: {
     name: 'adintel_collector_account',
-    help: 'State of the account of the official library API, 1 for the present one. state: open, shut, off.',
-    labelNames: ['state'],
+    help: 'State of each account of the official library API, 1 for the present one. state: open, shut, off.',
+    labelNames: ['account', 'state'],
   },
   collectorTokenDays: {
     name: 'adintel_collector_token_days',
-    help: 'Days until the token of the official library API ends; negative when it has ended.',
-    labelNames: [],
+    help: 'Days until the token of the account at the official library API ends; negative when it has ended.',
+    labelNames: ['account'],
   },
   collectorUsage: {
     name: 'adintel_collector_usage_percent',
-    help: 'Usage that the official library API reported last, within the hour.',
-    labelNames: [],
+    help: 'Usage of the account that the official library API reported last, within the hour.',
+    labelNames: ['account'],
   },
   collectorRoundDays: {
     name: 'adintel_collector_round_days',
-    help: 'Forecast days to read all targets of the source once, with one process and one app.',
+    help: 'Forecast days to read all targets of the source once, with one process and the present accounts of the library API.',
     labelNames: ['source'],
   },
   collectorLate: {
     name: 'adintel_collector_late_targets',
-    help: 'Targets that the forecast shows as later than their cadence promises, with one process and one app.',
+    help: 'Targets that the forecast shows as later than their cadence promises, with one process and the present accounts of the library API.',
     labelNames: ['source'],
   },
   buildProgress: {

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { type ArchiveWorld, createArchiveWorld } from '#deploy/local/world/archive-world.ts';
+import { readLibraryAccounts } from '#application/collecting/library-account.ts';
 import { planArchive } from '#application/collecting/plan-archive.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
@@ -11,8 +12,9 @@ import { silentLog } from '#platform/logger.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
-import { readAccount, storeToken } from '#services/collector/ads-archive/account-store.ts';
-import { type ArchiveRunner, runArchive } from '#services/collector/ads-archive/run-batches.ts';
+import { readAccount, requireOtherApp, storeToken } from '#services/collector/ads-archive/account-store.ts';
+import type { ArchiveRunner } from '#services/collector/ads-archive/archive-runner.ts';
+import { runArchive } from '#services/collector/ads-archive/run-batches.ts';
 import { recordWish } from '#services/collector/schedule/target-store.ts';
 import { createTables } from '#services/projector/read-model-schema.ts';
 import { type CollectorStack, openCollectorStack, until } from '../collector-stack.ts';
@@ -30,7 +32,7 @@ let stack: CollectorStack;
 let world: ArchiveWorld;
 let access: Pick<
   ArchiveRunner,
-  'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'callsPerHour' | 'wait'
+  'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'reached' | 'callsPerHour' | 'wait'
 >;
 beforeAll(async () => {
   stack = resources.use(await openCollectorStack());
@@ -44,6 +46,7 @@ beforeAll(async () => {
     version: 'v24.0',
     appSecret: null,
     countries: ['DE', 'FR'],
+    reached: false,
     callsPerHour: 150,
     wait: async (ms) => {
       stack.nowMs += ms;
@@ -87,7 +90,8 @@ const wish = (domain: string): Promise<void> =>
     at: new Date(stack.nowMs),
     isUrgent: true,
   });
-const start = (): AsyncDisposable => stack.start({ archive: { ...access, databaseUrl: stack.databaseUrl } });
+const start = (more: Partial<typeof access> = {}): AsyncDisposable =>
+  stack.start({ archive: { ...access, ...more, databaseUrl: stack.databaseUrl } });
 
 type Scan = {
   readonly complete: boolean;
@@ -224,6 +228,117 @@ describe('due brands', () => {
     expect(await scansOf('renewed.example')).toMatchObject([{ complete: false, ads: { length: 600 } }]);
     // The first answer is not asked for again: the new token goes on at its cursor.
     expect(world.calls).toHaveLength(5);
+  });
+
+  test('show the countries that each ad reached, and no number of people, where that is asked for', async () => {
+    await link('reached.example', '10000001');
+    world.ads.push(...worldAds('10000001', 3, 0));
+    await wish('reached.example');
+    await using _ = start({ reached: true });
+    expect((await stack.attempt('reached.example')).outcome).toBe('complete');
+    const shown = (await stack.observations()).filter(
+      (one) => one.type === 'ad_library.scan' && one.brand_domain === 'reached.example',
+    );
+    expect(shown).toMatchObject([{ ads: Array.from({ length: 3 }, () => ({ countries: ['DE', 'FR'] })) }]);
+    expect(JSON.stringify(shown)).not.toMatch(/4711471|male|reach_/);
+  });
+
+  test('are shared by the accounts of two apps, and read by one when the other is refused', async () => {
+    const second = `${TOKEN}ofthesecondapp`;
+    world.tokens.add(second);
+    const token = { token: second, expiresAt: null, now: new Date(stack.nowMs), name: 'second' };
+    const app = { appId: '1000002', appSecret: 'secret_of_the_second_app' };
+    await storeToken(stack.database, access.vault, { ...token, ...app });
+    await expect(requireOtherApp(stack.database, 'third', app.appId)).rejects.toThrow('adds nothing');
+    const used: { readonly isSecond: boolean; readonly hasProof: boolean }[] = [];
+    stack.played.sites.set('graph.facebook.com', (path, { headers }) => {
+      const isSecond = headers.authorization === `Bearer ${second}`;
+      used.push({ isSecond, hasProof: path.includes('appsecret_proof=') });
+      return world.answer({ path, authorization: headers.authorization }) ?? undefined;
+    });
+    const brandOf = async (n: number): Promise<string> => {
+      const domain = `brand-${n}.example`;
+      // Ten pages fill a batch.
+      const pageIds = Array.from({ length: 10 }, (_, page) => String(40_000_000 + n * 100 + page));
+      await link(domain, ...pageIds);
+      world.ads.push(...worldAds(pageIds[0] as string, 5, n * 1_000));
+      await wish(domain);
+      return domain;
+    };
+    const first = [await brandOf(1), await brandOf(2), await brandOf(3), await brandOf(4)];
+    await using _ = start();
+    for (const domain of first) expect((await stack.attempt(domain)).outcome).toBe('complete');
+    expect(used).toHaveLength(4 * 2);
+    expect(new Set(used.map(({ isSecond }) => isSecond)).size).toBe(2);
+    expect(used.every(({ isSecond, hasProof }) => isSecond === hasProof)).toBe(true);
+    world.tokens.delete(TOKEN);
+    const next = [await brandOf(5), await brandOf(6)];
+    await stack.wish(next[0] as string, 'daily', 'ads_archive');
+    const outcomes: string[] = [];
+    for (const domain of next) outcomes.push((await stack.attempt(domain)).outcome);
+    if (outcomes.includes('refused')) {
+      const account = await readAccount(stack.database, new Date(stack.nowMs));
+      expect(account?.state.access.kind).toBe('off');
+    }
+    const last = await brandOf(7);
+    await stack.wish(last, 'daily', 'ads_archive');
+    expect((await stack.attempt(last)).outcome).toBe('complete');
+    expect(await readLibraryAccounts(stack.database, new Date(stack.nowMs))).toMatchObject([
+      { account: 'default' },
+      { account: 'second', state: 'open', warning: null },
+    ]);
+  });
+
+  test('are looked at each day where a round of scans does not fit into the calls, until an answer is not newest first', async () => {
+    const domain = 'looked.example';
+    await link(domain, '10000001');
+    world.ads.push(...worldAds('10000001', 40, 100));
+    await wish(domain);
+    await using running = new AsyncDisposableStack();
+    const first = running.use(start());
+    expect((await stack.attempt(domain)).outcome).toBe('complete');
+    await first[Symbol.asyncDispose]();
+    // A scan takes 3.5 calls, and a day has less than three.
+    running.use(start({ callsPerHour: 0.1 }));
+    await stack.database.query('update collecting.target set due_at = $1', [
+      new Date(stack.nowMs + 300 * DAY_MS),
+    ]);
+    const newest = (n: number): void => {
+      const [ad] = worldAds('10000001', 1, 200 + n);
+      if (ad !== undefined) world.ads.push({ ...ad, createdSeconds: ad.createdSeconds + 1_000 + n });
+    };
+    const dayLater = async (attempts: number): Promise<string | null> => {
+      stack.nowMs += 1.1 * DAY_MS;
+      const { outcome, detail } = await stack.attempt(domain, attempts);
+      expect(outcome).toBe('look');
+      return detail;
+    };
+    newest(1);
+    newest(2);
+    // An ad that ended is missing from the answer, and a look says nothing about it.
+    world.ads.splice(0, 1);
+    const before = world.calls.length;
+    expect(await dayLater(2)).toBe('2 new ads');
+    expect(world.calls.length - before).toBe(1);
+    const [, look] = await scansOf(domain);
+    expect(look).toEqual({
+      complete: false,
+      pages: ['10000001'],
+      ads: ['900000000000201', '900000000000202'],
+    });
+    const { due_at } = await stack.target(domain);
+    expect(due_at.getTime()).toBeGreaterThan(stack.nowMs + 200 * DAY_MS);
+    // Newest by creation, but with start dates that ascend.
+    for (const [index, ad] of world.ads.entries()) {
+      const startedOn = `2026-04-${String(1 + (index % 28)).padStart(2, '0')}`;
+      world.ads[index] = { ...ad, startedOn };
+    }
+    await dayLater(3);
+    const { rows } = await stack.database.query<{ off: boolean }>(
+      'select looks_off_until > $1 as off from collecting.account',
+      [new Date(stack.nowMs)],
+    );
+    expect(rows).toEqual([{ off: true }]);
   });
 
   test('are not read with fewer countries than before', async () => {

@@ -9,6 +9,7 @@ import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import {
   readAccount,
+  readAppSecret,
   readToken,
   saveAccountState,
   storeToken,
@@ -19,7 +20,7 @@ import { createTestDatabase } from '#tests/stack/database.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
-const APP_SECRET = 'an-app-secret-of-the-test';
+const APP_SECRET = 'an_app_secret_of_the_test';
 const TOKEN = 'EAAfirsttokenfirsttokenfirst';
 const NEXT_TOKEN = 'EAAnexttokennexttokennexttoken';
 
@@ -118,9 +119,30 @@ describe('`collect token`', () => {
     expect(account && (await readToken(vault, account))).toBe(NEXT_TOKEN);
   });
 
+  test('keeps each account with the secret of its app, and refuses a second account of one app', async () => {
+    world.tokens.add(NEXT_TOKEN);
+    const app = ['--account', 'second', '--app-id', '1000002'];
+    const first = await token(['set', '--app-id', '1000001'], TOKEN);
+    expect(first).toMatchObject({ code: 0, error: '' });
+    const without = await token(['set', '--account', 'second'], NEXT_TOKEN);
+    expect(without).toMatchObject({ code: 1, error: expect.stringContaining('Name it with --app-id') });
+    const same = await token(['set', '--account', 'second', '--app-id', '1000001'], NEXT_TOKEN);
+    expect(same).toMatchObject({ code: 1, error: expect.stringContaining('a second one adds nothing') });
+    const set = await token(['set', ...app], `${NEXT_TOKEN}\n${APP_SECRET}\n`);
+    expect(set).toMatchObject({ code: 0, error: '' });
+    expect(JSON.parse(set.out)).toMatchObject({ account: 'second', access: 'open' });
+    expect(world.calls.at(-1)?.path).toContain('appsecret_proof=');
+    const vault = await openSecretVault(database, VAULT_KEY);
+    const account = await readAccount(database, new Date(), 'second');
+    expect(account && (await readAppSecret(vault, account, null))).toBe(APP_SECRET);
+    expect(account && (await readToken(vault, account))).toBe(NEXT_TOKEN);
+    expect(set.out + (await stored())).not.toMatch(new RegExp(`${NEXT_TOKEN}|${APP_SECRET}`));
+  });
+
   test.each([
     ['no token', '', {}, 'holds no token'],
-    ['two lines', `${TOKEN}\n${TOKEN}`, {}, 'holds no token'],
+    ['three lines', `${TOKEN}\n${APP_SECRET}\n${TOKEN}`, {}, 'holds no token'],
+    ['a second line that is no secret', `${TOKEN}\nno secret`, {}, 'no secret of an app'],
     ['a token that is refused', 'EAAunknowntokenunknowntoken', {}, 'did not accept the token'],
     ['no vault key', TOKEN, { MEMBER_VAULT_KEY: '' }, 'Set MEMBER_VAULT_KEY'],
   ])('with %s stores nothing and says what to do', async (_name, input, environment, reason) => {
@@ -149,7 +171,7 @@ describe('the stored account', () => {
     const account = await readAccount(database, now);
     await saveAccountState(
       database,
-      account ?? { fingerprint: '' },
+      account ?? { name: '', fingerprint: '' },
       { access: { kind: 'off', reason: 'code 190' }, percent: 3 },
       now,
     );

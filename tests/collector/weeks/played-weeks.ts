@@ -190,6 +190,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
               version: 'v24.0',
               appSecret: null,
               countries: ARCHIVE_COUNTRIES,
+              reached: false,
               callsPerHour: 150,
               wait: (ms: number) => Promise.resolve(clock.advance(ms)),
             },

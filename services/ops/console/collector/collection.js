@@ -74,15 +74,23 @@ const mediaParts = ({ mode, files, bytes, quota_bytes: quota, room, reasons }) =
       ]),
 ];
 
-const accountText = ({ state, shut_until: until, usage_percent: usage, token_days_left: days, warning }) => {
+const accountText = ({
+  account,
+  state,
+  shut_until: until,
+  usage_percent: usage,
+  token_days_left: days,
+  warning,
+}) => {
   const access = state === 'shut' ? `Shut until ${moment(until)}` : state === 'off' ? 'Off' : 'Open';
   const used = usage === null ? '' : `, ${Math.round(usage)} % used`;
-  return `Official library API: ${access}${used}. The token ends in ${plural(days, 'day')}. ${warning ?? ''}`;
+  const name = account === 'default' ? '' : `, account ${account}`;
+  return `Official library API${name}: ${access}${used}. The token ends in ${plural(days, 'day')}. ${warning ?? ''}`;
 };
 
 export const show = async ({ main, title, signal }) => {
   title('Collection');
-  const { sources, plans, media, account, tasks, targets } = await get('/ops/collection', signal);
+  const { sources, plans, media, accounts, tasks, targets } = await get('/ops/collection', signal);
   main.append(
     element(
       'p',
@@ -100,7 +108,7 @@ export const show = async ({ main, title, signal }) => {
   }
   main.append(table('Targets by state', SOURCE_COLUMNS, sources.map(sourceRow)));
   main.append(...plans.map((plan) => element('p', {}, planText(plan))));
-  if (account !== null) main.append(element('p', {}, accountText(account)));
+  for (const account of accounts) main.append(element('p', {}, accountText(account)));
   main.append(
     targets.length === 0
       ? element('p', {}, 'All targets wait for their time.')

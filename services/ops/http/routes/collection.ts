@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { listTargets } from '#application/collecting/list-targets.ts';
-import { readLibraryAccount } from '#application/collecting/library-account.ts';
+import { readLibraryAccounts } from '#application/collecting/library-account.ts';
 import { planRecord, planSources } from '#application/collecting/plan-sources.ts';
 import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { countTargets } from '#application/collecting/target-states.ts';
@@ -13,8 +13,8 @@ const TARGETS_MAX = 200;
 const LATE_MAX = 20;
 
 /**
- * Registers the read of what the collector and the media archive do: counts by state, the forecasts with one collector and one app,
- * the account of the library API, the tasks of third-party collectors, and the targets that do not simply wait.
+ * Registers the read of what the collector and the media archive do: counts by state, the forecasts with one collector and the present accounts,
+ * the accounts of the library API, the tasks of third-party collectors, and the targets that do not simply wait.
  */
 export const registerCollectionRoutes = (
   app: FastifyInstance,
@@ -25,11 +25,11 @@ export const registerCollectionRoutes = (
     url: '/ops/collection',
     handler: async (request) => {
       const now = new Date();
-      const [sources, plans, media, account, tasks, targets] = await Promise.all([
+      const [sources, plans, media, accounts, tasks, targets] = await Promise.all([
         countTargets(pool, now),
         planSources(pool, now),
         readArchiveStatus(pool, now),
-        readLibraryAccount(pool, now),
+        readLibraryAccounts(pool, now),
         countTasks(pool, now),
         listTargets(pool, now, {
           states: ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'],
@@ -50,8 +50,8 @@ export const registerCollectionRoutes = (
                 room: media.room,
                 reasons: media.reasons,
               },
-        // `null` before a token of the official library API is stored.
-        account,
+        // Of the official library API; none before a token is stored.
+        accounts,
         tasks,
         targets,
       });

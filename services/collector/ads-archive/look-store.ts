@@ -1,0 +1,84 @@
+import { IDLE_AFTER_MS } from '#application/collecting/target-states.ts';
+import { DAY_MS, WEEK_MS } from '#contracts/values/time.ts';
+import { RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { ARCHIVE_SOURCE, type ArchiveBatch } from './archive-batch-store.ts';
+
+/** Milliseconds between two looks at a brand, or between its scan and a look. */
+const LOOK_INTERVAL_MS = DAY_MS;
+/** Milliseconds for which looks are off after an answer that was not newest first. */
+const LOOKS_OFF_MS = WEEK_MS;
+
+/** Lists daily brands that were scanned to the end once, and neither scanned nor looked at for a day, longest ago first. */
+export const dueLooks = async (database: Database, now: Date, limit: number): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ domain: string }>(
+    `select domain from collecting.target
+     where source = $1 and cadence = 'daily' and wished_at > $2 and paused is null and complete_at is not null
+       and coalesce(retry_at, $3) <= $3 and coalesce(lease_until, $3) <= $3
+       and greatest(scanned_at, looked_at) <= $4
+     order by greatest(scanned_at, looked_at), domain limit $5`,
+    [
+      ARCHIVE_SOURCE,
+      new Date(now.getTime() - IDLE_AFTER_MS),
+      now,
+      new Date(now.getTime() - LOOK_INTERVAL_MS),
+      limit,
+    ],
+  );
+  return rows.map(({ domain }) => domain);
+};
+
+/** Returns the newest active ads of pages in their last complete scans. */
+export const readNewestAds = async (
+  database: Database,
+  pageIds: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+  const { rows } = await database.query<{ social_page_id: string; newest: readonly string[] }>(
+    'select social_page_id, newest from collecting.archive_page where social_page_id = any($1)',
+    [pageIds],
+  );
+  return new Map(rows.map(({ social_page_id, newest }) => [social_page_id, new Set(newest)]));
+};
+
+/** Tells whether looks are off, because an answer was not newest first. */
+export const areLooksOff = async (database: Database, now: Date): Promise<boolean> => {
+  const { rows } = await database.query('select from collecting.account where looks_off_until > $1 limit 1', [
+    now,
+  ]);
+  return rows.length > 0;
+};
+
+/** Turns looks off for all accounts: they read the same library. */
+export const turnLooksOff = (database: Database, now: Date): Promise<void> =>
+  inTransaction(database, async (client) => {
+    await client.query('update collecting.account set looks_off_until = $1', [
+      new Date(now.getTime() + LOOKS_OFF_MS),
+    ]);
+  });
+
+/** Characters of a detail that are kept. */
+const DETAIL_MAX_LENGTH = 500;
+
+/** Ends a look. When the brands are scanned next does not change. Throws `RowLeaseLost`. */
+export const finishLook = (
+  database: Database,
+  { batchId, owner, brands }: ArchiveBatch,
+  detail: string,
+  now: Date,
+): Promise<void> =>
+  inTransaction(database, async (client) => {
+    const { rowCount } = await client.query(
+      'delete from collecting.archive_batch where batch_id = $1 and owner = $2',
+      [batchId, owner],
+    );
+    if (rowCount !== 1) throw new RowLeaseLost(`batch ${batchId}`);
+    await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
+    await client.query(
+      `with looked as (
+         update collecting.target set lease_owner = null, lease_until = null, looked_at = $1
+         where source = $2 and domain = any($3)
+       ) insert into collecting.attempt (at, source, domain, outcome, detail)
+       select $1, $2, domain, 'look', $4 from unnest($3::text[]) as domain`,
+      [now, ARCHIVE_SOURCE, brands.map(({ domain }) => domain), detail.slice(0, DETAIL_MAX_LENGTH)],
+    );
+  });
