@@ -82,7 +82,6 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     ACK_WAIT_MS: ['a wish for a scan without an acknowledgement', 'NATS delivers it again'],
     FETCHED_MESSAGES: ['wishes fetched ahead', 'the rest stays in the queue'],
   },
-  'collector/schedule/target-store.ts': { LEASE_MS: ['a target that is read', LEASED] },
   'delivery/consume-jobs.ts': {
     FETCHED_MESSAGES: ['notices of due deliveries fetched ahead', 'the rest stays in the queue'],
     CONCURRENT_CLAIMS: ['batches of deliveries claimed at once', 'the others wait'],
@@ -174,7 +173,6 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'media/measure/measure-video.ts': {
     PROGRAM_LIMIT_MS: ['the measurement of a film', 'stored without its measures'],
   },
-  'media/store/wanted-store.ts': { LEASE_MS: ['a file that is fetched', LEASED] },
   'operations/dependencies/heavy-reads.ts': {
     HEAVY_IN_FLIGHT_MAX: ['searches that run', 'further ones wait'],
     WAITING_MAX: ['searches that wait', REFUSED_503],
@@ -275,6 +273,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     LEASE_MS: ['a lease without a renewal', LEASED],
     TAKEOVER_WAIT_MS: ['a takeover for an open transaction of the former owner', 'tried again'],
     CLIENTS: ['connections for leases', 'the others wait'],
+  },
+  'platform/postgres/lease/row-lease.ts': {
+    ROW_LEASE_MS: ['a target that is read, or a media file that is fetched', LEASED],
   },
   'platform/postgres/notifications.ts': {
     CONNECT_TIMEOUT_MS: ['a connection for notifications', 'opened again'],

@@ -18,7 +18,7 @@ const FIELDS = [
   'publisher_platforms',
 ];
 
-/** Field with the countries that an ad reached, beside numbers of people, which are dropped at once. */
+/** Field with the countries that an ad reached. It also has numbers of people, which are dropped at once. */
 const REACHED_FIELD = 'age_country_gender_reach_breakdown';
 
 /** One call for ads of a few pages. */

@@ -29,7 +29,7 @@ describe('isNewestFirst', () => {
   });
 });
 
-test('the ads of each page before its first known one are new, whatever other pages show between them', () => {
+test('adsBeforeKnown returns the ads of each page before its first known ad, also between ads of other pages', () => {
   const ads = ['a:3', 'b:8', 'a:2', 'b:7', 'a:1', 'b:6', 'c:9'].map((text) => {
     const [page_id, ad_id] = text.split(':') as [string, string];
     return { page_id, ad_id };

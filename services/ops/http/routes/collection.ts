@@ -50,7 +50,7 @@ export const registerCollectionRoutes = (
                 room: media.room,
                 reasons: media.reasons,
               },
-        // Of the official library API; none before a token is stored.
+        // Accounts of the official library API. There is none before a token is stored.
         accounts,
         tasks,
         targets,
