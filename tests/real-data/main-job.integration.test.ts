@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { ingestFiles } from '#services/ingest/files/ingest-files.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { brokenInvariants, rebuildAll } from '../stack/verify-read-models.ts';
@@ -15,13 +18,15 @@ import {
   countFromFiles,
   folder,
   importFiles,
+  loadPageScanMapping,
   OTHER_EXPORTS,
   PAGE_SCAN_OPTIONS,
 } from './page-scans.ts';
 
 /**
- * Imports real exports with the command line, twice, and compares the REST replies with counts from the files. The
- * counts use only the sets of ad ids in the files: no readers or rules of this service.
+ * Imports real exports, twice, and compares the REST replies with counts from the files. The counts use only the sets of ad
+ * ids in the files: no readers or rules of this service. The page scans and one other export go through the command line, all
+ * else through the functions that it calls.
  */
 const RADAR_DAYS = 365;
 
@@ -30,30 +35,44 @@ describe.skipIf(absent)('imported real exports', () => {
   let get: (path: string) => Promise<{ data: never; meta: { cursor?: string; freshness?: unknown } }>;
   const scratch = mkdtempSync(join(tmpdir(), 'real-exports-'));
 
-  const ingest = (args: readonly string[]) => importFiles(args, scratch, stack.environment);
+  const pageScans = globSync('supernova/*.csv.gz', { cwd: folder }).map((file) => join(folder, file));
 
-  const ingestAll = async (): Promise<readonly { code: number; output: string }[]> => {
-    const outcomes = [
-      await ingest([
-        ...globSync('supernova/*.csv.gz', { cwd: folder }).map((file) => join(folder, file)),
-        ...PAGE_SCAN_OPTIONS,
-      ]),
+  /** Imports page scans and the first of the other exports, each in a process. */
+  const importByCommand = async (): Promise<readonly { code: number; output: string }[]> => {
+    const [{ file, brand, scannedAt }] = OTHER_EXPORTS;
+    const other = [join(folder, file), '--brand', brand, '--scanned-at', scannedAt];
+    return [
+      await importFiles([...pageScans, ...PAGE_SCAN_OPTIONS], scratch, stack.environment),
+      await importFiles(other, scratch, stack.environment),
     ];
-    for (const { file, brand, scannedAt, countries } of OTHER_EXPORTS) {
-      const options = ['--brand', brand, '--scanned-at', scannedAt];
-      if (countries) options.push('--countries', countries.join());
-      outcomes.push(await ingest([join(folder, file), ...options]));
-    }
-    return outcomes;
   };
+
+  /** Imports files in this process. Throws when a server fails. */
+  const importHere = async (
+    imports: readonly { readonly files: readonly string[]; readonly options: ReadOptions }[],
+  ): Promise<void> => {
+    const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+    await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+    const nothing = (): void => {};
+    const report = { progress: nothing, refused: nothing, finished: nothing };
+    for (const { files, options } of imports) {
+      const totals = await ingestFiles(files, { ...options, refusedDirectory: scratch }, intake, report);
+      for (const { file, format, records } of totals) {
+        expect([file, format]).not.toEqual([file, null]);
+        expect([file, records]).not.toEqual([file, 0]);
+      }
+    }
+  };
+  const others = OTHER_EXPORTS.map(({ file, ...options }) => ({ files: [join(folder, file)], options }));
 
   const projected = async (): Promise<void> => untilPassed(stack.pool, await stack.eventStore.head());
 
   beforeAll(async () => {
     stack = await openApiStack();
-    const outcomes = await ingestAll();
+    const outcomes = await importByCommand();
     for (const { output } of outcomes) expect(output).not.toMatch(/ingest stopped/);
     expect({ code: outcomes[0]?.code, output: outcomes[0]?.output }).toMatchObject({ code: 0 });
+    await importHere(others.slice(1));
     const app = await stack.api();
     const key = await stack.key({ plan: 'business' });
     get = async (path) => {
@@ -213,7 +232,7 @@ describe.skipIf(absent)('imported real exports', () => {
 
   it('a second import of all files appends no event', async () => {
     const before = await stack.eventStore.head();
-    for (const { output } of await ingestAll()) expect(output).not.toMatch(/ingest stopped/);
+    await importHere([{ files: pageScans, options: { mapping: await loadPageScanMapping() } }, ...others]);
     expect(await stack.eventStore.head()).toBe(before);
   });
 

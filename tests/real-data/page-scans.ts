@@ -97,7 +97,7 @@ type OtherExport = {
   readonly scannedAt: string;
   readonly countries?: readonly string[];
 };
-export const OTHER_EXPORTS: readonly OtherExport[] = [
+export const OTHER_EXPORTS: readonly [OtherExport, ...OtherExport[]] = [
   {
     file: 'web-html-shoyebop/search_results_connection.json.gz',
     brand: 'perfumes.example',
