@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
-import { inheritedEnvironment } from '#platform/settings.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { findOtherLog, OtherLog } from '#platform/process/known-log.ts';
@@ -26,6 +23,7 @@ import { addPerson, invitePerson } from '#services/ops/workspaces/members.ts';
 import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '../operations/fixtures/corpus.ts';
+import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums, untilPassed } from '../stack/read-models.ts';
 
@@ -33,20 +31,23 @@ import { checksums, untilPassed } from '../stack/read-models.ts';
  * Runs the steps of `deploy/OPERATIONS.md` with the local stack's servers. The log and the vaults are backed up;
  * everything else is lost and rebuilt from them.
  */
-const ROOT = join(import.meta.dirname, '../..');
 const VAULT_KEY = Buffer.alloc(32, 6).toString('base64');
 const PERSON = { name: 'Ada Example', email: 'ada@shop.example' };
 const CAUGHT_UP_MS = 60_000;
 /** Columns with positions of the log, which are others in another event store. */
 const POSITIONS = ['position', 'full_at'];
 
+const commands = openHostedCommands();
 const resources = new AsyncDisposableStack();
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'backup-'));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
 });
-afterAll(() => resources.disposeAsync());
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await resources.disposeAsync();
+});
 
 type Servers = { readonly databaseUrl: string; readonly eventStoreUrl: string };
 
@@ -54,19 +55,9 @@ const ops = async (
   { databaseUrl, eventStoreUrl }: Servers,
   ...words: readonly string[]
 ): Promise<Record<string, unknown>> => {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['services/ops/cli.ts', '--json', ...words],
-    {
-      cwd: ROOT,
-      env: {
-        ...inheritedEnvironment(),
-        DATA_DIR: folder,
-        DATABASE_URL: databaseUrl,
-        EVENT_STORE_URL: eventStoreUrl,
-      },
-    },
-  );
+  const servers = { DATA_DIR: folder, DATABASE_URL: databaseUrl, EVENT_STORE_URL: eventStoreUrl };
+  const { stdout, stderr, code } = await commands.run(['--json', ...words], servers);
+  if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Record<string, unknown>;
 };
 

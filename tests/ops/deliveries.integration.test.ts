@@ -1,8 +1,5 @@
 import { Command } from 'commander';
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
@@ -23,21 +20,21 @@ import {
 import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { newDelivery } from '../delivery/new-delivery.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from '../alerts/stack.ts';
+import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
-/** Delivery commands: the command line as a separate process, or the functions behind it where that is equivalent. */
-const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
-const run = promisify(execFile);
-
+/** Delivery commands: the command line, or the functions behind it where that is equivalent. */
+const commands = openHostedCommands();
 let stack: AlertsStack;
 beforeAll(async () => {
   stack = await openAlertsStack();
 });
-afterAll(() => stack[Symbol.asyncDispose]());
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+});
 
-const ops = (...words: readonly string[]): Promise<{ stdout: string; stderr: string; code?: number }> =>
-  run(process.execPath, [CLI, '--json', 'deliveries', ...words], { env: stack.environment }).catch(
-    (error: { stdout: string; stderr: string; code: number }) => error,
-  );
+const ops = (...words: readonly string[]) =>
+  commands.run(['--json', 'deliveries', ...words], stack.environment);
 /** Runs a command that is rejected before it connects to a server. Returns the message. */
 const refusal = async (...words: readonly string[]): Promise<string> => {
   const program = new Command();

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { inheritedEnvironment } from '#platform/settings.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { findEvents, showEvent } from '#services/ops/log/search.ts';
@@ -15,17 +12,17 @@ import { appendEvents } from '../bench/projector/events.ts';
 import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
 import { type ServiceProcess, startProcess } from '../stack/processes.ts';
 import { untilPassed } from '../stack/read-models.ts';
+import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
-/** Runs the command line and a projector of the radar as separate processes. */
-const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
+/** Runs commands, and a projector of the radar as a separate process. */
 const PROJECTOR = join(import.meta.dirname, '../projector/radar-process.ts');
-const run = promisify(execFile);
 const BRANDS = 12;
 const EVENTS_OF_BRAND = 1_000;
 const EVENTS = BRANDS * EVENTS_OF_BRAND;
 const WAIT = { timeout: 60_000, interval: 5 } as const;
 
 const resources = new AsyncDisposableStack();
+const commands = openHostedCommands();
 let environment: Readonly<Record<string, string>>;
 let database: Database;
 let eventStore: EventStore;
@@ -45,18 +42,12 @@ beforeAll(async () => {
   resources.defer(() => projector.kill());
   await untilPassed(database, await eventStore.head());
 });
-afterAll(() => resources.disposeAsync());
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await resources.disposeAsync();
+});
 
-const ops = async (
-  ...words: readonly string[]
-): Promise<{ stdout: string; stderr: string; code: number }> => {
-  const env = { ...inheritedEnvironment(), DATA_DIR: '/nowhere', ...environment };
-  try {
-    return { ...(await run(process.execPath, [CLI, ...words], { env })), code: 0 };
-  } catch (error) {
-    return error as { stdout: string; stderr: string; code: number };
-  }
-};
+const ops = (...words: readonly string[]) => commands.run(words, { DATA_DIR: '/nowhere', ...environment });
 
 describe('ops projections', () => {
   test('resumes a rebuild at its checkpoint after the projector is killed', async () => {

@@ -6,6 +6,7 @@ import { openAppendStream } from '#platform/event-store/append/append-stream.ts'
 import type { RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { namedUrl, openSource, openTarget } from '#services/ops/cli/commands/log/servers.ts';
 import { checkLogFile } from '#services/ops/log/file/read-log-file.ts';
+import { openHostedCommands } from '../fixtures/hosted-commands.ts';
 import { compare, createStores, type Ended, eventsOf, fill, startLogCommand } from './stores.ts';
 
 const LONG_MS = 120_000;
@@ -14,6 +15,7 @@ const LARGE_EVENTS = 25;
 const LARGE_BYTES = 300_000;
 const KILLS = 2;
 
+const commands = openHostedCommands();
 const stores = createStores();
 let source: string;
 let folder: string;
@@ -29,11 +31,16 @@ beforeAll(async () => {
     await appends.append({ stream: 'large-1', expected: revision, events }, LONG_MS);
   }
 }, LONG_MS);
-afterAll(() => stores[Symbol.asyncDispose]());
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await stores[Symbol.asyncDispose]();
+});
 
 const start = (...words: readonly string[]) =>
   startLogCommand({ DATA_DIR: folder, EVENT_STORE_URL: source }, ...words);
-const run = (...words: readonly string[]): Promise<Ended> => start(...words).ended;
+/** Runs a command that is not killed, in the process that such commands share. */
+const run = (...words: readonly string[]): Promise<Ended> =>
+  commands.run(['--json', 'log', ...words], { DATA_DIR: folder, EVENT_STORE_URL: source });
 const reply = ({ stdout }: Ended): unknown => JSON.parse(stdout);
 
 const size = async (log: RawLog): Promise<number> => (await eventsOf(log)).length;
