@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 // Caches compiled code, like the operator command line. If the folder is not writable, nothing is cached.
 enableCompileCache(fileURLToPath(new URL('../../.cache/node', import.meta.url)));
+const { loadCommands } = await import('#platform/command-line/command-groups.ts');
 const { runCommandLine } = await import('#platform/command-line/run-command-line.ts');
-const { createProgram } = await import('./cli/program.ts');
-await runCommandLine(createProgram());
+const { COMMANDS, createProgram } = await import('./cli/program.ts');
+await runCommandLine(createProgram(await loadCommands(COMMANDS, process.argv.slice(2))));

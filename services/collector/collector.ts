@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { HOUR_MS } from '#contracts/values/time.ts';
-import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import { createWakeSignal, type WakeSignal } from '#platform/concurrency/wake-signal.ts';
@@ -12,7 +10,6 @@ import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, withProof } from '#platform/postgres/pool.ts';
-import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { ArchiveRunner } from './ads-archive/archive-runner.ts';
@@ -58,14 +55,6 @@ export type CollectorOptions = {
   readonly log: Log;
   readonly signal: AbortSignal;
 };
-
-/** Creates the tables that are missing. */
-export const createCollectorTables = (database: Database): Promise<void> =>
-  installSchema(database, {
-    lock: ADVISORY_LOCKS.collectingSchema,
-    sql: readFileSync(new URL('schema.sql', import.meta.url), 'utf8'),
-    fingerprintOn: 'collecting',
-  });
 
 const deleteAtIntervals = async ({ database, clock, log, signal }: CollectorOptions): Promise<void> => {
   while (!signal.aborted) {

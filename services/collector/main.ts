@@ -9,7 +9,8 @@ import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
-import { createCollectorTables, runCollector } from './collector.ts';
+import { runCollector } from './collector.ts';
+import { createCollectorTables } from './collector-tables.ts';
 import { CollectorSettings } from './settings.ts';
 
 const POOL_CLIENTS = 8;

@@ -4,7 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
-import { createProgram } from '#services/ops/cli/program.ts';
+import { loadCommands } from '#platform/command-line/command-groups.ts';
+import { COMMANDS, createProgram } from '#services/ops/cli/program.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Document, readDocuments, wordsOf } from '../stack/documents.ts';
 
@@ -117,7 +118,8 @@ test('every npm script that a document names exists', () => {
   expect(unknown).toEqual([]);
 });
 
-describe('command lines in documents', () => {
+describe('command lines in documents', async () => {
+  const commands = await loadCommands(COMMANDS, []);
   /** Replaces the actions of all commands, so that parsing has no effect, and throws instead of exiting. */
   const disarm = (command: Command): void => {
     command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
@@ -126,7 +128,7 @@ describe('command lines in documents', () => {
   };
 
   const faultOf = (words: readonly string[]): string | null => {
-    const program = createProgram();
+    const program = createProgram(commands);
     disarm(program);
     try {
       program.parse(words, { from: 'user' });

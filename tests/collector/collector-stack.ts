@@ -5,7 +5,8 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
-import { type CollectorOptions, createCollectorTables, runCollector } from '#services/collector/collector.ts';
+import { type CollectorOptions, runCollector } from '#services/collector/collector.ts';
+import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
 import { openPlayedSites, type PlayedSites } from '#tests/platform/http-client/played-sites.ts';
 

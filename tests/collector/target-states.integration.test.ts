@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countTargets } from '#application/collecting/target-states.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import { createCollectorTables } from '#services/collector/collector.ts';
+import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 const NOW = new Date('2026-05-10T12:00:00Z');

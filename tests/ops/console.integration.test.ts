@@ -11,7 +11,7 @@ import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
 import { createCollectorTables as createIntakeTables } from '#application/collectors/collector-keys.ts';
-import { createCollectorTables } from '#services/collector/collector.ts';
+import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';

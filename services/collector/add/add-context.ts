@@ -20,7 +20,8 @@ import {
 } from '../ads-archive/account-store.ts';
 import { createArchiveClient } from '../ads-archive/archive-client.ts';
 import { createPacedAccount, type PacedAccount } from '../ads-archive/paced-account.ts';
-import { createCollectorTables, readersOf } from '../collector.ts';
+import { readersOf } from '../collector.ts';
+import { createCollectorTables } from '../collector-tables.ts';
 import { createHostStore } from '../schedule/host-store.ts';
 import type { TargetRunner } from '../schedule/run-targets.ts';
 import { CollectorSettings } from '../settings.ts';

@@ -1,23 +1,26 @@
 import { Command } from 'commander';
-import { registerAddCommands } from './add.ts';
-import { registerChangeCommands } from './change.ts';
-import { registerPlanCommand } from './plan.ts';
-import { registerStatusCommand } from './status.ts';
-import { registerTokenCommands } from './token.ts';
+import type { CommandGroups, RegisterCommands } from '#platform/command-line/command-groups.ts';
+
+const loadAddCommands = async () => (await import('./add.ts')).registerAddCommands;
+const loadChangeCommands = async () => (await import('./change.ts')).registerChangeCommands;
+
+/** Commands of the collector. */
+export const COMMANDS: CommandGroups = {
+  add: loadAddCommands,
+  link: loadAddCommands,
+  status: async () => (await import('./status.ts')).registerStatusCommand,
+  plan: async () => (await import('./plan.ts')).registerPlanCommand,
+  pause: loadChangeCommands,
+  resume: loadChangeCommands,
+  retry: loadChangeCommands,
+  token: async () => (await import('./token.ts')).registerTokenCommands,
+};
 
 /** Creates the command line of the collector, `npm run collect -- …`. */
-export const createProgram = (): Command => {
+export const createProgram = (commands: readonly RegisterCommands[]): Command => {
   const program = new Command('collect')
     .description('show and steer what the collector reads')
     .option('--json', 'print JSON');
-  for (const register of [
-    registerAddCommands,
-    registerStatusCommand,
-    registerPlanCommand,
-    registerChangeCommands,
-    registerTokenCommands,
-  ]) {
-    register(program);
-  }
+  for (const register of commands) register(program);
   return program;
 };

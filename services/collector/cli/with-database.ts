@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import { createCollectorTables } from '../collector.ts';
+import { createCollectorTables } from '../collector-tables.ts';
 
 const POOL_CLIENTS = 2;
 const Settings = z.object({ DATABASE_URL: serverSettings.DATABASE_URL });

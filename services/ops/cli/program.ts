@@ -1,41 +1,31 @@
 import { Command } from 'commander';
-import { registerAlertsCommands } from './commands/alerts.ts';
-import { registerAuditCommands } from './commands/audit.ts';
-import { registerCollectorCommands } from './commands/collectors/collector.ts';
-import { registerDeliveryCommands } from './commands/deliveries.ts';
-import { registerKeyCommands } from './commands/key.ts';
-import { registerMcpCommands } from './commands/mcp.ts';
-import { registerLogCommands } from './commands/log/log.ts';
-import { registerMemberCommands } from './commands/member.ts';
-import { registerNatsCommands } from './commands/servers/nats.ts';
-import { registerPlanCommands } from './commands/plan.ts';
-import { registerProjectionCommands } from './commands/projections.ts';
-import { registerRankingCommands } from './commands/rankings.ts';
-import { registerSecurityCommands } from './commands/security.ts';
-import { registerVerifyFiguresCommand } from './commands/verify-figures.ts';
-import { registerWorkspaceCommands } from './commands/workspace.ts';
+import type { CommandGroups, RegisterCommands } from '#platform/command-line/command-groups.ts';
+
+const loadSecurityCommands = async () => (await import('./commands/security.ts')).registerSecurityCommands;
+
+/** Commands of operators. */
+export const COMMANDS: CommandGroups = {
+  workspace: async () => (await import('./commands/workspace.ts')).registerWorkspaceCommands,
+  member: async () => (await import('./commands/member.ts')).registerMemberCommands,
+  key: async () => (await import('./commands/key.ts')).registerKeyCommands,
+  mcp: async () => (await import('./commands/mcp.ts')).registerMcpCommands,
+  collector: async () => (await import('./commands/collectors/collector.ts')).registerCollectorCommands,
+  plan: async () => (await import('./commands/plan.ts')).registerPlanCommands,
+  rankings: async () => (await import('./commands/rankings.ts')).registerRankingCommands,
+  audit: async () => (await import('./commands/audit.ts')).registerAuditCommands,
+  deliveries: async () => (await import('./commands/deliveries.ts')).registerDeliveryCommands,
+  alerts: async () => (await import('./commands/alerts.ts')).registerAlertsCommands,
+  projections: async () => (await import('./commands/projections.ts')).registerProjectionCommands,
+  log: async () => (await import('./commands/log/log.ts')).registerLogCommands,
+  nats: async () => (await import('./commands/servers/nats.ts')).registerNatsCommands,
+  database: loadSecurityCommands,
+  vault: loadSecurityCommands,
+  verify: async () => (await import('./commands/verify-figures.ts')).registerVerifyFiguresCommand,
+};
 
 /** Creates the operator command line, `npm run ops -- …`. It finds the settings of a running `npm start` by itself. */
-export const createProgram = (): Command => {
+export const createProgram = (commands: readonly RegisterCommands[]): Command => {
   const program = new Command('ops').description('operate this service').option('--json', 'print JSON');
-  for (const register of [
-    registerWorkspaceCommands,
-    registerMemberCommands,
-    registerKeyCommands,
-    registerMcpCommands,
-    registerCollectorCommands,
-    registerPlanCommands,
-    registerRankingCommands,
-    registerAuditCommands,
-    registerDeliveryCommands,
-    registerAlertsCommands,
-    registerProjectionCommands,
-    registerLogCommands,
-    registerNatsCommands,
-    registerSecurityCommands,
-    registerVerifyFiguresCommand,
-  ]) {
-    register(program);
-  }
+  for (const register of commands) register(program);
   return program;
 };

@@ -5,12 +5,11 @@ import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { BotKey } from './bot-key.ts';
 import { BlockedTarget } from '../egress/ssrf-guard.ts';
 import type { HostMemory, HostRest } from './host-memory.ts';
+import { PACE_MS } from './pace.ts';
 import { readRobots } from './read-robots.ts';
 import { type Answer, BODY_MAX_BYTES, requestOnce, requireTarget, type Route } from './request-once.ts';
 import { nextLocation, REDIRECTS_MAX } from './redirects.ts';
 
-/** Milliseconds between the starts of two requests to a host. */
-export const PACE_MS = 5_000;
 /** Upper limit in milliseconds of a `Crawl-delay`. */
 export const CRAWL_DELAY_MAX_MS = 60_000;
 /** Milliseconds of rest after a 429 without a usable `Retry-After`, and at least. */

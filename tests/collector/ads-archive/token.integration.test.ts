@@ -14,7 +14,7 @@ import {
   saveAccountState,
   storeToken,
 } from '#services/collector/ads-archive/account-store.ts';
-import { createCollectorTables } from '#services/collector/collector.ts';
+import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { openPlayedSites, type PlayedSites } from '#tests/platform/http-client/played-sites.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
