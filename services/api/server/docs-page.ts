@@ -1,4 +1,3 @@
-import scalar from '@scalar/fastify-api-reference';
 import { fastify, type FastifyInstance } from 'fastify';
 import { hash } from 'node:crypto';
 import { requestIdOf } from '#platform/http/request-id.ts';
@@ -39,6 +38,7 @@ let rendered: Promise<Page> | null = null;
 /** Returns page and script, rendered once in the life of the process. They hold no address of the service. */
 const renderPage = (): Promise<Page> =>
   (rendered ??= (async () => {
+    const { default: scalar } = await import('@scalar/fastify-api-reference');
     const maker = fastify();
     await maker.register(scalar, { routePrefix: '/docs', logLevel: 'silent', configuration: CONFIGURATION });
     const [page, script] = [await maker.inject(PAGE_PATH), await maker.inject(SCRIPT_PATH)];
@@ -69,12 +69,23 @@ const contentSecurityPolicy = (html: string, baseUrl: string): string => {
   ].join('; ');
 };
 
+const openPage = async (baseUrl: string) => {
+  const { html, script } = await renderPage();
+  return {
+    policy: contentSecurityPolicy(html, baseUrl),
+    page: memoryFile('text/html; charset=utf-8', html),
+    script: memoryFile('text/javascript; charset=utf-8', script),
+  };
+};
+
 /**
  * Serves the OpenAPI document and a documentation page from memory. The script of the page is served locally, not from a
- * CDN.
+ * CDN. Both are made by their first request: the script has four megabytes, and to load and compress it would take a third
+ * of the start of each process.
  */
 export const registerDocumentation = (app: FastifyInstance, baseUrl: string): void => {
-  const document = memoryFile(JSON_CONTENT, JSON.stringify(openApiDocument(baseUrl)));
+  let document: MemoryFile | null = null;
+  let opened: ReturnType<typeof openPage> | null = null;
   const serve = (path: string, open: () => MemoryFile | Promise<MemoryFile>): void => {
     app.get(path, async (request, reply) => {
       void reply
@@ -84,17 +95,13 @@ export const registerDocumentation = (app: FastifyInstance, baseUrl: string): vo
       return sendMemoryFile(request, reply, await open());
     });
   };
-  serve(DOCUMENT_PATH, () => document);
-
-  const opened = renderPage().then(({ html, script }) => ({
-    policy: contentSecurityPolicy(html, baseUrl),
-    page: memoryFile('text/html; charset=utf-8', html),
-    script: memoryFile('text/javascript; charset=utf-8', script),
-  }));
-  app.addHook('onReady', async () => void (await opened));
+  serve(
+    DOCUMENT_PATH,
+    () => (document ??= memoryFile(JSON_CONTENT, JSON.stringify(openApiDocument(baseUrl)))),
+  );
   app.get('/docs', (_request, reply) => reply.redirect(PAGE_PATH, 301));
   app.get(PAGE_PATH, async (request, reply) => {
-    const { page, policy } = await opened;
+    const { page, policy } = await (opened ??= openPage(baseUrl));
     void reply
       .header('cache-control', CACHE_CONTROL)
       .header('content-security-policy', policy)
@@ -102,5 +109,5 @@ export const registerDocumentation = (app: FastifyInstance, baseUrl: string): vo
       .header('referrer-policy', 'no-referrer');
     return sendMemoryFile(request, reply, page);
   });
-  serve(SCRIPT_PATH, async () => (await opened).script);
+  serve(SCRIPT_PATH, async () => (await (opened ??= openPage(baseUrl))).script);
 };
