@@ -1,4 +1,6 @@
-import sharp, { type Sharp, type SharpOptions } from 'sharp';
+import { createRequire } from 'node:module';
+import type sharp from 'sharp';
+import type { Sharp, SharpOptions } from 'sharp';
 import { HEAD_BYTES, IMAGE_MAX_BYTES, mediaTypeOf } from './media-type.ts';
 
 /** Maximum width times height of an image that is decoded. 50 megapixels need up to 400 MB as 16-bit RGBA. */
@@ -12,12 +14,21 @@ const THREADS_PER_IMAGE = 1;
 
 /** Loaders of libvips for the types of `mediaTypeOf`. All others stay off: SVG, PDF, TIFF, HEIF and more. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif'];
-sharp.block({ operation: ['VipsForeignLoad'] });
-sharp.unblock({
-  operation: LOADERS.map((loader) => `VipsForeignLoad${loader}`),
-});
-sharp.cache(false);
-sharp.concurrency(THREADS_PER_IMAGE);
+
+let decoder: typeof sharp | null = null;
+/** Loads the decoder when the first image needs it, with all other loaders off before it decodes anything. */
+const openDecoder = (): typeof sharp => {
+  if (decoder !== null) return decoder;
+  const opened = createRequire(import.meta.url)('sharp') as typeof sharp;
+  opened.block({ operation: ['VipsForeignLoad'] });
+  opened.unblock({
+    operation: LOADERS.map((loader) => `VipsForeignLoad${loader}`),
+  });
+  opened.cache(false);
+  opened.concurrency(THREADS_PER_IMAGE);
+  decoder = opened;
+  return opened;
+};
 
 /**
  * Why a file has no thumbnail and no hash. The same bytes have the same fault each time, except for `too_slow`, which
@@ -50,7 +61,7 @@ export const sizeOfImage = async (file: Buffer): Promise<ImageSize | ImageFault>
   const fault = faultOfHead(file, file.length);
   if (fault !== null) return fault;
   try {
-    const { autoOrient } = await sharp(file, {
+    const { autoOrient } = await openDecoder()(file, {
       ...DECODER_OPTIONS,
       limitInputPixels: false,
     }).metadata();
@@ -63,7 +74,7 @@ export const sizeOfImage = async (file: Buffer): Promise<ImageSize | ImageFault>
 
 /** Opens an image whose size was checked. Its first frame is decoded, turned as the file asks for. */
 export const openImage = (file: Buffer): Sharp =>
-  sharp(file, DECODER_OPTIONS).timeout({ seconds: DECODE_SECONDS }).autoOrient();
+  openDecoder()(file, DECODER_OPTIONS).timeout({ seconds: DECODE_SECONDS }).autoOrient();
 
 /** Returns the fault that an error of the decoder stands for. */
 export const faultOfError = (error: unknown): ImageFault =>

@@ -1,5 +1,5 @@
-import { fetch as undiciFetch } from 'undici';
 import type { Egress } from '#platform/egress/http-client.ts';
+import { loadUndici } from '#platform/egress/undici.ts';
 import { prepareMetadata } from '#application/sign-in/clients.ts';
 
 /** Maximum size of a client's document in bytes. */
@@ -40,7 +40,7 @@ export const createFetchForClient =
     const target = egress.targetOf(url);
     if ('fault' in target) throw new Error(target.fault);
     const { headers, signal } = options;
-    const response = await undiciFetch(url, {
+    const response = await loadUndici().fetch(url, {
       headers: Object.fromEntries(new Headers(headers)),
       redirect: 'manual',
       dispatcher: egress.dispatcher,

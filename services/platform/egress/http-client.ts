@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import { z } from 'zod';
 import { ownAddressCheck } from './own-addresses.ts';
 import { checkTargetUrl, type TargetRules } from './check-target-url.ts';
 import { type ConnectTiming, guardedConnector, type Resolve, resolveByNameServer } from './ssrf-guard.ts';
+import { loadUndici } from './undici.ts';
 
 /**
  * Maximum connections per origin. Many endpoints share one origin, and a receiver that stalls holds its connections. So
@@ -50,6 +51,7 @@ export const egressSettings = {
 /** HTTP client for URLs that users submit, behind the SSRF guard. No other code calls such URLs. */
 export type Egress = AsyncDisposable & {
   readonly rules: TargetRules;
+  /** The client. It is opened by its first use. */
   readonly dispatcher: Agent;
   targetOf(url: string): Target;
   /**
@@ -69,28 +71,28 @@ export type EgressOptions = TargetRules & {
 
 export const openEgress = ({ allowLoopback, resolve, ca, ownAddresses }: EgressOptions): Egress => {
   const rules = { allowLoopback };
-  const connect = guardedConnector(
-    rules,
-    resolve ?? resolveByNameServer(),
-    ca === undefined ? {} : { ca },
-    ownAddressCheck(ownAddresses),
-  );
+  const isOwnAddress = ownAddressCheck(ownAddresses);
   const fresh: { readonly origin: string; readonly timing: ConnectTiming; readonly atMs: number }[] = [];
-  const dispatcher = new Agent({
-    connections: CONNECTIONS_PER_HOST,
-    pipelining: 1,
-    keepAliveTimeout: KEEP_IDLE_MS,
-    keepAliveMaxTimeout: KEEP_IDLE_MAX_MS,
-    headersTimeout: ANSWER_TIMEOUT_MS,
-    bodyTimeout: ANSWER_TIMEOUT_MS,
-    connect: (options, done) =>
-      connect(options, (error, socket, timing) => {
-        if (error || !socket) return done(error ?? new Error('No connection.'), null);
-        const origin = `${options.protocol}//${options.host}`;
-        if (timing && fresh.length < FRESH_MAX) fresh.push({ origin, timing, atMs: performance.now() });
-        done(null, socket);
-      }),
-  });
+  const openAgent = (): Agent => {
+    const tls = ca === undefined ? {} : { ca };
+    const connect = guardedConnector(rules, resolve ?? resolveByNameServer(), tls, isOwnAddress);
+    return new (loadUndici().Agent)({
+      connections: CONNECTIONS_PER_HOST,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_IDLE_MS,
+      keepAliveMaxTimeout: KEEP_IDLE_MAX_MS,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+      connect: (options, done) =>
+        connect(options, (error, socket, timing) => {
+          if (error || !socket) return done(error ?? new Error('No connection.'), null);
+          const origin = `${options.protocol}//${options.host}`;
+          if (timing && fresh.length < FRESH_MAX) fresh.push({ origin, timing, atMs: performance.now() });
+          done(null, socket);
+        }),
+    });
+  };
+  let agent: Agent | null = null;
   const targets = new LRUCache<string, Target>({ max: TARGETS_MAX });
   const parseTarget = (url: string): Target => {
     const fault = checkTargetUrl(url, rules);
@@ -100,7 +102,9 @@ export const openEgress = ({ allowLoopback, resolve, ca, ownAddresses }: EgressO
   };
   return {
     rules,
-    dispatcher,
+    get dispatcher() {
+      return (agent ??= openAgent());
+    },
     targetOf: (url) => {
       const cached = targets.get(url);
       if (cached) return cached;
@@ -114,6 +118,8 @@ export const openEgress = ({ allowLoopback, resolve, ca, ownAddresses }: EgressO
       const index = fresh.findIndex((one) => one.origin === origin);
       return fresh.splice(index, index < 0 ? 0 : 1)[0]?.timing ?? null;
     },
-    [Symbol.asyncDispose]: () => dispatcher.destroy(),
+    [Symbol.asyncDispose]: async () => {
+      await agent?.destroy();
+    },
   };
 };

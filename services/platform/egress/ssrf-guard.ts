@@ -1,9 +1,10 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { ownAddressCheck } from './own-addresses.ts';
 import { isGloballyReachable, isLoopback } from './public-address.ts';
 import type { TargetRules } from './check-target-url.ts';
+import { loadUndici } from './undici.ts';
 
 /** Milliseconds for DNS, TCP and TLS together. */
 export const CONNECT_TIMEOUT_MS = 5_000;
@@ -96,7 +97,12 @@ export const guardedConnector = (
     else answer(null, addresses[0]?.address ?? '', addresses[0]?.family);
   };
   const lookup: LookupFunction = (...input) => void answerLookup(...input);
-  const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup, allowH2: false, ...tls });
+  const connector = loadUndici().buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    lookup,
+    allowH2: false,
+    ...tls,
+  });
 
   return (options: buildConnector.Options, done: Connected): void => {
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
