@@ -69,6 +69,8 @@ const collect = (...args: readonly string[]): Promise<Ended> =>
       COLLECT_CONTACT: CONTACT,
       COLLECT_SOURCES: 'storefront,site',
       COLLECT_VIA: stack.played.origin,
+      // The search for pages is two calls. Its default pace has 24 seconds between them.
+      ADS_ARCHIVE_CALLS_PER_HOUR: '10000',
       EGRESS_ALLOW_LOOPBACK: 'true',
     };
     const child = execFile(
