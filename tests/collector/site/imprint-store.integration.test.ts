@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OperatorRecord } from '#contracts/observations/operator-record.ts';
 import { operator, type OperatorState, recordOperator } from '#domain/corpus/operator.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import { createCollectorTables } from '#services/collector/collector.ts';
+import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { createImprintStore } from '#services/collector/site/imprint-store.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
