@@ -105,7 +105,7 @@ const start = async (
       new Date(firstDayMs).toISOString(),
       signal,
     );
-  const workspace = await openWorkspace(apiUrl, folders, environment, track, progress);
+  const workspace = await openWorkspace(apiUrl, folders, environment, track, progress, signal);
   await services.startAfterDemo();
   signal.throwIfAborted();
   const stack: LocalStack = {
@@ -201,9 +201,10 @@ const openWorkspace = async (
   environment: Readonly<Record<string, string>>,
   track: (created: DemoWorkspace) => Promise<void>,
   progress: Progress,
+  signal: AbortSignal,
 ): Promise<DemoWorkspace> => {
   const existing = await readJsonFile(folders.localFile, LocalStack);
-  if (existing !== null && (await isKeyValid(apiUrl, existing))) {
+  if (existing !== null && (await isKeyValid(apiUrl, existing, signal))) {
     progress.step('demo workspace: already exists');
     return existing;
   }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { readJsonFile, writeJsonFile } from '../os/json-file.ts';
-import { acceptsConnections, answersOk, waitUntilReady } from '../stack/wait-until-ready.ts';
+import { acceptsConnections, waitUntilReady } from '../stack/wait-until-ready.ts';
 import { PROJECT } from '../stack/settings.ts';
 import { type IntakeAccess, isIntakeKeyValid } from './living/send-part.ts';
 
@@ -13,6 +13,8 @@ const run = promisify(execFile);
 /** A busy machine has taken more than half a minute to start a process. */
 const COMMAND_LIMIT_MS = 120_000;
 const REQUEST_LIMIT_MS = 10_000;
+/** After a start, a busy machine may answer the first requests late or with 503. */
+const ANSWER_LIMIT_MS = 60_000;
 /** The intake starts with the API; on a busy machine it is later. */
 const INTAKE_READY_MS = 60_000;
 /** A plan with enough slots for the demo's brands and for tracking more by hand. */
@@ -30,9 +32,26 @@ export type DemoWorkspace = {
   readonly member_id?: string | undefined;
 };
 
-/** Returns whether the API key of an earlier start is still valid. */
-export const isKeyValid = (apiUrl: string, { api_key }: DemoWorkspace): Promise<boolean> =>
-  answersOk(`${apiUrl}/v1/me`, { authorization: `Bearer ${api_key}` });
+/**
+ * Returns whether the API key of an earlier start is still valid. Asks again until the API accepts or refuses it: a key
+ * that a busy API could not check is not invalid, and another workspace would hide the data of this one.
+ */
+export const isKeyValid = async (
+  apiUrl: string,
+  { api_key }: Pick<DemoWorkspace, 'api_key'>,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const headers = { authorization: `Bearer ${api_key}` };
+  let status = 0;
+  await waitUntilReady('The check of the API key', ANSWER_LIMIT_MS, null, signal, async () => {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMIT_MS)]);
+    const response = await fetch(`${apiUrl}/v1/me`, { headers, signal: limited }).catch(() => null);
+    await response?.body?.cancel();
+    status = response?.status ?? 0;
+    return status === 200 || status === 401;
+  });
+  return status === 200;
+};
 
 type Environment = Readonly<Record<string, string>>;
 
