@@ -163,6 +163,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/application/reads/standby.integration.test.ts'],
     settings: (_seed, factor) => ({ REPLICA_PAIRS: 10_000 * factor, REPLICA_REVOCATIONS: 1_000 * factor }),
   },
+  'two-apis': {
+    about: '200 clients, each reads its own write in both of two APIs; without a seed',
+    files: ['tests/e2e/two-apis.integration.test.ts'],
+    settings: (_seed, factor) => ({ TWO_APIS_CLIENTS: 200 * factor }),
+  },
   'frozen-store': {
     about: 'the event store frozen under 64 writers, and 50 outages of a cluster; without a seed',
     files: ['tests/platform/event-store/frozen-store.integration.test.ts'],
