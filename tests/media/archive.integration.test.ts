@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
 import { IMAGE_MAX_BYTES } from '#application/media/media-type.ts';
@@ -22,10 +22,11 @@ import {
 const shaOf = (file: Buffer): string => hash('sha256', file, 'hex');
 
 let stack: MediaStack;
-beforeEach(async () => {
+beforeAll(async () => {
   stack = await openMediaStack();
 });
-afterEach(() => stack[Symbol.asyncDispose]());
+afterEach(() => stack.reset());
+afterAll(() => stack[Symbol.asyncDispose]());
 
 const readObject = async (key: string): Promise<Buffer | null> => {
   const object = await stack.objectStore.open(key);

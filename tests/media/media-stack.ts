@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
+import { ensureStreams } from '#platform/nats/streams.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
@@ -23,7 +24,7 @@ import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
 
 export const NOW = new Date('2026-05-01T08:00:00Z');
 const WAIT_MS = 120_000;
-const LOOK_MS = 100;
+const LOOK_MS = 25;
 
 /** Returns the address of a file on the played server, with its end in hex seconds. */
 export const addressOf = (name: string, hours = 48, signature = 'a'): string => {
@@ -73,6 +74,8 @@ export type MediaStack = AsyncDisposable & {
   readonly answers: Map<string, Played>;
   /** Paths that were requested, in order. */
   readonly requested: string[];
+  /** Empties everything, for the next test. Takes a tenth of the time of another stack. */
+  reset(): Promise<void>;
   /** Milliseconds since 1970 at the start of the stack. Tests move it on. */
   nowMs: number;
   options(more?: Partial<ArchiveOptions>): ArchiveOptions;
@@ -136,13 +139,25 @@ export const openMediaStack = async (): Promise<MediaStack> => {
   await createArchiveTables(database);
   await openSpoolFolder(Date.now());
 
-  const startedMs = performance.now();
+  let startedMs = performance.now();
   const stack: MediaStack = {
     database,
     nats,
     objectStore,
     answers,
     requested,
+    reset: async () => {
+      answers.clear();
+      requested.length = 0;
+      await database.query('drop schema media cascade');
+      await createArchiveTables(database);
+      // A stream remembers the ids of its messages for minutes, also when it is purged.
+      await nats.manager.streams.delete(OBSERVATIONS_STREAM);
+      await ensureStreams(nats);
+      for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
+      startedMs = performance.now();
+      stack.nowMs = NOW.getTime();
+    },
     nowMs: NOW.getTime(),
     options: (more = {}) => ({
       database,
@@ -158,7 +173,7 @@ export const openMediaStack = async (): Promise<MediaStack> => {
       clock: { now: () => new Date(stack.nowMs + performance.now() - startedMs) },
       log: silentLog(),
       signal: new AbortController().signal,
-      pollMs: 150,
+      pollMs: 40,
       ...more,
     }),
     start: (more = {}) => {
