@@ -1,13 +1,14 @@
 import { mkdir, mkdtemp, rm, chmod } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { Observation } from '#contracts/observations/index.ts';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { publishObservations } from '#deploy/local/demo/publish-observations.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
+import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -19,22 +20,27 @@ import { openIntakeStack } from '../ingest/fixtures/intake-stack.ts';
 import { killOn } from '../stack/killable-servers.ts';
 import { startProcess, type ServiceProcess } from '../stack/processes.ts';
 import { checksums, untilPassed } from '../stack/read-models.ts';
+import { STACK_FOLDER_PREFIX, stackRoot } from '../stack/stale-databases.ts';
 import { choices } from './seeded-faults.ts';
 
 /**
  * Kills processes, servers and everything at once with SIGKILL while observations are ingested. The read models
- * must equal those of an undisturbed run, for which intake and projections run in the test process. KILL_TEST_ADS=200000 and KILL_TEST_ROUNDS=10 run the full exercise.
+ * must equal those of an undisturbed run, for which intake and projections run in the test process.
+ * KILL_TEST_ADS=200000 and KILL_TEST_ROUNDS=10 run the full exercise.
  */
 const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
   z.object({
-    KILL_TEST_ADS: z.coerce.number().int().default(2_000),
+    KILL_TEST_ADS: z.coerce.number().int().default(600),
     KILL_TEST_ROUNDS: z.coerce.number().int().default(5),
     KILL_TEST_SEED: z.coerce.number().int().default(7),
   }),
 );
-const BRANDS = Math.max(10, Math.round(KILL_TEST_ADS / 200));
+const BRANDS = Math.max(6, Math.round(KILL_TEST_ADS / 200));
 const LIMIT_MS = 240_000 + KILL_TEST_ADS * 20;
-const RUNNING_MS = 600 + KILL_TEST_ADS / 40;
+/** Columns with positions of the log. An append of a killed event store leaves a gap between them. */
+const POSITIONS = ['position', 'full_at'];
+/** Longest time between the publication of a part of the load and a kill. Ingest takes longer for a part. */
+const RUNNING_MS = 200 + KILL_TEST_ADS / 40;
 
 const corpus = () =>
   demoObservations({
@@ -45,9 +51,36 @@ const corpus = () =>
     until: '2026-10-01',
   });
 
+/** Yields the first observations of the corpus. */
+const firstOf = function* (count: number): Generator<Observation> {
+  let yielded = 0;
+  for (const observation of corpus()) {
+    if (yielded === count) return;
+    yielded += 1;
+    yield observation;
+  }
+};
+
+/**
+ * Returns the numbers of observations after which the parts of the load end: one part for each kill, and one after them.
+ * An ad of a scan weighs a quarter of an observation, which is about the share of time that ingest needs for it.
+ */
+const partEnds = (): readonly number[] => {
+  const weights: number[] = [];
+  let weight = 0;
+  for (const observation of corpus()) {
+    weight += 1 + (observation.type === 'ad_library.scan' ? observation.ads.length / 4 : 0);
+    weights.push(weight);
+  }
+  const ends = Array.from({ length: KILL_TEST_ROUNDS }, (_, round) =>
+    weights.findIndex((upTo) => upTo >= (weight * (round + 1)) / (KILL_TEST_ROUNDS + 1)),
+  );
+  return [...ends, weights.length];
+};
+
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'kill-everything-'));
+  folder = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   await chmod(folder, 0o755);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -57,7 +90,7 @@ const readModels = async (database: Database, head: bigint): Promise<Readonly<Re
   await untilPassed(database, head, LIMIT_MS);
   const parked = await database.query('select * from projector.parked');
   expect(parked.rows).toEqual([]);
-  return await checksums(database, projections, ['position']);
+  return await checksums(database, projections, POSITIONS);
 };
 
 /** Returns the checksums of the read models when nothing fails. */
@@ -165,33 +198,43 @@ const openStack = async (name: string) => {
   };
 };
 
-/** Feeds the stack while `disturb` runs, and returns the checksums of the read models at the end. */
+type Stack = Awaited<ReturnType<typeof openStack>>;
+
+/** Feeds the stack. Each call publishes the observations up to a number and waits until they are recorded. */
+const createFeed = (stack: Stack, nats: Awaited<ReturnType<typeof openNats>>, signal: AbortSignal) => {
+  let from = 0;
+  return async (end: number, onPublished: () => void): Promise<void> => {
+    const deadline = Date.now() + LIMIT_MS;
+    for (;;) {
+      try {
+        stack.assertAllRun();
+        await publishObservations(nats, firstOf(end), from, signal, ({ published, taken }) => {
+          from = taken;
+          if (published === end) onPublished();
+        });
+        from = end;
+        return;
+      } catch (error) {
+        // The queue was down for a while. An observation published twice is recorded once.
+        if (signal.aborted || Date.now() > deadline) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    }
+  };
+};
+
+/**
+ * Feeds the stack in parts. In each but the last, `kill` is called a random time after its publication. Returns the
+ * checksums of the read models at the end, and how many kills came before their part was recorded.
+ */
 const runDisturbed = async (
-  disturb: (stack: Awaited<ReturnType<typeof openStack>>, done: () => boolean) => Promise<void>,
+  below: (limit: number) => number,
+  kill: (stack: Stack, round: number) => Promise<void>,
 ) => {
   const stack = await openStack('disturbed');
   try {
     const nats = await openNats(stack.natsUrl(), 'test feed');
-    let fed = false;
-    const deadline = Date.now() + LIMIT_MS;
     const abandon = new AbortController();
-    const feeding = (async () => {
-      for (let from = 0; ; ) {
-        try {
-          stack.assertAllRun();
-          await publishObservations(nats, corpus(), from, abandon.signal, ({ taken }) => {
-            from = taken;
-          });
-          return;
-        } catch (error) {
-          // The queue was down for a while. An observation published twice is recorded once.
-          if (abandon.signal.aborted || Date.now() > deadline) throw error;
-          await new Promise((resolve) => setTimeout(resolve, 200));
-        }
-      }
-    })().finally(() => {
-      fed = true;
-    });
     const watch = setInterval(() => {
       try {
         stack.assertAllRun();
@@ -199,9 +242,24 @@ const runDisturbed = async (
         abandon.abort(error);
       }
     }, 1_000);
+    let underLoad = 0;
     try {
-      await disturb(stack, () => fed);
-      await feeding;
+      const feed = createFeed(stack, nats, abandon.signal);
+      for (const [round, end] of partEnds().entries()) {
+        const published = Promise.withResolvers<void>();
+        let isOver = false;
+        const fed = feed(end, published.resolve).finally(() => {
+          isOver = true;
+        });
+        fed.catch(() => undefined);
+        if (round < KILL_TEST_ROUNDS) {
+          await Promise.race([published.promise, fed]);
+          await pause(below(RUNNING_MS));
+          if (!isOver) underLoad += 1;
+          await kill(stack, round);
+        }
+        await fed;
+      }
     } finally {
       clearInterval(watch);
     }
@@ -209,7 +267,7 @@ const runDisturbed = async (
     const eventStore = openEventStore(stack.eventStoreUrl);
     const database = openPool(stack.databaseUrl(), 2);
     try {
-      return await readModels(database, await eventStore.head());
+      return { underLoad, sums: await readModels(database, await eventStore.head()) };
     } finally {
       await database.end();
       await eventStore[Symbol.asyncDispose]();
@@ -225,18 +283,18 @@ it(
     const undisturbed = await runUndisturbed();
     const below = choices(KILL_TEST_SEED);
     const killed: string[] = [];
-    const disturbed = await runDisturbed(async (stack, done) => {
-      for (let round = 0; round < KILL_TEST_ROUNDS && !done(); round += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 300 + below(RUNNING_MS)));
-        const which = below(stack.processes.length + 1);
-        const name = stack.processes[which];
-        killed.push(name ?? 'everything');
-        if (name === undefined) await stack.killAll();
-        else await stack.restart(name);
-      }
+    const { underLoad, sums } = await runDisturbed(below, async (stack, round) => {
+      // Each kind of kill once, then random ones.
+      const kinds = [...stack.processes, 'everything'];
+      const name = kinds[round] ?? kinds[below(kinds.length)] ?? 'everything';
+      killed.push(name);
+      if (name === 'everything') await stack.killAll();
+      else await stack.restart(name);
     });
-    expect(killed.length, 'kills while the load went on').toBeGreaterThan(KILL_TEST_ROUNDS / 2);
-    expect(disturbed, `after killing ${killed.join()}`).toEqual(undisturbed);
+    expect(underLoad, 'kills before their part of the load was recorded').toBeGreaterThan(
+      KILL_TEST_ROUNDS / 2,
+    );
+    expect(sums, `after killing ${killed.join()}`).toEqual(undisturbed);
     expect(Object.values(undisturbed).filter((sum) => !sum.startsWith('0:')).length).toBeGreaterThan(10);
   },
   LIMIT_MS * 2,
