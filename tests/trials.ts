@@ -31,6 +31,16 @@ const CONFORMANCE = [
   'tests/conformance/real-event-store.integration.test.ts',
 ];
 
+/** Property tests of read models. `npm test` draws few histories, because each takes seconds. */
+const PROJECTION_LAWS = [
+  'tests/projections/corrections-laws.integration.test.ts',
+  'tests/projections/library-laws.integration.test.ts',
+  'tests/projections/page-counts.integration.test.ts',
+  'tests/projections/page-listings.integration.test.ts',
+  'tests/projections/signals-laws.integration.test.ts',
+  'tests/projections/social-pages-laws.integration.test.ts',
+];
+
 const propertyTests = async (): Promise<string[]> => {
   const files: string[] = [];
   for await (const file of glob('tests/**/*.test.ts')) {
@@ -50,6 +60,12 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: CONFORMANCE,
     settings: (PROPERTY_SEED, factor) => ({ PROPERTY_SEED, PROPERTY_RUNS: 10 * factor }),
   },
+  'projection-laws': {
+    about:
+      'five times as many random histories, in any batches and any order of their streams, in read models',
+    files: PROJECTION_LAWS,
+    settings: (PROPERTY_SEED, factor) => ({ PROPERTY_SEED, PROPERTY_RUNS: 5 * factor }),
+  },
   order: {
     about: 'scans of 20,000 worlds in a random order of arrival',
     files: ['tests/domain/corpus/ad-library/order-of-arrival.test.ts'],
@@ -59,6 +75,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     about: '20,000 worlds compared with the reference model',
     files: ['tests/reference/reference.integration.test.ts'],
     settings: (REFERENCE_SEED, factor) => ({ REFERENCE_SEED, REFERENCE_WORLDS: 20_000 * factor }),
+  },
+  invariants: {
+    about: 'figures of 2,000 worlds agree in all replies, and rebuilds yield the same tables',
+    files: ['tests/reference/invariants.integration.test.ts'],
+    settings: (INVARIANT_SEED, factor) => ({ INVARIANT_SEED, INVARIANT_WORLDS: 2_000 * factor }),
   },
   replies: {
     about: 'replies about 200 worlds in the order of observation and of arrival',

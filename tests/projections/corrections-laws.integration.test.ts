@@ -31,7 +31,7 @@ const LINKS = ['https://a.example/one', 'https://b.example/two', 'https://c.exam
 const ADS = 5;
 const STEPS = 45;
 const FILES = ['a', 'b', 'c'] as const;
-const STORIES = 3;
+const STORIES = 2;
 
 const of = <T>(values: readonly T[], index: number): T => values[index % values.length] as T;
 
@@ -193,19 +193,19 @@ describe('ads that late scans correct and that change brands', () => {
       for (const { draws, picks, size } of stories) {
         const story = storyOf(draws);
         const events = recorded(story.events);
+        const without = ['full_at', ...exceptions];
         const whole = await build(projection, events, Number.POSITIVE_INFINITY);
+        const got = await checksums(database, [projection], without);
         expect(await build(projection, events, 1), 'event by event').toEqual(whole);
         expect(await build(projection, interleave(events, picks), size), `in batches of ${size}`).toEqual(
           whole,
         );
         expect(await build(projection, interleave(events, [6]), 1), 'stream by stream').toEqual(whole);
         expect(await build(projection, interleave(events, [0]), size), 'stream by stream').toEqual(whole);
-        const without = ['full_at', ...exceptions];
         const names = tables.map((table) => `${projection.name.replaceAll('-', '_')}.${table}`);
         const chosen = (sums: Readonly<Record<string, string>>) =>
           Object.fromEntries(names.map((name) => [name, sums[name]]));
         const end = await build(projection, recorded(endOf(story)), Number.POSITIVE_INFINITY, without);
-        const got = await build(projection, events, Number.POSITIVE_INFINITY, without);
         expect(chosen(got)).toEqual(chosen(end));
       }
     },
