@@ -8,6 +8,8 @@ const UNIT_TIMEOUT_MS = 60_000;
 /** Each wait in an integration test has its own limit. This timeout covers a wait without one, also on a busy machine. */
 const INTEGRATION_TIMEOUT_MS = 240_000;
 const HOOK_TIMEOUT_MS = 300_000;
+/** Limit of an `expect.poll` without its own. Vitest gives one second, in which a busy machine may not answer once. */
+const POLL_TIMEOUT_MS = 60_000;
 
 /** Tests that need a server: Postgres, NATS, an event store or a process of the service. */
 const INTEGRATION = 'tests/**/*.integration.test.ts';
@@ -38,6 +40,7 @@ export default defineConfig({
           include: ['tests/**/*.test.ts'],
           exclude: [...configDefaults.exclude, INTEGRATION, ...OWN_PROCESS],
           testTimeout: UNIT_TIMEOUT_MS,
+          expect: { poll: { timeout: POLL_TIMEOUT_MS } },
         },
       },
       {
@@ -47,6 +50,7 @@ export default defineConfig({
           setupFiles: ['tests/property-seed.ts'],
           include: OWN_PROCESS,
           testTimeout: UNIT_TIMEOUT_MS,
+          expect: { poll: { timeout: POLL_TIMEOUT_MS } },
         },
       },
       {
@@ -58,6 +62,7 @@ export default defineConfig({
           globalSetup: ['tests/stack/global-setup.ts'],
           testTimeout: INTEGRATION_TIMEOUT_MS,
           hookTimeout: HOOK_TIMEOUT_MS,
+          expect: { poll: { timeout: POLL_TIMEOUT_MS } },
         },
       },
     ],
