@@ -226,6 +226,20 @@ export const applyIssuedKey = (
   return folds.load({ stream, revision, data });
 };
 
+/** Returns those of the key ids that the workspace has or had. A key that was just issued may be missing. */
+export const readKnownKeys = async (
+  pool: Database,
+  workspaceId: string,
+  keyIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  if (keyIds.length === 0) return new Set();
+  const { rows } = await pool.query<{ key_id: string }>(
+    'select key_id from access.api_key where workspace_id = $1 and key_id = any($2::text[])',
+    [workspaceId, keyIds],
+  );
+  return new Set(rows.map(({ key_id }) => key_id));
+};
+
 /** Returns the last applied revision of each stream. Streams that were never applied are left out. */
 export const readAppliedRevisions = async (
   pool: Database,

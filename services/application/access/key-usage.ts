@@ -94,13 +94,17 @@ export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
   };
 };
 
-/** Returns the last written use of each key of a workspace, by key id. Keys never used have no entry. */
+/**
+ * Returns the last written use of each active key of a workspace, by key id. Keys never used have no entry. Starts from the active
+ * keys: a workspace may have revoked any number.
+ */
 export const readLastUses = async (
   pool: Database,
   workspaceId: string,
 ): Promise<ReadonlyMap<string, string>> => {
   const { rows } = await pool.query<{ key_id: string; last_used_at: string }>(
-    'select key_id, last_used_at from access.key_use where workspace_id = $1',
+    `select key_id, last_used_at from access.api_key join access.key_use using (workspace_id, key_id)
+     where workspace_id = $1 and not revoked`,
     [workspaceId],
   );
   return new Map(rows.map(({ key_id, last_used_at }) => [key_id, last_used_at]));

@@ -36,6 +36,8 @@ create table if not exists access.api_key (
   revoked boolean not null default false,
   unique (workspace_id, key_id)
 );
+-- Index of active keys. A workspace has few of them, and may have revoked many.
+create index if not exists api_key_active on access.api_key (workspace_id) where not revoked;
 
 -- Connections of apps: the access of one app to a workspace as one member. Scopes are those the member granted; at
 -- use, the member's role bounds them. Times are ISO text in UTC.

@@ -6,6 +6,7 @@ import type { Scope } from '#contracts/values/scopes.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
+import { RecentMap, type RecentMapJson } from '../recent-map.ts';
 
 /**
  * Aggregate API keys, stream `apiKeys-<workspaceId>`: all API keys of one workspace. Only the hash of a key is stored.
@@ -13,14 +14,17 @@ import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
  * `revokeUnusedApiKeys`).
  */
 
+/** Least number of revoked keys whose ids a state holds, the newest. A command must not cost more with each key that ever was. */
+export const REVOKED_KEYS_KEPT = 500;
+
 export type ActiveKey = ApiKeyIssued['data'];
 export type ApiKeysState = {
   readonly keys: PersistentMap<ActiveKey>;
-  /** Ids of revoked keys. With all their fields, the state of a workspace that rotates every day would grow to megabytes. */
-  readonly revoked: PersistentMap<1>;
+  /** Ids of the keys revoked last. Decisions about older ones take `known_keys` as input. */
+  readonly revoked: RecentMap<1>;
 };
 
-const initial: ApiKeysState = { keys: PersistentMap.empty(), revoked: PersistentMap.empty() };
+const initial: ApiKeysState = { keys: PersistentMap.empty(), revoked: RecentMap.empty(REVOKED_KEYS_KEPT) };
 
 const evolve = (state: ApiKeysState, event: ApiKeyEvent): ApiKeysState => {
   const { keys, revoked } = state;
@@ -33,14 +37,14 @@ const evolve = (state: ApiKeysState, event: ApiKeyEvent): ApiKeysState => {
   }
 };
 
-type ApiKeysJson = { readonly keys: PersistentMapJson; readonly revoked: PersistentMapJson };
+type ApiKeysJson = { readonly keys: PersistentMapJson; readonly revoked: RecentMapJson };
 
 const snapshot: SnapshotCodec<ApiKeysState> = {
-  version: 2,
+  version: 3,
   encode: ({ keys, revoked }): ApiKeysJson => ({ keys: keys.toJson(), revoked: revoked.toJson() }),
   decode: (json) => {
     const { keys, revoked } = json as ApiKeysJson;
-    return { keys: PersistentMap.fromJson(keys), revoked: PersistentMap.fromJson(revoked) };
+    return { keys: PersistentMap.fromJson(keys), revoked: RecentMap.fromJson(REVOKED_KEYS_KEPT, revoked) };
   },
 };
 
@@ -79,15 +83,21 @@ type NewKey = {
   readonly member_id: string;
   /** Scopes that may be granted: those of the member's role and, if the caller uses a key, of that key. */
   readonly grantable: readonly Scope[];
+  /** Ids of this command that the access tables hold, as keys that the workspace has or had. */
+  readonly known_keys?: ReadonlySet<string>;
 };
+
+/** True when the key was revoked. A known key that is not active was revoked before those in the state. */
+const isRevoked = (state: ApiKeysState, keyId: string, known?: ReadonlySet<string>): boolean =>
+  !state.keys.has(keyId) && (state.revoked.has(keyId) || known?.has(keyId) === true);
 
 /**
  * True when the key was already issued. Throws `already_exists` when a repeated command brings another hash than the
  * first attempt: the text of the issued key was in a reply that was lost, and it cannot be sent again. Throws
  * `key_revoked` when the key was issued and revoked since.
  */
-const isIssued = (state: ApiKeysState, { key_id, sha256 }: NewKey): boolean => {
-  if (state.revoked.has(key_id)) {
+const isIssued = (state: ApiKeysState, { key_id, sha256, known_keys }: NewKey): boolean => {
+  if (isRevoked(state, key_id, known_keys)) {
     throw new Refusal(
       'key_revoked',
       `An earlier attempt created the key ${key_id}, and it is revoked. Create another one.`,
@@ -124,7 +134,7 @@ export const issueApiKey =
     },
   ) =>
   (state: ApiKeysState): readonly ApiKeyEvent[] => {
-    const { grantable, at, ...issued } = input;
+    const { grantable, known_keys: _, at, ...issued } = input;
     if (isIssued(state, input)) return [];
     requireGrantable(issued.scopes, grantable);
     if (state.keys.size >= ACTIVE_KEYS_MAX) {
@@ -136,9 +146,10 @@ export const issueApiKey =
     return [{ type: 'ApiKeyIssued', data: { ...issued, issued_at: at } }];
   };
 
-/** Throws `not_found` when the workspace neither has nor had the key. */
-export const requireApiKey = ({ keys, revoked }: ApiKeysState, keyId: string): void => {
-  if (!keys.has(keyId) && !revoked.has(keyId)) throw new Refusal('not_found', 'API key not found.');
+/** Throws `not_found` when the workspace neither has nor had the key. `known`: as `known_keys` of a command. */
+export const requireApiKey = (state: ApiKeysState, keyId: string, known?: ReadonlySet<string>): void => {
+  if (!state.keys.has(keyId) && !isRevoked(state, keyId, known))
+    throw new Refusal('not_found', 'API key not found.');
 };
 
 /**
@@ -157,7 +168,7 @@ export const rotateApiKey =
   (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { workspace_id, key_id, sha256, last_four, member_id, rotated_key_id, grantable, at } = input;
     if (isIssued(state, input)) return [];
-    requireApiKey(state, rotated_key_id);
+    requireApiKey(state, rotated_key_id, input.known_keys);
     const rotated = state.keys.get(rotated_key_id);
     if (!rotated) throw new Refusal('key_revoked', 'This key is already revoked. Create a new one.');
     const { name, scopes } = rotated;

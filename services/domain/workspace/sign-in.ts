@@ -1,6 +1,8 @@
 import type { SignInEvent, SignInMethod } from '#contracts/events/workspace/sign-in.ts';
-import { DAY_MS } from '#contracts/values/time.ts';
+import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
+import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
+import { RecentMap, type RecentMapJson } from '../recent-map.ts';
 
 /**
  * Aggregate sign-in, stream `signIn-<workspaceId>`: invitations and browser sign-ins of a workspace's members.
@@ -12,40 +14,82 @@ export const SIGN_IN_DAYS_MAX = 7;
 /** Maximum browsers in which a member is signed in at once. */
 export const BROWSERS_MAX = 100;
 
-/** The ids of invitations, sign-ins, endings and blocks of the last days, with their time. */
-export type SignInState = { readonly recorded: ReadonlyMap<string, string> };
+/** Least number of ended or repeated entries that a state holds, the newest. */
+const REMEMBERED_MIN = 500;
 
-const initial: SignInState = { recorded: new Map() };
+/** Browser sign-ins of one day that have not ended, with their time. */
+type OpenOfDay = { readonly day: string; readonly open: PersistentMap<string> };
 
-/** Forgets what is older than any sign-in that can still be open, so that the state stays small. */
-const record = ({ recorded }: SignInState, key: string, at: string): SignInState => {
-  const oldestMs = Date.parse(at) - SIGN_IN_DAYS_MAX * DAY_MS;
-  const recent = [...recorded].filter(([, time]) => Date.parse(time) >= oldestMs);
-  return { recorded: new Map(recent).set(key, at) };
+export type SignInState = {
+  /** Sign-ins that may still be open, by the UTC day of their beginning, the newest days only. */
+  readonly days: readonly OpenOfDay[];
+  /** Invitations, ended sign-ins and blocks recorded last, so that a repeated command records nothing. */
+  readonly recent: RecentMap<1>;
 };
+
+const initial: SignInState = { days: [], recent: RecentMap.empty(REMEMBERED_MIN) };
 
 const invitationKey = (id: string): string => `invitation ${id}`;
 const signInKey = (id: string, memberId: string): string => `in ${id} ${memberId}`;
-const signOutKey = (id: string, memberId: string): string => `out ${id} ${memberId}`;
 const blockKey = (id: string, memberId: string): string => `block ${id} ${memberId}`;
+
+/** Adds a sign-in, and forgets the days before which none can still be open. */
+const withOpen = ({ days, recent }: SignInState, key: string, at: string): SignInState => {
+  const [day, oldest] = [utcDate(at), utcDateOfMs(Date.parse(at) - SIGN_IN_DAYS_MAX * DAY_MS)];
+  const open = (days.find((one) => one.day === day)?.open ?? PersistentMap.empty<string>()).with(key, at);
+  const others = days.filter((one) => one.day !== day && one.day >= oldest);
+  return { days: [...others, { day, open }], recent };
+};
+
+const withoutOpen = (days: readonly OpenOfDay[], key: string): readonly OpenOfDay[] =>
+  days.map((one) => (one.open.has(key) ? { ...one, open: one.open.without(key) } : one));
+
+const remember = (state: SignInState, key: string): SignInState => ({
+  ...state,
+  recent: state.recent.with(key, 1),
+});
 
 const evolve = (state: SignInState, event: SignInEvent): SignInState => {
   switch (event.type) {
     case 'MemberInvited':
-      return record(state, invitationKey(event.data.invitation_id), event.data.invited_at);
-    case 'MemberSignedIn':
-      return record(state, signInKey(event.data.sign_in_id, event.data.member_id), event.data.signed_in_at);
-    case 'MemberSignedOut':
-      return record(state, signOutKey(event.data.sign_in_id, event.data.member_id), event.data.signed_out_at);
+      return remember(state, invitationKey(event.data.invitation_id));
+    case 'MemberSignedIn': {
+      const { sign_in_id, member_id, signed_in_at } = event.data;
+      return withOpen(state, signInKey(sign_in_id, member_id), signed_in_at);
+    }
+    case 'MemberSignedOut': {
+      const key = signInKey(event.data.sign_in_id, event.data.member_id);
+      return remember({ ...state, days: withoutOpen(state.days, key) }, key);
+    }
     case 'SignInBlocked':
-      return record(state, blockKey(event.data.attempt_id, event.data.member_id), event.data.blocked_at);
+      return remember(state, blockKey(event.data.attempt_id, event.data.member_id));
   }
 };
 
+/** True when a sign-in was recorded that has neither ended nor expired. */
+const isOpen = ({ days }: SignInState, key: string, at: string): boolean => {
+  const since = days.find(({ open }) => open.has(key))?.open.get(key);
+  return since !== undefined && Date.parse(since) >= Date.parse(at) - SIGN_IN_DAYS_MAX * DAY_MS;
+};
+
+type SignInJson = {
+  readonly days: readonly { readonly day: string; readonly open: PersistentMapJson }[];
+  readonly recent: RecentMapJson;
+};
+
 const snapshot: SnapshotCodec<SignInState> = {
-  version: 1,
-  encode: ({ recorded }) => [...recorded],
-  decode: (json) => ({ recorded: new Map(json as readonly (readonly [string, string])[]) }),
+  version: 2,
+  encode: ({ days, recent }): SignInJson => ({
+    days: days.map(({ day, open }) => ({ day, open: open.toJson() })),
+    recent: recent.toJson(),
+  }),
+  decode: (json) => {
+    const { days, recent } = json as SignInJson;
+    return {
+      days: days.map(({ day, open }) => ({ day, open: PersistentMap.fromJson<string>(open) })),
+      recent: RecentMap.fromJson(REMEMBERED_MIN, recent),
+    };
+  },
 };
 
 export const signInDecider: Decider<SignInState, SignInEvent> = { initial, evolve, snapshot };
@@ -55,32 +99,32 @@ type OfMember = { readonly workspace_id: string; readonly member_id: string; rea
 /** Records an invitation link. */
 export const inviteMember =
   ({ at, ...invited }: OfMember & { readonly invitation_id: string; readonly expires_at: string }) =>
-  ({ recorded }: SignInState): readonly SignInEvent[] =>
-    recorded.has(invitationKey(invited.invitation_id))
+  ({ recent }: SignInState): readonly SignInEvent[] =>
+    recent.has(invitationKey(invited.invitation_id))
       ? []
       : [{ type: 'MemberInvited', data: { ...invited, invited_at: at } }];
 
 /** Records that a browser sign-in opened the workspace. Records nothing when it did so before. */
 export const signIn =
   ({ at, ...opened }: OfMember & { readonly sign_in_id: string; readonly method: SignInMethod }) =>
-  ({ recorded }: SignInState): readonly SignInEvent[] =>
-    recorded.has(signInKey(opened.sign_in_id, opened.member_id))
-      ? []
-      : [{ type: 'MemberSignedIn', data: { ...opened, signed_in_at: at } }];
+  (state: SignInState): readonly SignInEvent[] => {
+    const key = signInKey(opened.sign_in_id, opened.member_id);
+    if (isOpen(state, key, at) || state.recent.has(key)) return [];
+    return [{ type: 'MemberSignedIn', data: { ...opened, signed_in_at: at } }];
+  };
 
 /** Records the end of a browser sign-in. Records nothing when it never opened the workspace, or has ended. */
 export const signOut =
   ({ at, ...ended }: OfMember & { readonly sign_in_id: string }) =>
-  ({ recorded }: SignInState): readonly SignInEvent[] =>
-    recorded.has(signInKey(ended.sign_in_id, ended.member_id)) &&
-    !recorded.has(signOutKey(ended.sign_in_id, ended.member_id))
+  (state: SignInState): readonly SignInEvent[] =>
+    isOpen(state, signInKey(ended.sign_in_id, ended.member_id), at)
       ? [{ type: 'MemberSignedOut', data: { ...ended, signed_out_at: at } }]
       : [];
 
 /** Records that too many wrong codes were entered for a member's address. */
 export const blockSignIn =
   ({ at, ...blocked }: OfMember & { readonly attempt_id: string }) =>
-  ({ recorded }: SignInState): readonly SignInEvent[] =>
-    recorded.has(blockKey(blocked.attempt_id, blocked.member_id))
+  ({ recent }: SignInState): readonly SignInEvent[] =>
+    recent.has(blockKey(blocked.attempt_id, blocked.member_id))
       ? []
       : [{ type: 'SignInBlocked', data: { ...blocked, reason: 'too_many_tries', blocked_at: at } }];

@@ -29,6 +29,6 @@ export const createApiKey = endpoint({
     const { name } = call.body;
     // Removes duplicates and fixes the order.
     const scopes = SCOPES.filter((scope) => call.body.scopes.includes(scope));
-    return issueKey(call, dependencies, (input) => issueApiKey({ ...input, name, scopes }));
+    return issueKey(call, dependencies, null, (input) => issueApiKey({ ...input, name, scopes }));
   },
 });

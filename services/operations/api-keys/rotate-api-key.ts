@@ -28,5 +28,7 @@ export const rotateApiKey = endpoint({
   corpus: false,
   reads: [],
   handler: (call, dependencies) =>
-    issueKey(call, dependencies, (input) => decideToRotate({ ...input, rotated_key_id: call.params.keyId })),
+    issueKey(call, dependencies, call.params.keyId, (input) =>
+      decideToRotate({ ...input, rotated_key_id: call.params.keyId }),
+    ),
 });

@@ -1,6 +1,7 @@
 import { apiKeysStream, type ApiKeyEvent } from '#contracts/events/workspace/workspace.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { apiKeys, type ApiKeysState, keyIdOf } from '#domain/workspace/api-keys.ts';
+import { readKnownKeys } from '#application/access/access-tables.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
 import type { Reply } from '../endpoint/reply.ts';
 import type { Call } from '../endpoint/define-endpoint.ts';
@@ -24,17 +25,26 @@ export const runKeyCommand = (call: KeyCall, decision: (state: ApiKeysState) => 
  * Creates a key that is not recorded yet. Its id is derived from the command id. Its text is random: a text
  * derived from stored values could be computed from them.
  */
-const createKey = ({ params, caller, commandId }: KeyCall, dependencies: OperationDependencies) => {
+const createKey = async (
+  { params, caller, commandId, mayRepeat }: KeyCall,
+  dependencies: OperationDependencies,
+  rotatedKeyId: string | null,
+) => {
   const text = createKeyText();
+  const key_id = keyIdOf(commandId);
+  // The new key can exist already only when an earlier attempt created it.
+  const keyIds = [...(mayRepeat ? [key_id] : []), ...(rotatedKeyId === null ? [] : [rotatedKeyId])];
+  const known_keys = await readKnownKeys(dependencies.pool, params.ws, keyIds);
   return {
     text,
     input: {
       workspace_id: params.ws,
-      key_id: keyIdOf(commandId),
+      key_id,
       sha256: sha256Of(text),
       last_four: lastFourOf(text),
       member_id: caller.memberId,
       grantable: [...caller.scopes],
+      known_keys,
       at: dependencies.clock.now().toISOString(),
     },
   };
@@ -42,14 +52,17 @@ const createKey = ({ params, caller, commandId }: KeyCall, dependencies: Operati
 
 /**
  * Runs the command that issues a new key for the calling member. The reply holds its record and its plaintext;
- * no other reply ever shows the plaintext.
+ * no other reply ever shows the plaintext. `rotatedKeyId`: the key that it replaces; `null` for none.
  */
 export const issueKey = async (
   call: KeyCall,
   dependencies: OperationDependencies,
-  decide: (input: ReturnType<typeof createKey>['input']) => (state: ApiKeysState) => readonly ApiKeyEvent[],
+  rotatedKeyId: string | null,
+  decide: (
+    input: Awaited<ReturnType<typeof createKey>>['input'],
+  ) => (state: ApiKeysState) => readonly ApiKeyEvent[],
 ): Promise<Reply> => {
-  const { text, input } = createKey(call, dependencies);
+  const { text, input } = await createKey(call, dependencies, rotatedKeyId);
   const { state, position, isShown } = await runKeyCommand(call, decide(input));
   const key = state.keys.get(input.key_id);
   if (!key) throw new Error('issued API key is missing from the state');

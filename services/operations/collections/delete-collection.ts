@@ -13,7 +13,7 @@ export const deleteCollection = removalEndpoint({
   scope: 'collections:write',
   summary: 'Delete a collection and every collection inside it',
   description:
-    'Takes an empty object as body. Deletes everything inside too, including private collections of other members. `removed` is false when it was already deleted; 404 when the caller never saw such a collection.',
+    'Takes an empty object as body. Deletes everything inside too, including private collections of other members. `removed` is false when it was already deleted; 404 when the caller never saw such a collection, or so many were deleted since that this one is forgotten (500 or more).',
   params: collectionParams,
   body: DeleteCollection,
   paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },

@@ -193,9 +193,12 @@ export const issueKey = async (
 
 export const revokeKey = async (dependencies: OperatorDependencies, workspace_id: string, key_id: string) => {
   const revoke = revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() });
+  // The decision alone accepts an unknown id; an operator who mistypes one must get an error. Only all events tell of keys
+  // that were revoked long ago.
+  const { state: every } = await dependencies.eventStore.load(apiKeysStream(workspace_id), everyApiKey);
+  const known = new Set([...every].map(([id]) => id));
   const { events } = await runOnApiKeys(dependencies, workspace_id, (state) => {
-    // The decision alone accepts an unknown id; an operator who mistypes one must get an error.
-    requireApiKey(state, key_id);
+    requireApiKey(state, key_id, known);
     return revoke(state);
   });
   return { workspace_id, key_id, revoked: true, changed: events.length > 0 };

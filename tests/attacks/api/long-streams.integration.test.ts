@@ -3,17 +3,27 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { apiKeysStream, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { collectionItemsStream, collectionTreeStream } from '#contracts/events/workspace/collection.ts';
 import type { Event } from '#contracts/events/event.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { briefStream } from '#contracts/events/workspace/brief.ts';
 import { noteStream } from '#contracts/events/workspace/note.ts';
+import { savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { signInStream } from '#contracts/events/workspace/sign-in.ts';
+import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import { executeCommand } from '#application/commands/command-handler.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
 import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
 import type { Decider } from '#domain/decider.ts';
+import { alertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { apiKeys } from '#domain/workspace/api-keys.ts';
+import { brief } from '#domain/workspace/brief.ts';
 import { collectionTree } from '#domain/workspace/collection/decider.ts';
 import { collectionItems } from '#domain/workspace/collection/items.ts';
 import { note } from '#domain/workspace/note.ts';
+import { saved } from '#domain/workspace/saved-items.ts';
+import { signInDecider } from '#domain/workspace/sign-in.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
+import { webhookSecret } from '#domain/workspace/webhook-secret.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase, createTestEventStore } from '../../stack/database.ts';
@@ -57,7 +67,9 @@ const event = (type: string, owner: string, data: object): Event => ({
   data: { workspace_id: owner, ...data },
 });
 
-/** Streams without a natural end: a toggled cadence, keys and collections that come and go, a note, items. */
+const ITEM = { item_type: 'brand', item_key: 'brand-1' } as const;
+
+/** Streams without a natural end: toggled settings, keys and collections that come and go, texts that are replaced. */
 const STREAMS: Readonly<Record<string, Stream>> = {
   'tracked brands': stream(trackingStream, tracking, (place, owner) => {
     const brand_id = `brand-${place % 500}`;
@@ -116,6 +128,62 @@ const STREAMS: Readonly<Record<string, Stream>> = {
       place === 0
         ? event('NoteWritten', owner, { note_id: 'n', body: 'a', written_by: 'm', written_at: AT })
         : event('NoteReplaced', owner, { note_id: 'n', body: `text ${place}`, replaced_at: AT }),
+  ),
+  'a saved item': stream(
+    (owner) => savedStream(owner, ITEM),
+    saved,
+    (place, owner) =>
+      place % 2 === 0
+        ? event('ItemSaved', owner, { ...ITEM, saved_by: 'm', saved_at: AT })
+        : event('ItemUnsaved', owner, { ...ITEM, unsaved_by: 'm', unsaved_at: AT }),
+  ),
+  'an alert rule': stream(
+    (owner) => alertRuleStream(owner, 'a'),
+    alertRule,
+    (place, owner) =>
+      place === 0
+        ? event('AlertRuleCreated', owner, {
+            alert_id: 'a',
+            name: 'a rule of a script',
+            trigger: 'new_ads',
+            brand_ids: ['brand-1'],
+            cadence: 'daily',
+            email: true,
+            webhook_url: null,
+            chat: null,
+            enabled: true,
+            member_id: 'm',
+            created_at: AT,
+          })
+        : event('AlertRuleChanged', owner, {
+            alert_id: 'a',
+            changes: { enabled: place % 2 === 0 },
+            changed_at: AT,
+          }),
+  ),
+  'feedback on a brief': stream(
+    (owner) => briefStream(owner, 'b'),
+    brief,
+    (place, owner) =>
+      place === 0
+        ? event('BriefPrepared', owner, { brief_id: 'b', week: '2026-W46', brands: [], notable_items: [] })
+        : event('BriefFeedbackGiven', owner, {
+            brief_id: 'b',
+            feedback: place % 2 === 0 ? 'up' : null,
+            given_at: AT,
+          }),
+  ),
+  'sign-ins': stream(signInStream, signInDecider, (place, owner) => {
+    const signed = {
+      member_id: 'm',
+      sign_in_id: `sign-in ${String(Math.floor(place / 2)).padStart(16, '0')}`,
+    };
+    return place % 2 === 0
+      ? event('MemberSignedIn', owner, { ...signed, method: 'code', signed_in_at: AT })
+      : event('MemberSignedOut', owner, { ...signed, signed_out_at: AT });
+  }),
+  'the webhook secret': stream(webhookSecretStream, webhookSecret, (place, owner) =>
+    event('WebhookSecretIssued', owner, { fingerprint: `${place}`, issued_at: AT }),
   ),
 };
 

@@ -8,6 +8,7 @@ import {
   issueApiKey,
   keyIdOf,
   revokeApiKey,
+  REVOKED_KEYS_KEPT,
   revokeUnusedApiKeys,
   rotateApiKey,
 } from '#domain/workspace/api-keys.ts';
@@ -31,6 +32,16 @@ const revoked: ApiKeyEvent = {
   type: 'ApiKeyRevoked',
   data: { workspace_id: 'ws_1', key_id: 'key_1', reason: 'revoked', revoked_at: AT },
 };
+/** Events of a key that was revoked before those whose ids the state holds. */
+const revokedLongAgo: readonly ApiKeyEvent[] = [
+  issued('key_1'),
+  revoked,
+  ...Array.from({ length: 2 * REVOKED_KEYS_KEPT }, (_, place) => `later_${place}`).flatMap((key_id) => [
+    issued(key_id),
+    { ...revoked, data: { ...revoked.data, key_id } },
+  ]),
+];
+const known_keys = new Set(['key_1']);
 const issue = (grantable: readonly Scope[]) => issueApiKey({ ...keyData('key_1'), grantable, at: AT });
 const revoke = revokeApiKey({ workspace_id: 'ws_1', key_id: 'key_1', reason: 'revoked', at: AT });
 
@@ -50,6 +61,10 @@ describe('issueApiKey', () => {
   test('refuses a repeated command after the key was revoked, with the same text too', () =>
     given(apiKeys, issued('key_1'), revoked)
       .when(issue(['brands:read']))
+      .refuses('key_revoked'));
+  test('refuses a repeated command for a key revoked long ago that the access tables know', () =>
+    given(apiKeys, ...revokedLongAgo)
+      .when(issueApiKey({ ...keyData('key_1'), grantable: ['brands:read'], known_keys, at: AT }))
       .refuses('key_revoked'));
   test('refuses a key above the maximum number of active keys', () => {
     const others = Array.from({ length: ACTIVE_KEYS_MAX }, (_, index) => issued(`key_of_${index}`));
@@ -73,15 +88,16 @@ describe('revokeApiKey', () => {
 });
 
 describe('rotateApiKey', () => {
-  const rotate = (grantable: readonly Scope[], key_id = 'key_2') =>
+  const rotate = (grantable: readonly Scope[], known?: ReadonlySet<string>) =>
     rotateApiKey({
       workspace_id: 'ws_1',
       rotated_key_id: 'key_1',
-      key_id,
+      key_id: 'key_2',
       sha256: 'cd'.repeat(32),
       last_four: '4321',
       member_id: 'mem_2',
       grantable,
+      ...(known && { known_keys: known }),
       at: AT,
     });
   test('revokes the key and issues one of the same name and scopes to the caller', () =>
@@ -108,6 +124,9 @@ describe('rotateApiKey', () => {
   test('refuses a key that is revoked or does not exist', () => {
     given(apiKeys, issued('key_1'), revoked)
       .when(rotate(['brands:read']))
+      .refuses('key_revoked');
+    given(apiKeys, ...revokedLongAgo)
+      .when(rotate(['brands:read'], known_keys))
       .refuses('key_revoked');
     given(apiKeys)
       .when(rotate(['brands:read']))

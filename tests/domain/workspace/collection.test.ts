@@ -21,6 +21,7 @@ import {
   type CollectionChange,
   collectionTree,
   createCollection,
+  DELETED_COLLECTIONS_KEPT,
   deleteCollection,
   seesCollection,
 } from '#domain/workspace/collection/decider.ts';
@@ -188,6 +189,33 @@ describe('deleteCollection', () => {
       .refuses('not_found');
     given(collectionTree, hidden, ...deleted)
       .when(remove('hidden', ada))
+      .records();
+  });
+});
+
+describe('deleted collections', () => {
+  const deleted = (collection_id: string, inside: readonly string[] = []): CollectionTreeEvent => ({
+    type: 'CollectionDeleted',
+    data: { workspace_id, collection_id, inside, deleted_by: 'ada', deleted_at: AT },
+  });
+  const others = (count: number): readonly CollectionTreeEvent[] =>
+    Array.from({ length: count }, (_, place) => [
+      created(`other-${place}`),
+      deleted(`other-${place}`),
+    ]).flat();
+  test('records nothing for one that was deleted before fewer others than are kept', () =>
+    given(collectionTree, created('a'), deleted('a'), ...others(DELETED_COLLECTIONS_KEPT - 1))
+      .when(remove('a', ada))
+      .records());
+  test('refuses one that was deleted long ago as not found', () =>
+    given(collectionTree, created('a'), deleted('a'), ...others(2 * DELETED_COLLECTIONS_KEPT))
+      .when(remove('a', ada))
+      .refuses('not_found'));
+  test('records nothing for one that was deleted with more collections inside than are kept', () => {
+    const inside = Array.from({ length: COLLECTIONS_MAX - 1 }, (_, place) => `inside-${place}`);
+    const tree = [created('a'), ...inside.map((id) => created(id, { parent_id: 'a' })), deleted('a', inside)];
+    given(collectionTree, ...tree)
+      .when(remove('a', ada))
       .records();
   });
 });

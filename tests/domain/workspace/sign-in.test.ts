@@ -53,5 +53,12 @@ test('blockSignIn records the block of an attempt once', () =>
 test('the state forgets sign-ins that no browser can still have', () => {
   const old = signedIn('old', '2026-11-01T09:00:00.000Z');
   const state = [old, signedIn('new')].reduce(signInDecider.evolve, signInDecider.initial);
-  expect([...state.recorded.keys()]).toEqual(['in new ada']);
+  expect(state.days.flatMap(({ open: ofDay }) => [...ofDay].map(([key]) => key))).toEqual(['in new ada']);
 });
+
+test('signOut records nothing for a sign-in that has expired', () =>
+  given(signInDecider, signedIn('a', '2026-11-13T08:59:59.999Z')).when(close('a')).records());
+test('signOut records the end of a sign-in on its last day', () =>
+  given(signInDecider, signedIn('a', '2026-11-13T09:00:00.000Z')).when(close('a')).records(signedOut('a')));
+test('signIn records nothing for a sign-in that has ended', () =>
+  given(signInDecider, signedIn('a'), signedOut('a')).when(open('a')).records());

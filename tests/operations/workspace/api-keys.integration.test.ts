@@ -7,6 +7,7 @@ import { type ApiKeyEvent, apiKeysStream } from '#contracts/events/workspace/wor
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
+import { REVOKED_KEYS_KEPT } from '#domain/workspace/api-keys.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
@@ -325,6 +326,23 @@ describe('rotateApiKey 409', () => {
     const reply = await rotate(key, key_id);
     expect(reply.status).toBe(409);
     expect(reply.error.type).toBe('conflict');
+  });
+  test('rejects a key that was revoked before those whose ids the state holds', async () => {
+    const key = await stack.key();
+    const { key_id } = (await create(key)).data as Created;
+    await revoke(key, key_id);
+    const before = await recordedOf(key);
+    const [issued] = before as readonly RecordedEvent<Extract<ApiKeyEvent, { type: 'ApiKeyIssued' }>>[];
+    if (!issued) throw new Error('the calling key is missing');
+    const later = Array.from({ length: 2 * REVOKED_KEYS_KEPT }, (_, place) => `key_later_${place}`);
+    const { workspace_id, issued_at: revoked_at } = issued.data;
+    const events: ApiKeyEvent[] = later.flatMap((id) => [
+      { type: 'ApiKeyIssued', data: { ...issued.data, key_id: id, sha256: `of nothing ${id}` } },
+      { type: 'ApiKeyRevoked', data: { workspace_id, key_id: id, reason: 'unused', revoked_at } },
+    ]);
+    const revision = BigInt(before.length - 1);
+    await stack.eventStore.append(issued.stream, revision, events, issued.metadata, randomUUID());
+    expect((await rotate(key, key_id)).status).toBe(409);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Role } from '#contracts/values/roles.ts';
 import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/workspace/collection.ts';
 import type { Decider, SnapshotCodec } from '#domain/decider.ts';
 import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts';
+import { RecentMap, type RecentMapJson } from '#domain/recent-map.ts';
 
 /**
  * Aggregate collection tree, stream `collection-<workspaceId>`: all collections of a workspace, how they are nested,
@@ -28,16 +29,22 @@ type Collections = PersistentMap<Collection>;
 /** Ids of the members who see a collection; `null` when all members of the workspace see it. */
 export type Audience = readonly string[] | null;
 
+/** Least number of deleted collections that a state holds, the newest. A command must not cost more with each deletion. */
+export const DELETED_COLLECTIONS_KEPT = 500;
+
 export type CollectionTree = {
   readonly collections: Collections;
-  /** Audience of each deleted collection. To all other members a deleted collection never existed. */
-  readonly deleted: PersistentMap<Audience>;
+  /** Audience of each collection deleted last. To all other members a deleted collection never existed. */
+  readonly deleted: RecentMap<Audience>;
 };
 
 /** The member who sends a command, with their role in the workspace. */
 export type Asking = { readonly member_id: string; readonly role: Role };
 
-const initial: CollectionTree = { collections: PersistentMap.empty(), deleted: PersistentMap.empty() };
+const initial: CollectionTree = {
+  collections: PersistentMap.empty(),
+  deleted: RecentMap.empty(DELETED_COLLECTIONS_KEPT),
+};
 
 /**
  * Returns the members who see a collection. Its creator and editors always see it. Other members see it when its
@@ -96,21 +103,25 @@ const evolve = (state: CollectionTree, event: CollectionTreeEvent): CollectionTr
     case 'CollectionEditorsChanged':
       return change(state, event.data, { editors: event.data.editors });
     case 'CollectionDeleted':
-      return remove(state, [event.data.collection_id, ...event.data.inside]);
+      // The named one comes last, so that it is forgotten last: a repetition names it again.
+      return remove(state, [...event.data.inside, event.data.collection_id]);
   }
 };
 
-type CollectionTreeJson = { readonly collections: PersistentMapJson; readonly deleted: PersistentMapJson };
+type CollectionTreeJson = { readonly collections: PersistentMapJson; readonly deleted: RecentMapJson };
 
 const snapshot: SnapshotCodec<CollectionTree> = {
-  version: 1,
+  version: 2,
   encode: ({ collections, deleted }): CollectionTreeJson => ({
     collections: collections.toJson(),
     deleted: deleted.toJson(),
   }),
   decode: (json) => {
     const { collections, deleted } = json as CollectionTreeJson;
-    return { collections: PersistentMap.fromJson(collections), deleted: PersistentMap.fromJson(deleted) };
+    return {
+      collections: PersistentMap.fromJson(collections),
+      deleted: RecentMap.fromJson(DELETED_COLLECTIONS_KEPT, deleted),
+    };
   },
 };
 
@@ -164,7 +175,7 @@ const editorsOf = (editors: readonly string[], createdBy: string): readonly stri
 type Target = { readonly workspace_id: string; readonly collection_id: string };
 type Command = Target & { readonly by: Asking; readonly at: string };
 
-/** Creates a collection. Records nothing when the id is or was in use, so a repeated command creates nothing. */
+/** Creates a collection. Records nothing when the id is or lately was in use, so a repeated command creates nothing. */
 export const createCollection =
   (
     input: Command & {
@@ -274,7 +285,8 @@ export const changeCollection =
 
 /**
  * Deletes a collection and everything inside it, as the specification requires. This includes collections that the
- * member does not see: a private collection inside another member's collection is deleted with it.
+ * member does not see: a private collection inside another member's collection is deleted with it. Records nothing for one of
+ * the collections deleted last. Throws `not_found` for one that the member never saw, or that the state has forgotten.
  */
 export const deleteCollection =
   ({ workspace_id, collection_id, by, at }: Command) =>

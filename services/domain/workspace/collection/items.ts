@@ -12,8 +12,10 @@ import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts
  */
 
 export type PlacedItem = Item & { readonly created_by: string; readonly created_at: string };
+/** Member and time of an item. An array, because a state of many items is read with each command. */
+type Placed = readonly [created_by: string, created_at: string];
 /** Items by type and key. */
-export type ItemsState = PersistentMap<PlacedItem>;
+export type ItemsState = PersistentMap<Placed>;
 /** The fields of a collection that hold its first item, which is in the event that created the collection. */
 type WithFirstItem = Pick<Collection, 'first_item' | 'created_by' | 'created_at'>;
 
@@ -34,13 +36,16 @@ const itemAfter = (event: CollectionItemEvent): PlacedItem | null => {
   }
 };
 
+const withItem = (state: ItemsState, item: PlacedItem): ItemsState =>
+  state.with(keyOf(item), [item.created_by, item.created_at]);
+
 const evolve = (state: ItemsState, event: CollectionItemEvent): ItemsState => {
   const itemState = itemAfter(event);
-  return itemState ? state.with(keyOf(itemState), itemState) : state.without(keyOf(event.data));
+  return itemState ? withItem(state, itemState) : state.without(keyOf(event.data));
 };
 
 const snapshot: SnapshotCodec<ItemsState> = {
-  version: 1,
+  version: 2,
   encode: (state) => state.toJson(),
   decode: (json) => PersistentMap.fromJson(json as PersistentMapJson),
 };
@@ -48,11 +53,16 @@ const snapshot: SnapshotCodec<ItemsState> = {
 /** Returns the decider of a collection's items. Its initial state has the item that the collection was created with. */
 export const collectionItems = (collection: WithFirstItem): Decider<ItemsState, CollectionItemEvent> => {
   const first = firstItem(collection);
-  const none = PersistentMap.empty<PlacedItem>();
-  return { initial: first ? none.with(keyOf(first), first) : none, evolve, snapshot };
+  const none = PersistentMap.empty<Placed>();
+  return { initial: first ? withItem(none, first) : none, evolve, snapshot };
 };
 
-export const findItem = (state: ItemsState, item: Item): PlacedItem | undefined => state.get(keyOf(item));
+export const findItem = (state: ItemsState, { item_type, item_key }: Item): PlacedItem | undefined => {
+  const [created_by, created_at] = state.get(keyOf({ item_type, item_key })) ?? [];
+  return created_by === undefined || created_at === undefined
+    ? undefined
+    : { item_type, item_key, created_by, created_at };
+};
 
 export type CollectionItems = {
   /** Newest first. */
