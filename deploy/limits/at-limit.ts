@@ -118,8 +118,8 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'ingest/intake/brand-locks.ts': {
     LOCK_WAIT_MS: [
-      'a brand that another process records',
-      'the command ends with the reason; the queue retries',
+      'the lock of a brand or of pages that another process records',
+      'the scan is recorded without it; expected revisions keep the log correct',
     ],
   },
   'ingest/intake/observation-handler.ts': { POOL_CLIENTS: POOL },
@@ -311,6 +311,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/process/run-process.ts': {
     SHUTDOWN_DEADLINE_MS: ['an ordered end', 'the process exits with 1'],
+  },
+  'platform/process/wait-for-servers.ts': {
+    KNOWN_LOG_WAIT_MS: [
+      'the start of a process that works without the event store, for it',
+      'it starts; the log is checked once the event store answers',
+    ],
   },
   'platform/telemetry/tracing-sdk.ts': {
     EXPORT_TIMEOUT_MS: ['an export of spans', 'the spans are dropped'],

@@ -16,7 +16,7 @@ import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openReadDatabases } from '#application/reads/open-read-databases.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
-import { waitForServers } from '#platform/process/wait-for-servers.ts';
+import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
 import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { buildApi } from './server/server.ts';
@@ -50,6 +50,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   });
 
   await waitForServers(log, signal, { DATABASE_URL });
+  await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   await Promise.all([db, accessDb, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
   const serving = resources.use(await openServingProcess(pool, 'api', log));

@@ -16,7 +16,7 @@ import { runProcess } from '#platform/process/run-process.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
-import { waitForServers } from '#platform/process/wait-for-servers.ts';
+import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
 import { consumeDue } from './consume-jobs.ts';
 import { runLeaderTasks } from './leader-tasks.ts';
 import { openRecipients } from './recipients.ts';
@@ -42,6 +42,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
   await waitForServers(log, signal, { DATABASE_URL });
+  await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   const vaults = await untilServerAnswers(log, signal, 'Postgres', async () => {
     await createDeliveryTables(pool);
     return {

@@ -21,7 +21,7 @@ import { openOperatorPort } from '#platform/process/health-server.ts';
 import { openLoopLoad } from '#platform/process/loop-delay.ts';
 import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { runProcess } from '#platform/process/run-process.ts';
-import { waitForServers } from '#platform/process/wait-for-servers.ts';
+import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
 import { buildMcpApp } from './app.ts';
 import { registerOauthRoutes } from './http/oauth-routes.ts';
 import { hasClientDocuments, McpSettings } from './settings.ts';
@@ -64,6 +64,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   });
 
   await waitForServers(log, signal, { DATABASE_URL });
+  await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   await Promise.all([db, tokens, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
   await createAuthorizationTables(pool);

@@ -8,7 +8,7 @@ import { LONG_STATEMENT_TIMEOUT_MS, openPool, openReadDatabase } from '#platform
 import { runProcess } from '#platform/process/run-process.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
-import { waitForServers } from '#platform/process/wait-for-servers.ts';
+import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
 import { exportReports } from './reports/report-worker.ts';
 import { scheduleBriefs } from './weekly-briefs.ts';
 import { requestScansWhenDue } from './scan-cadence.ts';
@@ -22,6 +22,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, REWRITE_CRON, VERIFY_CRON } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL });
+  await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   const database = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: LONG_STATEMENT_TIMEOUT_MS });
   resources.defer(() => database.end());
   const db = resources.use(openReadDatabase(DATABASE_URL));

@@ -2,7 +2,11 @@ import { requireSupportedServer, UnsupportedEventStore } from '../event-store/se
 import type { Log } from '../logger.ts';
 import { findOtherLog, type OtherLog } from './known-log.ts';
 import { findMissing, openServerChecks, type ServerUrls } from './readiness.ts';
+import { pause } from '../clock.ts';
 import { untilServerAnswers } from '../concurrency/retry.ts';
+
+/** Milliseconds that the start of a process waits for its event store, so that it does nothing before it knows the log. */
+const KNOWN_LOG_WAIT_MS = 5_000;
 
 const NAMES: Readonly<Record<string, string>> = {
   postgres: 'Postgres',
@@ -24,6 +28,33 @@ export const waitForServers = async (log: Log, signal: AbortSignal, urls: Server
     throw new Error(missing.map(({ what, why }) => `${NAMES[what] ?? what}: ${why}`).join('; '));
   });
   if (unsuitable) throw unsuitable;
+};
+
+/**
+ * Checks the log for a process that starts and works while its event store is gone. Waits for the event store for
+ * `KNOWN_LOG_WAIT_MS`. Rejects when its log is not the one from which the database was computed, or its release is not
+ * supported. An event store that answers later is checked then, and `onLate` gets the error: by default it is an unhandled
+ * rejection, which ends the process.
+ */
+export const checkKnownLog = async (
+  log: Log,
+  signal: AbortSignal,
+  urls: Required<Pick<ServerUrls, 'DATABASE_URL' | 'EVENT_STORE_URL'>>,
+  waitMs: number = KNOWN_LOG_WAIT_MS,
+  onLate: (error: unknown) => void = (error) => {
+    throw error;
+  },
+): Promise<void> => {
+  const checked = waitForServers(log, signal, urls);
+  const finished = new AbortController();
+  try {
+    await Promise.race([checked, pause(waitMs, finished.signal)]);
+  } finally {
+    finished.abort();
+  }
+  void checked.catch((error: unknown) => {
+    if (!signal.aborted) onLate(error);
+  });
 };
 
 const findUnsuitable = async ({
