@@ -38,6 +38,8 @@ const STREAM_NOT_FOUND = 10_059;
 /** JetStream: several copies need a cluster; the cluster has too few nodes with enough storage. */
 const NEEDS_CLUSTER = 10_074;
 const NO_NODES = 10_005;
+/** JetStream, a server without a cluster: it has too little storage. */
+const TOO_LITTLE_STORAGE = new Set([10_023, 10_047]);
 
 /** Settings of the streams that a process creates when they are missing. Give all processes the same. */
 export const natsStreamSettings = {
@@ -56,7 +58,7 @@ export const natsStreamSettings = {
     .max(10_000)
     .default(OBSERVATIONS_MAX_GB)
     .describe(
-      'Limit of the queue of observations in GiB, when its stream is created. A full queue refuses further ones.',
+      'Limit of the queue of observations in GiB, when its stream is created. A full queue refuses further ones. A NATS node needs `max_file_store` of 10 GiB more than this.',
     ),
 } as const;
 
@@ -152,10 +154,11 @@ const addStream = async (manager: JetStreamManager, wanted: Wanted): Promise<voi
         cause,
       });
     }
-    if (codeOf(cause) !== NO_NODES) throw cause;
+    const code = codeOf(cause) ?? 0;
+    if (code !== NO_NODES && !TOO_LITTLE_STORAGE.has(code)) throw cause;
     throw new Error(
-      `NATS has fewer than ${num_replicas} nodes with ${max_bytes} bytes of file storage for the stream ${name}. ` +
-        'Start them, or raise `max_file_store` of the nodes.',
+      `The stream ${name} needs ${max_bytes} free bytes of file storage on as many NATS nodes as NATS_REPLICAS says ` +
+        `(${num_replicas}). Start them, raise their \`max_file_store\`, or set a lower OBSERVATIONS_MAX_GB.`,
       { cause },
     );
   }

@@ -58,6 +58,21 @@ test('a subject that an existing stream lacks is added', async () => {
   expect(subjects).toEqual(['extra.own', 'observations.>']);
 });
 
+test('streams that do not fit into the storage of a node are refused with what to do', async () => {
+  const server = await createTestNats();
+  try {
+    const settings = { ...DEFAULT_STREAM_SETTINGS, OBSERVATIONS_MAX_GB: 10_000 };
+    await expect(openNats(server.url, 'test', settings)).rejects.toThrow(
+      /OBSERVATIONS needs 10737418240000 free bytes of file storage .*max_file_store.*OBSERVATIONS_MAX_GB/,
+    );
+    await (await openNats(server.url, 'test', { ...settings, OBSERVATIONS_MAX_GB: 1 }))[
+      Symbol.asyncDispose
+    ]();
+  } finally {
+    await server.stop();
+  }
+});
+
 test('copies without a cluster are refused with what to do', async () => {
   const server = await createTestNats();
   try {
