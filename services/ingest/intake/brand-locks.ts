@@ -16,6 +16,10 @@ const LOCK_WAIT_MS = 60_000;
  * appends loses each append to the small scans of another process, until its retries are used up. Without the second, a scan
  * that shows an ad on a page and a scan of that page for another brand do not see each other. Work that cannot get
  * a lock is done without it: the expected revision of each append keeps the log correct.
+ *
+ * A lock belongs to a transaction that stays open meanwhile, not to a session: behind a connection pooler the statement that
+ * unlocks may reach another session, and the lock would stay for ever. The transaction reads and writes nothing, so it
+ * holds up no vacuum.
  */
 export type BrandLocks = {
   /** Runs `work` with the lock of this name, which one process has at a time. Waits at most `LOCK_WAIT_MS` for it. */
@@ -38,7 +42,6 @@ export const openBrandLocks = (
   const open = (): Pool =>
     openPool(databaseUrl, LOCKS_MAX, {
       application_name: 'ingest-locks',
-      options: `-c lock_timeout=${waitMs}`,
       // Above the wait for a lock, so that the wait ends first.
       statement_timeout: waitMs + 5_000,
     });
@@ -46,11 +49,15 @@ export const openBrandLocks = (
   const [ofBrands, ofPages] = [open(), open()];
 
   /** Returns the connection that holds the locks; `null` when the wait took too long or the server is down. */
-  const lock = async (pool: Pool, query: { name: string; text: string; values: unknown[] }) => {
+  const lock = async (pool: Pool, statement: (client: PoolClient) => string) => {
     const client = await pool.connect().catch(() => null);
     if (client === null) return null;
     try {
-      await client.query(query);
+      // The server may end transactions that are idle for long; the work is bounded by its own limits. A statement with
+      // separate values would keep its snapshot until the end of the transaction, and hold up vacuum.
+      await client.query(
+        `begin; set local lock_timeout = ${waitMs}; set local idle_in_transaction_session_timeout = 0; ${statement(client)}`,
+      );
       return client;
     } catch {
       // Closed, not returned: whether the lock was taken is unknown when the connection broke.
@@ -61,7 +68,7 @@ export const openBrandLocks = (
 
   const unlock = async (client: PoolClient): Promise<void> => {
     try {
-      await client.query({ name: 'ingest_unlock', text: 'select pg_advisory_unlock_all()' });
+      await client.query('commit');
       client.release();
     } catch {
       client.release(true);
@@ -81,20 +88,19 @@ export const openBrandLocks = (
   return {
     run: (name, work) =>
       holding(
-        lock(ofBrands, {
-          name: 'ingest_lock_brand',
-          text: 'select pg_advisory_lock($1, hashtext($2))',
-          values: [BRAND_LOCK_CLASS, name],
-        }),
+        lock(
+          ofBrands,
+          (client) =>
+            `select pg_advisory_xact_lock(${BRAND_LOCK_CLASS}, hashtext(${client.escapeLiteral(name)}))`,
+        ),
         work,
       ),
     runOnPages: (pageIds, work) =>
       holding(
-        lock(ofPages, {
-          name: 'ingest_lock_pages',
+        lock(ofPages, () => {
           // In the order of the numbers, so that two scans cannot wait for each other.
-          text: 'select pg_advisory_lock($1, page) from unnest($2::int[]) page',
-          values: [PAGE_LOCK_CLASS, [...new Set(pageIds.map(pageLockOf))].toSorted((a, b) => a - b)],
+          const pages = [...new Set(pageIds.map(pageLockOf))].toSorted((a, b) => a - b);
+          return `select pg_advisory_xact_lock(${PAGE_LOCK_CLASS}, page) from unnest('{${pages.join()}}'::int[]) page`;
         }),
         work,
       ),

@@ -75,6 +75,22 @@ describe('processes that record scans of a brand', () => {
     expect(await events()).toEqual(['AdStarted', 'ScanRecorded']);
   });
 
+  it('hold a lock in a transaction, which a pooler keeps on one session, and hold up no vacuum', async () => {
+    const release = await holdLock('pooled');
+    const holders = async () =>
+      (
+        await database.query<{ state: string; xmin: string | null }>(
+          `select state, coalesce(backend_xmin, backend_xid)::text as xmin
+           from pg_locks join pg_stat_activity using (pid)
+           where locktype = 'advisory' and classid = $1 and granted and database = datid and datname = current_database()`,
+          [BRAND_LOCK_CLASS],
+        )
+      ).rows;
+    await expect.poll(holders).toEqual([{ state: 'idle in transaction', xmin: null }]);
+    await release();
+    await expect.poll(holders).toEqual([]);
+  });
+
   it('go on without a lock that another process holds too long', async () => {
     const release = await holdLock('long');
     await using locks = openBrandLocks(stack.databaseUrl, 50);
