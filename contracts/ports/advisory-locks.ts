@@ -37,9 +37,9 @@ export const ADVISORY_LOCKS = {
   /** Working tables of the collector. */
   collectingSchema: 7_205_320,
   /** Processes, leases and progress. */
-  runSchema: 7_205_332,
+  runSchema: 7_205_333,
   /** Working tables of the media archive. */
-  mediaSchema: 7_205_321,
+  mediaSchema: 7_205_322,
 } as const;
 
 /** First key of the two-key locks on brands whose scans are recorded. The second is the hash of the brand's id. */
