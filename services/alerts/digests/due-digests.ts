@@ -3,12 +3,16 @@ import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertRule, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Maximum digests of one page. */
-const DIGESTS_MAX = 200;
+/** Maximum digests of one page. The items of all of them are counted to find how many fit. */
+const DIGESTS_MAX = 50;
 /** Maximum deliveries of one page: a digest has one for each channel of its rule. */
 const DELIVERIES_MAX = 200;
-/** Maximum bytes of items in the payloads of one page. One digest may have more, and is then a page of its own. */
-const PAGE_MAX_BYTES = 16 * 1024 ** 2;
+/**
+ * Maximum bytes of items in the payloads of one page. One digest may have more, and is then a page of its own. What a page takes
+ * in memory, several times this, is to be garbage before V8 moves it to the old generation, where it would pile up until a
+ * full collection: memory would grow with the number of pages.
+ */
+const PAGE_MAX_BYTES = 2 * 1024 ** 2;
 
 /** A digest whose period has ended. `rule` is null when the rule no longer exists. */
 export type DueDigest = {
