@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { fastify, type FastifyInstance } from 'fastify';
 import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -82,6 +84,28 @@ attack('pages for members run no script, load nothing, and show names of apps an
     { numRuns: tries(100) },
   );
   return `${texts} texts, 0 tags`;
+});
+
+attack('the console shows text of third parties as text, and links only to its own pages', () => {
+  const folder = join(import.meta.dirname, '../../services/ops/console');
+  const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((one) =>
+    one.endsWith('.js'),
+  );
+  let links = 0;
+  for (const script of scripts) {
+    const code = readFileSync(join(folder, script), 'utf8');
+    expect(code, script).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|createContextualFragment|DOMParser|\beval\(|new Function/,
+    );
+    // Only a file that the console made has another address.
+    for (const [, target = ''] of code.matchAll(/\bhref(?:: | = )([^\n]{0,40})/g)) {
+      expect(target, script).toMatch(/^(?:['"`]#\/|url;)/);
+      links += 1;
+    }
+    if (/href = url;/.test(code)) expect(code).toContain('url = URL.createObjectURL(');
+  }
+  expect(links).toBeGreaterThan(3);
+  return `${scripts.length} scripts, ${links} links`;
 });
 
 attack('downloads without a key cost no compression and little memory', async () => {

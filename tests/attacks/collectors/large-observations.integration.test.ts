@@ -21,8 +21,8 @@ const RECORDED_LIMIT_MS = 60_000;
 /** Maximum number of large observations, and brands that they are about. */
 const FLOOD_MAX = 1_500;
 const FLOOD_BRANDS = 40;
-/** Share of the small observations whose delay is judged. */
-const SHARE = 0.5;
+/** Shares of the small observations whose delays are judged: half of them, nearly all, and the slowest. */
+const SHARES = [0.5, 0.95, 0.99];
 
 const percentile = (times: readonly number[], share: number): number =>
   times.toSorted((one, next) => one - next)[Math.ceil(times.length * share) - 1] ?? Number.NaN;
@@ -99,12 +99,19 @@ test.runIf(isLong)(
     flood.postMessage('stop');
     const [published] = (await ended) as [number];
     const { messages } = (await nats.manager.streams.info('OBSERVATIONS')).state;
-    const figures = [SHARE, 0.95, 0.99].map((share) => {
+    // The machine may be slower later, so the undisturbed times are taken before and after the large ones.
+    await nats.manager.streams.purge('OBSERVATIONS');
+    await measure(nats, 4);
+    alone.push(...(await measure(nats, 5)));
+    const compared = SHARES.map((share) => {
       const [one, other] = [percentile(alone, share), percentile(beside, share)];
-      return `p${share * 100} ${one.toFixed(1)} → ${other.toFixed(1)} ms (${(other / one).toFixed(2)} ×)`;
+      const ratio = other / one;
+      const figure = `p${share * 100} ${one.toFixed(1)} → ${other.toFixed(1)} ms (${ratio.toFixed(2)} ×)`;
+      return { ratio, figure };
     });
-    task.meta.figure = `${published} large ones, ${messages} of them left; ${figures.join(', ')}`;
+    const figures = compared.map(({ figure }) => figure).join(', ');
+    task.meta.figure = `${published} large ones, ${messages} of them left; ${figures}`;
     expect(published - messages, 'large ones are recorded too').toBeGreaterThan(0);
-    expect(percentile(beside, SHARE) / percentile(alone, SHARE), task.meta.figure).toBeLessThanOrEqual(2);
+    expect(Math.max(...compared.map(({ ratio }) => ratio)), task.meta.figure).toBeLessThanOrEqual(2);
   },
 );
