@@ -5,15 +5,19 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answerSite } from '#deploy/local/world/site-world.ts';
 import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { openPlayedSites, type PlayedSites } from '../platform/http-client/played-sites.ts';
 import { readDocuments, withoutComment } from '../stack/documents.ts';
-import { StackProcess } from './local-stack-process.ts';
+import { allGone, StackProcess } from './local-stack-process.ts';
 
 const run = promisify(execFile);
 const PROJECT = resolve(import.meta.dirname, '../..');
 const CASE_LIMIT_MS = 300_000;
 /** Maximum ms of one example, also on a busy machine. The longest waits for a rebuild. */
 const EXAMPLE_LIMIT_MS = 240_000;
+const STOP_LIMIT_MS = 10_000;
 
 const NEEDS_DOCKER = 'needs a Docker engine';
 const NEEDS_PROMTOOL = 'needs promtool';
@@ -126,27 +130,45 @@ const CSV = `facebook_page_id,facebook_page_name,target_country,ad_library_id,ad
 400000000000011,Shop,IN,7100000000000014,2026-02-01,Warm feet,Shop now,https://shop.example/
 `;
 
+/** The brand of the example that reads a site and a shop. Without its own answers, the collector waits between requests. */
+const SITE = {
+  domain: 'shop.example',
+  name: 'Shop',
+  description: 'Socks',
+  company: 'Shop GmbH',
+  country: 'DE',
+  scripts: [],
+  products: ['sock'],
+};
+
+/** Each example reads a few rows, so that a small corpus without pictures shows the same as a large one. */
+const SMALL_DEMO = { DEMO_BRANDS: '6', DEMO_ADS: '40', DEMO_DAYS: '8', MEDIA_ARCHIVE: 'off' };
+
+const SCRIPTS = Object.entries(packageJson.scripts).map(([name, script]) => `['${name}']='${script}'`);
 /**
  * A refused HTTP request fails the example; by itself, curl exits 0. Scripts of package.json run without npm, which
  * takes longer to start than most commands; their first lines of output are npm's, unless it is silent.
  */
 const PRELUDE = `set -euo pipefail
 curl() { command curl --fail-with-body "$@"; }
+declare -A scripts=(${SCRIPTS.join(' ')})
 npm() {
   shift
   if [ "$1" = --silent ]; then shift; else echo "> npm run $1"; fi
   local script=$1
   shift 2
-  $(node -p "require('./package.json').scripts['$script']") "$@"
+  \${scripts[$script]} "$@"
 }
 `;
 /** Another master key, which has encrypted nothing: the example of rotation then has nothing to do. */
 const SECOND_VAULT_KEY = Buffer.alloc(32, 1).toString('base64');
 
 describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
+  const resources = new AsyncDisposableStack();
   let folder: string;
   let work: string;
   let stack: StackProcess;
+  let played: PlayedSites;
   let environment: Record<string, string>;
 
   const shell = (script: string, env = environment) =>
@@ -155,6 +177,7 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
   /** A working copy without data: links to the project's files, and the data folder of the stack. */
   const createWorkingCopy = async (): Promise<void> => {
     work = await mkdtemp(join(tmpdir(), 'documents-'));
+    resources.defer(() => rm(work, { recursive: true, force: true }));
     for (const name of await readdir(PROJECT)) {
       if (!['.git', '.data', '.cache'].includes(name)) await symlink(join(PROJECT, name), join(work, name));
     }
@@ -173,6 +196,8 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
       PATH: `${dirname(process.execPath)}:${inheritedEnvironment()['PATH'] ?? ''}`,
       DATA_DIR: folder,
       MEMBER_VAULT_KEY_SECOND: SECOND_VAULT_KEY,
+      COLLECT_VIA: played.origin,
+      EGRESS_ALLOW_LOOPBACK: 'true',
       API: ready.api_url,
       KEY: ready.api_key,
       WS: ready.workspace_id,
@@ -201,19 +226,22 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
   };
 
   beforeAll(async () => {
+    played = resources.use(await openPlayedSites());
+    played.sites.set(SITE.domain, (path) => answerSite(SITE, { path }) ?? undefined);
     folder = await mkdtemp(join(tmpdir(), 'documents-stack-'));
+    resources.defer(() => rm(folder, { recursive: true, force: true }));
     // As root, PostgreSQL runs as another user, who has to pass through.
     await chmod(folder, 0o755);
-    stack = new StackProcess(folder);
+    stack = new StackProcess(folder, SMALL_DEMO);
+    resources.defer(async () => {
+      if (!stack.hasEnded) await stack.end('SIGTERM');
+    });
     const ready = await stack.waitUntilReady();
     await createWorkingCopy();
     await prepareEnvironment(ready);
   }, CASE_LIMIT_MS * 2);
 
-  afterAll(async () => {
-    if (!stack.hasEnded) await stack.end('SIGTERM');
-    for (const path of [folder, work]) await rm(path, { recursive: true, force: true });
-  });
+  afterAll(() => resources.disposeAsync());
 
   test.for(examples.filter((example) => !isEmpty(scriptOf(example))))('$path:$line runs', async (example) => {
     const outcome = await shell(scriptOf(example)).then(
@@ -222,5 +250,15 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
         `${error.message.slice(-2_000)}\n${error.stdout?.slice(-2_000)}\n${stack.output.slice(-1_000)}`,
     );
     expect(outcome).toBeNull();
+  });
+
+  // With the small demo; `local-stack.integration.test.ts` stops a living one.
+  test('the stack stops in order on Ctrl-C within ten seconds and leaves no process running', async () => {
+    const processes = stack.processes();
+    expect(processes.length).toBeGreaterThan(6);
+    const { code, ms } = await stack.end('SIGINT');
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(STOP_LIMIT_MS);
+    expect(await allGone(processes)).toBe(true);
   });
 });
