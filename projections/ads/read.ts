@@ -66,8 +66,9 @@ const copyOf = (card: AdContent['cards'][number]) => ({
 });
 
 /**
- * Returns one ad in full. `archived` are its files from another read model, read concurrently. `as_of` is
- * when a covering scan last saw the ad or confirmed it inactive. Returns `null` if the ad does not exist.
+ * Returns one ad in full. `archived` are its files from another read model, read concurrently. `as_of` is the last applied
+ * scan of its brand, or a later time at which the ad was seen: its own events are applied before the end of their scan, and
+ * an ad that came from another brand was seen by scans of that one. Returns `null` if the ad does not exist.
  */
 export const findAd = async (
   db: ReadDatabase,
@@ -77,11 +78,13 @@ export const findAd = async (
   const found = db.query<AdRow & { brand: string; history: string; as_of: string }>({
     sql: `
       select ${COLUMNS}, ${DETAIL_COLUMNS}, ${BRAND_REFERENCE_SQL} as brand,
-        ${isoTimeSql('greatest(a.seen_at, a.inactive_since, p.complete_at, h.newest)')} as as_of,
+        ${isoTimeSql(`greatest(${LAST_SEEN_AT}, a.inactive_since, s.scanned_at, h.newest)`)} as as_of,
         coalesce(h.entries, '[]') as history
       from ${FROM} join ads.brand b on b.brand_id = a.brand_id
+      left join ads.applied_scan s on s.brand_id = a.brand_id
       left join lateral (
-        select max(at) filter (where change not in ('corrected', 'attributed')) as newest, '[' || string_agg(json_build_object(
+        select case when bool_and(change <> 'attributed') then max(at) filter (where change <> 'corrected') end as newest,
+          '[' || string_agg(json_build_object(
           'at', ${isoTimeSql('at')}, 'change', change, 'detail', detail
         )::text, ',' order by position desc) || ']' as entries
         from (select * from ads.history where ad_id = a.ad_id order by position desc limit ${HISTORY_ENTRIES_MAX}) h

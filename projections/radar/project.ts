@@ -32,6 +32,8 @@ type Item = {
   readonly brand_id?: string;
   /** True if a correction adds the item. */
   readonly is_added?: boolean;
+  /** False if the event does not say what the destination was then; an event that does say has precedence. */
+  readonly is_stated?: boolean;
   readonly destination_url?: string | null | undefined;
   readonly previous_destination_url?: string | undefined;
   readonly basis?: 'library' | 'absence' | undefined;
@@ -39,20 +41,19 @@ type Item = {
 };
 
 /**
- * Returns the change that stores an item without its brand. `BASE_URL_MARK` is the placeholder for the service's base
- * URL; escaped text never contains it.
+ * Returns the change that stores an item: what happened and what the ad was like, as JSON fields and as a JSON text.
+ * `BASE_URL_MARK` is the placeholder for the service's base URL; escaped text never contains it.
  */
 const putItem = (event: LibraryEvent, item: Item): Change => {
   const { id, type, scan_id, observed_at, ad, excerpt } = item;
-  const rest = JSON.stringify({
-    id,
+  const occurrence = JSON.stringify({
     type,
     observed_at,
     destination_url: item.destination_url ?? null,
     previous_destination_url: item.previous_destination_url ?? null,
     basis: item.basis ?? null,
     stopped_on: item.stopped_on ?? null,
-  });
+  }).slice(1, -1);
   const about = JSON.stringify({
     id: ad.ad_id,
     page: excerpt.page_id === null ? null : { page_id: excerpt.page_id, page_name: excerpt.page_name },
@@ -62,14 +63,25 @@ const putItem = (event: LibraryEvent, item: Item): Change => {
     started_on: ad.started_on,
   });
   const url = `"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"`;
-  const doc = appendFields(rest, { ad: appendFields(about, { url }) });
   const { position } = event;
   const brand_id = item.brand_id ?? event.data.brand_id;
   const is_added = item.is_added ?? false;
   return {
     kind: 'run',
     statement: 'put_item',
-    row: { id, ad_id: ad.ad_id, type, scan_id, brand_id, observed_at, position, is_added, doc },
+    row: {
+      id,
+      ad_id: ad.ad_id,
+      type,
+      scan_id,
+      brand_id,
+      observed_at,
+      position,
+      stated_at: item.is_stated === false ? 0n : position,
+      is_added,
+      occurrence,
+      ad: appendFields(about, { url }),
+    },
   };
 };
 
@@ -116,7 +128,7 @@ const excerptOf = ({ page_id, page_name, content }: Pick<AdRecord, 'page_id' | '
 
 /**
  * Returns the changes of a correction: withdrawn items stay and are marked, added ones are inserted with a mark. An item that
- * is withdrawn for one brand and added for another is filed under the other.
+ * is withdrawn and added with other details, or for another brand, gets these and a mark.
  */
 const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
   const { ad_id, after, withdrawn, added } = event.data;
@@ -126,6 +138,7 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
       .map((of) => mark(event, of, true)),
     ...added.flatMap((of) => {
       const type = TYPES[of.kind];
+      const is_stated = of.kind !== 'started' || of.to_url !== undefined;
       const item = putItem(event, {
         ...of,
         id: derivedId('radar item', `${ad_id}|${type}|${of.scan_id}`),
@@ -134,8 +147,8 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
         excerpt: excerptOf(after),
         is_added: true,
         // Older releases recorded no destination of a start.
-        destination_url:
-          of.kind === 'started' && of.to_url === undefined ? after.content.link_url : of.to_url,
+        is_stated,
+        destination_url: is_stated ? of.to_url : after.content.link_url,
         previous_destination_url: of.from_url,
       });
       return [item, mark(event, of, false)];
@@ -149,7 +162,7 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
  */
 export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
-  version: 6,
+  version: 7,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { applied_scan: recordAppliedScan, put_item: putItemStatement, mark: markItem },

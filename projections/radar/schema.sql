@@ -1,22 +1,30 @@
--- Observed changes that are news. `doc` is the item without its brand and mark, which are added when read.
+-- Observed changes that are news. Id, brand and mark are added to the JSON texts when read.
 create table item (
   id uuid primary key,
   brand_id uuid not null,
   observed_at timestamptz not null,
   type text not null,
-  doc text not null,
+  -- The occurrence as the last event states it: fields of a JSON object, without its braces.
+  occurrence text not null,
+  -- The ad as it was when the item was reported: a JSON object.
+  ad text not null,
   ad_id text,
   scan_id text,
-  -- Log position of the event that reported the item.
+  -- Log positions of the event that reported the item, and of the one that `occurrence` is from; 0 for an event of an older
+  -- release that does not state the destination.
   position bigint not null default 0,
+  stated_at bigint not null default 0,
   -- Marks of corrections: a late scan adds the item, or shows that it was not so.
   is_added boolean not null default false,
   is_withdrawn boolean not null default false,
+  -- Brand and occurrence as they were reported; `reported` is null while the occurrence is the same.
+  reported_brand_id uuid,
+  reported text,
   unique (ad_id, type, scan_id)
 );
 
--- Items that corrections withdrew or added, and the brand that they state for the items of an ad that moved. A mark may come before its item, because the brand of an ad, and with it
--- the stream of its events, may change.
+-- Items that corrections withdrew or added, and the brand that they state for the items of an ad that moved. A mark may
+-- come before its item, because the brand of an ad, and with it the stream of its events, may change.
 create table mark (
   ad_id text not null,
   type text not null,

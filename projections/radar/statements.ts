@@ -1,9 +1,18 @@
 import type { Statement } from '../define-projection.ts';
 
+/** SQL that assigns the column of the event that reported the item. `t` is the stored row. */
+const ofReport = (column: string): string =>
+  `${column} = case when excluded.position < t.position then excluded.${column} else t.${column} end`;
+
+/** SQL of the occurrence as it was reported, and as the last event states it. */
+const REPORTED = `case when excluded.position < t.position then coalesce(excluded.reported, excluded.occurrence)
+  else coalesce(t.reported, t.occurrence) end`;
+const STATED = 'case when excluded.stated_at > t.stated_at then excluded.occurrence else t.occurrence end';
+
 /**
- * Stores items, one for each ad, type and scan. The event with the lowest log position decides the row: an item that
- * was reported, withdrawn and added again is the reported one. Streams may be applied in any order, so the mark may
- * be there before the item.
+ * Stores items, one for each ad, type and scan. The event with the lowest log position is the report of the item. The one
+ * with the highest `stated_at` says what happened, because a late scan may correct the details. Streams may be applied in
+ * any order, so a correction or mark may be there before the report.
  */
 export const putItem: Statement = {
   columns: {
@@ -14,21 +23,29 @@ export const putItem: Statement = {
     brand_id: 'uuid',
     observed_at: 'timestamptz',
     position: 'bigint',
+    stated_at: 'bigint',
     is_added: 'boolean',
-    doc: 'text',
+    occurrence: 'text',
+    ad: 'text',
   },
   touches: ['item', 'mark'],
   sql: `
     with first as materialized (
       select distinct on (ad_id, type, scan_id) * from :input i order by ad_id, type, scan_id, position
+    ), last as materialized (
+      select distinct on (ad_id, type, scan_id) ad_id, type, scan_id, stated_at, occurrence as stated
+      from :input i order by ad_id, type, scan_id, stated_at desc, position
     )
-    insert into item as t (id, brand_id, observed_at, type, doc, ad_id, scan_id, position, is_added, is_withdrawn)
-    select f.id, coalesce(m.brand_id, f.brand_id), f.observed_at, f.type, f.doc, f.ad_id, f.scan_id, f.position, f.is_added,
-      coalesce(m.is_withdrawn, false)
-    from first f left join mark m using (ad_id, type, scan_id)
-    on conflict (ad_id, type, scan_id) do update set id = excluded.id, brand_id = excluded.brand_id,
-      observed_at = excluded.observed_at, doc = excluded.doc, position = excluded.position, is_added = excluded.is_added
-    where excluded.position < t.position`,
+    insert into item as t (id, brand_id, observed_at, type, ad_id, scan_id, position, stated_at, is_added, is_withdrawn,
+      occurrence, ad, reported, reported_brand_id)
+    select f.id, coalesce(m.brand_id, f.brand_id), f.observed_at, f.type, f.ad_id, f.scan_id, f.position, l.stated_at,
+      f.is_added, coalesce(m.is_withdrawn, false), l.stated, f.ad, nullif(f.occurrence, l.stated), f.brand_id
+    from first f join last l using (ad_id, type, scan_id) left join mark m using (ad_id, type, scan_id)
+    on conflict (ad_id, type, scan_id) do update set
+      ${['id', 'is_added', 'ad', 'reported_brand_id'].map(ofReport).join(', ')},
+      occurrence = ${STATED}, reported = nullif(${REPORTED}, ${STATED}),
+      position = least(t.position, excluded.position), stated_at = greatest(t.stated_at, excluded.stated_at)
+    where excluded.position < t.position or excluded.stated_at > t.stated_at`,
 };
 
 /**

@@ -3,9 +3,10 @@ import { pageOfRows } from './keyset-page.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
-/** SQL of an item as JSON text: the stored text with its mark and its brand. */
-export const RADAR_ITEM_SQL = `left(i.doc, -1) || ',"correction":' ||
-  case when i.is_withdrawn then '"withdrawn"' when i.is_added then '"added"' else 'null' end ||
+/** SQL of an item as JSON text: the stored texts with its id, its mark and its brand. */
+export const RADAR_ITEM_SQL = `'{"id":"' || i.id || '",' || i.occurrence || ',"ad":' || i.ad || ',"correction":' ||
+  case when i.is_withdrawn then '"withdrawn"' when i.is_added then '"added"'
+    when i.reported is not null or i.brand_id <> i.reported_brand_id then '"changed"' else 'null' end ||
   ',"brand":' || ${BRAND_REFERENCE_SQL} || '}'`;
 
 /** Returns SQL of `item, observed_at, id` for these keys, newest first. */
@@ -29,7 +30,11 @@ export const createParameters = () => {
   return { values, parameter: (value: unknown): string => `$${values.push(value)}` };
 };
 
-export type RadarRow = { readonly item: string; readonly observed_at: string; readonly id: string };
+export type RadarRow = {
+  readonly item: string;
+  readonly observed_at: string;
+  readonly id: string;
+};
 
 /** Returns a page from rows that may include one more than the page holds. */
 export const radarPage = (rows: readonly RadarRow[], limit: number): Page =>

@@ -176,8 +176,12 @@ test('a rule that becomes instant still sends its pending items in one digest', 
   ]);
 });
 
-/** A correction that withdraws the starts of these ads. */
-const withdrawal = (events: readonly AdLibraryEvent[], observed_at: string): readonly AdLibraryEvent[] =>
+/** A correction that withdraws the starts of these ads. `isAgain`: it adds them again with another destination. */
+const withdrawal = (
+  events: readonly AdLibraryEvent[],
+  observed_at: string,
+  isAgain = false,
+): readonly AdLibraryEvent[] =>
   events.flatMap((event): readonly AdLibraryEvent[] => {
     if (event.type !== 'AdStarted') return [];
     const {
@@ -210,15 +214,16 @@ const withdrawal = (events: readonly AdLibraryEvent[], observed_at: string): rea
       looks: [],
     } as const;
     const sighting = { brand_id, scan_id: `late ${scan_id}`, observed_at };
+    const added = isAgain ? withdrawn.map((one) => ({ ...one, to_url: 'https://other.example/' })) : [];
     return [
       {
         type: 'AdObservationCorrected',
-        data: { ...sighting, ad_id: ad.ad_id, before, after, withdrawn, added: withdrawn.slice(1) },
+        data: { ...sighting, ad_id: ad.ad_id, before, after, withdrawn, added },
       },
     ];
   });
 
-test('a digest leaves out items that a correction withdrew before its period ended, and is not sent without items', async () => {
+test('a digest leaves out items that a correction withdrew and did not add again before its period ended, and is not sent without items', async () => {
   const [brand, other] = [await stack.brand('withdrawn.example'), await stack.brand('nothing.example')];
   const some = await stack.rule([brand], { cadence: 'daily' });
   const none = await stack.rule([other], { cadence: 'daily' });
@@ -236,6 +241,7 @@ test('a digest leaves out items that a correction withdrew before its period end
   await stack.scan(
     withdrawal([...seen.slice(0, 2), ...seen.slice(PAYLOAD_ITEMS_MAX + 1)], '2026-05-01T08:00:00.000Z'),
   );
+  await stack.scan(withdrawal(seen.slice(2, 4), '2026-05-01T08:00:00.000Z', true));
   await stack.scan(withdrawal(unseen, '2026-05-01T08:00:00.000Z'));
   await matchAll();
   await using _ = stack.start(tomorrow);

@@ -15,6 +15,9 @@ const ADS = scaled(10_000, 100);
 const CHANGE = 0.02;
 const SECONDS_MAX = 2;
 const PEAK_MAX_MIB = 300;
+/** Maximum bytes of the working tables per ad, with their indexes. They are never pruned. */
+const AD_BYTES_MAX = 6_000;
+const TABLES_LISTED = 5;
 const POLL_MS = 5;
 const RECORDED_LIMIT_MS = 120_000;
 const INGEST = 'services/ingest/main.ts';
@@ -27,6 +30,15 @@ interface Sample {
   readonly eventStoreDatabaseMs: number;
   readonly workingTablesMs: number;
 }
+
+/** Returns the bytes of the working tables with their indexes, by table, the largest first. */
+const tableSizes = async (database: Client) =>
+  (
+    await database.query<{ name: string; bytes: number }>(
+      `select relname as name, pg_total_relation_size(oid)::float8 as bytes from pg_class
+       where relnamespace = 'ingest'::regnamespace and relkind = 'r' order by bytes desc`,
+    )
+  ).rows;
 
 /**
  * Sends large scans through the queue to a real ingest process. Measures from the publication of the first chunk
@@ -65,6 +77,24 @@ export async function run(context: BenchContext): Promise<void> {
       `PostgreSQL for the event store ${of((sample) => sample.eventStoreDatabaseMs)} ms, ` +
       `for the working tables ${of((sample) => sample.workingTablesMs)} ms`,
   );
+  const sizes = await tableSizes(database);
+  const { rows } = await database.query<{ ads: number }>('select count(*)::int as ads from ingest.ad');
+  const bytesOfAd = sizes.reduce((sum, { bytes }) => sum + bytes, 0) / (rows[0]?.ads ?? 1);
+  context.print(
+    `  working tables of ${rows[0]?.ads} ads after ${context.rounds + 1} scans: ${bytesOfAd.toFixed(0)} bytes per ad, of which ` +
+      sizes
+        .slice(0, TABLES_LISTED)
+        .map(({ name, bytes }) => `${name} ${(bytes / (rows[0]?.ads ?? 1)).toFixed(0)}`)
+        .join(', '),
+  );
+  context.record({
+    bench: 'ingest: working tables per ad',
+    measured: `${bytesOfAd.toFixed(0)} bytes`,
+    ceiling: '-',
+    ratio: null,
+    target: `<= ${AD_BYTES_MAX} bytes`,
+    held: bytesOfAd <= AD_BYTES_MAX,
+  });
   context.record({
     bench: 'ingest: scan of 10,000 ads',
     measured: `${seconds.toFixed(2)} s`,

@@ -35,10 +35,10 @@ afterAll(async () => {
 const fillRadar = (brandId: string) =>
   stack.pool.query(
     `insert into radar.item select id, $1, '2026-05-10T00:00:00Z'::timestamptz + n * interval '1 second', 'ad_started',
-       json_build_object('id', id, 'type', 'ad_started', 'observed_at', '2026-05-10T00:00:00.000Z',
-         'destination_url', null, 'previous_destination_url', null, 'basis', null, 'stopped_on', null,
-         'ad', json_build_object('id', '9' || n, 'page', null, 'format', 'video', 'title', 'A title', 'body',
-           repeat('Words of an ad. ', 10), 'started_on', null, 'url', chr(1) || '/v1/ads/9' || n))::text
+       btrim(json_build_object('type', 'ad_started', 'observed_at', '2026-05-10T00:00:00.000Z',
+         'destination_url', null, 'previous_destination_url', null, 'basis', null, 'stopped_on', null)::text, '{}'),
+       json_build_object('id', '9' || n, 'page', null, 'format', 'video', 'title', 'A title', 'body',
+         repeat('Words of an ad. ', 10), 'started_on', null, 'url', chr(1) || '/v1/ads/9' || n)::text
      from (select md5('item ' || n)::uuid as id, n from generate_series(1, $2) as n) i`,
     [brandId, ROWS],
   );

@@ -8,8 +8,6 @@ import { pages } from '#projections/pages/project.ts';
 import { listPages } from '#projections/pages/read.ts';
 import { partnerships } from '#projections/partnerships/project.ts';
 import { listPartnerships } from '#projections/partnerships/read.ts';
-import { radar } from '#projections/radar/project.ts';
-import { listRadar } from '#projections/radar/read.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { listSocialPages } from '#projections/social-pages/read.ts';
 import { given } from '../dsl/projections.ts';
@@ -74,6 +72,27 @@ describe('an ad that a late scan corrects', () => {
           ]),
         [[AD, 'inactive', at(4)]],
       );
+  });
+
+  it('is as of the last scan of its brand, whether it was corrected or decided in order', async () => {
+    const stopped = {
+      status: 'inactive',
+      inactive_since: at(6),
+      basis: 'library',
+      seen_at: at(4),
+    } as const;
+    const inOrder = story().start('a', AD, 4).scan('a', 4).stop(AD, 6).scan('a', 6).scan('a', 8);
+    const late = story()
+      .start('a', AD, 8)
+      .scan('a', 8)
+      .correct(AD, 4, { first_seen_at: at(4), ...stopped });
+    const moved = story().scan('b', 2).start('a', AD, 4).scan('a', 4).move(AD, 5, 'b');
+    const read = async (db: ReadDatabase) => (await findAd(db, AD))?.as_of;
+    await given(inOrder.events).into(ads).shows(read, at(8));
+    await given(late.scan('a', 4, {}, true).events)
+      .into(ads)
+      .shows(read, at(8));
+    await given(moved.events).into(ads).shows(read, at(4));
   });
 
   it('dates its landing page by the scan that showed the link', async () => {
@@ -211,96 +230,5 @@ describe('an ad that moves to another brand', () => {
         ofBoth(async (db, brand) => parsed((await listBrandAds(db, brand, FIRST)).items).map(({ id }) => id)),
         [[OTHER, AD], []] as never,
       );
-  });
-});
-
-describe('radar items', () => {
-  const read = async (db: ReadDatabase) =>
-    parsed((await listRadar(db, { brandIds: [idOf('a'), idOf('b')], since: at(1) }, FIRST)).items).map(
-      ({ type, observed_at, correction, brand }) => [
-        type,
-        observed_at,
-        correction,
-        (brand as { id: string }).id,
-      ],
-    );
-
-  it('stay with a mark when a correction withdraws them, and are added with a mark at their own time', async () => {
-    const { events } = story()
-      .start('a', AD, 6)
-      .stop(AD, 9)
-      .correct(
-        AD,
-        4,
-        { novelty: 'baseline' },
-        { withdrawn: [occurrence('started', 6)], added: [occurrence('stopped', 7)] },
-      );
-    await given(events)
-      .into(radar)
-      .shows(read, [
-        ['ad_stopped', at(9), null, idOf('a')],
-        ['ad_stopped', at(7), 'added', idOf('a')],
-        ['ad_started', at(6), 'withdrawn', idOf('a')],
-      ]);
-  });
-
-  it('show the destination at the start that a correction adds, not the later one', async () => {
-    const [early, late] = ['https://a.example/early', 'https://a.example/late'];
-    const { events } = story()
-      .start('a', AD, 6, {}, { link_url: late })
-      .correct(
-        AD,
-        4,
-        { first_seen_at: at(4) },
-        {
-          withdrawn: [occurrence('started', 6)],
-          added: [
-            { ...occurrence('started', 4), to_url: early },
-            { ...occurrence('destination_changed', 6), from_url: early, to_url: late },
-            occurrence('stopped', 7),
-          ],
-        },
-      );
-    const destinations = async (db: ReadDatabase) =>
-      parsed((await listRadar(db, { brandIds: [idOf('a')], since: at(1) }, FIRST)).items)
-        .map(({ type, destination_url, previous_destination_url, correction }) =>
-          [type, destination_url, previous_destination_url, correction].join(' '),
-        )
-        .toSorted();
-    await given(events)
-      .into(radar)
-      .shows(destinations, [
-        `ad_started ${early}  added`,
-        `ad_started ${late}  withdrawn`,
-        'ad_stopped   added',
-        `destination_changed ${late} ${early} added`,
-      ]);
-  });
-
-  it('have no mark when a second correction restores them', async () => {
-    const { events } = story()
-      .start('a', AD, 6)
-      .correct(AD, 4, {}, { withdrawn: [occurrence('started', 6)] })
-      .correct(AD, 5, {}, { added: [occurrence('started', 6)] });
-    await given(events)
-      .into(radar)
-      .shows(read, [['ad_started', at(6), null, idOf('a')]]);
-  });
-
-  it('are withdrawn from the brand that reported them, also after the ad moved', async () => {
-    const { events } = story()
-      .start('a', AD, 6)
-      .move(AD, 7, 'b')
-      .correct(AD, 4, {}, { withdrawn: [occurrence('started', 6)] });
-    for (const order of orders(events).slice(0, 2)) {
-      await given(order)
-        .into(radar)
-        .shows(read, [['ad_started', at(6), 'withdrawn', idOf('a')]]);
-    }
-  });
-
-  it('do not come from an ad that moves or that a late scan shows first', async () => {
-    const { events } = story().correct(AD, 4, {}, { brand: 'a' }).move(AD, 6, 'b');
-    await given(events).into(radar).shows(read, []);
   });
 });

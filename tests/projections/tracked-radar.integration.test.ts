@@ -53,8 +53,8 @@ beforeAll(async () => {
       numbers.map(timeOf),
     ];
     await pool.query(
-      `insert into radar.item (id, brand_id, observed_at, type, doc)
-     select id, brand_id, at, type, '{"n":' || n || '}'
+      `insert into radar.item (id, brand_id, observed_at, type, occurrence, ad)
+     select id, brand_id, at, type, '"n":' || n, '{}'
      from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::int[]) as i(id, brand_id, at, type, n)`,
       [...items, numbers.map(typeOf), numbers],
     );

@@ -155,26 +155,28 @@ describe('exportReports', () => {
     const brand = registered('formula.com', new Date().toISOString(), { name: FORMULA_NAME });
     await seedBrand(stack.eventStore, brand);
     const { brand_id } = brand.data;
-    const ad = (text: string) =>
-      JSON.stringify({
-        type: 'ad_started',
-        observed_at: new Date().toISOString(),
-        destination_url: `@${text}`,
-        previous_destination_url: null,
-        basis: null,
-        stopped_on: null,
-        ad: { id: '1', page: null, format: 'video', title: `+${text}`, body: `-${text}`, started_on: null },
-      });
+    const text = 'a\t"b"\r\n';
+    const occurrence = JSON.stringify({
+      type: 'ad_started',
+      observed_at: new Date().toISOString(),
+      destination_url: `@${text}`,
+      previous_destination_url: null,
+      basis: null,
+      stopped_on: null,
+    });
+    const about = { id: '1', page: null, format: 'video', started_on: null };
+    const ad = JSON.stringify({ ...about, title: `+${text}`, body: `-${text}` });
     const item = '0f6a1d52-8a3c-5d7e-b1f4-6c2e9a0b7d99';
     await until('the brand to be projected', LIMIT_MS, async () => {
       const { rowCount } = await stack.pool.query('select from radar.brand where brand_id = $1', [brand_id]);
       return rowCount === 1;
     });
-    await stack.pool.query('insert into radar.item values ($1, $2, now(), $3, $4)', [
+    await stack.pool.query('insert into radar.item values ($1, $2, now(), $3, $4, $5)', [
       item,
       brand_id,
       'ad_started',
-      `{"id":"${item}",${ad('a\t"b"\r\n').slice(1)}`,
+      occurrence.slice(1, -1),
+      ad,
     ]);
     await stack.pool.query('update radar.item set is_withdrawn = true where id = $1', [item]);
     const key = await tracking(brand_id);

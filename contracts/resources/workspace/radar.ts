@@ -7,7 +7,7 @@ export const RadarItemType = z.enum(['ad_started', 'ad_stopped', 'destination_ch
 export type RadarItemType = z.infer<typeof RadarItemType>;
 
 /** Mark of an item that a late scan corrects. */
-export const RadarCorrection = z.enum(['withdrawn', 'added']);
+export const RadarCorrection = z.enum(['withdrawn', 'added', 'changed']);
 export type RadarCorrection = z.infer<typeof RadarCorrection>;
 
 /** An observed change. It does not state a cause. */
@@ -38,7 +38,7 @@ export const RadarItem = z
     stopped_on: CalendarDate.nullable(),
     correction: RadarCorrection.nullable().meta({
       description:
-        'Correction by a scan that arrived late. `withdrawn`: reported, but wrong in the order of observation. `added`: right in that order, but not reported at the time. Null: reported and not corrected.',
+        'Correction by a scan that arrived late. `withdrawn`: reported, but wrong in the order of observation. `added`: right in that order, but not reported at the time. `changed`: reported with other details, such as another previous destination, or for another brand. Null: reported and not corrected.',
     }),
   })
   .meta({ id: 'RadarItem' });

@@ -1,6 +1,7 @@
 import type {
   AdAttributed,
   AdObservationCorrected,
+  Occurrence,
 } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { occurrenceKey } from '#domain/workspace/alert/match-events.ts';
@@ -8,8 +9,9 @@ import type { BrandContext } from './brand-context.ts';
 import type { PendingDigests } from './pending-digests.ts';
 
 /**
- * Applies a correction, which is never news. Withdrawn items leave the digests that are not yet sent. A page on which
- * the ad runs does not count as a new partner later.
+ * Applies a correction, which is never news. Withdrawn items leave the digests that are not yet sent. An item that the
+ * correction adds again with other details still happened, so it stays. A page on which the ad runs does not count as a
+ * new partner later.
  */
 export const applyCorrection = (
   { pendingDigests, logTime }: { readonly pendingDigests: PendingDigests; readonly logTime: string },
@@ -18,7 +20,12 @@ export const applyCorrection = (
 ): void => {
   const { brand_id } = data;
   if (type === 'AdObservationCorrected') {
-    for (const one of data.withdrawn) pendingDigests.withdraw(occurrenceKey(data.ad_id, one), logTime);
+    const keyOf = (one: Occurrence): string =>
+      `${occurrenceKey(data.ad_id, one)}|${one.brand_id ?? brand_id}`;
+    const stays = new Set(data.added.map(keyOf));
+    for (const one of data.withdrawn) {
+      if (!stays.has(keyOf(one))) pendingDigests.withdraw(occurrenceKey(data.ad_id, one), logTime);
+    }
   } else if (brand_id !== data.to_brand_id) return;
   const { page_id } = type === 'AdObservationCorrected' ? data.after : data.ad;
   if (page_id === null) return;

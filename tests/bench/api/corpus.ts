@@ -109,14 +109,14 @@ export async function fillRadar(pool: Database, rows: number): Promise<void> {
     await client.query('insert into brand select * from reference');
     await client.query('alter table item drop constraint item_pkey');
     await client.query(
-      `insert into item (id, brand_id, observed_at, type, doc)
+      `insert into item (id, brand_id, observed_at, type, occurrence, ad)
        select i.id, b.ids[1 + i.n % cardinality(b.ids)], now() - i.age,
          (array['ad_started', 'ad_stopped', 'destination_changed'])[1 + i.n % 3],
-         '{"id":"' || i.id || '","type":"ad_started","observed_at":"2026-01-01T00:00:00.000Z",' ||
+         '"type":"ad_started","observed_at":"2026-01-01T00:00:00.000Z",' ||
          '"destination_url":"https://shop.example.com/collections/winter-boots","previous_destination_url":null,' ||
-         '"basis":null,"stopped_on":null,"ad":{"id":"' || (900000000000000 + i.n) || '","page":{"page_id":' ||
+         '"basis":null,"stopped_on":null', '{"id":"' || (900000000000000 + i.n) || '","page":{"page_id":' ||
          '"104857600","page_name":"A page"},"format":"video","title":"A title of some length","body":"' ||
-         $3 || '","started_on":"2026-01-01","url":"' || chr(1) || '/v1/ads/' || (900000000000000 + i.n) || '"}}'
+         $3 || '","started_on":"2026-01-01","url":"' || chr(1) || '/v1/ads/' || (900000000000000 + i.n) || '"}'
        from (
          select array(select brand_id from brand order by brand_id)
            || array(select gen_random_uuid() from generate_series(1, $1 - (select count(*) from brand))) as ids

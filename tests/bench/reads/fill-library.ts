@@ -93,18 +93,18 @@ const fillAds: Fill = {
   ],
 };
 
-const AD_DOC = `'"ad":{"id":"' || a.ad_id || '","page":{"page_id":"' || coalesce(a.page_id, '0') || '","page_name":"Page"},"format":"'
+const AD_DOC = `'{"id":"' || a.ad_id || '","page":{"page_id":"' || coalesce(a.page_id, '0') || '","page_name":"Page"},"format":"'
   || a.format || '","title":' || to_json(c.title) || ',"body":' || to_json(left(c.body, 200)) || ',"started_on":"' || a.listed_on
-  || '","url":"' || chr(1) || '/v1/ads/' || a.ad_id || '"}}'`;
+  || '","url":"' || chr(1) || '/v1/ads/' || a.ad_id || '"}'`;
 
 /** Starts of ads within the last half year, and stops of those that ended. */
 const fillRadar: Fill = {
   projection: radar,
   sql: [
     brandsWith(BRAND_REFERENCES),
-    `insert into item (id, brand_id, observed_at, type, doc)
-      select i.id, a.brand_id, i.at, i.type, '{"id":"' || i.id || '","type":"' || i.type || '","observed_at":"' || bench.iso(i.at)
-        || '","destination_url":null,"previous_destination_url":null,"basis":null,"stopped_on":null,' || ${AD_DOC}
+    `insert into item (id, brand_id, observed_at, type, occurrence, ad)
+      select i.id, a.brand_id, i.at, i.type, '"type":"' || i.type || '","observed_at":"' || bench.iso(i.at)
+        || '","destination_url":null,"previous_destination_url":null,"basis":null,"stopped_on":null', ${AD_DOC}
       from bench.ad a join bench.copy c on c.n = a.copy_n
       cross join lateral (values
         (bench.id('started', a.n), 'ad_started', a.listed_on + bench.u(a.n, 61) * interval '1 day'),

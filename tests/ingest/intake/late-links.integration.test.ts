@@ -132,7 +132,8 @@ describe('a link that arrives after scans of later days', () => {
     const late = scanOf('scanned-three.example', at(2, 12), ended ? [ended] : [], { pages: [page] });
     for (const chunk of late.chunks) await stack.intake.submit(chunk);
     await stack.intake.submit(late.end);
-    expect(await reliability(domain), 'the ad had ended').toEqual({ '02T10': true, '02T12': true });
+    // The scan of 12:00 was made for another brand and covers no linked page, so it does not count as reliable (rule 9).
+    expect(await reliability(domain), 'the ad had ended').toEqual({ '02T10': true, '02T12': false });
   });
 
   it('corrects the same days after the working tables were dropped', async () => {

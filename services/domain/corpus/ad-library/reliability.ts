@@ -66,8 +66,9 @@ export const isReliableDay = (
   });
 
 /**
- * Returns whether the day was reliable after each of these scans, by scan id. Expects all complete scans of each day that
- * were made for the brand or named a page of its links.
+ * Returns by scan id whether the day was reliable after each of these scans. Once a look has made the day reliable, scans
+ * that did not look at the brand are not reliable for it: to show an ad of the brand does not cover its pages. Expects all
+ * complete scans of each day that were made for the brand or named a page of its links. Other scans do not matter.
  */
 export const reliableScans = (
   brandId: string,
@@ -77,8 +78,13 @@ export const reliableScans = (
   const reliable = new Map<string, boolean>();
   const byDay = Map.groupBy(scans.toSorted(compareScans), ({ observed_at }) => utcDate(observed_at));
   for (const ofDay of byDay.values()) {
-    ofDay.forEach(({ scan_id }, index) => {
-      reliable.set(scan_id, isReliableDay(brandId, links, ofDay.slice(0, index + 1)));
+    let hasReliableLook = false;
+    ofDay.forEach((scan, index) => {
+      const isLook = looksAt(brandId, pagesLinkedAt(links, scan.observed_at), scan);
+      const isDone = hasReliableLook && !isLook;
+      const isReliable = !isDone && isReliableDay(brandId, links, ofDay.slice(0, index + 1));
+      reliable.set(scan.scan_id, isReliable);
+      hasReliableLook ||= isReliable && isLook;
     });
   }
   return reliable;
