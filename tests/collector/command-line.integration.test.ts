@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { type HostedCommands, openHostedCommands } from '#tests/ops/fixtures/hosted-commands.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -11,26 +12,37 @@ const HOUR = "interval '1 hour'";
 let database: Database;
 let url: string;
 let drop: () => Promise<unknown>;
+let commands: HostedCommands;
 beforeAll(async () => {
+  commands = openHostedCommands({ program: 'collect' });
   const created = await createTestDatabase();
   drop = () => created.drop();
   url = created.url;
   database = openPool(url, 2);
 });
 afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
   await database.end();
   await drop();
 });
 
 type Ended = { readonly code: number; readonly out: string; readonly error: string };
 
+const environmentOf = () => ({ DATABASE_URL: url, DATA_DIR: '/nonexistent' });
+
+/** Runs `npm run collect -- …` in the process of all commands of this file. */
+const collect = async (...args: readonly string[]): Promise<Ended> => {
+  const { code, stdout, stderr } = await commands.run(args, environmentOf());
+  return { code, out: stdout, error: stderr };
+};
+
 /** Runs `npm run collect -- …` as a process of its own. */
-const collect = (...args: readonly string[]): Promise<Ended> =>
+const collectAlone = (...args: readonly string[]): Promise<Ended> =>
   new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       ['services/collector/cli.ts', ...args],
-      { cwd: ROOT, env: { ...inheritedEnvironment(), DATABASE_URL: url, DATA_DIR: '/nonexistent' } },
+      { cwd: ROOT, env: { ...inheritedEnvironment(), ...environmentOf() } },
       (_error, out, error) => resolve({ code: child.exitCode ?? -1, out, error }),
     );
   });
@@ -50,7 +62,11 @@ const target = async (domain: string): Promise<Record<string, unknown> | undefin
 };
 
 test('an empty database has no targets, and the first command creates the tables', async () => {
-  expect(await json('status')).toEqual({ sources: [], plans: [], accounts: [] });
+  const { code, out } = await collectAlone('--json', 'status');
+  expect({ code, out: JSON.parse(out) as unknown }).toEqual({
+    code: 0,
+    out: { sources: [], plans: [], accounts: [] },
+  });
   expect(await json('plan')).toEqual([]);
   expect(await collect('status')).toMatchObject({ code: 0, error: 'none\n' });
 });
