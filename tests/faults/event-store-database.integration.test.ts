@@ -1,10 +1,10 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient, type JSONEventData, jsonEvent, UnavailableError } from '@eventstore/db-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalEventStore, startEventStore } from '#deploy/local/event-store/start.ts';
 import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.ts';
+import { STACK_FOLDER_PREFIX, stackRoot } from '../stack/stale-databases.ts';
 
 const WRITERS = 8;
 const OUTAGES = 2;
@@ -21,7 +21,7 @@ let postgres: LocalPostgres;
 let store: LocalEventStore;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), `test-stack-${process.pid}-`));
+  folder = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   await chmod(folder, 0o755);
   postgres = await startPostgres({ folder: join(folder, 'postgres'), port: 0 });
   await postgres.createDatabase('events');

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.ts';
+import { STACK_FOLDER_PREFIX, stackRoot } from '#tests/stack/stale-databases.ts';
 
 /** A primary with a streaming standby, for tests of reads from standbys. */
 
@@ -25,7 +25,7 @@ const primaryConnection = (primaryUrl: string): string => {
 /** Starts both servers. The standby begins as a copy of the primary while that is stopped. */
 export const startReplicatedPostgres = async (): Promise<ReplicatedPostgres> => {
   const resources = new AsyncDisposableStack();
-  const home = await mkdtemp(join(tmpdir(), 'replicated-'));
+  const home = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   await chmod(home, 0o755);
   resources.defer(() => rm(home, { recursive: true, force: true }));
   const folder = { primary: join(home, 'primary'), standby: join(home, 'standby') };

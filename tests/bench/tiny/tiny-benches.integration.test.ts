@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { STACK_FOLDER_PREFIX } from '#tests/stack/stale-databases.ts';
+import { STACK_FOLDER_PREFIX, stackRoot } from '#tests/stack/stale-databases.ts';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 
 /**
@@ -40,7 +39,7 @@ const LIMIT_MS = 600_000;
 
 let folder = '';
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
+  folder = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   // As root, PostgreSQL runs as another user, who needs access to this folder.
   await chmod(folder, 0o755);
 });
