@@ -16,7 +16,7 @@ import { worldArbitrary } from './worlds.ts';
  */
 const { INVARIANT_WORLDS, INVARIANT_SEED, INVARIANT_FEATURES } = readSettings(
   z.object({
-    INVARIANT_WORLDS: z.coerce.number().int().positive().default(60),
+    INVARIANT_WORLDS: z.coerce.number().int().positive().default(30),
     INVARIANT_FEATURES: z.string().default(''),
     INVARIANT_SEED: z.coerce.number().int().default(20_260_310),
   }),

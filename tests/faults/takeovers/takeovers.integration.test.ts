@@ -21,7 +21,7 @@ import { COUNTERS } from './counters.ts';
 
 const { TAKEOVERS, TAKEOVERS_SEED } = readSettings(
   z.object({
-    TAKEOVERS: z.coerce.number().int().min(1).default(4),
+    TAKEOVERS: z.coerce.number().int().min(1).default(3),
     TAKEOVERS_SEED: z.coerce.number().int().default(17),
   }),
 );

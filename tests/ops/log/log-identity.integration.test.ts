@@ -11,7 +11,7 @@ import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
 import { runs } from '#tests/property-seed.ts';
 import { compare, contentOf, copy, createStores, eventsOf, untilEnd } from './stores.ts';
 
-const RUNS = runs(3);
+const RUNS = runs(2);
 const LIMIT_MS = 60_000 + RUNS * 10_000;
 const NAMES = ['brand-1', 'Ünï-🙂', 'a b/c?&#%"\\', '-', 'no hyphen', 'x-\u2028\u0001'];
 const WITHIN_MS = 30_000;
