@@ -35,7 +35,7 @@ const { RESTARTS_ADS, RESTARTS_ROUNDS, RESTARTS_DOWN_MS } = readSettings(
 const BRANDS = Math.max(6, Math.round(RESTARTS_ADS / 100));
 const LIMIT_MS = 160_000 + RESTARTS_ADS * 20 + RESTARTS_ROUNDS * 60_000;
 const LOAD_MS = 800 + RESTARTS_ADS / 50;
-const BACK_MS = 30_000;
+const BACK_MS = 90_000;
 const FEED_MS = 90_000 + RESTARTS_ADS * 10;
 /** Interval that stays within the rate limit of an API key. */
 const WRITE_EVERY_MS = 80;
