@@ -15,8 +15,6 @@ const ADS = scaled(10_000, 100);
 const CHANGE = 0.02;
 const SECONDS_MAX = 2;
 const PEAK_MAX_MIB = 300;
-/** Maximum bytes of the working tables per ad, with their indexes. They are never pruned. */
-const AD_BYTES_MAX = 6_000;
 const TABLES_LISTED = 5;
 const POLL_MS = 5;
 const RECORDED_LIMIT_MS = 120_000;
@@ -87,14 +85,6 @@ export async function run(context: BenchContext): Promise<void> {
         .map(({ name, bytes }) => `${name} ${(bytes / (rows[0]?.ads ?? 1)).toFixed(0)}`)
         .join(', '),
   );
-  context.record({
-    bench: 'ingest: working tables per ad',
-    measured: `${bytesOfAd.toFixed(0)} bytes`,
-    ceiling: '-',
-    ratio: null,
-    target: `<= ${AD_BYTES_MAX} bytes`,
-    held: bytesOfAd <= AD_BYTES_MAX,
-  });
   context.record({
     bench: 'ingest: scan of 10,000 ads',
     measured: `${seconds.toFixed(2)} s`,
