@@ -8,8 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerSite } from '#deploy/local/world/site-world.ts';
 import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { openPlayedSites, type PlayedSites } from '../platform/http-client/played-sites.ts';
 import { readDocuments, withoutComment } from '../stack/documents.ts';
+import { openCommandBridge, OPS_FUNCTION } from './command-bridge.ts';
 import { allGone, StackProcess } from './local-stack-process.ts';
 
 const run = promisify(execFile);
@@ -144,13 +146,16 @@ const SITE = {
 /** Each example reads a few rows, so that a small corpus without pictures shows the same as a large one. */
 const SMALL_DEMO = { DEMO_BRANDS: '6', DEMO_ADS: '40', DEMO_DAYS: '8', MEDIA_ARCHIVE: 'off' };
 
-const SCRIPTS = Object.entries(packageJson.scripts).map(([name, script]) => `['${name}']='${script}'`);
+const SCRIPTS = Object.entries({ ...packageJson.scripts, ops: 'ops' }).map(
+  ([name, script]) => `['${name}']='${script}'`,
+);
 /**
  * A refused HTTP request fails the example; by itself, curl exits 0. Scripts of package.json run without npm, which
- * takes longer to start than most commands; their first lines of output are npm's, unless it is silent.
+ * takes longer to start than most commands; their first lines of output are npm's, unless it is silent. Operator commands
+ * share one process. The tests of `ops` start processes of their own.
  */
 const PRELUDE = `set -euo pipefail
-curl() { command curl --fail-with-body "$@"; }
+${OPS_FUNCTION}curl() { command curl --fail-with-body "$@"; }
 declare -A scripts=(${SCRIPTS.join(' ')})
 npm() {
   shift
@@ -190,12 +195,14 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
   };
 
   const prepareEnvironment = async (ready: LocalStack): Promise<void> => {
+    const bridge = resources.use(await openCommandBridge(resources.use(openHostedCommands({ cwd: work }))));
     const secrets = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as { ops_token: string };
     environment = {
       ...inheritedEnvironment(),
       PATH: `${dirname(process.execPath)}:${inheritedEnvironment()['PATH'] ?? ''}`,
       DATA_DIR: folder,
       MEMBER_VAULT_KEY_SECOND: SECOND_VAULT_KEY,
+      COMMAND_BRIDGE_PORT: String(bridge.port),
       COLLECT_VIA: played.origin,
       EGRESS_ALLOW_LOOPBACK: 'true',
       API: ready.api_url,
@@ -252,7 +259,7 @@ describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
     expect(outcome).toBeNull();
   });
 
-  // With the small demo; `local-stack.integration.test.ts` stops a living one.
+  // Here and not with the other tests of `npm start`, because each ending of a stack costs the start of another one.
   test('the stack stops in order on Ctrl-C within ten seconds and leaves no process running', async () => {
     const processes = stack.processes();
     expect(processes.length).toBeGreaterThan(6);

@@ -1,0 +1,68 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { HostedCommands } from '../ops/fixtures/hosted-commands.ts';
+
+/**
+ * Shell function `ops`: runs an operator command in the process behind the bridge, with the words and the environment of the
+ * shell, and returns its output and its exit code.
+ */
+export const OPS_FUNCTION = String.raw`ops() {
+  local code bytes
+  exec 3<>"/dev/tcp/127.0.0.1/$COMMAND_BRIDGE_PORT"
+  { printf '%s\0' "$#" "$@"; env -0; printf '\0'; } >&3
+  read -r code bytes <&3
+  head -c "$bytes" <&3
+  cat <&3 >&2
+  exec 3>&-
+  return "$code"
+}
+`;
+
+/** Reads words and environment of a request; `null` while parts of it are missing. */
+const parseRequest = (text: string) => {
+  const [count = '', ...parts] = text.split('\0');
+  const words = parts.slice(0, Number(count));
+  const end = parts.indexOf('', words.length);
+  // The last part is what follows the last separator.
+  if (words.length < Number(count) || end === -1 || end === parts.length - 1) return null;
+  const environment = parts.slice(words.length, end).map((entry): [string, string] => {
+    const at = entry.indexOf('=');
+    return [entry.slice(0, at), entry.slice(at + 1)];
+  });
+  return { words, environment: Object.fromEntries(environment) };
+};
+
+const serve = (socket: Socket, commands: HostedCommands): void => {
+  let received = '';
+  socket.setEncoding('utf8').on('data', (part: string) => {
+    received += part;
+    const request = parseRequest(received);
+    if (request === null) return;
+    received = '';
+    commands.run(request.words, request.environment).then(
+      ({ code, stdout, stderr }) =>
+        void socket.end(`${code} ${Buffer.byteLength(stdout)}\n${stdout}${stderr}`),
+      (error: unknown) => void socket.end(`1 0\n${String(error)}`),
+    );
+  });
+  // A shell that is killed at its time limit leaves its request alone.
+  socket.on('error', () => undefined);
+};
+
+/** Opens a port on which shells run operator commands without a process for each. */
+export const openCommandBridge = async (
+  commands: HostedCommands,
+): Promise<AsyncDisposable & { readonly port: number }> => {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket.once('close', () => open.delete(socket)));
+    serve(socket, commands);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
