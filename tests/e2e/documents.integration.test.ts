@@ -41,6 +41,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm test': RUNS_ALL,
   'npm run check': RUNS_ALL,
   'npm run attack': RUNS_ALL,
+  'npm run attack -- api/long-streams': RUNS_ALL,
   'npx vitest run --config tests/vitest.config.ts --project unit': RUNS_ALL,
   'npx vitest run --config tests/vitest.config.ts --project integration tests/ops': RUNS_ALL,
   'npx vitest run --config tests/vitest.config.ts --project unit tests/reference': RUNS_ALL,
