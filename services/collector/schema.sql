@@ -127,6 +127,10 @@ create table if not exists collecting.archive_page (
 );
 -- Ids of the newest of them, at most 1,000. A look ends at the first of these.
 alter table collecting.archive_page add column if not exists newest text[] not null default '{}';
+-- Why the library refused the page by its id, when, and for which domains; null while it is asked for.
+alter table collecting.archive_page add column if not exists paused text;
+alter table collecting.archive_page add column if not exists paused_at timestamptz;
+alter table collecting.archive_page add column if not exists paused_of text[] not null default '{}';
 
 -- Company that each site names as its operator, by its imprint or JSON-LD.
 create table if not exists collecting.imprint (

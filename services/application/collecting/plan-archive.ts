@@ -65,7 +65,9 @@ export const planArchive = async (
      join social_pages.link l on l.brand_id = b.brand_id
      left join collecting.archive_page p on p.social_page_id = l.social_page_id
      where t.source = 'ads_archive' and t.paused is null
+       and (p.paused_at is null or p.paused_at <= $1::timestamptz - interval '30 days')
      group by t.source, t.domain order by t.due_at, t.domain`,
+    [now],
   );
   const nowMs = now.getTime();
   const cadenceOf = ({ cadence, wished_at }: Row) =>

@@ -6,13 +6,15 @@ import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { OpenBatch, SpoolPage } from '../schedule/batch-store.ts';
-import type { ArchiveCursor } from './archive-cursor.ts';
+import type { ArchiveCursor, RefusedPage } from './archive-cursor.ts';
 import type { ScannedBrand } from './archive-scan.ts';
 
 /** Name of the source in targets and attempts. */
 export const ARCHIVE_SOURCE = 'ads_archive';
 /** Milliseconds after which a batch is published as partial. */
 export const BATCH_MAX_MS = 6 * HOUR_MS;
+/** Days for which a page is not asked for that the library refuses by its id. A retry by an operator ends them. */
+export const PAGE_PAUSE_DAYS = 30;
 /** Milliseconds that the targets of a batch are leased. The end of a batch frees them. */
 const TARGET_LEASE_MS = DAY_MS;
 
@@ -155,6 +157,19 @@ export const readPageAds = async (
   return new Map(rows.map(({ social_page_id, ads }) => [social_page_id, ads]));
 };
 
+/** Returns the pages that the library refused by their ids within `PAGE_PAUSE_DAYS`, with its messages. */
+export const readPausedPages = async (
+  database: Database,
+  pageIds: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, string>> => {
+  const { rows } = await database.query<{ social_page_id: string; paused: string }>(
+    'select social_page_id, paused from collecting.archive_page where social_page_id = any($1) and paused_at > $2',
+    [pageIds, new Date(now.getTime() - PAGE_PAUSE_DAYS * DAY_MS)],
+  );
+  return new Map(rows.map(({ social_page_id, paused }) => [social_page_id, paused]));
+};
+
 /** Opens a batch and leases its targets. Brands that are leased meanwhile are left out; `null` when none is left. */
 export const openArchiveBatch = (
   database: Database,
@@ -236,12 +251,15 @@ export const endBrands = (database: Database, ends: readonly BrandEnd[], now: Da
 /** Active ads of a page in a complete scan: their number, and the ids of the newest. */
 export type PageAds = { readonly ads: number; readonly newest: readonly string[] };
 
-/** Ends a batch with its brands. `pageAds`: of pages whose scan was complete. Throws `RowLeaseLost`. */
+/** Ends a batch with its brands. `pageAds`: of pages whose scan was complete. `refused`: pages to pause. Throws `RowLeaseLost`. */
 export const finishArchiveBatch = (
   database: Database,
-  { batchId, owner, startedAt }: ArchiveBatch,
+  { batchId, owner, startedAt, brands }: ArchiveBatch,
   ends: readonly BrandEnd[],
-  pageAds: ReadonlyMap<string, PageAds>,
+  {
+    pageAds,
+    refused,
+  }: { readonly pageAds: ReadonlyMap<string, PageAds>; readonly refused: readonly RefusedPage[] },
   now: Date,
 ): Promise<void> =>
   inTransaction(database, async (client) => {
@@ -269,7 +287,7 @@ export const finishArchiveBatch = (
        select p.social_page_id, p.ads, string_to_array(p.newest, ','), $4
        from unnest($1::text[], $2::int[], $3::text[]) as p (social_page_id, ads, newest)
        on conflict (social_page_id) do update set ads = excluded.ads, newest = excluded.newest,
-         scanned_at = excluded.scanned_at`,
+         scanned_at = excluded.scanned_at, paused = null, paused_at = null, paused_of = '{}'`,
       [
         [...pageAds.keys()],
         [...pageAds.values()].map(({ ads }) => ads),
@@ -277,6 +295,16 @@ export const finishArchiveBatch = (
         startedAt,
       ],
     );
+    for (const { page_id: pageId, message } of refused) {
+      const domains = brands.flatMap(({ domain, pageIds }) => (pageIds.includes(pageId) ? [domain] : []));
+      await client.query(
+        `insert into collecting.archive_page (social_page_id, ads, scanned_at, paused, paused_at, paused_of)
+         values ($1, 0, $2, $3, $4, $5)
+         on conflict (social_page_id) do update set paused = excluded.paused, paused_at = excluded.paused_at,
+           paused_of = excluded.paused_of`,
+        [pageId, startedAt, message.slice(0, DETAIL_MAX_LENGTH), now, domains],
+      );
+    }
   });
 
 /** Gives a batch back until `retryAt`. Throws `RowLeaseLost`. */

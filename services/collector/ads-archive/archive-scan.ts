@@ -84,7 +84,12 @@ export const archiveScanOf = async (
   };
 };
 
-export type ScannedBrand = { readonly domain: string; readonly pageIds: readonly string[] };
+export type ScannedBrand = {
+  readonly domain: string;
+  readonly pageIds: readonly string[];
+  /** Linked pages that are not asked for, because the library refused them. Absent: none. */
+  readonly pausedPageIds?: readonly string[];
+};
 
 /**
  * Returns the observations about one brand: the ads of its pages. A page that the library refuses is not covered. Returns none

@@ -5,7 +5,13 @@ import { HOUR_MS } from '#contracts/values/time.ts';
 import { fillBatch } from '#domain/collecting/pack-batches.ts';
 import { collectorAttempts } from '#platform/telemetry/metrics.ts';
 import { readLinkedPageIds } from '#projections/social-pages/read.ts';
-import { ARCHIVE_SOURCE, type ArchiveBatch, BATCH_MAX_MS, openArchiveBatch } from './archive-batch-store.ts';
+import {
+  ARCHIVE_SOURCE,
+  type ArchiveBatch,
+  BATCH_MAX_MS,
+  openArchiveBatch,
+  readPausedPages,
+} from './archive-batch-store.ts';
 import { PAGES_PER_CALL_MAX } from './archive-cursor.ts';
 import type { ArchiveRunner, Leading } from './archive-runner.ts';
 import { brandObservations } from './archive-scan.ts';
@@ -37,9 +43,15 @@ export const openLook = async (runner: ArchiveRunner, leading: Leading): Promise
   const domains = await dueLooks(database, now, BATCH_CANDIDATES_MAX);
   if (domains.length === 0) return null;
   const linked = await readLinkedPageIds(db, domains);
+  const paused = await readPausedPages(database, [...linked.values()].flat(), now);
   const brands = fillBatch(
     domains
-      .map((domain) => ({ domain, pages: (linked.get(domain) ?? []).map((pageId) => ({ pageId, ads: 0 })) }))
+      .map((domain) => ({
+        domain,
+        pages: (linked.get(domain) ?? [])
+          .filter((pageId) => !paused.has(pageId))
+          .map((pageId) => ({ pageId, ads: 0 })),
+      }))
       // The first answer shows the newest ads of ten pages.
       .filter(({ pages }) => pages.length <= PAGES_PER_CALL_MAX),
   ).map(({ domain, pages }) => ({ domain, pageIds: pages.map(({ pageId }) => pageId) }));

@@ -34,6 +34,7 @@ import {
   putBackBatch,
   readCadences,
   readPageAds,
+  readPausedPages,
   takeBatch,
 } from './archive-batch-store.ts';
 import { createArchiveClient } from './archive-client.ts';
@@ -98,16 +99,29 @@ const openBatch = async (runner: ArchiveRunner, leading: Leading): Promise<Archi
   const domains = await dueDomains(database, now, { weeklyFirst, limit: BATCH_CANDIDATES_MAX });
   if (domains.length === 0) return null;
   const linked = await readLinkedPageIds(db, domains);
-  const adsBefore = await readPageAds(database, [...linked.values()].flat());
+  const linkedIds = [...linked.values()].flat();
+  const adsBefore = await readPageAds(database, linkedIds);
+  const paused = await readPausedPages(database, linkedIds, now);
   const without = domains.filter((domain) => !linked.has(domain));
   const detail = 'no social page is linked to the brand';
   await endRead(runner, without, now, () => ({ outcome: 'no_pages', detail, published: false }));
+  const refused = domains.filter((domain) => linked.get(domain)?.every((id) => paused.has(id)));
+  await endRead(runner, refused, now, (domain) => {
+    const pages = (linked.get(domain) ?? []).map((id) => `page ${id} is paused: ${paused.get(id)}`);
+    return { outcome: 'refused', detail: pages.join('; '), published: false };
+  });
   const brands = fillBatch(
     domains.map((domain) => ({
       domain,
-      pages: (linked.get(domain) ?? []).map((pageId) => ({ pageId, ads: adsBefore.get(pageId) ?? 0 })),
+      pages: (linked.get(domain) ?? [])
+        .filter((pageId) => !paused.has(pageId))
+        .map((pageId) => ({ pageId, ads: adsBefore.get(pageId) ?? 0 })),
     })),
-  ).map(({ domain, pages }) => ({ domain, pageIds: pages.map(({ pageId }) => pageId) }));
+  ).map(({ domain, pages }) => ({
+    domain,
+    pageIds: pages.map(({ pageId }) => pageId),
+    pausedPageIds: (linked.get(domain) ?? []).filter((pageId) => paused.has(pageId)),
+  }));
   if (brands.length === 0) return null;
   leading.opened += 1;
   return openArchiveBatch(database, { owner: leading.owner, account: leading.name }, now, {
@@ -173,7 +187,9 @@ const publishBatch = async (runner: ArchiveRunner, batch: ArchiveBatch, scan: Ar
       pageAds.set(page_id, { ads: active.length, newest });
     }
     const outcome = isComplete ? 'complete' : published ? 'partial' : isNothing ? 'gave_up' : 'refused';
-    ended.set(brand.domain, { outcome, detail: scan.detail, published });
+    const pausedIds = brand.pausedPageIds ?? [];
+    const paused = pausedIds.length === 0 ? [] : [`paused pages: ${pausedIds.join(', ')}`];
+    ended.set(brand.domain, { outcome, detail: [...paused, scan.detail].join('; '), published });
   }
   const now = clock.now();
   const domains = brands.map(({ domain }) => domain);
@@ -183,7 +199,7 @@ const publishBatch = async (runner: ArchiveRunner, batch: ArchiveBatch, scan: Ar
     isNothing ? now : startedAt,
     (domain) => ended.get(domain) as Ended,
   );
-  await finishArchiveBatch(database, batch, ends, pageAds, now);
+  await finishArchiveBatch(database, batch, ends, { pageAds, refused: scan.refusedPages }, now);
   for (const { outcome } of ends) collectorAttempts.inc({ source: ARCHIVE_SOURCE, outcome });
   log.info({ source: ARCHIVE_SOURCE, brands: brands.length, detail: scan.detail }, 'batch read');
 };

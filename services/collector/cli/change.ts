@@ -46,7 +46,9 @@ export const registerChangeCommands = (program: Command): void => {
     });
   program
     .command('retry')
-    .description('read a domain now; a host that refused keeps its rest, and a paused target stays paused')
+    .description(
+      'read a domain now, with social pages that the library refused; a host that refused keeps its rest, and a paused target stays paused',
+    )
     .argument('<domain>')
     .addOption(sourceOption())
     .action(async (domain: string, options: Options, command: Command) => {

@@ -27,10 +27,20 @@ export const pauseTargets = (
 export const resumeTargets = (database: Database, domain: string, source: string | null): Promise<void> =>
   change(database, 'paused = null', [domain, source]);
 
-/** Makes targets due now, in spite of an earlier failure. The rest of a host that refused is kept. */
-export const retryTargets = (
+/**
+ * Makes targets due now, in spite of an earlier failure. Social pages of the domain that the library refused are asked for
+ * again. The rest of a host that refused is kept.
+ */
+export const retryTargets = async (
   database: Database,
   domain: string,
   source: string | null,
   now: Date,
-): Promise<void> => change(database, 'due_at = least(due_at, $3), retry_at = null', [domain, source, now]);
+): Promise<void> => {
+  await change(database, 'due_at = least(due_at, $3), retry_at = null', [domain, source, now]);
+  if (source !== null && source !== 'ads_archive') return;
+  await database.query(
+    `update collecting.archive_page set paused = null, paused_at = null, paused_of = '{}' where $1 = any(paused_of)`,
+    [domain],
+  );
+};

@@ -15,6 +15,7 @@ import { socialPages } from '#projections/social-pages/project.ts';
 import { readAccount, requireOtherApp, storeToken } from '#services/collector/ads-archive/account-store.ts';
 import type { ArchiveRunner } from '#services/collector/ads-archive/archive-runner.ts';
 import { runArchive } from '#services/collector/ads-archive/run-batches.ts';
+import { retryTargets } from '#services/collector/schedule/change-targets.ts';
 import { recordWish } from '#services/collector/schedule/target-store.ts';
 import { createTables } from '#services/projector/read-model-schema.ts';
 import { type CollectorStack, openCollectorStack, until } from '../collector-stack.ts';
@@ -339,6 +340,37 @@ describe('due brands', () => {
       [new Date(stack.nowMs)],
     );
     expect(rows).toEqual([{ off: true }]);
+  });
+
+  test('are read without a page that the library refuses, until it is asked for again', async () => {
+    await link('part.example', '10000001', '10000002');
+    await link('whole.example', '10000002');
+    world.ads.push(...worldAds('10000001', 3, 0), ...worldAds('10000002', 3, 1_000));
+    world.faults.refused.add('10000002');
+    for (const domain of ['part.example', 'whole.example']) await wish(domain);
+    await using _ = start();
+    expect((await stack.attempt('part.example')).outcome).toBe('complete');
+    expect((await stack.attempt('whole.example')).outcome).toBe('refused');
+    const refusals = (): number => world.calls.filter(({ path }) => path.includes('10000002')).length;
+    const before = refusals();
+    stack.nowMs += DAY_MS;
+    for (const domain of ['whole.example', 'part.example']) await stack.wish(domain, 'daily', 'ads_archive');
+    const part = await stack.attempt('part.example', 2);
+    expect(part).toMatchObject({
+      outcome: 'complete',
+      detail: expect.stringMatching(/^paused pages: 10000002; 3 ads/),
+    });
+    const whole = await stack.attempt('whole.example', 2);
+    expect(whole).toMatchObject({
+      outcome: 'refused',
+      detail: expect.stringMatching(/10000002 is paused: .*code 100/),
+    });
+    expect(refusals()).toBe(before);
+    world.faults.refused.clear();
+    await retryTargets(stack.database, 'whole.example', null, new Date(stack.nowMs));
+    await stack.wish('whole.example', 'daily', 'ads_archive');
+    expect((await stack.attempt('whole.example', 3)).outcome).toBe('complete');
+    expect(await scansOf('whole.example')).toMatchObject([{ complete: true, pages: ['10000002'] }]);
   });
 
   test('are not read with fewer countries than before', async () => {
