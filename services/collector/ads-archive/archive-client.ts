@@ -27,6 +27,15 @@ export type ArchiveClient = {
   call(request: ArchiveRequest | ArchiveSearch, signal: AbortSignal): Promise<ArchiveCall>;
 };
 
+/** Returns a client that tells the kind of each answer to `counted`. */
+export const countCalls = (client: ArchiveClient, counted: (answer: string) => void): ArchiveClient => ({
+  call: async (request, signal) => {
+    const call = await client.call(request, signal);
+    counted(call.answer.kind);
+    return call;
+  },
+});
+
 /** Returns the proof that a call comes from the app's own servers: an HMAC-SHA-256 of the token. */
 const proofOf = (token: string, appSecret: string): string =>
   createHmac('sha256', appSecret).update(token).digest('hex');

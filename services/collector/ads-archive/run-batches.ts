@@ -8,7 +8,7 @@ import { fillBatch } from '#domain/collecting/pack-batches.ts';
 import { pause } from '#platform/clock.ts';
 import { createKeyedMutex, type KeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
-import { collectorAttempts } from '#platform/telemetry/metrics.ts';
+import { collectorAttempts, collectorCalls } from '#platform/telemetry/metrics.ts';
 import { readLinkedPageIds } from '#projections/social-pages/read.ts';
 import { nextDue, retryDelayMs } from '../schedule/due.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
@@ -37,7 +37,7 @@ import {
   readPausedPages,
   takeBatch,
 } from './archive-batch-store.ts';
-import { createArchiveClient } from './archive-client.ts';
+import { countCalls, createArchiveClient } from './archive-client.ts';
 import type { ArchiveRunner, Leading } from './archive-runner.ts';
 import { lookAt, needsLooks, openLook } from './look-batches.ts';
 import { type ArchiveScan, brandObservations } from './archive-scan.ts';
@@ -80,7 +80,9 @@ const openAccount = async (runner: ArchiveRunner, leading: Leading): Promise<Pac
   if (token === null) return null;
   const appSecret = await readAppSecret(vault, stored, runner.appSecret);
   const paced = createPacedAccount({
-    client: createArchiveClient({ ...runner.route, ...runner, token, appSecret }),
+    client: countCalls(createArchiveClient({ ...runner.route, ...runner, token, appSecret }), (answer) =>
+      collectorCalls.inc({ account: stored.name, answer }),
+    ),
     clock,
     callsPerHour,
     stored: stored.state,

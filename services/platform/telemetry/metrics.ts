@@ -99,8 +99,15 @@ export const intakeTasks = new Counter({
 /** Counts the attempts of this collector at targets. */
 export const collectorAttempts = new Counter({
   name: 'adintel_collector_attempts_total',
-  help: 'Attempts at targets that ended, by source and outcome. outcome: complete, partial, wait, refused, forbidden, closed, no_catalogue, unreadable, gave_up.',
+  help: 'Attempts at targets that ended, by source and outcome. outcome: complete, partial, look, wait, refused, forbidden, closed, no_catalogue, unreadable, gave_up.',
   labelNames: ['source', 'outcome'] as const,
+  registers: [registry],
+});
+/** Counts the calls that this collector made to the official library API. */
+export const collectorCalls = new Counter({
+  name: 'adintel_collector_calls_total',
+  help: 'Calls to the official library API, by account and answer. answer: page, reduce, invalid, limited, denied, fault.',
+  labelNames: ['account', 'answer'] as const,
   registers: [registry],
 });
 /** Counts the files that this media archive tried. `retried`: given back for a later try. */

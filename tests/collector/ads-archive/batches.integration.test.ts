@@ -9,6 +9,7 @@ import { planArchive } from '#application/collecting/plan-archive.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
+import { collectorCalls } from '#platform/telemetry/metrics.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
@@ -272,6 +273,9 @@ describe('due brands', () => {
     expect(used).toHaveLength(4 * 2);
     expect(new Set(used.map(({ isSecond }) => isSecond)).size).toBe(2);
     expect(used.every(({ isSecond, hasProof }) => isSecond === hasProof)).toBe(true);
+    const counted = await collectorCalls.get();
+    const pages = counted.values.filter(({ labels }) => labels.answer === 'page');
+    expect(pages.map(({ labels }) => labels.account)).toEqual(expect.arrayContaining(['default', 'second']));
     world.tokens.delete(TOKEN);
     const next = [await brandOf(5), await brandOf(6)];
     await stack.wish(next[0] as string, 'daily', 'ads_archive');
