@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { choosePort, freePort } from '#deploy/local/os/ports.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
+import { STACK_FOLDER_PREFIX, stackRoot } from '../stack/stale-databases.ts';
 
 const POSTGRES = fileURLToPath(new URL('../../deploy/local/postgres/start.ts', import.meta.url));
 const TIME_LIMIT_MS = 60_000;
@@ -16,7 +16,7 @@ const TIME_LIMIT_MS = 60_000;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), `test-stack-${process.pid}-`));
+  folder = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   await chmod(folder, 0o755);
 });
 

@@ -1,8 +1,4 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { inheritedEnvironment } from '#platform/settings.ts';
 import { verifyFigures } from '#services/worker/nightly-verification.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkInvariants, type InvariantsReport } from '#application/invariants/check-invariants.ts';
@@ -14,7 +10,9 @@ import { INVARIANTS } from '#projections/queries/invariants.ts';
 import { projections } from '#projections/index.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
+import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
+const commands = openHostedCommands();
 let stack: ApiStack;
 let alpha: CorpusBrand;
 
@@ -23,7 +21,10 @@ beforeAll(async () => {
   [alpha] = (await stack.seed(['alpha', 'beta'])) as readonly [CorpusBrand];
   await stack.projected(await stack.eventStore.head());
 });
-afterAll(() => stack[Symbol.asyncDispose]());
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+});
 
 const check = (): Promise<InvariantsReport> =>
   checkInvariants(stack.pool, {
@@ -109,17 +110,8 @@ const CORRUPTIONS: Readonly<Record<string, readonly [corrupt: string, restore: s
   ],
 };
 
-const run = promisify(execFile);
-const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
-
-const ops = async (...words: readonly string[]) => {
-  const env = { ...inheritedEnvironment(), DATA_DIR: '/nowhere', ...stack.environment };
-  try {
-    return { ...(await run(process.execPath, [CLI, ...words], { env })), code: 0 };
-  } catch (error) {
-    return error as { readonly stdout: string; readonly stderr: string; readonly code: number };
-  }
-};
+const ops = (...words: readonly string[]) =>
+  commands.run(words, { DATA_DIR: '/nowhere', ...stack.environment });
 
 describe('ops verify', () => {
   test('prints one line per rule and exits with 0', async () => {

@@ -1,32 +1,21 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { brandIdOf, brandSlugOf } from '#domain/ids.ts';
-import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { ingestFiles } from '#services/ingest/files/ingest-files.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { untilPassed } from '../stack/read-models.ts';
+import { absent, folder, loadPageScanMapping } from './page-scans.ts';
 
 /**
  * Leakage, copy reuse, hubs and networks on real exports, compared with counts from the files. The counts cover the ads
  * that still run after the last scan, by page, brand and copy. They use no readers or rules of this service.
  */
-const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
-const folder = resolve(PROJECT, AD_DATA_DIR);
-const absent = !existsSync(folder);
-if (absent) {
-  console.warn(
-    `networks on real exports are skipped: there is no folder ${folder}; name it with AD_DATA_DIR`,
-  );
-}
-
 const HOUR_MS = 3_600_000;
 /** A brand without files of its own. One page of the other brands runs ads that lead to its domain. */
 const SECOND_BRAND = 'codeway.co';
@@ -122,20 +111,14 @@ describe.skipIf(absent)('networks on real exports', () => {
   let official: ReadonlyMap<string, string>;
   const scratch = mkdtempSync(join(tmpdir(), 'network-'));
 
-  const ingest = async (...args: readonly string[]): Promise<void> => {
-    const child = spawn(process.execPath, ['services/ingest/cli.ts', ...args, '--refused-dir', scratch], {
-      cwd: PROJECT,
-      env: { ...inheritedEnvironment(), ...stack.environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (data: Buffer) => {
-        output += data.toString();
-      });
-    }
-    const [code] = (await once(child, 'exit')) as [number];
-    expect({ code, output }).toMatchObject({ code: 0 });
+  /** Imports files. No record may be refused. */
+  const ingest = async (files: readonly string[], options: ReadOptions): Promise<void> => {
+    const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+    await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+    const nothing = (): void => {};
+    const report = { progress: nothing, refused: nothing, finished: nothing };
+    const all = await ingestFiles(files, { ...options, refusedDirectory: scratch }, intake, report);
+    for (const { file, format, refused } of all) expect([file, format ? refused : null]).toEqual([file, 0]);
   };
 
   beforeAll(async () => {
@@ -178,16 +161,13 @@ describe.skipIf(absent)('networks on real exports', () => {
     ];
     const known = join(scratch, 'known.jsonl');
     writeFileSync(known, observations.map((one) => JSON.stringify(one)).join('\n'));
-    await ingest(known);
+    await ingest([known], {});
     await ingest(
-      ...globSync('supernova/*.csv.gz', { cwd: folder }).map((file) => join(folder, file)),
-      '--mapping',
-      'services/ingest/mappings/competitor-page-scan.json',
-      '--brands',
-      join(folder, 'supernova/brands.json'),
+      globSync('supernova/*.csv.gz', { cwd: folder }).map((file) => join(folder, file)),
+      { mapping: await loadPageScanMapping() },
     );
-    const at = ['--scanned-at', '2026-05-18T00:00:00Z'];
-    await ingest(join(folder, SEARCH.file), '--brand', SEARCH.domain, ...at);
+    const { domain } = SEARCH;
+    await ingest([join(folder, SEARCH.file)], { brand: domain, scannedAt: '2026-05-18T00:00:00.000Z' });
     const [app, key] = await Promise.all([stack.api(), stack.key({ plan: 'business' })]);
     await untilPassed(stack.pool, await stack.eventStore.head());
     get = async (path) => {
