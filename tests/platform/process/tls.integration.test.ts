@@ -21,7 +21,7 @@ import { type Certificates, makeCertificates } from './certificates.ts';
 
 // Connects to all three servers over TLS with a private authority, configured only by their URLs.
 const CACHE = join(import.meta.dirname, '../../../.cache/nats');
-const START_MS = 15_000;
+const START_MS = 60_000;
 
 let folder: string;
 let files: Certificates;
