@@ -19,7 +19,7 @@ import { runProjections } from '#services/projector/run.ts';
 import { openIntakeStack } from '../ingest/fixtures/intake-stack.ts';
 import { killOn } from '../stack/killable-servers.ts';
 import { startProcess, type ServiceProcess } from '../stack/processes.ts';
-import { checksums, untilPassed } from '../stack/read-models.ts';
+import { checksums, POSITION_COLUMNS, untilPassed } from '../stack/read-models.ts';
 import { STACK_FOLDER_PREFIX, stackRoot } from '../stack/stale-databases.ts';
 import { choices } from './seeded-faults.ts';
 
@@ -37,8 +37,6 @@ const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
 );
 const BRANDS = Math.max(6, Math.round(KILL_TEST_ADS / 200));
 const LIMIT_MS = 240_000 + KILL_TEST_ADS * 20;
-/** Columns with positions of the log. An append of a killed event store leaves a gap between them. */
-const POSITIONS = ['position', 'full_at'];
 /** Longest time between the publication of a part of the load and a kill. Ingest takes longer for a part. */
 const RUNNING_MS = 200 + KILL_TEST_ADS / 40;
 
@@ -90,7 +88,7 @@ const readModels = async (database: Database, head: bigint): Promise<Readonly<Re
   await untilPassed(database, head, LIMIT_MS);
   const parked = await database.query('select * from projector.parked');
   expect(parked.rows).toEqual([]);
-  return await checksums(database, projections, POSITIONS);
+  return await checksums(database, projections, POSITION_COLUMNS);
 };
 
 /** Returns the checksums of the read models when nothing fails. */

@@ -25,7 +25,7 @@ import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '../operations/fixtures/corpus.ts';
 import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { createTestDatabase } from '../stack/database.ts';
-import { checksums, untilPassed } from '../stack/read-models.ts';
+import { checksums, POSITION_COLUMNS, untilPassed } from '../stack/read-models.ts';
 
 /**
  * Runs the steps of `deploy/OPERATIONS.md` with the local stack's servers. The log and the vaults are backed up;
@@ -34,8 +34,6 @@ import { checksums, untilPassed } from '../stack/read-models.ts';
 const VAULT_KEY = Buffer.alloc(32, 6).toString('base64');
 const PERSON = { name: 'Ada Example', email: 'ada@shop.example' };
 const CAUGHT_UP_MS = 60_000;
-/** Columns with positions of the log, which are others in another event store. */
-const POSITIONS = ['position', 'full_at'];
 
 const commands = openHostedCommands();
 const resources = new AsyncDisposableStack();
@@ -75,7 +73,7 @@ const project = async (databaseUrl: string, eventStoreUrl: string) => {
   const eventStore = openEventStore(eventStoreUrl);
   try {
     await untilPassed(pool, await eventStore.head(), CAUGHT_UP_MS);
-    return await checksums(pool, projections, POSITIONS);
+    return await checksums(pool, projections, POSITION_COLUMNS);
   } finally {
     ending.abort();
     await running;
