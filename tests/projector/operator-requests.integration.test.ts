@@ -115,12 +115,14 @@ test('stops a paused projection while others continue, and catches up once it is
   await projector.passed();
   await pauseProjection(stack.database, name);
   await expect.poll(async () => (await stack.statusOf(name)).state, WAIT).toBe('paused');
-  // The cycle that saw the pause request has ended once the next event reaches the other projection alone.
+  // The status shows the wish of the operator. This row shows that the projector follows it.
+  const followed = () =>
+    stack.database.query("select from projector.behind where projection = $1 and state = 'paused'", [name]);
+  await expect.poll(async () => (await followed()).rows.length, WAIT).toBe(1);
   await stack.count(name, 2, 3);
   await projector.passed([`${name}b`]);
-  await expect.poll(async () => (await stack.statusOf(name)).lag_facts, WAIT).toBeGreaterThan(0);
-  const { lag_facts, lag_seconds } = await stack.statusOf(name);
-  expect(lag_facts).toBeLessThanOrEqual(2);
+  await expect.poll(async () => (await stack.statusOf(name)).lag_facts, WAIT).toBe(2);
+  const { lag_seconds } = await stack.statusOf(name);
   expect(lag_seconds).toBeGreaterThan(0);
   expect((await stack.totals(`${name}b`))[name]).toBe(6);
   await resumeProjection(stack.database, name);
@@ -261,11 +263,15 @@ describe('an event of a newer release', () => {
   test('stops a rebuild, and leaves the live tables unchanged', async () => {
     registry['counted'] = OLDER;
     await stack.count(name, 1);
-    await using projector = stack.running([stack.counter(name)]);
-    await projector.passed();
+    {
+      await using before = stack.running([stack.counter(name)]);
+      await before.passed();
+    }
+    // The older release does not run meanwhile: in this process it would read the event with the newer one's registry.
     registry['counted'] = NEWER;
     await stack.count(name, 2);
     registry['counted'] = OLDER;
+    await using projector = stack.running([stack.counter(name)]);
     await projector.passed();
     await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
     expect(await stack.built(name)).toMatchObject({

@@ -13,7 +13,7 @@ import { openService, type ServiceUnderComparison } from './service/service.ts';
  */
 const settings = readSettings(
   z.object({
-    REFERENCE_WORLDS: z.coerce.number().int().positive().default(150),
+    REFERENCE_WORLDS: z.coerce.number().int().positive().default(600),
     REFERENCE_SEED: z.coerce.number().int().default(20_260_310),
     REFERENCE_STORIES: z.coerce.number().int().min(0).default(3),
     REFERENCE_FEATURES: z.string().default(''),
