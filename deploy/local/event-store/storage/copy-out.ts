@@ -9,19 +9,11 @@ export function copyOut<Row>(
   client: pg.PoolClient,
   select: string,
   parse: (row: Buffer) => Row,
-  maxBytes: number,
-): Promise<Copied<Row>> {
+): Promise<readonly Row[]> {
   return new Promise((resolve, reject) => {
     const text = `copy (${select}) to stdout (format binary)`;
-    client.query(new CopyOut(text, parse, maxBytes, resolve, reject));
+    client.query(new CopyOut(text, parse, resolve, reject));
   });
-}
-
-/** The first rows, up to the one that reaches the maximum of bytes. */
-export interface Copied<Row> {
-  readonly rows: Row[];
-  /** True when further rows were dropped. */
-  readonly isCut: boolean;
 }
 
 /** The COPY header: "PGCOPY\n\377\r\n\0", flags, and the length of an unused extension. The first row follows it. */
@@ -37,12 +29,9 @@ interface Connection {
 class CopyOut<Row> implements pg.Submittable {
   readonly #text: string;
   readonly #parse: (row: Buffer) => Row;
-  readonly #maxBytes: number;
-  readonly #resolve: (copied: Copied<Row>) => void;
+  readonly #resolve: (rows: readonly Row[]) => void;
   readonly #reject: (error: unknown) => void;
   readonly #rows: Row[] = [];
-  #bytes = 0;
-  #isCut = false;
   #isFirst = true;
   /**
    * Set by the driver when it limits the time of a query. It must be called at the end, or its timer keeps the rows
@@ -53,13 +42,11 @@ class CopyOut<Row> implements pg.Submittable {
   constructor(
     text: string,
     parse: (row: Buffer) => Row,
-    maxBytes: number,
-    resolve: (copied: Copied<Row>) => void,
+    resolve: (rows: readonly Row[]) => void,
     reject: (error: unknown) => void,
   ) {
     this.#text = text;
     this.#parse = parse;
-    this.#maxBytes = maxBytes;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -76,18 +63,13 @@ class CopyOut<Row> implements pg.Submittable {
     const row = this.#isFirst ? message.chunk.subarray(HEADER_BYTES) : message.chunk;
     this.#isFirst = false;
     if (row.readInt16BE(0) === END_OF_COPY) return;
-    if (this.#bytes >= this.#maxBytes) {
-      this.#isCut = true;
-      return;
-    }
-    this.#bytes += row.length;
     this.#rows.push(this.#parse(row));
   }
 
   handleCommandComplete(): void {}
 
   handleReadyForQuery(): void {
-    this.#resolve({ rows: this.#rows, isCut: this.#isCut });
+    this.#resolve(this.#rows);
     this.callback?.(null);
   }
 

@@ -5,7 +5,10 @@ import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 
 /** Pages of events by binary COPY. COPY takes no parameters, so numbers are checked and names quoted here. */
 
-/** Bytes of events after which a page ends. A slow reader holds a page, so this bounds its memory. */
+/**
+ * Bytes of payloads after which a page ends. A slow reader holds a page, so this bounds its memory. PostgreSQL ends the page:
+ * rows that it sent and that are dropped here would cost as much as those that are kept.
+ */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
 /** At least one event, if there is one. */
@@ -24,12 +27,12 @@ export class Pages {
 
   /** Events of all streams after a position, in commit order. */
   allForwards(after: number, limit: number): Promise<Page> {
-    return this.#copy(`where position > ${integer(after)} order by position`, limit);
+    return this.#copy(`position > ${integer(after)}`, 'position', limit);
   }
 
   /** Events of all streams before a position, newest first. */
   allBackwards(before: number, limit: number): Promise<Page> {
-    return this.#copy(`where position < ${integer(before)} order by position desc`, limit);
+    return this.#copy(`position < ${integer(before)}`, 'position desc', limit);
   }
 
   /** Returns events of one stream between two revisions, both inclusive, in the requested order. */
@@ -43,19 +46,19 @@ export class Pages {
     },
   ): Promise<Page> {
     return this.#copy(
-      `where stream = ${literal(stream)} and revision between ${revision(range.lowest)} and ` +
-        `${revision(range.highest)} order by revision ${range.backwards ? 'desc' : 'asc'}`,
+      `stream = ${literal(stream)} and revision between ${revision(range.lowest)} and ${revision(range.highest)}`,
+      range.backwards ? 'revision desc' : 'revision',
       range.limit,
     );
   }
 
-  async #copy(condition: string, limit: number): Promise<Page> {
+  async #copy(condition: string, order: string, limit: number): Promise<Page> {
     const client = await this.#pool.connect();
     try {
-      const select = `${COLUMNS}${condition} limit ${integer(limit)}`;
-      const { rows, isCut } = await copyOut(client, select, parseRow, MAX_PAGE_BYTES);
+      const events = await copyOut(client, pageQuery(condition, order, limit), parseRow);
       client.release();
-      return { events: rows, isLast: !isCut && rows.length < limit };
+      const bytes = events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
+      return { events, isLast: events.length < limit && bytes < MAX_PAGE_BYTES };
     } catch (error) {
       client.release(true);
       throw error;
@@ -63,8 +66,13 @@ export class Pages {
   }
 }
 
-const COLUMNS =
-  'select position, revision, created, is_json, id, stream, type, metadata, data from event_store.event ';
+/** Selects events in an order, up to the one that reaches the maximum of bytes. The lengths do not read the payloads. */
+const pageQuery = (condition: string, order: string, limit: number): string => `
+  select position, revision, created, is_json, id, stream, type, metadata, data from (
+    select *, sum(octet_length(data) + octet_length(metadata))
+      over (order by ${order} rows between unbounded preceding and 1 preceding) as bytes_before
+    from (select * from event_store.event where ${condition} order by ${order} limit ${integer(limit)}) page
+  ) sized where coalesce(bytes_before, 0) < ${MAX_PAGE_BYTES} order by ${order}`;
 
 /** PostgreSQL counts microseconds from the year 2000. */
 export const POSTGRES_EPOCH_MS = 946_684_800_000;
