@@ -19,6 +19,8 @@ export type FaultProxy = AsyncDisposable & {
   halfOpen(): void;
   /** Resets the open connections, the next time that the server sends something if `midAnswer`. */
   reset(midAnswer?: boolean): void;
+  /** Ends every fault, also those that connections still have before them: each connection that a fault met is closed. */
+  endFaults(): void;
   /** Number of the connections that clients have open. */
   connections(): number;
 };
@@ -98,6 +100,11 @@ export const startFaultProxy = async (target: NetConnectOpts): Promise<FaultProx
         if (midAnswer) link.resetsOnAnswer = true;
         else link.client.resetAndDestroy();
       }
+    },
+    endFaults: () => {
+      mode = 'pass';
+      for (const link of links) if (link.isDead || link.resetsOnAnswer) link.client.destroy();
+      holdOrRelease();
     },
     connections: () => links.size,
     [Symbol.asyncDispose]: async () => {
