@@ -30,11 +30,7 @@ export const createParameters = () => {
   return { values, parameter: (value: unknown): string => `$${values.push(value)}` };
 };
 
-export type RadarRow = {
-  readonly item: string;
-  readonly observed_at: string;
-  readonly id: string;
-};
+export type RadarRow = { readonly item: string; readonly observed_at: string; readonly id: string };
 
 /** Returns a page from rows that may include one more than the page holds. */
 export const radarPage = (rows: readonly RadarRow[], limit: number): Page =>

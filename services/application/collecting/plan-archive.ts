@@ -7,6 +7,8 @@ import { IDLE_AFTER_MS } from './target-states.ts';
 
 /** Due brands from which the collector fills a batch. */
 export const BATCH_CANDIDATES_MAX = 50;
+/** Days for which a page is not asked for that the library refuses by its id. A retry by an operator ends them. */
+export const PAGE_PAUSE_DAYS = 30;
 const CADENCES = ['daily', 'weekly', 'idle'] as const;
 
 type Row = {
@@ -65,9 +67,9 @@ export const planArchive = async (
      join social_pages.link l on l.brand_id = b.brand_id
      left join collecting.archive_page p on p.social_page_id = l.social_page_id
      where t.source = 'ads_archive' and t.paused is null
-       and (p.paused_at is null or p.paused_at <= $1::timestamptz - interval '30 days')
+       and (p.paused_at is null or p.paused_at <= $1::timestamptz - make_interval(days => $2))
      group by t.source, t.domain order by t.due_at, t.domain`,
-    [now],
+    [now, PAGE_PAUSE_DAYS],
   );
   const nowMs = now.getTime();
   const cadenceOf = ({ cadence, wished_at }: Row) =>

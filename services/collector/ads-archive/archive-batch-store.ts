@@ -3,9 +3,11 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
+import { PAGE_PAUSE_DAYS } from '#application/collecting/plan-archive.ts';
 import { RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
-import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { OpenBatch, SpoolPage } from '../schedule/batch-store.ts';
+import { DETAIL_MAX_LENGTH } from '../schedule/target-store.ts';
 import type { ArchiveCursor, RefusedPage } from './archive-cursor.ts';
 import type { ScannedBrand } from './archive-scan.ts';
 
@@ -13,8 +15,6 @@ import type { ScannedBrand } from './archive-scan.ts';
 export const ARCHIVE_SOURCE = 'ads_archive';
 /** Milliseconds after which a batch is published as partial. */
 export const BATCH_MAX_MS = 6 * HOUR_MS;
-/** Days for which a page is not asked for that the library refuses by its id. A retry by an operator ends them. */
-export const PAGE_PAUSE_DAYS = 30;
 /** Milliseconds that the targets of a batch are leased. The end of a batch frees them. */
 const TARGET_LEASE_MS = DAY_MS;
 
@@ -228,9 +228,6 @@ export type BrandEnd = {
   readonly published: boolean;
 };
 
-/** Characters of a detail that are kept. */
-const DETAIL_MAX_LENGTH = 500;
-
 const END_TARGET = `
   with ended as (
     update collecting.target set lease_owner = null, lease_until = null, retry_at = null, due_at = $3, tried_at = $4,
@@ -248,13 +245,26 @@ export const endBrands = (database: Database, ends: readonly BrandEnd[], now: Da
     }
   });
 
+/** Removes a batch with its answers, in the transaction that ends it. Throws `RowLeaseLost`. */
+export const removeBatch = async (
+  client: Transaction,
+  { batchId, owner }: Pick<ArchiveBatch, 'batchId' | 'owner'>,
+): Promise<void> => {
+  const { rowCount } = await client.query(
+    'delete from collecting.archive_batch where batch_id = $1 and owner = $2',
+    [batchId, owner],
+  );
+  if (rowCount !== 1) throw new RowLeaseLost(`batch ${batchId}`);
+  await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
+};
+
 /** Active ads of a page in a complete scan: their number, and the ids of the newest. */
 export type PageAds = { readonly ads: number; readonly newest: readonly string[] };
 
 /** Ends a batch with its brands. `pageAds`: of pages whose scan was complete. `refused`: pages to pause. Throws `RowLeaseLost`. */
 export const finishArchiveBatch = (
   database: Database,
-  { batchId, owner, startedAt, brands }: ArchiveBatch,
+  batch: ArchiveBatch,
   ends: readonly BrandEnd[],
   {
     pageAds,
@@ -263,12 +273,8 @@ export const finishArchiveBatch = (
   now: Date,
 ): Promise<void> =>
   inTransaction(database, async (client) => {
-    const { rowCount } = await client.query(
-      'delete from collecting.archive_batch where batch_id = $1 and owner = $2',
-      [batchId, owner],
-    );
-    if (rowCount !== 1) throw new RowLeaseLost(`batch ${batchId}`);
-    await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
+    const { startedAt, brands } = batch;
+    await removeBatch(client, batch);
     for (const { domain, dueAt, outcome, detail, published } of ends) {
       const shown = detail.slice(0, DETAIL_MAX_LENGTH);
       await client.query(END_TARGET, [

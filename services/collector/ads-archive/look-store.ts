@@ -1,8 +1,8 @@
 import { IDLE_AFTER_MS } from '#application/collecting/target-states.ts';
 import { DAY_MS, WEEK_MS } from '#contracts/values/time.ts';
-import { RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
-import { ARCHIVE_SOURCE, type ArchiveBatch } from './archive-batch-store.ts';
+import { DETAIL_MAX_LENGTH } from '../schedule/target-store.ts';
+import { ARCHIVE_SOURCE, type ArchiveBatch, removeBatch } from './archive-batch-store.ts';
 
 /** Milliseconds between two looks at a brand, or between its scan and a look. */
 const LOOK_INTERVAL_MS = DAY_MS;
@@ -56,29 +56,21 @@ export const turnLooksOff = (database: Database, now: Date): Promise<void> =>
     ]);
   });
 
-/** Characters of a detail that are kept. */
-const DETAIL_MAX_LENGTH = 500;
-
 /** Ends a look. When the brands are scanned next does not change. Throws `RowLeaseLost`. */
 export const finishLook = (
   database: Database,
-  { batchId, owner, brands }: ArchiveBatch,
+  batch: ArchiveBatch,
   detail: string,
   now: Date,
 ): Promise<void> =>
   inTransaction(database, async (client) => {
-    const { rowCount } = await client.query(
-      'delete from collecting.archive_batch where batch_id = $1 and owner = $2',
-      [batchId, owner],
-    );
-    if (rowCount !== 1) throw new RowLeaseLost(`batch ${batchId}`);
-    await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
+    await removeBatch(client, batch);
     await client.query(
       `with looked as (
          update collecting.target set lease_owner = null, lease_until = null, looked_at = $1
          where source = $2 and domain = any($3)
        ) insert into collecting.attempt (at, source, domain, outcome, detail)
        select $1, $2, domain, 'look', $4 from unnest($3::text[]) as domain`,
-      [now, ARCHIVE_SOURCE, brands.map(({ domain }) => domain), detail.slice(0, DETAIL_MAX_LENGTH)],
+      [now, ARCHIVE_SOURCE, batch.brands.map(({ domain }) => domain), detail.slice(0, DETAIL_MAX_LENGTH)],
     );
   });

@@ -97,7 +97,7 @@ export const extendLease = (client: Database | Transaction, claimed: Claimed, no
 export type Attempt = { readonly at: Date; readonly outcome: string; readonly detail: string | null };
 
 /** Characters of a detail that are kept. */
-const DETAIL_MAX_LENGTH = 500;
+export const DETAIL_MAX_LENGTH = 500;
 
 const recordAttempt = async (
   client: Transaction,
