@@ -216,6 +216,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     TOTAL_TIMEOUT_MS: ['the headers of an answer of a receiver', 'the attempt failed, and is repeated later'],
     ANSWER_READ_MS: ['the body of that answer', 'recorded as far as it came'],
   },
+  'platform/concurrency/fair-turns.ts': {
+    TURNS_WAITING_MAX: [
+      'requests that wait for their turn',
+      'further ones start at once, and meet the other limits',
+    ],
+  },
   'platform/egress/http-client.ts': {
     ANSWER_TIMEOUT_MS: ['an answer from the internet', 'tried again later'],
   },

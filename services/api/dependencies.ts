@@ -2,6 +2,7 @@ import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import type { RefusedRequests } from '#application/access/refused-requests.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
+import type { FairTurns } from '#platform/concurrency/fair-turns.ts';
 import type { Admission } from './server/admission.ts';
 import type { Etags } from './server/etags.ts';
 
@@ -11,6 +12,7 @@ export type ApiDependencies = OperationDependencies & {
   readonly refusedRequests: RefusedRequests;
   readonly etags: Etags;
   readonly admission: Admission;
+  readonly turns: FairTurns;
   /** Returns the requests per minute of a workspace with this plan. */
   readonly requestsPerMinute: (plan: Plan) => number;
 };

@@ -7,7 +7,7 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 
 /**
  * `npm run attack`: the attacks of this folder with a fresh seed and more tries than in `npm test`. Prints one line an
- * attack, and exits 1 when one succeeds.
+ * attack, and exits 1 when one succeeds. Files run one after another, because another attack would change measured times.
  */
 
 /** Times as many tries as in `npm test`. */
@@ -39,6 +39,7 @@ const child = spawn(
     'run',
     '--config=tests/vitest.config.ts',
     '--reporter=tests/attacks/reporter.ts',
+    '--no-file-parallelism',
     `--testTimeout=${ATTACK_LIMIT_MS}`,
     ...files,
   ],

@@ -79,13 +79,33 @@ const openPage = async (baseUrl: string) => {
 };
 
 /**
+ * A server that listens prepares page and document after this time, so that no visitor waits for them and no process starts
+ * later because of them.
+ */
+const PREPARED_AFTER_MS = 2_000;
+
+/**
  * Serves the OpenAPI document and a documentation page from memory. The script of the page is served locally, not from a
- * CDN. Both are made by their first request: the script has four megabytes, and to load and compress it would take a third
- * of the start of each process.
+ * CDN. Both are made once, soon after the start or by an earlier request: the script has four megabytes, and to load and
+ * compress it would take a third of the start of each process.
  */
 export const registerDocumentation = (app: FastifyInstance, baseUrl: string): void => {
   let document: MemoryFile | null = null;
   let opened: ReturnType<typeof openPage> | null = null;
+  const openedDocument = (): MemoryFile =>
+    (document ??= memoryFile(JSON_CONTENT, JSON.stringify(openApiDocument(baseUrl))));
+  const openedPage = () => (opened ??= openPage(baseUrl));
+  const prepare = (): void => {
+    openedDocument();
+    openedPage().catch((error: unknown) => app.log.error(error, 'documentation page not prepared'));
+  };
+  let timer: NodeJS.Timeout | null = null;
+  app.addHook('onListen', async () => {
+    timer = setTimeout(prepare, PREPARED_AFTER_MS).unref();
+  });
+  app.addHook('onClose', async () => {
+    if (timer !== null) clearTimeout(timer);
+  });
   const serve = (path: string, open: () => MemoryFile | Promise<MemoryFile>): void => {
     app.get(path, async (request, reply) => {
       void reply
@@ -95,13 +115,10 @@ export const registerDocumentation = (app: FastifyInstance, baseUrl: string): vo
       return sendMemoryFile(request, reply, await open());
     });
   };
-  serve(
-    DOCUMENT_PATH,
-    () => (document ??= memoryFile(JSON_CONTENT, JSON.stringify(openApiDocument(baseUrl)))),
-  );
+  serve(DOCUMENT_PATH, openedDocument);
   app.get('/docs', (_request, reply) => reply.redirect(PAGE_PATH, 301));
   app.get(PAGE_PATH, async (request, reply) => {
-    const { page, policy } = await (opened ??= openPage(baseUrl));
+    const { page, policy } = await openedPage();
     void reply
       .header('cache-control', CACHE_CONTROL)
       .header('content-security-policy', policy)
@@ -109,5 +126,5 @@ export const registerDocumentation = (app: FastifyInstance, baseUrl: string): vo
       .header('referrer-policy', 'no-referrer');
     return sendMemoryFile(request, reply, page);
   });
-  serve(SCRIPT_PATH, async () => (await (opened ??= openPage(baseUrl))).script);
+  serve(SCRIPT_PATH, async () => (await openedPage()).script);
 };

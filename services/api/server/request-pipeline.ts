@@ -8,6 +8,7 @@ import { authorizeWorkspace } from './steps/authorize-workspace.ts';
 import { claimIdempotencyKey } from './steps/claim-idempotency-key.ts';
 import { storeIdempotentReply } from './steps/store-idempotent-reply.ts';
 import { limitRate } from './steps/limit-rate.ts';
+import { takeTurn } from './steps/take-turn.ts';
 import { runHandler } from './steps/run-handler.ts';
 import type { RequestContext } from './request-context.ts';
 import { sendReply } from './send-reply.ts';
@@ -19,6 +20,7 @@ export type Step = (context: RequestContext, dependencies: ApiDependencies) => v
 
 /** Steps of a read, in order. A step that throws ends the request with an error reply. */
 export const READ_PIPELINE: readonly Step[] = [
+  takeTurn,
   authenticate,
   limitRate,
   authorizeWorkspace,
@@ -32,6 +34,7 @@ export const READ_PIPELINE: readonly Step[] = [
 
 /** Steps of a write, in order. */
 export const WRITE_PIPELINE: readonly Step[] = [
+  takeTurn,
   authenticate,
   limitRate,
   authorizeWorkspace,
@@ -49,6 +52,7 @@ export const WRITE_PIPELINE: readonly Step[] = [
  * reason.
  */
 export const refusalPipeline = (refuse: () => never): readonly Step[] => [
+  takeTurn,
   authenticate,
   limitRate,
   authorizeWorkspace,

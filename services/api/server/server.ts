@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';
+import { createFairTurns } from '#platform/concurrency/fair-turns.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import {
@@ -106,6 +107,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     etags: createEtags(cursorSecret),
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
     admission: createAdmission({ max: resources.inFlightMax, loopLoad: resources.loopLoad }),
+    turns: createFairTurns(),
   };
   const { log } = dependencies;
   const sendRefusal = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Refusal } from '#contracts/errors.ts';
 import type { LoopLoad } from '#platform/process/loop-delay.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -7,8 +8,11 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
  * (`platform/postgres/pool.ts`), so that a search that may run never waits for a connection.
  */
 export const HEAVY_IN_FLIGHT_MAX = 6;
-/** Maximum heavy reads of one workspace that run at the same time. */
-export const HEAVY_PER_WORKSPACE_MAX = 2;
+/**
+ * Maximum heavy reads of one workspace that run at the same time: 2, and 1 on a machine of two processors, which it often
+ * shares with the database. Two searches would take both, and every other read would wait for a processor.
+ */
+export const HEAVY_PER_WORKSPACE_MAX = Math.min(2, Math.max(1, availableParallelism() - 1));
 /** Maximum heavy reads that wait, of all workspaces and of one. */
 const WAITING_MAX = 64;
 export const WAITING_PER_WORKSPACE_MAX = 8;
@@ -20,7 +24,7 @@ const RETRY_AFTER_SECONDS = 1;
 const refusal = (): Refusal =>
   new Refusal(
     'overloaded',
-    `Too many searches at once: ${HEAVY_PER_WORKSPACE_MAX} of a workspace run and ${WAITING_PER_WORKSPACE_MAX} wait for up to ${HEAVY_WAIT_MS / 1_000} s. Send the next one when one has ended, or narrow it to a brand.`,
+    `Too many searches at once. In a workspace, at most ${HEAVY_PER_WORKSPACE_MAX} run and ${WAITING_PER_WORKSPACE_MAX} wait for up to ${HEAVY_WAIT_MS / 1_000} s. Send the next one when one has ended, or narrow it to a brand.`,
     [],
     RETRY_AFTER_SECONDS,
   );

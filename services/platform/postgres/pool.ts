@@ -3,6 +3,7 @@ import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts'
 import { meterPool } from '../telemetry/metrics.ts';
 import { isConnectionFailure } from './connection-failure.ts';
 import { createHotConnections } from './hot-connections.ts';
+import { lowerServerPriority } from './server-process-priority.ts';
 import { closeClient, endWhenSilent, probeWhileQuiet, SERVER_KEEP_ALIVE } from './silence.ts';
 import { createStatementSpeed } from './statement-speed.ts';
 import { statementNames } from './statement-names.ts';
@@ -161,8 +162,9 @@ export type OpenReadDatabase = ReadDatabase &
 export const openReadDatabase = (url: string): OpenReadDatabase => {
   const slow = openPool(url, SLOW_POOL_CLIENTS, {
     statement_timeout: SLOW_STATEMENT_TIMEOUT_MS,
-    options: '-c plan_cache_mode=force_custom_plan',
+    options: '-c plan_cache_mode=force_custom_plan -c max_parallel_workers_per_gather=0',
   });
+  slow.on('connect', lowerServerPriority);
   const unproven = openPool(url, UNPROVEN_CLIENTS, { statement_timeout: HOT_STATEMENT_TIMEOUT_MS });
   const speed = createStatementSpeed();
   /** The SQL tag of slonik writes `$slonik_1` instead of `$1`. */

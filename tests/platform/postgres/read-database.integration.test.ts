@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type OpenReadDatabase, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 
@@ -48,4 +50,16 @@ test('connections that the server ended are opened again', async () => {
     return all.every(({ status }) => status === 'fulfilled');
   };
   await expect.poll(answers, { timeout: 60_000 }).toBe(true);
+});
+
+test('the server processes of searches give way to all others on this machine', async ({ skip }) => {
+  skip(process.platform !== 'linux', 'the niceness of a process is read from /proc');
+  const pidOf = { sql: 'select pg_backend_pid() as pid', values: [] };
+  const nicenessOf = (rows: readonly { readonly pid: number }[]): number => {
+    const title = readFileSync(`/proc/${rows[0]?.pid}/cmdline`, 'utf8');
+    skip(!title.startsWith('postgres: '), 'the server runs elsewhere');
+    return getPriority(rows[0]?.pid);
+  };
+  const own = nicenessOf(await reads.query<{ pid: number }>(pidOf));
+  expect(nicenessOf(await reads.slow<{ pid: number }>(pidOf))).toBeGreaterThan(own);
 });
