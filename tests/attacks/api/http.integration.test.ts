@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 /** Requests that are sent at once, and batches of them: 300 requests in `npm test`, 100,000 in `npm run attack`. */
-const REQUESTS_AT_ONCE = 20;
-const BATCHES = isLong ? 5_000 : 15;
+const REQUESTS_AT_ONCE = isLong ? 50 : 20;
+const BATCHES = isLong ? 2_000 : 15;
 const batch = fc.array(pairRequest, { minLength: REQUESTS_AT_ONCE, maxLength: REQUESTS_AT_ONCE });
 /** Requests of one key, below its limit per minute. */
 const REQUESTS_PER_KEY = 900;
