@@ -74,7 +74,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   reference: {
     about: '20,000 worlds compared with the reference model',
     files: ['tests/reference/reference.integration.test.ts'],
-    settings: (REFERENCE_SEED, factor) => ({ REFERENCE_SEED, REFERENCE_WORLDS: 20_000 * factor }),
+    settings: (REFERENCE_SEED, factor) => ({
+      REFERENCE_SEED,
+      REFERENCE_WORLDS: 20_000 * factor,
+      REFERENCE_STAGES: 1,
+    }),
   },
   invariants: {
     about: 'figures of 2,000 worlds agree in all replies, and rebuilds yield the same tables',

@@ -4,13 +4,17 @@ import { expectedFigures } from './model.ts';
 import type { ServiceUnderComparison } from './service/service.ts';
 import type { Figures, World } from './world.ts';
 
-const OPTIONS = { features: ['brands'], worlds: 60, seed: 1 } as const;
+const OPTIONS = { features: ['brands'], worlds: 60, stages: 1, seed: 1 } as const;
 const STORIES = 3;
 
 /** A service whose figures are those of the model, apart from a fault. */
 const serviceWith = (fault: (figures: Figures, world: World) => Figures): ServiceUnderComparison => ({
   run: (worlds) =>
-    Promise.resolve(worlds.map((world) => ({ figures: fault(expectedFigures(world), world), error: null }))),
+    Promise.resolve(
+      worlds.map((stages) =>
+        stages.map((world) => ({ figures: fault(expectedFigures(world), world), error: null })),
+      ),
+    ),
   [Symbol.asyncDispose]: () => Promise.resolve(),
 });
 
@@ -31,7 +35,7 @@ describe('the comparison', () => {
       serviceWith((figures) => figures),
       OPTIONS,
     );
-    expect(comparison).toEqual({ worlds: 60, differing: 0, byFigure: new Map() });
+    expect(comparison).toEqual({ worlds: 60, generated: 60, differing: 0, byFigure: new Map() });
   });
 
   test('finds each world with a fault, and reports a small one with both figures', async () => {
@@ -47,7 +51,9 @@ describe('the comparison', () => {
   test('reports the error of a world that could not be recorded', async () => {
     const service: ServiceUnderComparison = {
       run: (worlds) =>
-        Promise.resolve(worlds.map(() => ({ figures: null, error: 'ad_library.scan: refused' }))),
+        Promise.resolve(
+          worlds.map((stages) => stages.map(() => ({ figures: null, error: 'ad_library.scan: refused' }))),
+        ),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
     const comparison = await compareWorlds(service, OPTIONS);
@@ -64,5 +70,39 @@ describe('the comparison', () => {
     const comparison = await compareWorlds(service, OPTIONS);
     const story = await tellDifferences(service, OPTIONS, comparison, STORIES);
     expect(story).toContain('brand b4.example: total: expected 0, actual undefined');
+  });
+
+  test('compares each stage of a generated world as a world of its own', async () => {
+    const options = { ...OPTIONS, stages: 5 };
+    const service = serviceWith((figures, { observations }) =>
+      observations.length === 3 ? { ...figures, brands: {} } : figures,
+    );
+    const comparison = await compareWorlds(service, options);
+    expect(comparison).toMatchObject({ worlds: 60 });
+    expect(comparison.generated).toBeLessThan(30);
+    expect(comparison.differing).toBeGreaterThan(0);
+    const story = await tellDifferences(service, options, comparison, 1);
+    expect(story.match(/^day /gm)).toHaveLength(3);
+  });
+
+  test('tells a world that differs only when its stages are projected one by one', async () => {
+    const options = { ...OPTIONS, stages: 5 };
+    const service: ServiceUnderComparison = {
+      run: (worlds) =>
+        Promise.resolve(
+          worlds.map((stages) =>
+            stages.map((world, stage) => {
+              const figures = expectedFigures(world);
+              return { figures: stage === 1 ? { ...figures, days: {} } : figures, error: null };
+            }),
+          ),
+        ),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+    const story = await tellDifferences(service, options, await compareWorlds(service, options), 1);
+    expect(story).toContain(
+      'stage 2 of seed 1 differs in day: active only when its earlier stages are projected',
+    );
+    expect(story).toMatch(/day b\d.example .*: active: expected \d+, actual undefined/);
   });
 });

@@ -4,12 +4,13 @@ import { expectedFigures } from './model.ts';
 import type { Outcome, ServiceUnderComparison } from './service/service.ts';
 import { shrink } from './failures/shrink.ts';
 import { type Difference, differencesOf, tellFailure } from './failures/story.ts';
+import { stagesOf } from './stages.ts';
 import type { World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 
 /** Compares the service with the model over generated worlds, and shrinks a world in which they differ. */
 
-/** Worlds that go through the service between two reads of their figures. */
+/** Generated worlds that go through the service together. */
 const BATCH_WORLDS = 500;
 
 const differencesIn = (world: World, outcome: Outcome): readonly Difference[] =>
@@ -19,38 +20,62 @@ const differencesIn = (world: World, outcome: Outcome): readonly Difference[] =>
 
 export type ComparisonOptions = {
   readonly features: readonly Feature[];
+  /** Number of compared worlds. Each stage of a generated world counts. */
   readonly worlds: number;
+  /** Maximum stages at which a generated world is compared; see `stagesOf`. */
+  readonly stages: number;
   readonly seed: number;
 };
 
+/** The place of a compared world: that of the generated world in the sequence of the seed, and its stage, from 0. */
+type Place = { readonly world: number; readonly stage: number };
+
 export type Comparison = {
+  /** Number of worlds that were compared. */
   readonly worlds: number;
+  /** Number of generated worlds that they are stages of. */
+  readonly generated: number;
   /** Number of worlds in which some figure differs. */
   readonly differing: number;
-  /** Worlds by the kind of figure that differs in them, such as `ad: status`; places in the sequence of the seed. */
-  readonly byFigure: ReadonlyMap<string, readonly number[]>;
+  /** Worlds by the kind of figure that differs in them, such as `ad: status`. */
+  readonly byFigure: ReadonlyMap<string, readonly Place[]>;
 };
 
 /** Shortens `ad a1: status` to `ad: status`, to count the differences of all worlds by kind. */
 const kindOf = ({ figure }: Difference): string => figure.replace(/^(\w+) .*: /, '$1: ');
 
+/** Returns the stages of as many generated worlds as it takes to compare this number of worlds. */
+const worldsOf = ({ features, worlds, stages, seed }: ComparisonOptions): (readonly World[])[] => {
+  let left = worlds;
+  return fc.sample(worldArbitrary(features), { numRuns: worlds, seed }).flatMap((world) => {
+    const compared = stagesOf(world, stages).slice(0, left);
+    left -= compared.length;
+    return compared.length === 0 ? [] : [compared];
+  });
+};
+
 export const compareWorlds = async (
   service: ServiceUnderComparison,
-  { features, worlds, seed }: ComparisonOptions,
+  options: ComparisonOptions,
 ): Promise<Comparison> => {
-  const generated = fc.sample(worldArbitrary(features), { numRuns: worlds, seed });
+  const generated = worldsOf(options);
+  let worlds = 0;
   let differing = 0;
-  const byFigure = new Map<string, number[]>();
+  const byFigure = new Map<string, Place[]>();
   for (let from = 0; from < generated.length; from += BATCH_WORLDS) {
     const batch = generated.slice(from, from + BATCH_WORLDS);
     const outcomes = await service.run(batch);
-    batch.forEach((world, index) => {
-      const kinds = new Set(differencesIn(world, outcomes[index] as Outcome).map(kindOf));
-      if (kinds.size > 0) differing += 1;
-      for (const kind of kinds) byFigure.set(kind, [...(byFigure.get(kind) ?? []), from + index]);
-    });
+    batch.forEach((stages, index) =>
+      stages.forEach((world, stage) => {
+        worlds += 1;
+        const kinds = new Set(differencesIn(world, outcomes[index]?.[stage] as Outcome).map(kindOf));
+        if (kinds.size > 0) differing += 1;
+        for (const kind of kinds)
+          byFigure.set(kind, [...(byFigure.get(kind) ?? []), { world: from + index, stage }]);
+      }),
+    );
   }
-  return { worlds: generated.length, differing, byFigure };
+  return { worlds, generated: generated.length, differing, byFigure };
 };
 
 /** A shrunk world as text, and the kinds of figures that differ in it. */
@@ -58,28 +83,37 @@ type Story = { readonly text: string; readonly kinds: ReadonlySet<string> };
 
 /**
  * Tells the smallest world that shrinking finds from one differing world. `kind` is the kind of figure that stays
- * different, so that shrinking does not drift from one fault to another.
+ * different, so that shrinking does not drift from one fault to another. A world that
+ * does not differ alone is not shrunk: its story says whether its stages or other worlds make it differ.
  */
 const tellShrunk = async (
   service: ServiceUnderComparison,
-  { features, seed }: Omit<ComparisonOptions, 'worlds'>,
+  { features, stages: stagesMax, seed }: Omit<ComparisonOptions, 'worlds'>,
   kind: string,
-  place: number,
+  { world: place, stage }: Place,
 ): Promise<Story> => {
-  const world = fc.sample(worldArbitrary(features), { numRuns: place + 1, seed })[place] as World;
+  const generated = fc.sample(worldArbitrary(features), { numRuns: place + 1, seed })[place] as World;
+  const stages = stagesOf(generated, stagesMax).slice(0, stage + 1);
+  const world = stages.at(-1) as World;
   const found = new Map<World, readonly Difference[]>();
+  const isOfKind = (difference: Difference): boolean => kindOf(difference) === kind;
   const differ = async (worlds: readonly World[]): Promise<boolean[]> => {
-    const outcomes = await service.run(worlds);
+    const outcomes = await service.run(worlds.map((one) => [one]));
     return worlds.map((one, index) => {
-      const differences = differencesIn(one, outcomes[index] as Outcome);
+      const differences = differencesIn(one, outcomes[index]?.[0] as Outcome);
       found.set(one, differences);
-      return differences.some((difference) => kindOf(difference) === kind);
+      return differences.some(isOfKind);
     });
   };
   const [differsAgain] = await differ([world]);
   if (!differsAgain) {
-    const text = `World no. ${place} of seed ${seed} differs only together with other worlds.`;
-    return { text, kinds: new Set([kind]) };
+    const [grown = []] = await service.run([stages]);
+    const differences = differencesIn(world, grown.at(-1) as Outcome);
+    const when = differences.some(isOfKind)
+      ? 'when its earlier stages are projected by themselves'
+      : 'together with other worlds';
+    const text = `World no. ${place}, stage ${stage + 1} of seed ${seed} differs in ${kind} only ${when}.`;
+    return { text: `${text}\n${tellFailure(world, differences)}`, kinds: new Set([kind]) };
   }
   const smallest = await shrink(world, differ);
   const differences = found.get(smallest) ?? [];
@@ -94,7 +128,7 @@ export const tellDifferences = async (
   stories: number,
 ): Promise<string> => {
   const told: Story[] = [];
-  for (const [kind, [place = 0]] of byFigure) {
+  for (const [kind, [place = { world: 0, stage: 0 }]] of byFigure) {
     if (told.length >= stories) break;
     if (told.some(({ kinds }) => kinds.has(kind))) continue;
     told.push(await tellShrunk(service, options, kind, place));

@@ -7,13 +7,14 @@ import { openService, type ServiceUnderComparison } from './service/service.ts';
 
 /**
  * Compares the service with the reference model over generated worlds. REFERENCE_WORLDS=20000 raises their number,
- * REFERENCE_SEED changes them, and REFERENCE_STORIES the number of kinds of differing figures for which a world is
+ * REFERENCE_STAGES=1 compares each generated world at its end only, REFERENCE_SEED changes them, and REFERENCE_STORIES the number of kinds of differing figures for which a world is
  * shrunk and told. REFERENCE_FEATURES=ties,partial;links compares other rows of traits than those that hold;
  * `each` compares each trait by itself, and `all` all of them at once.
  */
 const settings = readSettings(
   z.object({
-    REFERENCE_WORLDS: z.coerce.number().int().positive().default(600),
+    REFERENCE_WORLDS: z.coerce.number().int().positive().default(2_000),
+    REFERENCE_STAGES: z.coerce.number().int().positive().default(5),
     REFERENCE_SEED: z.coerce.number().int().default(20_260_310),
     REFERENCE_STORIES: z.coerce.number().int().min(0).default(3),
     REFERENCE_FEATURES: z.string().default(''),
@@ -61,12 +62,13 @@ describe('figures of generated worlds equal the reference model', () => {
     `$name, in ${worlds} worlds`,
     { timeout: STORY_LIMIT_MS * (settings.REFERENCE_STORIES + 1) + worlds * WORLD_LIMIT_MS },
     async ({ features }) => {
-      const seed = settings.REFERENCE_SEED;
-      const comparison = await compareWorlds(service, { features, worlds, seed });
+      const { REFERENCE_SEED: seed, REFERENCE_STAGES: stages } = settings;
+      const comparison = await compareWorlds(service, { features, worlds, stages, seed });
       const { differing, byFigure } = comparison;
+      expect(comparison.worlds).toBe(worlds);
       const stories = await tellDifferences(
         service,
-        { features, seed },
+        { features, stages, seed },
         comparison,
         settings.REFERENCE_STORIES,
       );

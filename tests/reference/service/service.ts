@@ -1,4 +1,4 @@
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { ads } from '#projections/ads/project.ts';
 import { brands } from '#projections/brands/project.ts';
 import { dailyActivity } from '#projections/daily-activity/project.ts';
@@ -8,11 +8,12 @@ import { PoisonEvent } from '#services/projector/apply/failures.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { openTarget } from '#tests/dsl/projections.ts';
-import { openIntakeStack } from '#tests/ingest/fixtures/intake-stack.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { openIntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
 import { createStandings } from './ad-standings.ts';
 import { type Placement, place } from './placement.ts';
 import { readFigures } from './figures.ts';
-import type { Figures, World } from '../world.ts';
+import type { Figures, World, WorldObservation } from '../world.ts';
 
 /**
  * The service under comparison: the real intake, with its own database and event store, and the read models that hold
@@ -32,8 +33,12 @@ export type Outcome =
   | { readonly figures: null; readonly error: string };
 
 export type ServiceUnderComparison = AsyncDisposable & {
-  /** Submits the observations of each world in their order, projects the log to its end, and reads the figures. */
-  run(worlds: readonly World[]): Promise<readonly Outcome[]>;
+  /**
+   * Lets worlds grow. `worlds` has the stages of each, as `stagesOf` returns them. For each stage, submits the observations
+   * that it has more than the one before in their order, projects the log to its end, and reads the figures. Returns the outcomes of
+   * the stages.
+   */
+  run(worlds: readonly (readonly World[])[]): Promise<readonly (readonly Outcome[])[]>;
 };
 
 /** Runs a task for each item, a few at the same time; results are in the order of the items. */
@@ -50,12 +55,23 @@ const inParallel = async <T, R>(
   return results;
 };
 
+/**
+ * Makes new connections keep one plan for each named statement. With a few rows in each table, PostgreSQL plans a fifth of the
+ * statements again each time, and planning those takes longer than running them.
+ */
+const planOnce = async (database: Database): Promise<void> => {
+  await database.query(
+    `do $$ begin execute format('alter database %I set plan_cache_mode = force_generic_plan', current_database()); end $$`,
+  );
+};
+
 export const openService = async (): Promise<ServiceUnderComparison> => {
   const resources = new AsyncDisposableStack();
-  const stack = resources.use(await openIntakeStack());
-  const { intake, eventStore, databaseUrl } = stack;
+  const { eventStore, databaseUrl, eventStoreUrl } = resources.use(await openIntakeServers());
   const database = openPool(databaseUrl, PROJECTIONS.length);
   resources.defer(() => database.end());
+  await planOnce(database);
+  const intake = resources.use(await openIntake({ databaseUrl, eventStoreUrl }));
   const db = resources.use(openReadDatabase(databaseUrl));
   await createProjectorTables(database);
   const targets: Target[] = [];
@@ -104,33 +120,64 @@ export const openService = async (): Promise<ServiceUnderComparison> => {
     }
   };
 
-  const submit = async (world: World, { messagesOf }: Placement): Promise<string | null> => {
-    for (const observation of world.observations) {
-      for (const message of messagesOf(observation)) {
-        try {
-          await intake.submit(message);
-        } catch (error) {
-          return `${message.type}: ${(error as Error).message}`;
-        }
+  /** Returns why an observation was refused, or `null`. */
+  const submit = async (
+    observations: readonly WorldObservation[],
+    { messagesOf }: Placement,
+  ): Promise<string | null> => {
+    for (const message of observations.flatMap(messagesOf)) {
+      try {
+        await intake.submit(message);
+      } catch (error) {
+        return `${message.type}: ${(error as Error).message}`;
       }
     }
     return null;
   };
 
-  const run = async (worlds: readonly World[]): Promise<Outcome[]> => {
-    const placements = worlds.map((world) => place(world, (worldsPlaced += 1)));
-    const errors = await inParallel(worlds, (world, index) => submit(world, placements[index] as Placement));
-    await project();
-    return inParallel(worlds, async (world, index): Promise<Outcome> => {
-      const placement = placements[index] as Placement;
-      const streams = world.brands.flatMap((brand) => {
-        const id = placement.brandIdOf(brand);
-        return [`adLibrary-${id}`, `brand-${id}`];
+  /** Returns why a projection could not apply an event of the world, if there is one. */
+  const failureOf = (world: World, { brandIdOf }: Placement): string | undefined =>
+    world.brands
+      .map(brandIdOf)
+      .flatMap((id) => [`adLibrary-${id}`, `brand-${id}`])
+      .map((stream) => failedStreams.get(stream))
+      .find((failure) => failure !== undefined);
+
+  /** A world with what of it has been submitted and found. */
+  const begin = (stages: readonly World[]) => ({
+    stages,
+    placement: place(stages.at(-1) as World, (worldsPlaced += 1)),
+    submitted: 0,
+    refusal: null as string | null,
+    outcomes: [] as Outcome[],
+  });
+  type Growing = ReturnType<typeof begin>;
+
+  const grow = async (growing: Growing, { observations }: World): Promise<void> => {
+    growing.refusal ??= await submit(observations.slice(growing.submitted), growing.placement);
+    growing.submitted = observations.length;
+  };
+  const read = async (world: World, { placement, refusal }: Growing): Promise<Outcome> => {
+    const error = refusal ?? failureOf(world, placement);
+    return error === undefined
+      ? { figures: await readFigures({ db, standings }, world, placement), error: null }
+      : { figures: null, error };
+  };
+
+  const run = async (worlds: readonly (readonly World[])[]): Promise<readonly (readonly Outcome[])[]> => {
+    const all = worlds.map(begin);
+    for (let stage = 0; ; stage += 1) {
+      const left = all.flatMap((growing) => {
+        const world = growing.stages[stage];
+        return world === undefined ? [] : [{ growing, world }];
       });
-      const error = errors[index] ?? streams.map((stream) => failedStreams.get(stream)).find(Boolean);
-      if (error) return { figures: null, error };
-      return { figures: await readFigures({ db, standings }, world, placement), error: null };
-    });
+      if (left.length === 0) return all.map(({ outcomes }) => outcomes);
+      await inParallel(left, ({ growing, world }) => grow(growing, world));
+      await project();
+      await inParallel(left, async ({ growing, world }) => {
+        growing.outcomes.push(await read(world, growing));
+      });
+    }
   };
   return { run, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
