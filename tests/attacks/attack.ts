@@ -8,12 +8,6 @@ const { ATTACK_FACTOR } = readSettings(
   z.object({ ATTACK_FACTOR: z.coerce.number().int().min(1).default(1) }),
 );
 
-declare module 'vitest' {
-  interface TaskMeta {
-    figure?: string;
-  }
-}
-
 /** Returns a number of tries: `count` in `npm test`, and ATTACK_FACTOR times as many in `npm run attack`. */
 export const tries = (count: number): number => count * ATTACK_FACTOR;
 

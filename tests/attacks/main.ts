@@ -38,7 +38,7 @@ const child = spawn(
     vitest,
     'run',
     '--config=tests/vitest.config.ts',
-    '--reporter=tests/attacks/reporter.ts',
+    '--reporter=tests/trials/reporter.ts',
     '--no-file-parallelism',
     `--testTimeout=${ATTACK_LIMIT_MS}`,
     ...files,

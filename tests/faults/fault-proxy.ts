@@ -21,6 +21,8 @@ export type FaultProxy = AsyncDisposable & {
   reset(midAnswer?: boolean): void;
   /** Ends every fault, also those that connections still have before them: each connection that a fault met is closed. */
   endFaults(): void;
+  /** Leads new connections to the server of another connection string, as after a failover. */
+  leadTo(url: string): void;
   /** Number of the connections that clients have open. */
   connections(): number;
 };
@@ -32,7 +34,8 @@ const SLOW_MS = 200;
 
 type Link = { readonly client: Socket; readonly server: Socket; isDead: boolean; resetsOnAnswer: boolean };
 
-export const startFaultProxy = async (target: NetConnectOpts): Promise<FaultProxy> => {
+export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy> => {
+  let target = first;
   let mode: FaultMode = 'pass';
   const links = new Set<Link>();
 
@@ -106,6 +109,9 @@ export const startFaultProxy = async (target: NetConnectOpts): Promise<FaultProx
       for (const link of links) if (link.isDead || link.resetsOnAnswer) link.client.destroy();
       holdOrRelease();
     },
+    leadTo: (url) => {
+      target = targetOf(new URL(url));
+    },
     connections: () => links.size,
     [Symbol.asyncDispose]: async () => {
       for (const { client, server } of links) {
@@ -117,14 +123,18 @@ export const startFaultProxy = async (target: NetConnectOpts): Promise<FaultProx
   };
 };
 
+/** Returns the address of a connection string: a socket of Postgres when its host is a folder. */
+const targetOf = ({ hostname, port, searchParams }: URL): NetConnectOpts => {
+  const folder = searchParams.get('host');
+  return folder?.startsWith('/')
+    ? { path: `${folder}/.s.PGSQL.${port}` }
+    : { host: hostname, port: Number(port) };
+};
+
 /** Starts a proxy before the server of a connection string. Returns it with the string that leads through it. */
 export const proxied = async (url: string): Promise<{ readonly proxy: FaultProxy; readonly url: string }> => {
   const through = new URL(url);
-  const folder = through.searchParams.get('host');
-  const port = Number(through.port);
-  const proxy = await startFaultProxy(
-    folder?.startsWith('/') ? { path: `${folder}/.s.PGSQL.${port}` } : { host: through.hostname, port },
-  );
+  const proxy = await startFaultProxy(targetOf(through));
   through.searchParams.delete('host');
   through.hostname = '127.0.0.1';
   through.port = String(proxy.port);

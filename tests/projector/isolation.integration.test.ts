@@ -5,6 +5,7 @@ import { createLog } from '#platform/logger.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { readSettings } from '#platform/settings.ts';
 import { untilPassed } from '../stack/read-models.ts';
+import { judge } from '../trials/judge.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 
 /** One projection cannot write; the others go on at their rate, and it heals by itself. */
@@ -122,9 +123,10 @@ const failWith = async (statement: string): Promise<AsyncDisposable> => {
   };
 };
 
-test.each(Object.entries(FAULTS))(
+test.for(Object.entries(FAULTS))(
   'the others go on while %s, and it catches up alone afterwards',
-  async (name, { begin, error }) => {
+  { timeout: TEST_LIMIT_MS },
+  async ([name, { begin, error }], context) => {
     lines.length = 0;
     const usual = await appliedShare(ISOLATION_SECONDS / 4);
     let share: number;
@@ -142,16 +144,17 @@ test.each(Object.entries(FAULTS))(
     }
     await untilPassed(stack.database, await stack.eventStore.head(), HEALED_MS, [FAILING]);
     await expect.poll(async () => (await rowOf())?.error ?? null, WAIT).toBeNull();
-    expect(lines.filter((line) => line.includes('interrupted'))).toEqual([]);
+    const restarts = lines.filter((line) => line.includes('interrupted'));
+    judge(context, 'restarts of the projector', restarts.length, { equals: 0 });
+    expect(restarts).toEqual([]);
     expect((await stack.database.query('select from projector.parked')).rows).toEqual([]);
     expect(await stack.verified(FAILING)).toMatchObject({ state: 'passed' });
     expect(await stack.totals(FAILING)).toEqual(await stack.totals('calm'));
-    console.log(
-      `isolation, ${name}: others kept ${(share / usual).toFixed(3)} of their rate for ${ISOLATION_SECONDS} s (bound in the long form: ${RATE_MIN})`,
-    );
-    if (ISOLATION_SECONDS >= LONG_FROM_SECONDS) expect(share / usual).toBeGreaterThanOrEqual(RATE_MIN);
+    judge(context, `rate of the others while ${name} for ${ISOLATION_SECONDS} s, as a share`, share / usual, {
+      atLeast: RATE_MIN,
+      isJudged: ISOLATION_SECONDS >= LONG_FROM_SECONDS,
+    });
   },
-  TEST_LIMIT_MS,
 );
 
 test('a projection that fails keeps its retries over a restart, and poisoned events still park', async () => {

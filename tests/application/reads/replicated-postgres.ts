@@ -3,9 +3,11 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { killOn } from '#tests/stack/killable-servers.ts';
 import { STACK_FOLDER_PREFIX, stackRoot } from '#tests/stack/stale-databases.ts';
 
-/** A primary with a streaming standby, for tests of reads from standbys. */
+/** A primary with a streaming standby, for tests of reads from standbys and of failovers. */
 
 /** A standby must allow at least as many connections and senders as its primary. */
 const REPLICATING = { wal_level: 'replica', max_wal_senders: '4', shared_buffers: '64MB' };
@@ -15,6 +17,22 @@ export type ReplicatedPostgres = AsyncDisposable & {
   readonly standby: LocalPostgres;
   /** Starts the standby again on its port, after `standby.stop()`. */
   startStandby(): Promise<void>;
+  /** Makes each commit wait until the standby has it, so that a failover loses nothing that was acknowledged. */
+  commitOnBoth(): Promise<void>;
+  /** Kills the primary with SIGKILL, and makes the standby the primary. */
+  failOver(): Promise<void>;
+};
+
+/** Seconds that a promotion may take. */
+const PROMOTION_SECONDS = 60;
+
+const runOn = async (url: string, ...statements: readonly string[]): Promise<void> => {
+  const pool = openPool(url, 1);
+  try {
+    for (const statement of statements) await pool.query(statement);
+  } finally {
+    await pool.end();
+  }
 };
 
 const primaryConnection = (primaryUrl: string): string => {
@@ -49,6 +67,12 @@ export const startReplicatedPostgres = async (): Promise<ReplicatedPostgres> => 
     },
     startStandby: async () => {
       standby = await startStandby(standby.port);
+    },
+    commitOnBoth: () =>
+      runOn(primary.url, `alter system set synchronous_standby_names = '*'`, 'select pg_reload_conf()'),
+    failOver: async () => {
+      await killOn(folder.primary);
+      await runOn(standby.url, `select pg_promote(true, ${PROMOTION_SECONDS})`);
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

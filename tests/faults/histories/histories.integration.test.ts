@@ -6,6 +6,7 @@ import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';
 import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
 import { choices } from '../seeded-faults.ts';
 import { createCaller } from './callers.ts';
+import { judge } from '../../trials/judge.ts';
 import { type FaultyApi, startFaultyApi } from './faults.ts';
 import { type History, type Read, tellWrites, type Write } from './history.ts';
 import { isLinearizable, shortestUnexplained } from './linearizability.ts';
@@ -92,17 +93,28 @@ const unanswered = (write: Write): Write => ({
 });
 
 describe('every call of every caller is explained', { timeout: RUN_LIMIT_MS }, () => {
-  test.for(Array.from({ length: runs }, (_, run) => firstSeed + run))('with seed %i', async (seed) => {
-    const { history, faults, stream } = await play(seed);
-    const { writes } = history;
-    const model = trackingModel(stream.prefixes.at(-1) ?? '');
-    const isExplained = isLinearizable(model, writes);
-    const unexplained = isExplained ? [] : shortestUnexplained(model, writes, unanswered);
-    expect(isExplained, `no order explains:\n${tellWrites(unexplained)}\nfaults: ${faults.join('; ')}`).toBe(
-      true,
-    );
-    expect(brokenReads(history, stream), `faults: ${faults.join('; ')}`).toEqual([]);
-    const known = writes.filter(({ outcome }) => outcome.kind !== 'unknown');
-    expect(known.length, 'writes with an answer').toBeGreaterThan(writes.length / 2);
-  });
+  test.for(Array.from({ length: runs }, (_, run) => firstSeed + run))(
+    'with seed %i',
+    async (seed, context) => {
+      const { history, faults, stream } = await play(seed);
+      const { writes } = history;
+      const model = trackingModel(stream.prefixes.at(-1) ?? '');
+      const isExplained = isLinearizable(model, writes);
+      const unexplained = isExplained ? [] : shortestUnexplained(model, writes, unanswered);
+      expect(
+        isExplained,
+        `no order explains:\n${tellWrites(unexplained)}\nfaults: ${faults.join('; ')}`,
+      ).toBe(true);
+      const broken = brokenReads(history, stream);
+      judge(context, `writes without an explaining order, of ${writes.length}`, unexplained.length, {
+        equals: 0,
+      });
+      judge(context, `reads older than the caller knew, of ${history.reads.length}`, broken.length, {
+        equals: 0,
+      });
+      expect(broken, `faults: ${faults.join('; ')}`).toEqual([]);
+      const known = writes.filter(({ outcome }) => outcome.kind !== 'unknown');
+      expect(known.length, 'writes with an answer').toBeGreaterThan(writes.length / 2);
+    },
+  );
 });

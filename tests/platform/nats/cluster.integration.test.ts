@@ -9,6 +9,7 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { publishLines, type QueuedLine } from '#services/intake/observations/publish-lines.ts';
 import { IntakeRefusal } from '#services/intake/server/intake-refusal.ts';
 import { until } from '#tests/stack/wait-until.ts';
+import { judge } from '#tests/trials/judge.ts';
 import { startNatsCluster } from './nats-cluster.ts';
 
 const environment = inheritedEnvironment();
@@ -85,7 +86,7 @@ const readAll = async (nats: Nats): Promise<readonly string[]> => {
 
 test(
   'three nodes of NATS lose no observation that was accepted while one after the other is killed',
-  async () => {
+  async (context) => {
     await using cluster = await startNatsCluster();
     let opened: Nats | undefined;
     await until('the cluster', LIMIT_MS, async () => {
@@ -127,10 +128,8 @@ test(
     const lost = Array.from({ length: sent }, (_, n) => `Operator ${n} GmbH`).filter(
       (name) => !names.has(name),
     );
-    console.log(
-      `nats-cluster: ${sent} observations accepted over ${kills} kills, ${refusals} requests repeated: ` +
-        `${lost.length} lost (<= 0), ${found.length - names.size} twice`,
-    );
+    const repeats = `${refusals} requests repeated, ${found.length - names.size} observations twice`;
+    judge(context, `lost of ${sent} accepted over ${kills} kills (${repeats})`, lost.length, { equals: 0 });
     expect(lost).toEqual([]);
   },
   LIMIT_MS + KILLS * LIMIT_MS,

@@ -1,28 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { inheritedEnvironment } from '#platform/settings.ts';
 
-/**
- * `npm run trials`: the long forms of tests that draw random values or kill processes, with fresh seeds. `npm test` holds
- * the short forms with fixed seeds. Each campaign prints the settings that repeat it.
- */
-type Campaign = {
+/** A trial: the long form of tests, with settings for one run. `npm test` holds the short form. */
+export type Campaign = {
   readonly about: string;
   readonly files: readonly string[];
   /** Settings of one run. `factor` multiplies the number of values, worlds or rounds. */
   readonly settings: (seed: number, factor: number) => Readonly<Record<string, number>>;
 };
 
-/** Default limit of all campaigns together. */
-const MINUTES = 360;
-const SEED_MAX = 2 ** 31 - 1;
-const FACTOR_MAX = 10_000;
-/** Time limit in milliseconds, multiplied by the factor, of a test that sets none itself. */
-const TEST_LIMIT_MS = 60_000;
 /** Calls in files with property tests. */
 const DRAWS = /fc\.assert|fc\.sample/;
 /** Files of the conformance suite. They import its property tests from files without `fc.assert` in their own text. */
@@ -49,7 +34,8 @@ const propertyTests = async (): Promise<string[]> => {
   return files.toSorted();
 };
 
-const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
+/** All trials, in the order in which `npm run trials` runs them. README.md names those of the acceptance. */
+export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   properties: {
     about: 'every property test with another seed',
     files: await propertyTests(),
@@ -170,6 +156,21 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       NATS_CLUSTER_KILLS: 15 * factor,
     }),
   },
+  'postgres-mute': {
+    about: 'Postgres mute for 60 s under load: answers, memory, and success afterwards; without a seed',
+    files: ['tests/faults/servers-under-load/postgres-mute.integration.test.ts'],
+    settings: (_seed, factor) => ({ POSTGRES_MUTE_SECONDS: 60 * factor }),
+  },
+  'slow-reads': {
+    about: '50 slow reads at once beside hot reads and checks of keys; without a seed',
+    files: ['tests/faults/servers-under-load/slow-reads.integration.test.ts'],
+    settings: (_seed, factor) => ({ SLOW_READS_SECONDS: 20 * factor }),
+  },
+  'nats-down': {
+    about: 'NATS down for ten minutes: every process is ready, and no call fails; without a seed',
+    files: ['tests/faults/servers-under-load/nats-down.integration.test.ts'],
+    settings: (_seed, factor) => ({ NATS_DOWN_SECONDS: 600 * factor }),
+  },
   'server-faults': {
     about: 'servers that are mute, cut, half-open or slow, with the limits of time; without a seed',
     files: [
@@ -179,9 +180,19 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     settings: () => ({ SERVER_FAULTS_ALL: 1 }),
   },
   histories: {
-    about: '100 recorded histories of callers, while networks fail and processes are killed, each explained',
-    files: ['tests/faults/histories/histories.integration.test.ts'],
-    settings: (HISTORIES_SEED, factor) => ({ HISTORIES_SEED, HISTORIES_RUNS: 100 * factor }),
+    about:
+      '100 recorded histories of callers, and 100 kills of deliveries, while networks fail and processes are killed',
+    files: [
+      'tests/faults/histories/histories.integration.test.ts',
+      'tests/faults/delivery-kill.integration.test.ts',
+    ],
+    settings: (HISTORIES_SEED, factor) => ({
+      HISTORIES_SEED,
+      HISTORIES_RUNS: 100 * factor,
+      DELIVERY_KILL_SEED: HISTORIES_SEED,
+      DELIVERY_KILL_COUNT: 5000,
+      DELIVERY_KILL_ROUNDS: 100 * factor,
+    }),
   },
   replicas: {
     about: '10,000 writes with a read after each, and 1,000 revocations, beside a standby that stands still',
@@ -225,97 +236,3 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     settings: (_seed, factor) => ({ RESTARTS_ADS: 100_000, RESTARTS_ROUNDS: 10 * factor }),
   },
 };
-
-const usage = (): string =>
-  [
-    'Usage: npm run trials -- [campaign...] [--seed N] [--runs N] [--minutes N]',
-    '',
-    'Without names, runs all campaigns in this order:',
-    ...Object.entries(CAMPAIGNS).map(([name, { about }]) => `  ${name.padEnd(16)} ${about}`),
-    '',
-    '--seed N      seed of every campaign (default: a random one for each)',
-    '--runs N      multiplies the values, worlds or rounds of each campaign (default 1)',
-    `--minutes N   ends all campaigns after N minutes, as failed (default ${MINUTES})`,
-  ].join('\n');
-
-const wholeNumber = (name: string, text: string, max: number): number => {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 1 && number <= max) return number;
-  throw new Error(`--${name} is a whole number from 1 to ${max}, not ${text}`);
-};
-
-const readArguments = () => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      seed: { type: 'string' },
-      runs: { type: 'string' },
-      minutes: { type: 'string' },
-      help: { type: 'boolean' },
-    },
-  });
-  const unknown = positionals.find((name) => !(name in CAMPAIGNS));
-  if (unknown !== undefined) throw new Error(`there is no campaign ${unknown}; see --help`);
-  return {
-    isHelp: values.help === true,
-    names: positionals.length > 0 ? positionals : Object.keys(CAMPAIGNS),
-    seed: values.seed === undefined ? null : wholeNumber('seed', values.seed, SEED_MAX),
-    factor: wholeNumber('runs', values.runs ?? '1', FACTOR_MAX),
-    minutes: wholeNumber('minutes', values.minutes ?? String(MINUTES), 10_000),
-  };
-};
-
-type Run = {
-  readonly files: readonly string[];
-  readonly settings: Readonly<Record<string, number>>;
-  readonly testLimitMs: number;
-};
-
-/** Runs the files in vitest and returns the exit code. Ends vitest, with its servers, when `signal` is aborted. */
-const runVitest = ({ files, settings, testLimitMs }: Run, signal: AbortSignal): Promise<number> => {
-  const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-  const texts = Object.entries(settings).map(([name, value]) => [name, String(value)]);
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [vitest, 'run', '--config=tests/vitest.config.ts', `--testTimeout=${testLimitMs}`, ...files],
-    { env: { ...inheritedEnvironment(), ...Object.fromEntries(texts) }, stdio: 'inherit' },
-  );
-  const end = (): void => void child.kill('SIGTERM');
-  signal.addEventListener('abort', end, { once: true });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => {
-      signal.removeEventListener('abort', end);
-      resolve(code ?? 1);
-    });
-  });
-};
-
-const runTrials = async (): Promise<void> => {
-  const { isHelp, names, seed, factor, minutes } = readArguments();
-  if (isHelp) {
-    console.log(usage());
-    return;
-  }
-  const limit = AbortSignal.timeout(minutes * 60_000);
-  const failed: string[] = [];
-  for (const name of names) {
-    const { about, files, settings } = CAMPAIGNS[name] as Campaign;
-    const chosen = settings(seed ?? randomInt(1, SEED_MAX), factor);
-    const run = { files, settings: chosen, testLimitMs: TEST_LIMIT_MS * factor };
-    const repeat = Object.entries(chosen).map(([variable, value]) => `${variable}=${value}`);
-    console.log(`\n${name}: ${about}\n${repeat.join(' ')}`);
-    if (limit.aborted || (await runVitest(run, limit)) !== 0) {
-      failed.push(`${name}${limit.aborted ? ` (ended after ${minutes} minutes)` : ''}, ${repeat.join(' ')}`);
-    }
-  }
-  console.log(failed.length === 0 ? '\nAll campaigns passed.' : `\nFailed:\n  ${failed.join('\n  ')}`);
-  process.exitCode = failed.length === 0 ? 0 : 1;
-};
-
-try {
-  await runTrials();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
-}

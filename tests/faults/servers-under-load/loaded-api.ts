@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { freePort } from '#deploy/local/os/ports.ts';
+import { EVENT_STORE_ANSWER_DEFAULT } from '#platform/event-store/settings.ts';
+import type { ApiStack, Key } from '../../operations/fixtures/stack.ts';
+import { type ServiceProcess, startProcess } from '../../stack/processes.ts';
+import type { Send } from './steady-load.ts';
+
+/** Settings as in production, for long forms: `startProcess` sets others, so that a busy machine does not fail a test. */
+export const AS_IN_PRODUCTION = {
+  EVENT_STORE_ANSWER_MS: String(EVENT_STORE_ANSWER_DEFAULT),
+  LOOP_DELAY_MS: '100',
+} as const;
+
+/** An API process, and the requests that are sent to it under load. */
+export type LoadedApi = {
+  readonly process: ServiceProcess;
+  readonly read: Send;
+  /** Creates a note. */
+  readonly write: Send;
+  /** Tracks a brand, which requests a scan of it. */
+  readonly track: Send;
+};
+
+export type Caller = { readonly key: Key; readonly brandId: string };
+
+/** Creates a key, and a brand to read. */
+export const createCaller = async (stack: ApiStack): Promise<Caller> => {
+  const [brand] = await stack.seed(['alpha']);
+  return { key: await stack.key(), brandId: brand?.id ?? '' };
+};
+
+/** Starts an API process on the servers of `stack`, or those of `environment`. */
+export const startLoadedApi = async (
+  stack: ApiStack,
+  { key, brandId }: Caller,
+  environment: Readonly<Record<string, string>>,
+): Promise<LoadedApi> => {
+  const port = await freePort();
+  const process = startProcess('services/api/main.ts', {
+    ...stack.environment,
+    API_PORT: String(port),
+    API_REQUESTS_PER_MINUTE: '1000000',
+    CURSOR_SECRET: 'a secret for tests only',
+    ...environment,
+  });
+  await process.says('"listening"');
+  const base = `http://127.0.0.1:${port}/v1`;
+  const headers = { authorization: `Bearer ${key.text}` };
+  const post =
+    (path: string, body: object): Send =>
+    (signal) =>
+      fetch(`${base}/workspaces/${key.workspaceId}/${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+        body: JSON.stringify(body),
+        signal,
+      });
+  return {
+    process,
+    read: (signal) => fetch(`${base}/brands/alpha-com`, { headers, signal }),
+    write: post('notes', { subject_type: 'ad', subject_key: '100000000000001', body: 'kept' }),
+    track: post('tracked-brands', { brand_id: brandId }),
+  };
+};

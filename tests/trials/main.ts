@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { inheritedEnvironment } from '#platform/settings.ts';
+import { type Campaign, CAMPAIGNS } from './campaigns.ts';
+
+/**
+ * `npm run trial -- NAME`, or `npm run trials` for all: the long forms of tests that draw random values, kill processes or
+ * measure times, with fresh seeds. Each campaign prints its figures with their bounds, and the settings that repeat it.
+ */
+
+/** Default limit of all campaigns together. */
+const MINUTES = 600;
+/** Maximum of `--minutes`. In milliseconds it is a time limit of a test, which a timer must be able to wait for. */
+const MINUTES_MAX = 10_000;
+const SEED_MAX = 2 ** 31 - 1;
+const FACTOR_MAX = 10_000;
+
+const usage = (): string =>
+  [
+    'Usage: npm run trial -- [campaign...] [--seed N] [--runs N] [--minutes N]',
+    '',
+    'Without names, runs all campaigns in this order:',
+    ...Object.entries(CAMPAIGNS).map(([name, { about }]) => `  ${name.padEnd(16)} ${about}`),
+    '',
+    '--seed N      seed of every campaign (default: a random one for each)',
+    '--runs N      multiplies the values, worlds or rounds of each campaign (default 1)',
+    `--minutes N   ends all campaigns after N minutes, as failed (default ${MINUTES})`,
+  ].join('\n');
+
+const wholeNumber = (name: string, text: string, max: number): number => {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= 1 && number <= max) return number;
+  throw new Error(`--${name} is a whole number from 1 to ${max}, not ${text}`);
+};
+
+const readArguments = () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seed: { type: 'string' },
+      runs: { type: 'string' },
+      minutes: { type: 'string' },
+      help: { type: 'boolean' },
+    },
+  });
+  const unknown = positionals.find((name) => !(name in CAMPAIGNS));
+  if (unknown !== undefined) throw new Error(`there is no campaign ${unknown}; see --help`);
+  return {
+    isHelp: values.help === true,
+    names: positionals.length > 0 ? positionals : Object.keys(CAMPAIGNS),
+    seed: values.seed === undefined ? null : wholeNumber('seed', values.seed, SEED_MAX),
+    factor: wholeNumber('runs', values.runs ?? '1', FACTOR_MAX),
+    minutes: wholeNumber('minutes', values.minutes ?? String(MINUTES), MINUTES_MAX),
+  };
+};
+
+type Run = {
+  readonly files: readonly string[];
+  readonly settings: Readonly<Record<string, number>>;
+  /** Limit of a test that sets none itself. Each wait in a test has its own limit. */
+  readonly testLimitMs: number;
+};
+
+/** Runs the files in vitest and returns the exit code. Ends vitest, with its servers, when `signal` is aborted. */
+const runVitest = ({ files, settings, testLimitMs }: Run, signal: AbortSignal): Promise<number> => {
+  const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+  const texts = Object.entries(settings).map(([name, value]) => [name, String(value)]);
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [
+      vitest,
+      'run',
+      '--config=tests/vitest.config.ts',
+      '--reporter=default',
+      '--reporter=tests/trials/reporter.ts',
+      // No file is timed while another one runs.
+      '--no-file-parallelism',
+      `--testTimeout=${testLimitMs}`,
+      ...files,
+    ],
+    { env: { ...inheritedEnvironment(), ...Object.fromEntries(texts) }, stdio: 'inherit' },
+  );
+  const end = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', end, { once: true });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      signal.removeEventListener('abort', end);
+      resolve(code ?? 1);
+    });
+  });
+};
+
+const runTrials = async (): Promise<void> => {
+  const { isHelp, names, seed, factor, minutes } = readArguments();
+  if (isHelp) {
+    console.log(usage());
+    return;
+  }
+  const limit = AbortSignal.timeout(minutes * 60_000);
+  const failed: string[] = [];
+  for (const name of names) {
+    const { about, files, settings } = CAMPAIGNS[name] as Campaign;
+    const chosen = settings(seed ?? randomInt(1, SEED_MAX), factor);
+    const run = { files, settings: chosen, testLimitMs: minutes * 60_000 };
+    const repeat = Object.entries(chosen).map(([variable, value]) => `${variable}=${value}`);
+    console.log(`\n${name}: ${about}\n${repeat.join(' ')}`);
+    if (limit.aborted || (await runVitest(run, limit)) !== 0) {
+      failed.push(`${name}${limit.aborted ? ` (ended after ${minutes} minutes)` : ''}, ${repeat.join(' ')}`);
+    }
+  }
+  console.log(failed.length === 0 ? '\nAll campaigns passed.' : `\nFailed:\n  ${failed.join('\n  ')}`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
+};
+
+try {
+  await runTrials();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}
