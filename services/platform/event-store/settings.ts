@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Less than the two seconds after which a command is refused: its caller gets the answer within them. */
+export const EVENT_STORE_ANSWER_DEFAULT = 1_800;
+
 /** Setting of the processes that answer requests. */
 export const eventStoreAnswerSettings = {
   EVENT_STORE_ANSWER_MS: z.coerce
@@ -7,7 +10,7 @@ export const eventStoreAnswerSettings = {
     .int()
     .min(100)
     .max(8_000)
-    .default(2_000)
+    .default(EVENT_STORE_ANSWER_DEFAULT)
     .describe(
       'Milliseconds in which the event store must answer a call of a request; the request ends with 503 otherwise.',
     ),

@@ -6,10 +6,17 @@ import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { toOverload } from '#operations/endpoint/overload.ts';
 import { pause } from '#platform/clock.ts';
-import { type EventStore, openEventStore, type Recorded } from '#platform/event-store/event-store.ts';
+import {
+  type EventStore,
+  openEventStore,
+  type Recorded,
+  StreamMoved,
+} from '#platform/event-store/event-store.ts';
+import { EVENT_STORE_ANSWER_DEFAULT } from '#platform/event-store/settings.ts';
 import { readSettings } from '#platform/settings.ts';
 import { createTestDatabase, type TestDatabase } from '#tests/stack/database.ts';
 import { startProcess } from '#tests/stack/processes.ts';
+import { judge } from '#tests/trials/judge.ts';
 
 /**
  * The event store is frozen under many writers, and goes down over and over. `npm run trials -- frozen-store` does both
@@ -23,10 +30,8 @@ const { FROZEN_STORE_OUTAGES: outages, FROZEN_STORE_ROUNDS: rounds } = readSetti
 );
 const isLong = rounds > 0;
 const WRITERS = isLong ? 64 : 8;
-/** Milliseconds in which an append of a request must be answered, by default. */
-const ANSWER_MS = 2_000;
-/** The bound, with the time to find out. A busy machine gets more. */
-const REFUSED_MS = isLong ? ANSWER_MS + 150 : 20_000;
+/** Milliseconds after which an append of a request is refused, with the default setting. A busy machine gets more. */
+const REFUSED_MS = isLong ? 2_000 : 20_000;
 const FROZEN_MS = isLong ? 20_000 : 3_000;
 const STEADY_MS = 60_000;
 const LIMIT = { timeout: 120_000 + rounds * 60_000 + outages * 20_000 };
@@ -98,7 +103,7 @@ const untilAllSucceed = async (all: readonly (readonly Attempt[])[]): Promise<vo
 test(
   'frozen under many writers, it costs them two seconds, and loses and doubles nothing',
   LIMIT,
-  async () => {
+  async (context) => {
     const database = await createDatabase();
     const port = await freePort();
     const server = startProcess('deploy/local/event-store/main.ts', {
@@ -108,7 +113,7 @@ test(
     resources.defer(async () => void (await server.stop()));
     await server.says('event store listening');
     const url = `esdb://127.0.0.1:${port}?tls=false`;
-    await using store = openEventStore(url, { answerWithinMs: ANSWER_MS });
+    await using store = openEventStore(url, { answerWithinMs: EVENT_STORE_ANSWER_DEFAULT });
     const run = randomUUID();
     for (let round = 0; round < Math.max(1, rounds); round += 1) {
       let isOver = false;
@@ -127,64 +132,67 @@ test(
         await Promise.all(writers);
       }
       const attempts = each.flat();
-      const refused = attempts.filter(({ outcome }) => outcome instanceof Error);
+      // A writer whose append was recorded without an answer then finds that its stream has moved.
+      const refused = attempts.filter(
+        ({ outcome }) => outcome instanceof Error && !(outcome instanceof StreamMoved),
+      );
       expect(refused.length).toBeGreaterThanOrEqual(WRITERS / 2);
-      for (const { outcome, ms } of refused) {
-        if ((outcome as Error).name === 'StreamMoved') continue;
+      for (const { outcome } of refused) {
         const refusal = toOverload(outcome);
         expect(refusal).toBeInstanceOf(Refusal);
         expect(refusal).toMatchObject({ code: 'overloaded' });
-        expect(ms).toBeLessThan(REFUSED_MS);
       }
       const patient = openEventStore(url);
       const recorded: string[] = [];
       for (const stream of streams) for await (const { id } of patient.read(stream)) recorded.push(id);
       await patient[Symbol.asyncDispose]();
-      expect(new Set(recorded).size).toBe(recorded.length);
       const kept = new Set(recorded);
       const acknowledged = attempts.filter(({ outcome }) => !(outcome instanceof Error));
       expect(acknowledged.length).toBeGreaterThan(WRITERS);
-      expect(acknowledged.filter(({ id }) => !kept.has(id))).toEqual([]);
+      const lost = acknowledged.filter(({ id }) => !kept.has(id)).length;
       const slowest = Math.max(0, ...refused.map(({ ms }) => ms));
-      if (isLong) {
-        console.log(
-          `round ${round}: ${acknowledged.length} acknowledged, all kept once; ${refused.length} refused, the slowest ` +
-            `after ${Math.round(slowest)} ms (bound ${REFUSED_MS})`,
-        );
-      }
+      judge(context, `slowest of ${refused.length} refusals while it is frozen`, slowest, {
+        atMost: REFUSED_MS,
+        unit: 'ms',
+      });
+      judge(context, `lost of ${acknowledged.length} acknowledged appends`, lost, { equals: 0 });
+      judge(context, 'appends recorded twice', recorded.length - kept.size, { equals: 0 });
     }
     expect(server.child.exitCode).toBeNull();
     await server.stop();
   },
 );
 
-test('found by its cluster, it takes the next append within two tries after each outage', LIMIT, async () => {
-  const database = await createDatabase();
-  const [port, other] = [await freePort(), await freePort()];
-  const short = 'maxDiscoverAttempts=2&discoveryInterval=50';
-  const urls = [
-    `esdb+discover://127.0.0.1:${port}?tls=false&${short}`,
-    `esdb://127.0.0.1:${port},127.0.0.1:${other}?tls=false&${short}`,
-  ];
-  await using opened = new AsyncDisposableStack();
-  const answerWithinMs = isLong ? ANSWER_MS : 15_000;
-  const stores = urls.map((url) => opened.use(openEventStore(url, { answerWithinMs })));
-  let most = 0;
-  for (let outage = 0; outage < outages; outage += 1) {
-    const failing = stores.map((store) => appendOnce(store, `test-${randomUUID()}`, -1n));
-    await pause(outage % 2 === 0 ? 100 : 300);
-    const server = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port });
-    try {
-      await Promise.all(failing);
-      for (const store of stores) {
-        let tries = 1;
-        while ((await appendOnce(store, `test-${randomUUID()}`, -1n)).outcome instanceof Error) tries += 1;
-        most = Math.max(most, tries);
+test(
+  'found by its cluster, it takes the next append within two tries after each outage',
+  LIMIT,
+  async (context) => {
+    const database = await createDatabase();
+    const [port, other] = [await freePort(), await freePort()];
+    const short = 'maxDiscoverAttempts=2&discoveryInterval=50';
+    const urls = [
+      `esdb+discover://127.0.0.1:${port}?tls=false&${short}`,
+      `esdb://127.0.0.1:${port},127.0.0.1:${other}?tls=false&${short}`,
+    ];
+    await using opened = new AsyncDisposableStack();
+    const answerWithinMs = isLong ? EVENT_STORE_ANSWER_DEFAULT : 15_000;
+    const stores = urls.map((url) => opened.use(openEventStore(url, { answerWithinMs })));
+    let most = 0;
+    for (let outage = 0; outage < outages; outage += 1) {
+      const failing = stores.map((store) => appendOnce(store, `test-${randomUUID()}`, -1n));
+      await pause(outage % 2 === 0 ? 100 : 300);
+      const server = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port });
+      try {
+        await Promise.all(failing);
+        for (const store of stores) {
+          let tries = 1;
+          while ((await appendOnce(store, `test-${randomUUID()}`, -1n)).outcome instanceof Error) tries += 1;
+          most = Math.max(most, tries);
+        }
+      } finally {
+        await server.stop();
       }
-    } finally {
-      await server.stop();
     }
-  }
-  if (isLong) console.log(`${outages} outages: at most ${most} tries (bound 2)`);
-  expect(most).toBeLessThanOrEqual(2);
-});
+    judge(context, `most tries of the first append after each of ${outages} outages`, most, { atMost: 2 });
+  },
+);
