@@ -1,5 +1,6 @@
 import { type Clock, pause } from '#platform/clock.ts';
 import { publishNextEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { deleteUnusedLeases } from '#application/delivery-outbox/endpoint-leases.ts';
 import { deleteFinishedDeliveries } from '#application/delivery-outbox/retention.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
@@ -62,13 +63,10 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
       publish(await suspendFailingEndpoints(dependencies));
       return false;
     }),
-    repeat(
-      dependencies,
-      signal,
-      'apply retention',
-      TRIM_EVERY_MS,
-      async () => (await deleteFinishedDeliveries(pool, clock.now())) > 0,
-    ),
+    repeat(dependencies, signal, 'apply retention', TRIM_EVERY_MS, async () => {
+      const deleted = await deleteFinishedDeliveries(pool, clock.now());
+      return deleted + (await deleteUnusedLeases(pool)) > 0;
+    }),
   ]);
 };
 

@@ -4,6 +4,7 @@ import {
   claim,
   CLAIM_EXTEND_MS,
   type Claimant,
+  type Claimed,
   claimOfEndpoints,
   type ClaimedDelivery,
   extendClaims,
@@ -19,6 +20,7 @@ import { createEndpointQueues, HELD_MAX, LOAD_MAX, WAITING_PER_ENDPOINT } from '
 import { afterAttempt } from './retry-schedule.ts';
 import type { Send } from './send.ts';
 import { createAttemptWriter } from './attempt-writer.ts';
+import { createHeldEndpoints } from './held-endpoints.ts';
 
 /** Shutdown timeout for sends in flight. What is unfinished then is sent again when its lease has expired. */
 const CLOSE_LIMIT_MS = 4_000;
@@ -60,12 +62,19 @@ export type Worker = {
 /** Creates a worker: sends deliveries within each endpoint's limits, and records the outcomes. */
 export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerOptions): Worker => {
   const ending = new AbortController();
-  /** Time of the claim by delivery id, for deliveries that are claimed and not yet recorded. */
-  const held = new Map<string, number>();
+  /** Endpoint and time of the claim by delivery id, for deliveries that are claimed and not yet recorded. */
+  const held = new Map<string, { readonly endpoint: string; readonly since: number }>();
+  const heldEndpoints = createHeldEndpoints(pool, workerId);
   const released = createWakeSignal();
 
   const release = (deliveryIds: readonly string[]): void => {
-    for (const deliveryId of deliveryIds) held.delete(deliveryId);
+    for (const deliveryId of deliveryIds) {
+      const one = held.get(deliveryId);
+      if (one === undefined) continue;
+      held.delete(deliveryId);
+      heldEndpoints.remove(one.endpoint);
+    }
+    heldEndpoints.releaseEmpty();
     released.notify();
   };
   const attemptWriter = createAttemptWriter({ pool, clock, log, signal: ending.signal }, release);
@@ -115,12 +124,17 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
 
   /** Queues claimed deliveries. An endpoint whose places are used up is refilled once its queue is empty. */
   const queueClaimed = async (
-    claimed: readonly ClaimedDelivery[],
+    { endpoints: taken, deliveries: claimed }: Claimed,
     placesAt: (endpoint: string) => number,
   ): Promise<void> => {
     const since = performance.now();
+    heldEndpoints.taken(taken);
     const added = claimed.filter(({ deliveryId }) => !held.has(deliveryId));
-    for (const { deliveryId } of added) held.set(deliveryId, since);
+    for (const { deliveryId, endpoint } of added) {
+      held.set(deliveryId, { endpoint, since });
+      heldEndpoints.add(endpoint);
+    }
+    heldEndpoints.releaseEmpty();
     const refused = queues.offer(added);
     if (refused.length > 0) {
       const ids = refused.map(({ deliveryId }) => deliveryId);
@@ -139,7 +153,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     const claimed = await claimOfEndpoints(pool, claimant(), wanted, HELD_MAX - held.size);
     const places = new Map(wanted.map((one) => [one.endpoint, one.places]));
     await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? 0);
-    return claimed.length;
+    return claimed.deliveries.length;
   };
 
   const refilling = new Set<string>();
@@ -188,9 +202,20 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     return count;
   };
 
+  /** Releases deliveries that are queued and not being sent. */
+  const giveBack = async (deliveryIds: readonly string[]): Promise<void> => {
+    if (deliveryIds.length === 0) return;
+    queues.drop(new Set(deliveryIds));
+    release(deliveryIds);
+    await releaseClaims(pool, workerId, deliveryIds);
+  };
+
   const extend = async (): Promise<void> => {
     const old = performance.now() - CLAIM_EXTEND_MS;
-    const ids = [...held].flatMap(([deliveryId, since]) => (since < old ? [deliveryId] : []));
+    const lostEndpoints = await heldEndpoints.extend(clock.now());
+    const waiting = queues.waiting().filter(({ endpoint }) => lostEndpoints.has(endpoint));
+    await giveBack(waiting.map(({ deliveryId }) => deliveryId));
+    const ids = [...held].flatMap(([deliveryId, { since }]) => (since < old ? [deliveryId] : []));
     if (ids.length === 0) return;
     const renewed = await extendClaims(pool, workerId, ids, clock.now());
     // Cancelled or taken over while queued. Sends in flight are not interrupted.
@@ -212,6 +237,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     overflowed: () => queues.overflowed(),
     idle: async () => {
       while (held.size > 0 || refilling.size > 0) await released.next();
+      await heldEndpoints.released();
     },
     close: async () => {
       clearInterval(extending);
@@ -221,6 +247,8 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
       ending.abort();
       release([]);
       await releaseClaims(pool, workerId, waiting).catch(() => undefined);
+      release(waiting);
+      await heldEndpoints.released();
     },
   };
 };

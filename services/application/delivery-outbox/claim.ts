@@ -1,5 +1,6 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { type EndpointLease, leaseEndpointsSql } from './endpoint-leases.ts';
 import { type DeliveryTarget, readTarget } from './target.ts';
 
 /** A delivery that a worker holds the lease of, with everything needed to send it. */
@@ -23,6 +24,14 @@ export const CLAIM_LEASE_MS = 15_000;
 /** Interval in milliseconds at which a worker renews its leases; several times per lease. */
 export const CLAIM_EXTEND_MS = 4_000;
 
+/** Endpoints that a worker leased, and the deliveries that it claimed of them. An endpoint may have none. */
+export type Claimed = {
+  readonly endpoints: readonly EndpointLease[];
+  readonly deliveries: readonly ClaimedDelivery[];
+};
+
+const NOTHING: Claimed = { endpoints: [], deliveries: [] };
+
 type Row = {
   readonly delivery_id: string;
   readonly workspace_id: string;
@@ -36,6 +45,8 @@ type Row = {
   readonly payload: string;
 };
 
+type LeasedRow = EndpointLease & (Row | { readonly delivery_id: null });
+
 /** An endpoint, and the number of deliveries that the worker has places for. */
 export type EndpointPlaces = { readonly endpoint: string; readonly places: number };
 
@@ -48,29 +59,30 @@ const TAKE = `
   where u.delivery_id = c.delivery_id and ${IS_FREE}
   returning u.delivery_id, u.endpoint, u.attempts, u.attempts_before`;
 const TAKEN_WITH_CONTENT = `
-  select taken.*, workspace_id, alert_id, kind, target, payload
-  from taken join delivery.delivery using (delivery_id)`;
+  select leased.endpoint, leased.epoch::text, taken.delivery_id, taken.attempts, taken.attempts_before,
+    d.workspace_id, d.alert_id, d.kind, d.target, d.payload
+  from leased left join (taken join delivery.delivery d using (delivery_id)) on taken.endpoint = leased.endpoint`;
 
-/** Claims deliveries by id. `$6`: places at endpoints that are not listed. */
+/** Claims deliveries by id, of endpoints that no other worker holds. `$6`: places at endpoints that are not listed. */
 const CLAIM = `
   with room as (
     select * from unnest($4::text[], $5::int[]) as l (endpoint, places)
   ), candidate as (
-    select u.delivery_id, coalesce(l.places, $6) as places,
+    select u.delivery_id, u.endpoint, coalesce(l.places, $6) as places,
       row_number() over (partition by u.endpoint order by u.next_attempt_at, u.delivery_id) as place
     from delivery.due u left join room l using (endpoint)
     where u.delivery_id = any($1::uuid[]) and ${IS_FREE}
-  ), chosen as (
-    select delivery_id from candidate where place <= places
+  ), ${leaseEndpointsSql('select distinct endpoint from candidate')}, chosen as (
+    select delivery_id from candidate join leased using (endpoint) where place <= places
   ), taken as (${TAKE})
   ${TAKEN_WITH_CONTENT}`;
 
-/** Claims the oldest due deliveries of each endpoint. Another worker that does the same takes other rows. */
+/** Claims the oldest due deliveries of each endpoint that no other worker holds. */
 const CLAIM_OF_ENDPOINTS = `
   with room as (
     select * from unnest($1::text[], $4::int[]) as l (endpoint, places)
-  ), chosen as (
-    select found.delivery_id from room l cross join lateral (
+  ), ${leaseEndpointsSql('select endpoint from room')}, chosen as (
+    select found.delivery_id from room l join leased using (endpoint) cross join lateral (
       select u.delivery_id from delivery.due u
       where u.endpoint = l.endpoint and ${IS_FREE}
       order by u.next_attempt_at
@@ -104,27 +116,32 @@ export type Claimant = {
   readonly unreadable: (deliveryId: string, error: unknown) => void;
 };
 
-const readClaimed = (rows: readonly Row[], { unreadable }: Claimant): readonly ClaimedDelivery[] =>
-  rows.flatMap((row) => {
+/** The row of an endpoint without deliveries has nulls. */
+const hasDelivery = (row: LeasedRow): row is LeasedRow & Row => row.delivery_id !== null;
+
+const readClaimed = (rows: readonly LeasedRow[], { unreadable }: Claimant): Claimed => ({
+  endpoints: [...new Map(rows.map(({ endpoint, epoch }) => [endpoint, { endpoint, epoch }])).values()],
+  deliveries: rows.filter(hasDelivery).flatMap((row) => {
     try {
       return [claimedOf(row)];
     } catch (error) {
       unreadable(row.delivery_id, error);
       return [];
     }
-  });
+  }),
+});
 
 /**
  * Claims the deliveries that are due and not leased to another worker, up to the places at each endpoint. The others are
- * finished, postponed, being sent, or stay due. `otherPlaces`: places at endpoints that `wanted` does not list.
+ * finished, postponed, being sent, or stay due. Those of an endpoint of another worker stay due: its sweep finds them. `otherPlaces`: places at endpoints that `wanted` does not list.
  */
 export const claim = async (
   pool: Database,
   claimant: Claimant,
   deliveryIds: readonly string[],
   { wanted, otherPlaces }: { readonly wanted: readonly EndpointPlaces[]; readonly otherPlaces: number },
-): Promise<readonly ClaimedDelivery[]> => {
-  const { rows } = await pool.query<Row>({
+): Promise<Claimed> => {
+  const { rows } = await pool.query<LeasedRow>({
     name: 'claim deliveries',
     text: CLAIM,
     values: [
@@ -145,9 +162,9 @@ export const claimOfEndpoints = async (
   claimant: Claimant,
   wanted: readonly EndpointPlaces[],
   limit: number,
-): Promise<readonly ClaimedDelivery[]> => {
-  if (wanted.length === 0 || limit <= 0) return [];
-  const { rows } = await pool.query<Row>({
+): Promise<Claimed> => {
+  if (wanted.length === 0 || limit <= 0) return NOTHING;
+  const { rows } = await pool.query<LeasedRow>({
     name: 'claim deliveries of endpoints',
     text: CLAIM_OF_ENDPOINTS,
     values: [

@@ -39,6 +39,15 @@ create index if not exists due_next on delivery.due (next_attempt_at);
 -- Due deliveries of one endpoint. Without it, an endpoint with few is found only behind those of all others.
 create index if not exists due_of_endpoint on delivery.due (endpoint, next_attempt_at);
 
+-- Leases on endpoints: only the owner claims deliveries of the endpoint, so that its limits hold over all processes.
+-- `owner` is null while no worker holds the endpoint. Each take raises the epoch.
+create table if not exists delivery.endpoint_lease (
+  endpoint text primary key,
+  owner text,
+  epoch bigint not null,
+  until timestamptz
+) with (fillfactor = 50);
+
 -- Journal: everything that happened to deliveries, in order. It is the attempt log and the source of the events. The
 -- last entry of a delivery holds its outcome; `attempt` is the number of attempts up to the entry.
 create table if not exists delivery.journal (
