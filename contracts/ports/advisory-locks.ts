@@ -38,6 +38,8 @@ export const ADVISORY_LOCKS = {
   collectingSchema: 7_205_320,
   /** Processes, leases and progress. */
   runSchema: 7_205_333,
+  /** Scans that the worker has requested. */
+  scanRequestSchema: 7_205_334,
   /** Working tables of the media archive. */
   mediaSchema: 7_205_322,
 } as const;

@@ -1,4 +1,4 @@
-import { isoTimeSql } from '#contracts/values/time.ts';
+import { isoTimeMicrosSql, isoTimeSql } from '#contracts/values/time.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -6,21 +6,34 @@ import type { Freshness } from '#contracts/resources/corpus/brand.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 
 const DUE = `
-  select t.brand_id, min(t.cadence) as cadence
+  select t.brand_id, min(t.cadence) as cadence, ${isoTimeMicrosSql('b.scanned_at')} as scanned_at
   from freshness.tracker t left join freshness.brand b using (brand_id)
   group by t.brand_id, b.scanned_at
   having coalesce(b.scanned_at + case min(t.cadence)
     when 'daily' then interval '${TIER_HOURS.daily} hours' else interval '${TIER_HOURS.weekly} hours' end,
     min(t.tracked_at)) <= $1
-  order by b.scanned_at nulls first, t.brand_id limit $2`;
+    and ($3::uuid is null
+      or (coalesce(b.scanned_at, '-infinity'), t.brand_id) > (coalesce($4::timestamptz, '-infinity'), $3::uuid))
+  order by coalesce(b.scanned_at, '-infinity'), t.brand_id limit $2`;
 
-/** Returns tracked brands whose next scan is due at `now` (ISO timestamp), longest unscanned first. */
+/** A tracked brand whose scan is due. `scanned_at`: its last scan as ISO time, `null` before the first. */
+export type DueScan = {
+  readonly brand_id: string;
+  readonly cadence: Cadence;
+  readonly scanned_at: string | null;
+};
+
+/**
+ * Returns tracked brands whose next scan is due at `now` (ISO timestamp), longest unscanned first. `after`: the last brand of
+ * the page before, `null` for the first page.
+ */
 export const listDue = (
   db: ReadDatabase,
   now: string,
   limit: number,
-): Promise<readonly { readonly brand_id: string; readonly cadence: Cadence }[]> =>
-  db.query({ sql: DUE, values: [now, limit] });
+  after: DueScan | null,
+): Promise<readonly DueScan[]> =>
+  db.query({ sql: DUE, values: [now, limit, after?.brand_id ?? null, after?.scanned_at ?? null] });
 
 /** Returns the freshness of a brand, or `null` if it was neither scanned nor tracked. */
 export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<Freshness | null> => {

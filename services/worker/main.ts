@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { SCRAPE_REQUESTED, type ScrapeRequested } from '#contracts/messages/subjects.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
@@ -11,7 +12,7 @@ import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
 import { exportReports } from './reports/report-worker.ts';
 import { scheduleBriefs } from './weekly-briefs.ts';
-import { requestScansWhenDue } from './scan-cadence.ts';
+import { requestScansWhenDue } from './scans/scan-cadence.ts';
 import { scheduleRewrites } from './nightly-rewrites.ts';
 import { scheduleVerification } from './nightly-verification.ts';
 import { WorkerSettings } from './settings.ts';
@@ -45,8 +46,18 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'worker', settings));
   let requesting: Promise<void> | undefined;
   const requestScans = async (): Promise<void> => {
-    const opened = await nats;
-    requesting = requestScansWhenDue({ db, nats: opened, clock: systemClock, log, signal });
+    const { jetstream } = await nats;
+    const publish = async (request: ScrapeRequested, msgID: string): Promise<void> => {
+      await jetstream.publish(SCRAPE_REQUESTED, JSON.stringify(request), { msgID });
+    };
+    requesting = requestScansWhenDue({
+      db,
+      databaseUrl: DATABASE_URL,
+      clock: systemClock,
+      publish,
+      log,
+      signal,
+    });
   };
   requestScans().catch(() => undefined);
   resources.defer(async () => {
