@@ -55,6 +55,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'application/delivery-outbox/journal/publish-events.ts': {
     STREAMS_AT_ONCE: ['appends of delivery events at once', 'the others wait'],
   },
+  'application/delivery-outbox/endpoint-leases.ts': {
+    ENDPOINT_LEASE_MS: ['an endpoint whose deliveries one process sends', LEASED],
+  },
   'application/delivery-outbox/notify-due.ts': {
     IN_FLIGHT_MAX: ['notices of due deliveries without an acknowledgement', 'the others wait'],
     PUBLISH_TIMEOUT_MS: ['an acknowledgement of NATS', 'the sweep finds the delivery in the outbox'],
@@ -89,7 +92,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'delivery/endpoint-queues.ts': {
     IN_FLIGHT_MAX: ['deliveries being sent', 'the others wait in their queues'],
     RETRIES_IN_FLIGHT_MAX: ['retries among them', 'first attempts go on'],
-    IN_FLIGHT_OF: ['deliveries being sent to one endpoint', 'the others wait in its queue'],
+    IN_FLIGHT_OF: ['deliveries being sent to one endpoint, by all processes', 'the others wait in its queue'],
     IN_FLIGHT_OF_FAILING: ['the same, after a failed attempt', 'the others wait in its queue'],
     IN_FLIGHT_OF_WORKSPACE_MAX: ['deliveries being sent of one workspace', 'the others wait'],
     WAITING_PER_ENDPOINT: ['deliveries queued for one endpoint', 'the rest stays in Postgres'],
@@ -350,4 +353,5 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     ],
   },
   'worker/main.ts': { POOL_CLIENTS: POOL },
+  'worker/scans/scan-cadence.ts': { POOL_CLIENTS: POOL },
 };
