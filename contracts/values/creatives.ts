@@ -8,6 +8,13 @@ export const CREATIVE_KEY_PREFIX_MIN_LENGTH = 10;
 
 /** A perceptual hash: 64 bits in lower-case hexadecimal. */
 export const PERCEPTUAL_HASH = /^[0-9a-f]{16}$/;
+/** Maximum different bits of two files with the same picture. Re-encoding changed up to 5 bits; others differ by 16. */
+export const SAME_PICTURE_MAX_BITS = 10;
+/**
+ * Fewest bits of each value in a hash that tells pictures apart. Half of the bits are set in a usual picture; plain areas of
+ * all pictures have equal hashes.
+ */
+export const PERCEPTUAL_HASH_SET_BITS_MIN = 16;
 
 /** Returns the id of one file in one ad. */
 export const creativeIdOf = (adId: string, creativeKey: string): string =>

@@ -9,6 +9,7 @@ import { sha256OfMediaKey } from '#contracts/values/stored-media.ts';
 import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
+import { joinPictures } from './pictures.ts';
 import { searchedParts } from './searched-parts.ts';
 import { move, recountScope, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';
 
@@ -155,17 +156,21 @@ const projectFile = (event: CreativeEvent): readonly Change[] => {
   const { creative_key, observed_at } = event.data;
   const upsert = (set: Row): Change => ({ kind: 'upsert', table: 'file', key: { creative_key }, set });
   const refreshed: Change = { kind: 'refresh', statement: 'refresh_file', row: { creative_key } };
+  const measured: readonly Change[] = [
+    { kind: 'refresh', statement: 'join_pictures', row: { creative_key } },
+    refreshed,
+  ];
   switch (event.type) {
     case 'CreativeStored': {
       const { media, ad_ids } = event.data;
       return [
         upsert({ ...mediaColumns(media), stored_at: observed_at, measured_at: observed_at }),
         ...carriages(creative_key, ad_ids, observed_at),
-        refreshed,
+        ...measured,
       ];
     }
     case 'CreativeMeasured':
-      return [upsert({ ...mediaColumns(event.data.changes), measured_at: observed_at }), refreshed];
+      return [upsert({ ...mediaColumns(event.data.changes), measured_at: observed_at }), ...measured];
     case 'CreativeCarried':
       return [...carriages(creative_key, event.data.ad_ids, observed_at), refreshed];
     case 'CreativeAnalysed':
@@ -187,12 +192,13 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 9,
+  version: 10,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     applied_scan: recordAppliedScan,
     move,
+    join_pictures: joinPictures,
     refresh_file: refreshFile,
     refresh_of_ad: refreshFilesOfAd,
     refresh_of_brand: refreshFilesOfBrand,

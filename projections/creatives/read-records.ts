@@ -162,6 +162,13 @@ type DetailRow = RecordRow & {
   readonly ads: string | null;
 };
 
+/** Keys of the file `f` and of all other files with the same picture. Their ads count as ads that carry the file. */
+const SAME_PICTURE = `array(
+  select f.creative_key union all
+  select o.creative_key from creatives.pictured d join creatives.picture p on p.hash = d.hash
+    join creatives.picture s on s.picture = p.picture join creatives.pictured o on o.hash = s.hash
+  where d.creative_key = f.creative_key and o.creative_key <> f.creative_key)`;
+
 const DETAIL = `
   select ${COLUMNS}, f.frame_times_seconds, f.read_frame_times_seconds, f.transcript, f.language, f.corrections,
     f.shown_texts, r.brands, l.ads
@@ -171,9 +178,10 @@ const DETAIL = `
       || '}', ',' order by active_ads desc, total_ads desc, brand_id) || ']' as brands
     from (
       select b.brand_id, min(${BRAND_REFERENCE_SQL}) as reference,
-        count(*) filter (where coalesce(a.active, true)) as active_ads, count(*) as total_ads
+        count(distinct a.ad_id) filter (where coalesce(a.active, true)) as active_ads,
+        count(distinct a.ad_id) as total_ads
       from creatives.carriage c join creatives.ad a using (ad_id) join creatives.brand b on b.brand_id = a.brand_id
-      where c.creative_key = f.creative_key and b.slug is not null group by b.brand_id
+      where c.creative_key = any(${SAME_PICTURE}) and b.slug is not null group by b.brand_id
       order by 3 desc, 4 desc, 1 limit ${BRANDS_OF_RECORD_MAX}
     ) r
   ) r on true
@@ -184,7 +192,11 @@ const DETAIL = `
     from (
       select a.ad_id, a.brand_id, coalesce(a.active, true)::text as active, c.creative_id,
         row_number() over (order by coalesce(a.active, true) desc, a.listed_on desc, a.ad_id desc) as place
-      from creatives.carriage c join creatives.ad a using (ad_id) where c.creative_key = f.creative_key
+      from (
+        -- An ad that carries several files with the picture is listed with this file, if it carries it.
+        select distinct on (ad_id) ad_id, creative_id from creatives.carriage
+        where creative_key = any(${SAME_PICTURE}) order by ad_id, creative_key <> f.creative_key, creative_key
+      ) c join creatives.ad a using (ad_id)
       order by place limit ${ADS_OF_RECORD_MAX}
     ) l
   ) l on true

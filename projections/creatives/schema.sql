@@ -80,7 +80,37 @@ create table carriage (
   unique (ad_id, creative_key)
 );
 
--- Refreshed: ads of the corpus that carry the file. Results found by words and values are sorted with the
+-- One row per hash that images have: the picture that it shows, named by its smallest hash. Hashes of one picture are at
+-- most ten bits apart, or joined by such steps over other hashes.
+create table picture (
+  hash text primary key,
+  picture text not null,
+  bits bit(64) not null generated always as (('x' || hash)::bit(64)) stored,
+  band_a integer not null generated always as (('x' || substr(hash, 1, 4))::bit(16)::integer) stored,
+  band_b integer not null generated always as (('x' || substr(hash, 5, 4))::bit(16)::integer) stored,
+  band_c integer not null generated always as (('x' || substr(hash, 9, 4))::bit(16)::integer) stored,
+  band_d integer not null generated always as (('x' || substr(hash, 13, 4))::bit(16)::integer) stored
+);
+-- Needed while rows are written, so a rebuild creates them first.
+create index picture_by_band_a on picture (band_a);
+create index picture_by_band_b on picture (band_b);
+create index picture_by_band_c on picture (band_c);
+create index picture_by_band_d on picture (band_d);
+create index picture_hashes on picture (picture, hash);
+
+-- The hash of each image that has one, as `picture` holds it.
+create table pictured (
+  creative_key text primary key,
+  hash text not null
+);
+create index pictured_by_hash on pictured (hash, creative_key);
+
+-- Pictures whose files are counted anew. Empty after each batch.
+create table recounted (
+  picture text primary key
+);
+
+-- Refreshed: ads of the corpus that carry the file or another one with the same picture. Results found by words and values are sorted with the
 -- covering index of the key.
 create table file_count (
   creative_key text not null,

@@ -39,20 +39,40 @@ export const move: Statement = {
 };
 
 /**
- * Refreshes what follows from several tables: how many ads carry a file, which brands, and what the file adds
- * to their coverage. `source` selects the `creative_key` of the files. Coverage changes by the difference to
- * the earlier state.
+ * Refreshes what follows from several tables: how many ads carry a file or its picture, which brands, and what the file
+ * adds to their coverage. `source` selects the `creative_key` of the files; other files with the same pictures are
+ * refreshed with them. Coverage changes by the difference to the earlier state. `before` is a step that runs with it.
  */
-const refresh = (source: string, columns: Statement['columns']): Statement => ({
+const refresh = (source: string, columns: Statement['columns'], before = ''): Statement => ({
   columns,
-  touches: ['carriage', 'ad', 'file_count', 'file_scope', 'coverage', 'scope'],
+  touches: [
+    'carriage',
+    'ad',
+    'file_count',
+    'file_scope',
+    'coverage',
+    'scope',
+    'pictured',
+    'picture',
+    'recounted',
+  ],
   sql: `
-    with touched as materialized (
+    with ${before} named as materialized (
+      select distinct creative_key from (${source}) s
+    ), touched as materialized (
       select f.creative_key, f.facets, greatest(f.measured_at, f.read_at) as seen_at,
         f.media_url is not null or f.object_key is not null as stored,
         f.poster_url is not null or f.poster_object_key is not null or (f.media_kind = 'image'
-          and (f.media_url is not null or f.object_key is not distinct from ${mediaKeySql('f.creative_key')})) as has_image
-      from (select distinct creative_key from (${source}) s) t join file f using (creative_key)
+          and (f.media_url is not null or f.object_key is not distinct from ${mediaKeySql('f.creative_key')})) as has_image,
+        coalesce(t.picture, f.creative_key) as picture
+      from (
+        select creative_key, null as picture from named n
+        where not exists (select from pictured d where d.creative_key = n.creative_key)
+        union all
+        select d.creative_key, s.picture from (
+          select distinct p.picture from named join pictured using (creative_key) join picture p using (hash)
+        ) s join picture p using (picture) join pictured d on d.hash = p.hash
+      ) t join file f using (creative_key)
       where f.media_kind is not null
     ), carried as materialized (
       select t.creative_key, t.stored, a.ad_id, a.brand_id, coalesce(a.active, true) as active, a.listed_on
@@ -71,8 +91,12 @@ const refresh = (source: string, columns: Statement['columns']): Statement => ({
         from carried k group by k.ad_id
       ) x where a.ad_id = x.ad_id and a.stored <> x.stored
     ), counts as materialized (
-      select t.creative_key, count(c.ad_id) filter (where c.active) as active_ads, count(c.ad_id) as total_ads
-      from touched t left join carried c using (creative_key) group by 1
+      select t.creative_key, coalesce(n.active_ads, 0) as active_ads, coalesce(n.total_ads, 0) as total_ads
+      from touched t left join (
+        select t.picture, count(distinct c.ad_id) filter (where c.active) as active_ads,
+          count(distinct c.ad_id) as total_ads
+        from touched t join carried c using (creative_key) group by 1
+      ) n using (picture)
     ), counted as (
       insert into file_count as k (creative_key, active_ads, total_ads)
       select creative_key, active_ads, total_ads from counts order by creative_key
@@ -115,7 +139,13 @@ const refresh = (source: string, columns: Statement['columns']): Statement => ({
       (excluded.active_ads, excluded.newest_on, excluded.newest_ad_id, excluded.has_image, excluded.facets)`,
 });
 
-export const refreshFile = refresh('select creative_key from :input i', { creative_key: 'text' });
+/** Runs after `joinPictures`, which notes the pictures that it changed. */
+export const refreshFile = refresh(
+  `select creative_key from :input i
+   union select d.creative_key from recounted join picture using (picture) join pictured d using (hash)`,
+  { creative_key: 'text' },
+  'counted_now as (delete from recounted), ',
+);
 
 export const refreshFilesOfAd = refresh('select c.creative_key from :input i join carriage c using (ad_id)', {
   ad_id: 'text',

@@ -32,8 +32,11 @@ const summaryShape = {
     .string()
     .nullable()
     .meta({ description: 'First 300 characters of the transcript; null: not transcribed.' }),
-  active_ads: Count.meta({ description: 'Ads not confirmed inactive that carry the file; never spend.' }),
-  total_ads: Count.meta({ description: 'Ads ever seen to carry the file.' }),
+  active_ads: Count.meta({
+    description:
+      'Ads not confirmed inactive that carry the file, or a file with the same picture by its perceptual hash; never spend.',
+  }),
+  total_ads: Count.meta({ description: 'Ads ever seen to carry the file or one with the same picture.' }),
   stored_at: Timestamp.meta({ description: 'When the file was first observed.' }),
   as_of: Timestamp.meta({ description: 'When a measurement or analysis last found something new.' }),
   url: z.url().meta({ description: 'The record in this service.' }),
@@ -71,7 +74,7 @@ export const CreativeRecord = z
       .meta({ description: 'Words shown on screen, in order; null: not analysed.' }),
     brands: z
       .array(z.strictObject({ brand: BrandReference, active_ads: Count, total_ads: Count }))
-      .meta({ description: 'Brands whose ads carry the file, most ads first, at most 20.' }),
+      .meta({ description: 'Brands whose ads carry the file or its picture, most ads first, at most 20.' }),
     ads: z
       .array(
         z.strictObject({
@@ -82,7 +85,10 @@ export const CreativeRecord = z
           url: z.url().meta({ description: 'The ad in this service.' }),
         }),
       )
-      .meta({ description: 'Ads that carry the file, active ones and then newest first, at most 100.' }),
+      .meta({
+        description:
+          'Ads that carry the file or its picture, active ones and then newest first, at most 100.',
+      }),
   })
   .meta({ id: 'CreativeRecord' });
 

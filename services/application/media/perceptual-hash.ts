@@ -1,8 +1,6 @@
 import phashModule from 'sharp-phash';
+import { SAME_PICTURE_MAX_BITS } from '#contracts/values/creatives.ts';
 import { DECODER_OPTIONS, faultOfError, type ImageFault, sizeOfImage } from './image-decoder.ts';
-
-/** Maximum different bits of two files with the same picture. Re-encoding changed up to 5 bits; others differ by 16. */
-const SAME_PICTURE_MAX_BITS = 10;
 
 const HASH_BITS = 64;
 

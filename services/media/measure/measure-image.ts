@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { ImageFault } from '#application/media/image-decoder.ts';
 import { makeThumbnail } from '#application/media/make-thumbnail.ts';
 import { perceptualHashOf } from '#application/media/perceptual-hash.ts';
+import { PERCEPTUAL_HASH_SET_BITS_MIN } from '#contracts/values/creatives.ts';
 
 export type MeasuredImage = {
   readonly width: number;
@@ -11,13 +12,11 @@ export type MeasuredImage = {
   readonly thumbnail: Buffer;
 };
 
-/** Fewest bits of each value in a hash that tells pictures apart. Half of the bits are set in a usual picture. */
-const BITS_MIN = 16;
 const HASH_BITS = 64;
 
 const tellsApart = (hash: string): boolean => {
   const set = BigInt(`0x${hash}`).toString(2).replaceAll('0', '').length;
-  return set >= BITS_MIN && set <= HASH_BITS - BITS_MIN;
+  return set >= PERCEPTUAL_HASH_SET_BITS_MIN && set <= HASH_BITS - PERCEPTUAL_HASH_SET_BITS_MIN;
 };
 
 /** Measures an image file and makes its thumbnail. Returns the fault of an invalid image. */
