@@ -10,6 +10,8 @@ export const CREATIVE_KEY_PREFIX_MIN_LENGTH = 10;
 export const PERCEPTUAL_HASH = /^[0-9a-f]{16}$/;
 /** Maximum different bits of two files with the same picture. Re-encoding changed up to 5 bits; others differ by 16. */
 export const SAME_PICTURE_MAX_BITS = 10;
+/** Maximum near hashes of one hash that count with it: the nearest ones. */
+export const NEAR_HASHES_MAX = 100;
 /**
  * Fewest bits of each value in a hash that tells pictures apart. Half of the bits are set in a usual picture; plain areas of
  * all pictures have equal hashes.

@@ -1,14 +1,27 @@
-import { PERCEPTUAL_HASH_SET_BITS_MIN, SAME_PICTURE_MAX_BITS } from '#contracts/values/creatives.ts';
+import {
+  NEAR_HASHES_MAX,
+  PERCEPTUAL_HASH_SET_BITS_MIN,
+  SAME_PICTURE_MAX_BITS,
+} from '#contracts/values/creatives.ts';
 import type { Statement } from '../define-projection.ts';
 
 /**
- * Which files show the same picture. Two hashes belong to one picture when at most `SAME_PICTURE_MAX_BITS` bits differ, or
- * when such steps over other hashes join them. The order in which files arrive does not matter.
+ * Statements that keep which perceptual hashes are near each other (`near_hash`).
+ *
+ * Two images show the same picture when at most `SAME_PICTURE_MAX_BITS` bits of their hashes differ. The relation is not
+ * transitive: two hashes near a third one are not near each other for that, so no chain of small changes joins different
+ * pictures. It depends on the stored hashes alone, never on the order in which they arrived.
  */
 
 const HASH_BITS = 64;
 const BAND_BITS = 16;
-const BANDS = ['band_a', 'band_b', 'band_c', 'band_d'] as const;
+
+/**
+ * Different bits by band within which one of the bands of two near hashes lies: hashes with 3, 3, 3 and 2 different bits
+ * or more are 11 bits apart. An index over each band therefore finds every near hash, with 428 probes for a hash
+ * (multi-index hashing, https://arxiv.org/abs/1307.2982).
+ */
+const BAND_BITS_MAX = { band_a: 2, band_b: 2, band_c: 2, band_d: SAME_PICTURE_MAX_BITS - 9 } as const;
 
 /** Returns all masks of a band with at most `bits` bits. */
 const masks = (bits: number): readonly number[] =>
@@ -16,98 +29,125 @@ const masks = (bits: number): readonly number[] =>
     (mask) => mask.toString(2).replaceAll('0', '').length <= bits,
   );
 
-/**
- * Different bits by band within which one of the bands of two near hashes lies: hashes with 3, 3, 3 and 2 different bits
- * or more are 11 bits apart. An index over each band therefore finds every near hash, with 428 probes.
- */
-const BAND_BITS_MAX: Readonly<Record<(typeof BANDS)[number], number>> = {
-  band_a: 2,
-  band_b: 2,
-  band_c: 2,
-  band_d: SAME_PICTURE_MAX_BITS - 9,
-};
-
-const nearBands = BANDS.map((band) => {
-  const flipped = `select f.${band} # m from unnest('{${masks(BAND_BITS_MAX[band]).join()}}'::int[]) m`;
-  return `p.${band} = any(array(${flipped}))`;
-}).join(' or ');
-
-const bitsOf = (hash: string): string => `('x' || ${hash})::bit(${HASH_BITS})`;
-const areNear = `bit_count(p.bits # f.bits) <= ${SAME_PICTURE_MAX_BITS}`;
+const differingBits = 'bit_count(f.bits # p.bits)';
 
 /**
- * Brings `pictured` and `picture` up to date with the hashes of files, and notes in `recounted` the pictures whose files
- * are counted anew. A hash that no file has any more leaves its picture, and the other hashes of it are joined anew.
+ * Selects the hashes near the hash `f`, by each band. `offset 0` keeps the planner from joining with the whole table, which
+ * it prefers without statistics.
  */
-export const joinPictures: Statement = {
+const nearByBand = Object.entries(BAND_BITS_MAX).map(
+  ([band, bits]) => `
+    select p.hash, ${differingBits} as bits from (
+      select hash, bits from picture
+      where ${band} = any(array(select f.${band} # mask from unnest('{${masks(bits).join()}}'::int[]) as mask)) offset 0
+    ) p where ${differingBits} <= ${SAME_PICTURE_MAX_BITS}`,
+);
+
+const isHashOfPicture = `f.media_kind = 'image' and bit_count(('x' || f.perceptual_hash)::bit(${HASH_BITS}))
+  between ${PERCEPTUAL_HASH_SET_BITS_MIN} and ${HASH_BITS - PERCEPTUAL_HASH_SET_BITS_MIN}`;
+
+/**
+ * Selects the hashes whose files count together with those of the hash `of`: itself, and near ones. Of lists that are full,
+ * only hashes that name each other count, so that one ad refreshes the files of at most `NEAR_HASHES_MAX` other hashes.
+ */
+export const countedTogether = (of: string, schema = ''): string => `
+  select ${of} as hash
+  union all
+  select n.other from ${schema}near_hash n join ${schema}near_hash m on m.hash = n.other and m.other = n.hash
+  where n.hash = ${of}`;
+
+/**
+ * Brings the hashes of files up to date, marks those whose near hashes must be found, and notes in `recounted` the hashes
+ * whose files are counted anew.
+ */
+export const enterHashes: Statement = {
   columns: { creative_key: 'text' },
-  touches: ['file', 'pictured', 'picture', 'recounted'],
+  touches: ['file', 'hashed_file', 'picture', 'near_hash', 'unlisted', 'recounted'],
   sql: `
-    with recursive hashed as materialized (
-      select f.creative_key, case
-        when f.media_kind = 'image' and bit_count(${bitsOf('f.perceptual_hash')})
-          between ${PERCEPTUAL_HASH_SET_BITS_MIN} and ${HASH_BITS - PERCEPTUAL_HASH_SET_BITS_MIN} then f.perceptual_hash
-        end as hash
+    with changed as materialized (
+      select t.creative_key, n.hash, h.hash as old_hash
       from (select distinct creative_key from :input i) t join file f using (creative_key)
-    ), changed as materialized (
-      select h.creative_key, h.hash, p.hash as old_hash from hashed h left join pictured p using (creative_key)
-      where h.hash is distinct from p.hash
+        left join hashed_file h using (creative_key)
+        cross join lateral (select case when ${isHashOfPicture} then f.perceptual_hash end as hash) n
+      where n.hash is distinct from h.hash
     ), lost as materialized (
       select distinct c.old_hash as hash from changed c
       where c.old_hash is not null and not exists (select from changed d where d.hash = c.old_hash)
         and not exists (
-          select from pictured p where p.hash = c.old_hash
-            and not exists (select from changed d where d.creative_key = p.creative_key)
+          select from hashed_file h where h.hash = c.old_hash
+            and not exists (select from changed d where d.creative_key = h.creative_key)
         )
-    ), opened as materialized (
-      select hash from picture where picture in (select p.picture from picture p join lost using (hash))
-    ), fresh as materialized (
-      select f.hash, ${bitsOf('f.hash')} as bits,
-        ${BANDS.map((band, at) => `('x' || substr(f.hash, ${at * 4 + 1}, 4))::bit(16)::int as ${band}`).join()}
-      from (
-        select hash from changed where hash is not null and not exists (select from picture p where p.hash = changed.hash)
-        union
-        select hash from opened where not exists (select from lost where lost.hash = opened.hash)
-      ) f
-    ), joint as materialized (
-      select f.hash, n.picture as other from fresh f cross join lateral (
-        select distinct p.picture from picture p
-        where (${nearBands}) and ${areNear} and not exists (select from opened o where o.hash = p.hash)
-      ) n
-      union all
-      select f.hash, p.hash from fresh f join fresh p on p.hash <> f.hash and ${areNear}
-    ), reached as (
-      select hash, hash as other from fresh
-      union
-      select r.hash, j.other from reached r join (
-        select hash, other from joint union all select other, hash from joint
-      ) j on j.hash = r.other
-    ), placed as materialized (
-      select hash, min(other) as picture from reached group by hash
-    ), renamed as materialized (
-      select j.other as picture, min(p.picture) as to_picture from joint j join placed p using (hash)
-      where not exists (select from fresh f where f.hash = j.other) group by j.other
+    ), parted as (
+      delete from near_hash where hash = any(array(select hash from lost))
+    ), left_alone as (
+      delete from near_hash where other = any(array(select hash from lost)) returning hash
     ), left_out as (
-      delete from picture p using lost l where p.hash = l.hash
-    ), moved as (
-      update picture p set picture = r.to_picture from renamed r
-      where p.picture = r.picture and r.to_picture <> r.picture
-        and not exists (select from opened o where o.hash = p.hash)
+      delete from picture where hash = any(array(select hash from lost))
     ), entered as (
-      insert into picture (hash, picture) select hash, picture from placed order by hash
-      on conflict (hash) do update set picture = excluded.picture
+      insert into picture (hash) select distinct hash from changed where hash is not null order by hash
+      on conflict (hash) do nothing returning hash
+    ), noted as (
+      insert into unlisted (hash)
+      select hash from entered
+      union
+      -- A full list may have left out hashes that it must hold now.
+      select a.hash from left_alone a where not exists (select from lost l where l.hash = a.hash)
+        and (select count(*) from near_hash n where n.hash = a.hash) >= ${NEAR_HASHES_MAX}
+      order by hash
     ), kept as (
-      insert into pictured as p (creative_key, hash)
+      insert into hashed_file as h (creative_key, hash)
       select creative_key, hash from changed where hash is not null order by creative_key
       on conflict (creative_key) do update set hash = excluded.hash
     ), unhashed as (
-      delete from pictured p using changed c where p.creative_key = c.creative_key and c.hash is null
+      delete from hashed_file h using changed c where h.creative_key = c.creative_key and c.hash is null
     )
-    insert into recounted (picture)
-    select picture from placed
-    union
-    select coalesce(r.to_picture, p.picture) from picture p left join renamed r using (picture)
-    where exists (select from changed c where p.hash in (c.hash, c.old_hash))
-      and not exists (select from opened o where o.hash = p.hash)
+    insert into recounted (hash)
+    select hash from (
+      select hash from changed
+      union
+      select o.hash from changed c cross join lateral (${countedTogether('c.old_hash')}) o
+    ) r where hash is not null order by hash
+    on conflict do nothing`,
+};
+
+/**
+ * Finds the near hashes of new hashes, and updates the lists of both sides. A list holds the `NEAR_HASHES_MAX` nearest
+ * ones. Runs after `enterHashes`, so that new hashes of one batch find each other.
+ */
+export const findNearHashes: Statement = {
+  columns: { creative_key: 'text' },
+  touches: ['picture', 'near_hash', 'unlisted', 'recounted'],
+  sql: `
+    with found as materialized (
+      select f.hash, p.hash as other, p.bits from unlisted u
+        cross join lateral (select * from picture where hash = u.hash offset 0) f
+        cross join lateral (${nearByBand.join(' union ')}) p
+      where p.hash <> f.hash and exists (select from :input i)
+    ), pairs as materialized (
+      select hash, other, bits from found union select other, hash, bits from found
+    ), earlier as materialized (
+      select n.* from (select distinct hash from pairs) e
+        cross join lateral (select ctid as row_id, hash, other, bits from near_hash where hash = e.hash offset 0) n
+    ), ranked as materialized (
+      select hash, other, bits, row_id, row_number() over (partition by hash order by bits, other) as place from (
+        select hash, other, bits, max(row_id) as row_id from (
+          select hash, other, bits, null::tid as row_id from pairs
+          union all select hash, other, bits, row_id from earlier
+        ) x group by hash, other, bits
+      ) x
+    ), dropped as (
+      delete from near_hash
+      where ctid = any(array(select row_id from ranked where place > ${NEAR_HASHES_MAX} and row_id is not null))
+      returning hash, other
+    ), added as (
+      insert into near_hash (hash, other, bits)
+      select hash, other, bits from ranked where place <= ${NEAR_HASHES_MAX} and row_id is null order by hash, other
+      returning hash, other
+    ), listed as (
+      delete from unlisted
+    )
+    insert into recounted (hash)
+    select hash from dropped union select other from dropped union select hash from added union select other from added
+    order by hash
     on conflict do nothing`,
 };

@@ -9,7 +9,7 @@ import { sha256OfMediaKey } from '#contracts/values/stored-media.ts';
 import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
-import { joinPictures } from './pictures.ts';
+import { enterHashes, findNearHashes } from './pictures.ts';
 import { searchedParts } from './searched-parts.ts';
 import { move, recountScope, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';
 
@@ -155,26 +155,25 @@ const mediaColumns = (media: Partial<CreativeMedia>): Row => {
 const projectFile = (event: CreativeEvent): readonly Change[] => {
   const { creative_key, observed_at } = event.data;
   const upsert = (set: Row): Change => ({ kind: 'upsert', table: 'file', key: { creative_key }, set });
-  const refreshed: Change = { kind: 'refresh', statement: 'refresh_file', row: { creative_key } };
-  const measured: readonly Change[] = [
-    { kind: 'refresh', statement: 'join_pictures', row: { creative_key } },
-    refreshed,
-  ];
+  // In this order, because a batch runs refreshes in the order of their first change.
+  const refreshed = ['enter_hashes', 'find_near_hashes', 'refresh_file'].map(
+    (statement): Change => ({ kind: 'refresh', statement, row: { creative_key } }),
+  );
   switch (event.type) {
     case 'CreativeStored': {
       const { media, ad_ids } = event.data;
       return [
         upsert({ ...mediaColumns(media), stored_at: observed_at, measured_at: observed_at }),
         ...carriages(creative_key, ad_ids, observed_at),
-        ...measured,
+        ...refreshed,
       ];
     }
     case 'CreativeMeasured':
-      return [upsert({ ...mediaColumns(event.data.changes), measured_at: observed_at }), ...measured];
+      return [upsert({ ...mediaColumns(event.data.changes), measured_at: observed_at }), ...refreshed];
     case 'CreativeCarried':
-      return [...carriages(creative_key, event.data.ad_ids, observed_at), refreshed];
+      return [...carriages(creative_key, event.data.ad_ids, observed_at), ...refreshed];
     case 'CreativeAnalysed':
-      return [upsert({ ...readingColumns(event.data.changes), read_at: observed_at }), refreshed];
+      return [upsert({ ...readingColumns(event.data.changes), read_at: observed_at }), ...refreshed];
   }
 };
 
@@ -198,7 +197,8 @@ export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>
   statements: {
     applied_scan: recordAppliedScan,
     move,
-    join_pictures: joinPictures,
+    enter_hashes: enterHashes,
+    find_near_hashes: findNearHashes,
     refresh_file: refreshFile,
     refresh_of_ad: refreshFilesOfAd,
     refresh_of_brand: refreshFilesOfBrand,

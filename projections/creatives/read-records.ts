@@ -8,6 +8,7 @@ import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
+import { countedTogether } from './pictures.ts';
 
 /** Maximum brands and ads in one record. */
 const BRANDS_OF_RECORD_MAX = 20;
@@ -165,8 +166,8 @@ type DetailRow = RecordRow & {
 /** Keys of the file `f` and of all other files with the same picture. Their ads count as ads that carry the file. */
 const SAME_PICTURE = `array(
   select f.creative_key union all
-  select o.creative_key from creatives.pictured d join creatives.picture p on p.hash = d.hash
-    join creatives.picture s on s.picture = p.picture join creatives.pictured o on o.hash = s.hash
+  select o.creative_key from creatives.hashed_file d cross join lateral (${countedTogether('d.hash', 'creatives.')}) s
+    join creatives.hashed_file o on o.hash = s.hash
   where d.creative_key = f.creative_key and o.creative_key <> f.creative_key)`;
 
 const DETAIL = `

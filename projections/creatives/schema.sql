@@ -80,38 +80,47 @@ create table carriage (
   unique (ad_id, creative_key)
 );
 
--- One row per hash that images have: the picture that it shows, named by its smallest hash. Hashes of one picture are at
--- most ten bits apart, or joined by such steps over other hashes.
+-- One row per perceptual hash that images have. The bands index it, to find the hashes near another one.
 create table picture (
   hash text primary key,
-  picture text not null,
   bits bit(64) not null generated always as (('x' || hash)::bit(64)) stored,
   band_a integer not null generated always as (('x' || substr(hash, 1, 4))::bit(16)::integer) stored,
   band_b integer not null generated always as (('x' || substr(hash, 5, 4))::bit(16)::integer) stored,
   band_c integer not null generated always as (('x' || substr(hash, 9, 4))::bit(16)::integer) stored,
   band_d integer not null generated always as (('x' || substr(hash, 13, 4))::bit(16)::integer) stored
 );
--- Needed while rows are written, so a rebuild creates them first.
+-- Needed while rows are written, so a rebuild creates these indexes first.
 create index picture_by_band_a on picture (band_a);
 create index picture_by_band_b on picture (band_b);
 create index picture_by_band_c on picture (band_c);
 create index picture_by_band_d on picture (band_d);
-create index picture_hashes on picture (picture, hash);
+
+-- The near hashes of each hash, at most 100: the nearest ones, then the smallest.
+create table near_hash (
+  hash text not null,
+  other text not null,
+  bits smallint not null,
+  primary key (hash, other)
+);
+create index near_hash_of_other on near_hash (other, hash);
 
 -- The hash of each image that has one, as `picture` holds it.
-create table pictured (
+create table hashed_file (
   creative_key text primary key,
   hash text not null
 );
-create index pictured_by_hash on pictured (hash, creative_key);
+create index hashed_file_by_hash on hashed_file (hash, creative_key);
 
--- Pictures whose files are counted anew. Empty after each batch.
+-- Hashes whose near hashes must be found, and hashes whose files are counted anew. Both are empty after each batch.
+create table unlisted (
+  hash text primary key
+);
 create table recounted (
-  picture text primary key
+  hash text primary key
 );
 
--- Refreshed: ads of the corpus that carry the file or another one with the same picture. Results found by words and values are sorted with the
--- covering index of the key.
+-- Refreshed: ads of the corpus that carry the file, or another one with the same picture. Results found by words and
+-- values are sorted with the covering index of the key.
 create table file_count (
   creative_key text not null,
   active_ads bigint not null,

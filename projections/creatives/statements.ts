@@ -2,6 +2,7 @@ import { mediaKeySql } from '#contracts/values/stored-media.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { currentAdChanges } from '../sql/current-ad-changes.ts';
 import type { Statement } from '../define-projection.ts';
+import { countedTogether } from './pictures.ts';
 
 /** Scope id of the files that ads of public brands carry. */
 export const PUBLIC_SCOPE = '00000000-0000-0000-0000-000000000000';
@@ -42,6 +43,7 @@ export const move: Statement = {
  * Refreshes what follows from several tables: how many ads carry a file or its picture, which brands, and what the file
  * adds to their coverage. `source` selects the `creative_key` of the files; other files with the same pictures are
  * refreshed with them. Coverage changes by the difference to the earlier state. `before` is a step that runs with it.
+ * Arrays and `offset 0` keep the planner from reading whole tables, of which it may have no statistics.
  */
 const refresh = (source: string, columns: Statement['columns'], before = ''): Statement => ({
   columns,
@@ -52,30 +54,31 @@ const refresh = (source: string, columns: Statement['columns'], before = ''): St
     'file_scope',
     'coverage',
     'scope',
-    'pictured',
-    'picture',
+    'hashed_file',
+    'near_hash',
     'recounted',
   ],
   sql: `
     with ${before} named as materialized (
       select distinct creative_key from (${source}) s
+    ), hashes as materialized (
+      select distinct o.hash from (
+        select distinct hash from hashed_file where creative_key = any(array(select creative_key from named))
+      ) h cross join lateral (${countedTogether('h.hash')}) o
+      union select hash from recounted
     ), touched as materialized (
       select f.creative_key, f.facets, greatest(f.measured_at, f.read_at) as seen_at,
         f.media_url is not null or f.object_key is not null as stored,
         f.poster_url is not null or f.poster_object_key is not null or (f.media_kind = 'image'
           and (f.media_url is not null or f.object_key is not distinct from ${mediaKeySql('f.creative_key')})) as has_image,
-        coalesce(t.picture, f.creative_key) as picture
+        h.hash
       from (
-        select creative_key, null as picture from named n
-        where not exists (select from pictured d where d.creative_key = n.creative_key)
-        union all
-        select d.creative_key, s.picture from (
-          select distinct p.picture from named join pictured using (creative_key) join picture p using (hash)
-        ) s join picture p using (picture) join pictured d on d.hash = p.hash
-      ) t join file f using (creative_key)
+        select creative_key from named
+        union select creative_key from hashed_file where hash = any(array(select hash from hashes))
+      ) t join file f using (creative_key) left join hashed_file h using (creative_key)
       where f.media_kind is not null
     ), carried as materialized (
-      select t.creative_key, t.stored, a.ad_id, a.brand_id, coalesce(a.active, true) as active, a.listed_on
+      select t.creative_key, t.hash, t.stored, a.ad_id, a.brand_id, coalesce(a.active, true) as active, a.listed_on
       from touched t join carriage c using (creative_key) join ad a using (ad_id)
     ), placed as (
       update carriage c set brand_id = x.brand_id, listed_on = x.listed_on, stored = x.stored
@@ -90,13 +93,20 @@ const refresh = (source: string, columns: Statement['columns'], before = ''): St
         ) end as stored
         from carried k group by k.ad_id
       ) x where a.ad_id = x.ad_id and a.stored <> x.stored
+    ), counting as (
+      select creative_key as place, ad_id, active from carried where hash is null
+      union all
+      select p.hash, a.ad_id, coalesce(a.active, true)
+      from (select distinct hash from touched where hash is not null) p
+        cross join lateral (${countedTogether('p.hash')}) o
+        cross join lateral (select creative_key from hashed_file where hash = o.hash offset 0) d
+        join carriage c using (creative_key) join ad a using (ad_id)
     ), counts as materialized (
       select t.creative_key, coalesce(n.active_ads, 0) as active_ads, coalesce(n.total_ads, 0) as total_ads
       from touched t left join (
-        select t.picture, count(distinct c.ad_id) filter (where c.active) as active_ads,
-          count(distinct c.ad_id) as total_ads
-        from touched t join carried c using (creative_key) group by 1
-      ) n using (picture)
+        select place, count(distinct ad_id) filter (where active) as active_ads, count(distinct ad_id) as total_ads
+        from counting group by 1
+      ) n on n.place = coalesce(t.hash, t.creative_key)
     ), counted as (
       insert into file_count as k (creative_key, active_ads, total_ads)
       select creative_key, active_ads, total_ads from counts order by creative_key
@@ -139,12 +149,11 @@ const refresh = (source: string, columns: Statement['columns'], before = ''): St
       (excluded.active_ads, excluded.newest_on, excluded.newest_ad_id, excluded.has_image, excluded.facets)`,
 });
 
-/** Runs after `joinPictures`, which notes the pictures that it changed. */
+/** Runs after the statements of `pictures.ts`, which note the hashes that they changed. */
 export const refreshFile = refresh(
-  `select creative_key from :input i
-   union select d.creative_key from recounted join picture using (picture) join pictured d using (hash)`,
+  'select creative_key from :input i',
   { creative_key: 'text' },
-  'counted_now as (delete from recounted), ',
+  'recounted_now as (delete from recounted), ',
 );
 
 export const refreshFilesOfAd = refresh('select c.creative_key from :input i join carriage c using (ad_id)', {

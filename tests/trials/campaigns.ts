@@ -95,16 +95,26 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     }),
   },
   'collect-weeks': {
-    about: 'two weeks of 50 brands in a played world under every fault, and a round of 10,000 brands',
-    files: [
-      'tests/collector/weeks/collect-weeks.integration.test.ts',
-      'tests/collector/weeks/forecast-holds.integration.test.ts',
-    ],
+    about: 'two weeks of 50 brands in a played world, added by command, and read under every fault',
+    files: ['tests/collector/weeks/collect-weeks.integration.test.ts'],
     settings: (COLLECT_WEEKS_SEED, factor) => ({
       COLLECT_WEEKS_SEED,
       COLLECT_WEEKS_BRANDS: 50,
       COLLECT_WEEKS_DAYS: 14 * factor,
-      COLLECT_FORECAST_BRANDS: 10_000,
+    }),
+  },
+  'collect-forecast': {
+    about:
+      'a round of 10,000 brands at the library API takes the calls and days of its forecast; without a seed',
+    files: ['tests/collector/weeks/forecast-holds.integration.test.ts'],
+    settings: (_seed, factor) => ({ COLLECT_FORECAST_BRANDS: 10_000 * factor }),
+  },
+  'same-pictures': {
+    about: 'near hashes among 100,000, compared with all pairs, and the cost of batches of new ones',
+    files: ['tests/projections/many-pictures.integration.test.ts'],
+    settings: (SAME_PICTURES_SEED, factor) => ({
+      SAME_PICTURES_SEED,
+      SAME_PICTURES_HASHES: 100_000 * factor,
     }),
   },
   'kill-everything': {
