@@ -99,8 +99,8 @@ describe('with three targets', () => {
       ['storefront', '3', '0', '0', '1', '1', '0', '0'],
       [''],
       ['forecast of a round'],
-      ['source', 'targets', 'calls_a_round', 'days_a_round', 'load', 'late', 'late_targets'],
-      ['storefront', '3', '15', '0', '0', '0'],
+      ['source', 'targets', 'calls_a_round', 'days_a_round', 'load', 'looks_a_day', 'late', 'late_targets'],
+      ['storefront', '3', '15', '0', '0', '0', '0'],
       [''],
     ]);
   });
@@ -173,6 +173,7 @@ describe('with three targets', () => {
         calls_a_round: 15,
         days_a_round: 0,
         load: 0,
+        looks_a_day: 0,
         late: 1,
         late_targets: ['late.example'],
       },
@@ -183,6 +184,7 @@ describe('with three targets', () => {
         calls_a_round: 12,
         days_a_round: 0,
         load: 0,
+        looks_a_day: 0,
         late: 1,
         late_targets: ['slow.example'],
       },
@@ -194,9 +196,15 @@ test('`plan` shows what so many pages cost at the library API, and what more app
   const plan = async (apps: string) =>
     (await json('plan', '--pages', '20000', '--ads', '100', '--apps', apps)) as readonly object[];
   expect(await plan('1')).toMatchObject([
-    { source: 'ads_archive, supposed weekly', calls_a_round: 13_000, days_a_round: 3.611, late: 0 },
-    { source: 'ads_archive, supposed daily', load: 3.611 },
+    {
+      source: 'ads_archive, supposed weekly',
+      calls_a_round: 13_000,
+      days_a_round: 3.611,
+      looks_a_day: 0,
+      late: 0,
+    },
+    { source: 'ads_archive, supposed daily', load: 3.611, looks_a_day: 2_000 },
   ]);
-  expect(await plan('4')).toMatchObject([{ late: 0 }, { load: 0.903, late: 0 }]);
+  expect(await plan('4')).toMatchObject([{ late: 0 }, { load: 0.903, looks_a_day: 0, late: 0 }]);
   expect((await collect('plan', '--pages', '0')).error).toContain('Give a whole number from 1 to 200000.');
 });

@@ -89,6 +89,9 @@ const listAt = (parameters: URLSearchParams, name: string): readonly string[] =>
 const positionOf = (ad: WorldAd): string => `${ad.createdSeconds}:${ad.id.padStart(20, '0')}`;
 const cursorOf = (ad: WorldAd): string => Buffer.from(positionOf(ad)).toString('base64url');
 
+const contains = ({ bodies, titles, caption, pageName }: WorldAd, phrase: string): boolean =>
+  [...bodies, ...titles, caption, pageName].some((text) => text.toLowerCase().includes(phrase));
+
 /** Returns the fields that were requested, as the platform names them. */
 const shown = (ad: WorldAd, fields: readonly string[], zeroPageIds: boolean): object => {
   const all: Readonly<Record<string, unknown>> = {
@@ -112,10 +115,14 @@ const shown = (ad: WorldAd, fields: readonly string[], zeroPageIds: boolean): ob
   return Object.fromEntries(['id', ...fields].map((field) => [field, all[field]]));
 };
 
-/** Creates a played library API. `now` gives its time, and `adsOf` the ads of a page at that time. */
+/**
+ * Creates a played library API. `now` gives its time, `adsOf` the ads of a page at that time, and `pageIds` the pages in
+ * whose ads a phrase is searched.
+ */
 export const createArchiveWorld = (
   now: () => Date,
   adsOf: (pageId: string) => Iterable<WorldAd> = () => [],
+  pageIds: readonly string[] = [],
 ): ArchiveWorld => {
   const faults: ArchiveFaults = {
     next: [],
@@ -156,18 +163,25 @@ export const createArchiveWorld = (
     }),
   });
 
-  /** Returns the ads that a call asks for, newest first. */
+  /** Returns the ads that a call asks for, newest first: those of pages, or those that contain a phrase. */
   const selected = (parameters: URLSearchParams): readonly WorldAd[] => {
-    const pageIds = listAt(parameters, 'search_page_ids');
+    const phrase = parameters.get('search_terms')?.toLowerCase() ?? null;
+    const asked = phrase === null ? listAt(parameters, 'search_page_ids') : pageIds;
     const countries = listAt(parameters, 'ad_reached_countries');
     const isActive = parameters.get('ad_active_status') !== 'INACTIVE';
     const since = parameters.get('ad_delivery_date_min') ?? '';
     const today = now().toISOString().slice(0, 10);
-    return [...world.ads, ...pageIds.flatMap((pageId) => [...adsOf(pageId)])]
-      .filter(({ pageId, stoppedOn, countries: delivered }) => {
+    const isAsked = (ad: WorldAd): boolean =>
+      phrase === null ? asked.includes(ad.pageId) : contains(ad, phrase);
+    const isInState =
+      parameters.get('ad_active_status') === 'ALL' ? () => true : (ended: boolean) => ended !== isActive;
+    return [...world.ads, ...asked.flatMap((pageId) => [...adsOf(pageId)])]
+      .filter((ad) => {
+        const { pageId, stoppedOn, countries: delivered } = ad;
         const ended = stoppedOn !== null && stoppedOn < today;
-        const asked = pageIds.includes(pageId) && delivered.some((country) => countries.includes(country));
-        return asked && !faults.forgotten.has(pageId) && ended !== isActive && (stoppedOn ?? today) >= since;
+        const isDelivered = delivered.some((country) => countries.includes(country));
+        const isShown = isDelivered && isInState(ended) && (stoppedOn ?? today) >= since;
+        return isShown && isAsked(ad) && !faults.forgotten.has(pageId);
       })
       .toSorted((a, b) => (positionOf(a) < positionOf(b) ? 1 : -1));
   };
@@ -199,14 +213,15 @@ export const createArchiveWorld = (
   };
 
   const checked = (parameters: URLSearchParams, token: string): WorldAnswer => {
-    const pageIds = listAt(parameters, 'search_page_ids');
+    const asked = listAt(parameters, 'search_page_ids');
     if (!world.tokens.has(token)) {
       return error({ kind: 'error', code: 190, message: `Malformed access token ${token}` });
     }
     if (percentNow() >= 100) return error({ kind: 'error', code: 613, regainMinutes: 60 });
-    const invalid =
-      pageIds.length === 0 || pageIds.length > PAGES_MAX || pageIds.some((id) => faults.refused.has(id));
-    if (invalid || listAt(parameters, 'ad_reached_countries').length === 0) {
+    const areWrong =
+      asked.length === 0 || asked.length > PAGES_MAX || asked.some((id) => faults.refused.has(id));
+    const isInvalid = areWrong && !parameters.has('search_terms');
+    if (isInvalid || listAt(parameters, 'ad_reached_countries').length === 0) {
       return error({ kind: 'error', code: 100, message: 'Invalid parameter' });
     }
     return page(parameters, token);

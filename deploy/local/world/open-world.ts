@@ -59,10 +59,11 @@ const archiveOf = ({ placed, clock }: WorldOptions): ArchiveWorld => {
   const now = (): Date => clock.now();
   if (placed === null) return createArchiveWorld(now);
   const pages = new Map(placed.world.pageList.map((page) => [page.id, page]));
-  return createArchiveWorld(now, (pageId) => {
+  const adsOf = (pageId: string) => {
     const page = pages.get(pageId);
     return page === undefined ? [] : libraryAdsAt(placed, page, now().getTime());
-  });
+  };
+  return createArchiveWorld(now, adsOf, [...pages.keys()]);
 };
 
 const readText = async (request: IncomingMessage): Promise<string | null> => {

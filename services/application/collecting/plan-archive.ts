@@ -48,6 +48,23 @@ const batchesOf = (brands: readonly DueBrand[]): readonly (readonly DueBrand[])[
 };
 
 /**
+ * Returns the calls a day for looks at daily brands: one for up to ten pages. A brand with more pages has no looks, nor has
+ * any while they are off.
+ */
+const looksOf = async (database: Database, daily: readonly DueBrand[], now: Date): Promise<number> => {
+  const { rows } = await database.query<{ off: boolean }>(
+    'select coalesce(bool_or(looks_off_until > $1), false) as off from collecting.account',
+    [now],
+  );
+  if (rows[0]?.off === true) return 0;
+  return batchesOf(
+    daily
+      .filter(({ pages }) => pages.length <= BATCH_PAGES_MAX)
+      .map(({ domain, pages }) => ({ domain, pages: pages.map(({ pageId }) => ({ pageId, ads: 0 })) })),
+  ).length;
+};
+
+/**
  * Forecasts the reading of tracked brands at the library API with one account. Brands without linked pages take no calls.
  * Returns `null` before the tables exist.
  */
@@ -87,5 +104,7 @@ export const planArchive = async (
   }));
   const { turns: _, ...figures } = forecast(readings, { nowMs, callsPerHour, promisedHours: PROMISED_HOURS });
   const late = figures.late.flatMap((id) => batches[Number(id)]?.brands.map(({ domain }) => domain) ?? []);
-  return { source: 'ads_archive', targets: rows.length, callsPerHour, ...figures, late };
+  const daily = rows.filter((row) => cadenceOf(row) === 'daily');
+  const looksPerDay = figures.load > 1 ? await looksOf(database, daily, now) : 0;
+  return { source: 'ads_archive', targets: rows.length, callsPerHour, ...figures, looksPerDay, late };
 };

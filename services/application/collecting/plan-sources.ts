@@ -33,6 +33,7 @@ export const planRecord = (plan: SourcePlan, lateMax: number) => ({
   calls_a_round: plan.callsPerRound,
   days_a_round: plan.daysPerRound,
   load: plan.load,
+  looks_a_day: plan.looksPerDay,
   late: plan.late.length,
   late_targets: plan.late.slice(0, lateMax),
 });

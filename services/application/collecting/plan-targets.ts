@@ -35,6 +35,8 @@ export type SourcePlan = Omit<Forecast, 'turns'> & {
   /** Targets that are not paused. */
   readonly targets: number;
   readonly callsPerHour: number;
+  /** Calls a day for looks at daily brands between their scans; 0 when a round of scans fits into the calls. */
+  readonly looksPerDay: number;
 };
 
 type Row = {
@@ -85,6 +87,15 @@ export const planTargets = async (
     const lateDomains = late
       .filter((id) => id.startsWith(`${source} `))
       .map((id) => id.slice(source.length + 1));
-    return [{ source, targets: own.length, callsPerHour, ...costOf(own, callsPerHour), late: lateDomains }];
+    return [
+      {
+        source,
+        targets: own.length,
+        callsPerHour,
+        ...costOf(own, callsPerHour),
+        looksPerDay: 0,
+        late: lateDomains,
+      },
+    ];
   });
 };

@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import { MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { planArchive } from '#application/collecting/plan-archive.ts';
 import { callsOf } from '#domain/collecting/pack-batches.ts';
@@ -43,13 +44,13 @@ const readSource = async (
   source: string,
   domain: string,
 ): Promise<ReadSource> => {
-  const { database } = runner;
-  const since = new Date();
+  const { database, clock } = runner;
+  const since = clock.now();
   progress(`Reading the ${source} of ${domain}; requests to a host are 5 s apart.`);
   const isRead = await readTargetNow({ ...runner, signal }, source, domain);
   const deadline = Date.now() + OTHER_READER_MAX_MS;
   for (;;) {
-    const all = await listTargets(database, new Date(), { domain, limit: 20 });
+    const all = await listTargets(database, clock.now(), { domain, limit: 20 });
     const target = all.find((one) => one.source === source);
     const isTried = target?.tried_at != null && new Date(target.tried_at) >= since;
     const isWaiting = target !== undefined && !target.states.includes('in_flight');
@@ -74,13 +75,14 @@ const findPages = async (
   { domain, name }: Pick<AddedBrand, 'domain' | 'name'>,
 ): Promise<Found> => {
   const { runner, countries, callsPerHour, cadence, progress, wait, signal } = context;
-  const { database } = runner;
-  const phrases = [...new Set([domain, ...(name === null ? [] : [name])])];
+  const { database, clock } = runner;
+  // Advertisers type their domain in its own script.
+  const phrases = [...new Set([domain, domainToUnicode(domain), ...(name === null ? [] : [name])])];
   progress(`Searching the library API for ${phrases.map((phrase) => `"${phrase}"`).join(' and ')}.`);
   const { ads, calls, fault, isCut } = await searchPages({ account, countries, wait, signal }, phrases);
   const proposals = proposePages(ads, { domain, name });
   progress(`${calls} calls found ${ads.length} ads, and ${proposals.length} pages with ads for ${domain}.`);
-  const now = new Date();
+  const now = clock.now();
   await saveProposals(database, domain, proposals, now);
   const links = proposedLinks(domain, proposals, now.toISOString());
   const isShown = await publishLinks(context, domain, links, signal);
@@ -88,10 +90,10 @@ const findPages = async (
   const certain = proposals.filter(({ isCertain }) => isCertain);
   const isLinked = pages.some(({ state }) => state === 'linked');
   if (isLinked) {
-    const wish = { source: ARCHIVE_SOURCE, domain, cadence, at: new Date(), isUrgent: true };
+    const wish = { source: ARCHIVE_SOURCE, domain, cadence, at: clock.now(), isUrgent: true };
     await recordWish(database, wish);
   }
-  const plan = isLinked ? await planArchive(database, new Date(), callsPerHour) : null;
+  const plan = isLinked ? await planArchive(database, clock.now(), callsPerHour) : null;
   const doubted = pages.filter(({ state }) => state === 'quarantined').length;
   return {
     pages,
@@ -112,7 +114,7 @@ const findPages = async (
 /** Adds a brand: reads its site and shop, finds its pages at the library API, and makes all of them targets. */
 export const addBrand = async (context: AddContext, domain: string): Promise<AddedBrand> => {
   const { runner, cadence, sources, openAccount } = context;
-  const at = new Date();
+  const at = runner.clock.now();
   for (const source of sources.filter((one) => one !== ARCHIVE_SOURCE)) {
     await recordWish(runner.database, { source, domain, cadence, at, isUrgent: true });
   }

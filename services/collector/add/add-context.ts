@@ -2,7 +2,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { mayCall } from '#domain/collecting/archive-account.ts';
-import { pause, systemClock } from '#platform/clock.ts';
+import { type Clock, pause, systemClock } from '#platform/clock.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';
@@ -52,12 +52,24 @@ export type AddContext = {
 
 type Choices = Pick<AddContext, 'cadence' | 'name' | 'progress'>;
 
+/** Settings, time and waits of a command. Tests replace them by those of a played world. */
+export type AddSurroundings = Pick<AddContext, 'wait'> & {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+};
+
 /** Opens what a command needs, runs it and closes everything. */
 export const withAddContext = async <T>(
   choices: Choices,
   run: (context: AddContext) => Promise<T>,
+  surroundings: AddSurroundings = {
+    environment: environmentWithLocalStack(),
+    clock: systemClock,
+    wait: pause,
+  },
 ): Promise<T> => {
-  const settings = readSettings(CollectorSettings, environmentWithLocalStack());
+  const { environment, clock, wait } = surroundings;
+  const settings = readSettings(CollectorSettings, environment);
   const { DATABASE_URL, EGRESS_ALLOW_LOOPBACK, EGRESS_OWN_ADDRESSES, COLLECT_VIA, MEMBER_VAULT_KEY } =
     settings;
   if (COLLECT_VIA !== undefined && !EGRESS_ALLOW_LOOPBACK) {
@@ -73,7 +85,6 @@ export const withAddContext = async <T>(
     openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK, ownAddresses: EGRESS_OWN_ADDRESSES }),
   );
   const log = silentLog();
-  const clock = systemClock;
   const userAgent = `ad-intelligence/${packageJson.version} (+${settings.COLLECT_CONTACT})`;
   const via = COLLECT_VIA ?? null;
   const client = createPoliteClient({
@@ -119,7 +130,7 @@ export const withAddContext = async <T>(
       callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,
       stored: stored.state,
       save: (state) => saveAccountState(database, stored, state, clock.now()),
-      wait: pause,
+      wait,
     });
   };
   return await run({
@@ -139,7 +150,7 @@ export const withAddContext = async <T>(
     callsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,
     openAccount,
     hasToken,
-    wait: pause,
+    wait,
     signal: new AbortController().signal,
     ...choices,
   });

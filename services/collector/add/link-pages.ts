@@ -13,7 +13,7 @@ import { publishObservations } from '#application/observations/publish-observati
 
 /** Milliseconds to wait until the read model shows a link, and between two looks at it. */
 const SHOWN_MAX_MS = 30 * SECOND_MS;
-const LOOK_MS = 500;
+const LOOK_MS = 100;
 
 /** Returns the observations of proposals: certain pages are linked, all others quarantined until an operator links them. */
 export const proposedLinks = (

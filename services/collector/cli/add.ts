@@ -2,17 +2,12 @@ import { type Command, Option } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
 import { LibraryId } from '#contracts/values/primitives.ts';
 import { isJson, onOneLine, printTable } from '#platform/command-line/output.ts';
-import { ARCHIVE_SOURCE } from '../ads-archive/archive-batch-store.ts';
 import { type AddedBrand, addBrand } from '../add/add-brand.ts';
 import { withAddContext } from '../add/add-context.ts';
 import { brandDomain } from '../add/brand-domain.ts';
-import { publishLinks } from '../add/link-pages.ts';
-import { listProposals, saveLinked, type StoredProposal } from '../add/page-proposal-store.ts';
-import { recordWish } from '../schedule/target-store.ts';
+import { linkPage } from '../add/link-page.ts';
+import { listProposals, type StoredProposal } from '../add/page-proposal-store.ts';
 import { withDatabase } from './with-database.ts';
-
-/** Confidence of a link that an operator decided. */
-const DECIDED_CONFIDENCE = 1;
 
 const pageRows = (pages: readonly StoredProposal[]) =>
   pages.map(({ pageId, pageName, ads, state }) => ({
@@ -48,44 +43,10 @@ const printAdded = (command: Command, added: AddedBrand): void => {
 
 const showProgress = (text: string): void => console.error(onOneLine(text));
 
-/** Links a page of a brand by the decision of an operator, and has its ads read. */
-const linkPage = (domain: string, pageId: string, command: Command): Promise<void> =>
-  withAddContext({ cadence: 'daily', name: null, progress: showProgress }, async (context) => {
-    const { runner, signal } = context;
-    const { database } = runner;
-    const known = (await listProposals(database, domain)).find((page) => page.pageId === pageId);
-    const isShown = await publishLinks(
-      context,
-      domain,
-      [
-        {
-          type: 'social_page.link',
-          brand_domain: domain,
-          page_id: pageId,
-          page_name: known?.pageName ?? null,
-          observed_at: new Date().toISOString(),
-          role: 'OFFICIAL',
-          confidence: DECIDED_CONFIDENCE,
-          linked: true,
-          quarantined: false,
-        },
-      ],
-      signal,
-    );
-    await saveLinked(database, domain, pageId, new Date());
-    if (!isShown) showProgress('The link is sent, but not shown yet: start ingest and the projector.');
-    if (await context.hasToken()) {
-      const wish = {
-        source: ARCHIVE_SOURCE,
-        domain,
-        cadence: context.cadence,
-        at: new Date(),
-        isUrgent: true,
-      };
-      await recordWish(database, wish);
-    }
-    printTable(command, PAGE_COLUMNS, pageRows(await listProposals(database, domain)));
-  });
+const linkAndPrint = (domain: string, pageId: string, command: Command): Promise<void> =>
+  withAddContext({ cadence: 'daily', name: null, progress: showProgress }, async (context) =>
+    printTable(command, PAGE_COLUMNS, pageRows(await linkPage(context, domain, pageId))),
+  );
 
 /** `collect add DOMAIN [--name NAME] [--cadence CADENCE]`, `collect link DOMAIN [PAGE_ID]` */
 export const registerAddCommands = (program: Command): void => {
@@ -114,7 +75,7 @@ export const registerAddCommands = (program: Command): void => {
     .action(async (text: string, pageId: string | undefined, _options: object, command: Command) => {
       const domain = brandDomain(text);
       if (pageId !== undefined) {
-        if (LibraryId.safeParse(pageId).success) return linkPage(domain, pageId, command);
+        if (LibraryId.safeParse(pageId).success) return linkAndPrint(domain, pageId, command);
         throw new Refusal('invalid_input', `${pageId} is no id of a page. It has 5 to 20 digits.`);
       }
       await withDatabase(async (database) =>

@@ -9,6 +9,7 @@ export const PLAN_COLUMNS = [
   'calls_a_round',
   'days_a_round',
   'load',
+  'looks_a_day',
   'late',
   'late_targets',
 ];

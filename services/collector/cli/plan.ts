@@ -3,7 +3,7 @@ import { planSources } from '#application/collecting/plan-sources.ts';
 import { PROMISED_HOURS, type SourcePlan } from '#application/collecting/plan-targets.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { forecast } from '#domain/collecting/forecast.ts';
-import { callsOf, packBatches } from '#domain/collecting/pack-batches.ts';
+import { BATCH_PAGES_MAX, callsOf, packBatches } from '#domain/collecting/pack-batches.ts';
 import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { isJson, printTable } from '#platform/command-line/output.ts';
 import { LATE_SHOWN, PLAN_COLUMNS, planRows } from './plan-rows.ts';
@@ -35,7 +35,10 @@ const supposePages = (
   }));
   const { turns: _, ...figures } = forecast(readings, { nowMs, callsPerHour, promisedHours: PROMISED_HOURS });
   const late = figures.late.flatMap((id) => batches[Number(id)]?.pageIds ?? []);
-  return { source: `ads_archive, supposed ${cadence}`, targets: pages, callsPerHour, ...figures, late };
+  const hasLooks = cadence === 'daily' && figures.load > 1;
+  const looksPerDay = hasLooks ? Math.ceil(pages / BATCH_PAGES_MAX) : 0;
+  const source = `ads_archive, supposed ${cadence}`;
+  return { source, targets: pages, callsPerHour, ...figures, looksPerDay, late };
 };
 
 type Options = {

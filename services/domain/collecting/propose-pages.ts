@@ -24,14 +24,16 @@ export type PageProposal = {
   readonly isCertain: boolean;
 };
 
-/** Returns the host that a caption names, in lower case and without `www.`; `null` when it names none. */
+/**
+ * Returns the host that a caption names, in lower case, in ASCII (`xn--`) and without `www.`; `null` when it names none. A
+ * look-alike from another script is another host.
+ */
 export const captionHost = (caption: string): string | null => {
-  const text = caption
-    .trim()
-    .toLowerCase()
-    .replace(/^https?:\/\//, '')
-    .replace(/^www\./, '');
-  const host = text.split(/[/?#:\s]/)[0] ?? '';
+  const text = caption.trim().replace(/^https?:\/\//i, '');
+  const typed = text.split(/[/?#:\s]/)[0] ?? '';
+  // An address may hide its host behind a name of a user.
+  if (!/^[\p{L}\p{M}\p{N}-]+(\.[\p{L}\p{M}\p{N}-]+)+$/u.test(typed)) return null;
+  const host = URL.parse(`https://${typed}`)?.hostname.replace(/^www\./, '') ?? '';
   return /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host) ? host : null;
 };
 

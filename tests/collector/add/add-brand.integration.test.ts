@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
-import { answerArchiveSearch } from '#deploy/local/world/archive-search.ts';
 import { type ArchiveWorld, createArchiveWorld, type WorldAd } from '#deploy/local/world/archive-world.ts';
 import { answerSite } from '#deploy/local/world/site-world.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
@@ -48,10 +47,7 @@ beforeEach(async () => {
   world.tokens.add(TOKEN);
   stack.played.sites.set(
     'graph.facebook.com',
-    (path, { headers }) =>
-      answerArchiveSearch(world, { path, authorization: headers.authorization }) ??
-      world.answer({ path, authorization: headers.authorization }) ??
-      undefined,
+    (path, { headers }) => world.answer({ path, authorization: headers.authorization }) ?? undefined,
   );
 });
 
@@ -69,7 +65,7 @@ const collect = (...args: readonly string[]): Promise<Ended> =>
       COLLECT_CONTACT: CONTACT,
       COLLECT_SOURCES: 'storefront,site',
       COLLECT_VIA: stack.played.origin,
-      // The search for pages is two calls. Its default pace has 24 seconds between them.
+      // The search for pages is a few calls. Its default pace has 24 seconds between them.
       ADS_ARCHIVE_CALLS_PER_HOUR: '10000',
       EGRESS_ALLOW_LOOPBACK: 'true',
     };

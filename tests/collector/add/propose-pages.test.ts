@@ -24,6 +24,12 @@ test.each([
   ['shop.example', 'shop.example'],
   [' WWW.Shop.Example/Sale ', 'shop.example'],
   ['https://shop.example?x', 'shop.example'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['BÜCHER.example/Neu', 'xn--bcher-kva.example'],
+  ['XN--BCHER-KVA.example', 'xn--bcher-kva.example'],
+  // The first letter is Cyrillic.
+  ['ѕhop.example', 'xn--hop-ehd.example'],
+  ['shop.example@other.example', null],
   ['Shop now', null],
   ['', null],
   ['..', null],
@@ -50,6 +56,27 @@ describe('a page is proposed', () => {
       ['10001', 3, true],
       ['10002', 2, false],
     ]);
+  });
+
+  test('by captions in its own script, and never by look-alikes of its domain', () => {
+    const books = { domain: brandDomain('bücher.example'), name: 'Bücher' };
+    expect(books.domain).toBe('xn--bcher-kva.example');
+    const found = [
+      ...ads('10001', 'Bücher', 'bücher.example', 3),
+      ...ads('10002', 'Bücher', 'www.xn--bcher-kva.example', 3),
+      ...ads('10003', 'Bücher', 'bucher.example', 9),
+    ];
+    expect(proposePages(found, books).map(({ pageId, isCertain }) => [pageId, isCertain])).toEqual([
+      ['10001', true],
+      ['10002', true],
+    ]);
+    // Cyrillic letters, in the caption and in the name of the page.
+    const lookAlikes = [
+      ...ads('10004', 'Café Shop', 'ѕhop.example', 9),
+      ...ads('10005', 'Café Shop', 'shop.ехample', 9),
+      ...ads('10006', 'Саfé Shop', 'shop.example', 9),
+    ];
+    expect(proposePages(lookAlikes, BRAND)).toMatchObject([{ pageId: '10006', isCertain: false }]);
   });
 
   test('once for an ad that two searches found', () => {

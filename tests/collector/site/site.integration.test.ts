@@ -165,6 +165,8 @@ test.each([
 test.each([
   ['forbidden', '/robots.txt', { body: 'User-agent: *\nDisallow: /' }],
   ['moved', '/', { status: 301, headers: { location: 'https://site-1.example/' } }],
+  // A look-alike: its first letter is Cyrillic.
+  ['moved', '/', { status: 301, headers: { location: 'https://xn--ite-1-g2e.example/' } }],
   ['closed', '/', { status: 302, headers: { location: '/password' } }],
   ['unreadable', '/', { status: 404 }],
   ['unreadable', '/', { body: '{}', headers: { 'content-type': 'application/json' } }],

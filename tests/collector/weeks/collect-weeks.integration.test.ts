@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Observation } from '#contracts/observations/index.ts';
+import { DAY_MS } from '#contracts/values/time.ts';
 import { Random } from '#deploy/local/demo/world/seeded-random.ts';
-import { type IntakeStack, openIntakeStack } from '#tests/ingest/fixtures/intake-stack.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
-import { checkLibrary, type Checked, checkShop } from './claims.ts';
+import { addBrands } from './add-brands.ts';
+import { checkLibrary, type Checked, checkShop, shopScans } from './claims.ts';
 import { ARCHIVE_FAULTS, setArchiveFault, setShopFaults } from './played-faults.ts';
 import { openWeeks, SOURCES, type Weeks } from './played-weeks.ts';
+import { openRecordingService, type RecordingService } from './recording-service.ts';
+import { tokenTraces } from './token-traces.ts';
 
 /**
  * Simulated weeks: an empty service observes the played world over HTTP, day by day, and its facts are compared with the
@@ -20,59 +22,59 @@ const DAYS = settingOf('COLLECT_WEEKS_DAYS', 3);
 const KILL_AT_MAX = 40;
 const WAIT_MS = 40 * 60_000;
 
-/** Records the links of the pages, and then everything that was published, in its order. */
-const record = async (weeks: Weeks, ingest: IntakeStack): Promise<void> => {
-  const observed_at = weeks.clock.now().toISOString();
-  const links = weeks.brands.flatMap(({ brand, pages }): Observation[] =>
-    pages.map((page) => ({
-      type: 'social_page.link',
-      brand_domain: brand.domain,
-      page_id: page.id,
-      page_name: page.name,
-      observed_at,
-      role: page.role,
-      confidence: page.confidence,
-      linked: true,
-    })),
-  );
-  for (const link of links) await ingest.intake.submit(link);
-};
-
-const recordPublished = async (weeks: Weeks, ingest: IntakeStack): Promise<void> => {
-  for (const observation of await weeks.stack.observations()) await ingest.intake.submit(observation);
-};
-
 const sum = (checks: readonly Checked[]): Checked => ({
   completeScans: checks.reduce((total, { completeScans }) => total + completeScans, 0),
   partialScans: checks.reduce((total, { partialScans }) => total + partialScans, 0),
   claims: checks.reduce((total, { claims }) => total + claims, 0),
 });
 
-const check = async (weeks: Weeks, ingest: IntakeStack): Promise<{ library: Checked; shops: Checked }> => {
+/** Returns the days of the rounds: the first begins after all brands were added. */
+const daysOf = (weeks: Weeks): readonly number[] => {
+  const first = Math.ceil((weeks.clock.now().getTime() - weeks.dayMs(0)) / DAY_MS);
+  return Array.from({ length: DAYS }, (_, index) => first + index);
+};
+
+/** Waits until all is recorded, compares it with the world, and requires that no token is in it. */
+const check = async (
+  weeks: Weeks,
+  service: RecordingService,
+): Promise<{ readonly library: Checked; readonly shops: Checked }> => {
+  const observations = await service.recorded();
+  expect(await tokenTraces(weeks, observations)).toEqual([]);
+  const scans = shopScans(observations);
   const library: Checked[] = [];
   const shops: Checked[] = [];
   for (const brand of weeks.brands) {
-    library.push(await checkLibrary(weeks, ingest, brand));
-    shops.push(await checkShop(weeks, brand));
+    library.push(await checkLibrary(weeks, service.eventStore, brand));
+    shops.push(checkShop(weeks, brand, scans.get(brand.brand.domain) ?? []));
   }
   return { library: sum(library), shops: sum(shops) };
+};
+
+/** Prints how long a step took. */
+const timed = async <T>(what: string, run: () => Promise<T>): Promise<T> => {
+  const started = performance.now();
+  const result = await run();
+  console.log(`${what}: ${((performance.now() - started) / 1_000).toFixed(1)} s`);
+  return result;
 };
 
 test(
   'an undisturbed collector reports exactly the changes of the world, day by day',
   async () => {
     await using weeks = await openWeeks(SEED, BRANDS);
-    await using ingest = await openIntakeStack();
-    await record(weeks, ingest);
-    for (let day = 0; day < DAYS; day += 1) {
+    await using service = await openRecordingService(weeks.stack);
+    const { found, decided } = await timed(`${BRANDS} brands added`, () => addBrands(weeks));
+    expect(found).toBeGreaterThan(0);
+    expect(found + decided).toBe(weeks.brands.flatMap(({ pages }) => pages).length);
+    for (const day of daysOf(weeks)) {
       const before = weeks.world.requests.length;
-      for (const source of SOURCES) await weeks.round(source, day);
+      for (const source of SOURCES) await timed(`day ${day}, ${source}`, () => weeks.round(source, day));
       const asked = weeks.world.requests.slice(before);
       expect(asked.length).toBeGreaterThan(0);
       expect(new Set(asked).size, `each page is asked for once on day ${day}`).toBe(asked.length);
     }
-    await recordPublished(weeks, ingest);
-    const { library, shops } = await check(weeks, ingest);
+    const { library, shops } = await timed('recording and comparison', () => check(weeks, service));
     expect(library.completeScans).toBe(weeks.brands.length * DAYS);
     expect([library.partialScans, shops.partialScans]).toEqual([0, 0]);
     expect(library.claims).toBeGreaterThan(weeks.brands.length);
@@ -85,20 +87,23 @@ test(
   'under every fault, and killed at random commits, it claims nothing false and misses nothing in complete scans',
   async () => {
     await using weeks = await openWeeks(SEED + 1, BRANDS);
-    await using ingest = await openIntakeStack();
-    await record(weeks, ingest);
+    await using service = await openRecordingService(weeks.stack);
     const random = new Random(SEED, 1);
+    await timed(`${BRANDS} brands added`, () => addBrands(weeks, random));
     const names = Object.keys(ARCHIVE_FAULTS);
     const offset = random.below(names.length);
-    for (let day = 0; day < DAYS; day += 1) {
+    for (const day of daysOf(weeks)) {
       const name = names[(offset + day) % names.length] as string;
       setArchiveFault(weeks, name, random.pick(weeks.brands));
-      await weeks.round('ads_archive', day, [random.between(1, KILL_AT_MAX)]);
+      await timed(`day ${day}, ${name}`, () =>
+        weeks.round('ads_archive', day, [random.between(1, KILL_AT_MAX)]),
+      );
       setShopFaults(weeks, random, Math.ceil(weeks.brands.length / 2));
-      await weeks.round('storefront', day, [random.between(1, KILL_AT_MAX)]);
+      await timed(`day ${day}, shops`, () =>
+        weeks.round('storefront', day, [random.between(1, KILL_AT_MAX)]),
+      );
     }
-    await recordPublished(weeks, ingest);
-    const { library, shops } = await check(weeks, ingest);
+    const { library, shops } = await timed('recording and comparison', () => check(weeks, service));
     expect(library.completeScans + library.partialScans).toBeGreaterThan(0);
     expect(shops.completeScans).toBeGreaterThan(0);
   },

@@ -21,7 +21,7 @@ import { openCollectorStack } from '../collector-stack.ts';
 
 /**
  * The scheduler of the official library on many brands, without HTTP: calls and time of a round are compared with the
- * forecast. The long form has 10,000 brands (`npm run trials -- collect-weeks`).
+ * forecast. The long form has 10,000 brands (`npm run trials -- collect-forecast`).
  */
 const BRANDS = Number(inheritedEnvironment()['COLLECT_FORECAST_BRANDS'] ?? 100);
 const PAGES_PER_BRAND = 2;

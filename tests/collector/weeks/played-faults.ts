@@ -37,6 +37,20 @@ export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => Archive
   'ads without a page': () => ({ zero_page_ids: true }),
 };
 
+/** Faults of the library under which brands are added. The others concern pages that are linked already. */
+export const ADD_FAULTS = [
+  'none',
+  'limit of the app',
+  'limit of the user',
+  'too much data',
+  'unknown errors',
+  'broken answers',
+  'refused token',
+  'missing permission',
+  'endless list',
+  'ads without a page',
+] as const;
+
 /** One fault of a shop for each row of what the collector does about its answers. */
 export const SHOP_FAULTS: Readonly<Record<string, Omit<WorldFaultInput, 'host'>>> = {
   none: { kind: 'status', status: 404, path: '/nowhere' },
@@ -76,12 +90,13 @@ export const setShopFaults = (
   { world, brands }: Weeks,
   random: Random,
   count: number,
+  among: readonly PlayedBrand[] = brands,
 ): ReadonlyMap<string, string> => {
   world.faults.clear();
   const names = Object.keys(SHOP_FAULTS);
   const chosen = new Map<string, string>();
   for (let number = 0; number < count; number += 1) {
-    chosen.set(random.pick(brands).brand.domain, random.pick(names));
+    chosen.set(random.pick(among).brand.domain, random.pick(names));
   }
   world.faults.add([...chosen].map(([host, name]) => ({ host, ...SHOP_FAULTS[name] }) as WorldFaultInput));
   return chosen;

@@ -1,26 +1,24 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
-import { libraryAdsAt, type PlacedWorld } from '#deploy/local/world/library-ads.ts';
+import { dayAt, libraryAdsAt, type PlacedWorld } from '#deploy/local/world/library-ads.ts';
 import { type OpenWorld, openWorld } from '#deploy/local/world/open-world.ts';
 import { createWorldClock, type WorldClock } from '#deploy/local/world/world-clock.ts';
 import { buildWorld, type DemoBrand, type DemoPage } from '#deploy/local/demo/world/world.ts';
 import { openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
 import { scrapeWanted } from '#contracts/messages/subjects.ts';
 import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
-import { brandIdOf } from '#domain/ids.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { silentLog } from '#platform/logger.ts';
-import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
-import { brands } from '#projections/brands/project.ts';
-import { socialPages } from '#projections/social-pages/project.ts';
+import { openReadDatabase } from '#platform/postgres/pool.ts';
+import type { AddSurroundings } from '#services/collector/add/add-context.ts';
 import { storeToken } from '#services/collector/ads-archive/account-store.ts';
 import { runCollector } from '#services/collector/collector.ts';
-import { recordWish } from '#services/collector/schedule/target-store.ts';
-import { createTables } from '#services/projector/read-model-schema.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { type CollectorStack, CONTACT, openCollectorStack } from '../collector-stack.ts';
 import { DyingProcess } from '../dying-process.ts';
 
-const TOKEN = 'EAAtokenoftheweekstokenoftheweeks';
+export const TOKEN = 'EAAtokenoftheweekstokenoftheweeks';
+const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
+const CALLS_PER_HOUR = 150;
 /** Day of the world on which the service starts: some ads have ended before, others are still to come. */
 const FIRST_DAY = 10;
 const WORLD_DAYS = 40;
@@ -48,6 +46,10 @@ export type Weeks = AsyncDisposable & {
   readonly placed: PlacedWorld;
   readonly clock: WorldClock;
   readonly brands: readonly PlayedBrand[];
+  /** Settings, time and waits of the command that adds brands. */
+  readonly surroundings: AddSurroundings;
+  /** Stores the token of the library API in the vault, as `collect token set` does. */
+  setToken(): Promise<unknown>;
   /** Midnight (UTC) of a day of the campaign, from 0, in milliseconds. */
   dayMs(day: number): number;
   /** Reads what is due on a day. The collector is killed at the given commits, one after the other. */
@@ -61,22 +63,6 @@ const pagesOf = (placed: PlacedWorld, { pages }: DemoBrand): readonly DemoPage[]
       ({ brands: owners, linkedFrom, linkedUntil }) =>
         owners.length === 1 && linkedFrom <= FIRST_DAY && linkedUntil === null,
     );
-
-/** Adds the brands with their links to the read models, from which the collector learns the pages. */
-const addBrands = async ({ database }: CollectorStack, played: readonly PlayedBrand[]): Promise<void> => {
-  await inTransaction(database, async (client) => {
-    await createTables(client, brands, 'brands');
-    await createTables(client, socialPages, 'social_pages');
-  });
-  for (const { brand, pages } of played) {
-    const id = brandIdOf(brand.domain);
-    await database.query('insert into brands.brand (brand_id, domain) values ($1, $2)', [id, brand.domain]);
-    await database.query(
-      'insert into social_pages.link (social_page_id, brand_id) select unnest($2::text[]), $1',
-      [id, pages.map((page) => page.id)],
-    );
-  }
-};
 
 type State = {
   readonly due: number;
@@ -100,7 +86,7 @@ const STATE = `
     ) as next (at)) as next_at,
     (select access from collecting.account) as access`;
 
-/** Opens a world with its brands, and an empty service that wants all of them daily. */
+/** Opens a world with brands, and a service that knows none of them. */
 export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks> => {
   const resources = new AsyncDisposableStack();
   const stack = resources.use(await openCollectorStack());
@@ -112,9 +98,8 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
   const world = resources.use(await openWorld({ placed, clock }));
   world.archive.tokens.add(TOKEN);
   world.archive.percentPerCall = 0;
-  const vault: SecretVault = await openSecretVault(stack.database, Buffer.alloc(32, 7).toString('base64'));
+  const vault: SecretVault = await openSecretVault(stack.database, VAULT_KEY);
   const played = placed.world.brandList.map((brand) => ({ brand, pages: pagesOf(placed, brand) }));
-  await addBrands(stack, played);
   const egress = resources.use(openEgress({ allowLoopback: true }));
   const db = resources.use(openReadDatabase(stack.databaseUrl));
   /** Messages published so far, by their ids: a repeat must have the same bytes. */
@@ -123,18 +108,20 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
   const setToken = (): Promise<unknown> =>
     storeToken(stack.database, vault, { token: TOKEN, expiresAt: null, now: clock.now() });
   await setToken();
-  for (const source of SOURCES) {
-    for (const { brand } of played) {
-      const wish = {
-        source,
-        domain: brand.domain,
-        cadence: 'daily',
-        at: clock.now(),
-        isUrgent: true,
-      } as const;
-      await recordWish(stack.database, wish);
-    }
-  }
+  const surroundings: AddSurroundings = {
+    environment: {
+      DATABASE_URL: stack.databaseUrl,
+      NATS_URL: stack.natsUrl,
+      MEMBER_VAULT_KEY: VAULT_KEY,
+      COLLECT_CONTACT: CONTACT,
+      COLLECT_SOURCES: 'storefront,site,ads_archive',
+      COLLECT_VIA: world.origin,
+      ADS_ARCHIVE_CALLS_PER_HOUR: String(CALLS_PER_HOUR),
+      EGRESS_ALLOW_LOOPBACK: 'true',
+    },
+    clock,
+    wait: async (ms) => clock.advance(ms),
+  };
 
   const stateOf = async (source: Source): Promise<State> =>
     (await stack.database.query<State>(STATE, [clock.now(), source])).rows[0] as State;
@@ -191,7 +178,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
               appSecret: null,
               countries: ARCHIVE_COUNTRIES,
               reached: false,
-              callsPerHour: 150,
+              callsPerHour: CALLS_PER_HOUR,
               wait: (ms: number) => Promise.resolve(clock.advance(ms)),
             },
       botKey: null,
@@ -249,22 +236,35 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
     placed,
     clock,
     brands: played,
+    surroundings,
+    setToken,
     dayMs,
     round,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
 
+type ShownAd = {
+  readonly isRunning: boolean;
+  readonly text: string;
+  readonly stoppedOn: string | null;
+};
+
+/** Ads by world, brand and day: the library shows the same ads all day, and each event of a brand is compared with them. */
+const adsByDay = new WeakMap<PlacedWorld, Map<string, ReadonlyMap<string, ShownAd>>>();
+
 /** Ads of a brand that the official library shows at a time, by id. The countries are those that are asked for. */
 export const adsAt = (
   { placed }: Pick<Weeks, 'placed'>,
-  { pages }: PlayedBrand,
+  { brand, pages }: PlayedBrand,
   timeMs: number,
-): ReadonlyMap<
-  string,
-  { readonly isRunning: boolean; readonly text: string; readonly stoppedOn: string | null }
-> =>
-  new Map(
+): ReadonlyMap<string, ShownAd> => {
+  const known = adsByDay.get(placed) ?? new Map<string, ReadonlyMap<string, ShownAd>>();
+  adsByDay.set(placed, known);
+  const key = `${brand.domain} ${dayAt(placed, timeMs)}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const ads = new Map(
     pages
       .flatMap((page) => [...libraryAdsAt(placed, page, timeMs)])
       .filter(({ countries }) => countries.some((country) => ARCHIVE_COUNTRIES.includes(country)))
@@ -273,3 +273,6 @@ export const adsAt = (
         { isRunning, text: JSON.stringify([bodies, titles]), stoppedOn },
       ]),
   );
+  known.set(key, ads);
+  return ads;
+};

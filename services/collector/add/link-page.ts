@@ -1,0 +1,41 @@
+import { ARCHIVE_SOURCE } from '../ads-archive/archive-batch-store.ts';
+import { recordWish } from '../schedule/target-store.ts';
+import type { AddContext } from './add-context.ts';
+import { publishLinks } from './link-pages.ts';
+import { listProposals, saveLinked, type StoredProposal } from './page-proposal-store.ts';
+
+/** Confidence of a link that an operator decided. */
+const DECIDED_CONFIDENCE = 1;
+
+/**
+ * Links a page to a brand by the decision of an operator, and has its ads read if a token is stored. Returns the pages
+ * that were proposed for the brand.
+ */
+export const linkPage = async (
+  context: AddContext,
+  domain: string,
+  pageId: string,
+): Promise<readonly StoredProposal[]> => {
+  const { runner, cadence, progress, signal } = context;
+  const { database, clock } = runner;
+  const known = (await listProposals(database, domain)).find((page) => page.pageId === pageId);
+  const link = {
+    type: 'social_page.link',
+    brand_domain: domain,
+    page_id: pageId,
+    page_name: known?.pageName ?? null,
+    observed_at: clock.now().toISOString(),
+    role: 'OFFICIAL',
+    confidence: DECIDED_CONFIDENCE,
+    linked: true,
+    quarantined: false,
+  } as const;
+  const isShown = await publishLinks(context, domain, [link], signal);
+  await saveLinked(database, domain, pageId, clock.now());
+  if (!isShown) progress('The link is sent, but not shown yet: start ingest and the projector.');
+  if (await context.hasToken()) {
+    const wish = { source: ARCHIVE_SOURCE, domain, cadence, at: clock.now(), isUrgent: true };
+    await recordWish(database, wish);
+  }
+  return listProposals(database, domain);
+};

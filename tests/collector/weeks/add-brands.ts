@@ -1,0 +1,76 @@
+import { expect } from 'vitest';
+import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
+import { clearArchiveFaults } from '#deploy/local/world/control.ts';
+import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
+import { addBrand } from '#services/collector/add/add-brand.ts';
+import { type AddContext, withAddContext } from '#services/collector/add/add-context.ts';
+import { linkPage } from '#services/collector/add/link-page.ts';
+import { ADD_FAULTS, setArchiveFault, setShopFaults } from './played-faults.ts';
+import type { PlayedBrand, Weeks } from './played-weeks.ts';
+
+const CHOICES = { cadence: 'daily', name: null, progress: () => undefined } as const;
+/** Longest time for which a fault of the library shuts the account. */
+const SHUT_MAX_MS = 2 * HOUR_MS;
+
+/** Links the own pages of a brand that the search did not link: `npm run collect -- link DOMAIN PAGE_ID`. */
+const linkOthers = async (
+  { clock }: Weeks,
+  context: AddContext,
+  { brand, pages }: PlayedBrand,
+  linked: ReadonlySet<string>,
+): Promise<number> => {
+  const others = pages.filter(({ id }) => !linked.has(id));
+  for (const { id } of others) {
+    // The later of two observations of a link counts.
+    clock.advance(SECOND_MS);
+    const shown = await linkPage(context, brand.domain, id);
+    expect(shown.filter(({ pageId }) => pageId === id).map(({ state }) => state)).not.toContain(
+      'quarantined',
+    );
+  }
+  return others.length;
+};
+
+/** Adds a brand while sites and the library fail. Some faults let the command succeed; none may be an exception. */
+const addDisturbed = async (
+  weeks: Weeks,
+  context: AddContext,
+  played: PlayedBrand,
+  random: Random,
+): Promise<void> => {
+  setArchiveFault(weeks, random.pick(ADD_FAULTS), played);
+  setShopFaults(weeks, random, 1, [played]);
+  await addBrand(context, played.brand.domain);
+  weeks.world.faults.clear();
+  clearArchiveFaults(weeks.world.archive);
+  weeks.clock.advance(SHUT_MAX_MS);
+  await weeks.setToken();
+};
+
+export type Added = { readonly found: number; readonly decided: number };
+
+/**
+ * Adds all brands as an operator does, with `npm run collect -- add DOMAIN`, and links the pages of which the search is not
+ * certain. With `random`, each third brand is first added under faults, and the command is repeated after them.
+ */
+export const addBrands = (weeks: Weeks, random: Random | null = null): Promise<Added> =>
+  withAddContext(
+    CHOICES,
+    async (context) => {
+      let found = 0;
+      let decided = 0;
+      for (const [index, played] of weeks.brands.entries()) {
+        if (random !== null && index % 3 === 0) await addDisturbed(weeks, context, played, random);
+        const added = await addBrand(context, played.brand.domain);
+        expect(added.sources.map(({ source }) => source)).toEqual(['site', 'storefront']);
+        const own = new Set(played.pages.map(({ id }) => id));
+        const linked = added.pages.filter(({ state }) => state === 'linked').map(({ pageId }) => pageId);
+        // Other brands' pages and shared ones may name the domain, but are never linked without an operator.
+        expect(linked.filter((id) => !own.has(id))).toEqual([]);
+        found += linked.length;
+        decided += await linkOthers(weeks, context, played, new Set(linked));
+      }
+      return { found, decided };
+    },
+    weeks.surroundings,
+  );

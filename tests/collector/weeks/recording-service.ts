@@ -1,0 +1,78 @@
+import { expect } from 'vitest';
+import { Refusal } from '#contracts/errors.ts';
+import { INGEST_CONSUMER, OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
+import type { Observation } from '#contracts/observations/index.ts';
+import { silentLog } from '#platform/logger.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { brands } from '#projections/brands/project.ts';
+import { socialPages } from '#projections/social-pages/project.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
+import { consumeObservations } from '#services/ingest/queue/consumer.ts';
+import { runProjections } from '#services/projector/run.ts';
+import { openIntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
+import { until } from '#tests/stack/wait-until.ts';
+import type { CollectorStack } from '../collector-stack.ts';
+
+const LANES = 4;
+const WAIT_MS = 10 * 60_000;
+
+/** The part of the service behind the collector: ingest records what it publishes, and the projector shows links. */
+export type RecordingService = AsyncDisposable & {
+  readonly eventStore: EventStore;
+  /** Waits until everything published is recorded, and returns the observations, in the order of their processing. */
+  recorded(): Promise<readonly Observation[]>;
+};
+
+/** Starts ingest and a projector, empty, on the queue and the database of a collector. */
+export const openRecordingService = async ({
+  nats,
+  databaseUrl,
+}: CollectorStack): Promise<RecordingService> => {
+  const resources = new AsyncDisposableStack();
+  const servers = resources.use(await openIntakeServers());
+  const intake = resources.use(await openIntake(servers));
+  // A message that comes again has the same text.
+  const seen = new Map<string, Observation>();
+  const refused: string[] = [];
+  const submit: Intake['submit'] = async (observation) => {
+    try {
+      const outcome = await intake.submit(observation);
+      seen.set(JSON.stringify(observation), observation as Observation);
+      return outcome;
+    } catch (error) {
+      if (error instanceof Refusal) refused.push(error.message);
+      throw error;
+    }
+  };
+  const watched: Intake & BrandRegister = Object.assign(Object.create(intake) as typeof intake, { submit });
+  const log = silentLog();
+  resources.use(await consumeObservations({ nats, intake: watched, log, concurrency: LANES }));
+  const stopping = new AbortController();
+  const projecting = runProjections({
+    databaseUrl,
+    eventStoreUrl: servers.eventStoreUrl,
+    projections: [brands, socialPages],
+    log,
+    signal: stopping.signal,
+  });
+  resources.defer(async () => {
+    stopping.abort();
+    await projecting;
+  });
+  return {
+    eventStore: servers.eventStore,
+    recorded: async () => {
+      await until('recording of all observations', WAIT_MS, async () => {
+        const { num_pending, num_ack_pending } = await nats.manager.consumers.info(
+          OBSERVATIONS_STREAM,
+          INGEST_CONSUMER,
+        );
+        return num_pending === 0 && num_ack_pending === 0;
+      });
+      expect(refused).toEqual([]);
+      return [...seen.values()];
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
