@@ -53,7 +53,8 @@ const isHashOfPicture = `f.media_kind = 'image' and bit_count(('x' || f.perceptu
 export const countedTogether = (of: string, schema = ''): string => `
   select ${of} as hash
   union all
-  select n.other from ${schema}near_hash n join ${schema}near_hash m on m.hash = n.other and m.other = n.hash
+  select n.other from ${schema}near_hash n
+    cross join lateral (select from ${schema}near_hash where hash = n.other and other = n.hash offset 0) m
   where n.hash = ${of}`;
 
 /**

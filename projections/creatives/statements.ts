@@ -75,7 +75,8 @@ const refresh = (source: string, columns: Statement['columns'], before = ''): St
       from (
         select creative_key from named
         union select creative_key from hashed_file where hash = any(array(select hash from hashes))
-      ) t join file f using (creative_key) left join hashed_file h using (creative_key)
+      ) t cross join lateral (select * from file where creative_key = t.creative_key offset 0) f
+        left join lateral (select hash from hashed_file where creative_key = t.creative_key offset 0) h on true
       where f.media_kind is not null
     ), carried as materialized (
       select t.creative_key, t.hash, t.stored, a.ad_id, a.brand_id, coalesce(a.active, true) as active, a.listed_on
@@ -100,7 +101,8 @@ const refresh = (source: string, columns: Statement['columns'], before = ''): St
       from (select distinct hash from touched where hash is not null) p
         cross join lateral (${countedTogether('p.hash')}) o
         cross join lateral (select creative_key from hashed_file where hash = o.hash offset 0) d
-        join carriage c using (creative_key) join ad a using (ad_id)
+        cross join lateral (select ad_id from carriage where creative_key = d.creative_key offset 0) c
+        cross join lateral (select ad_id, active from ad where ad_id = c.ad_id offset 0) a
     ), counts as materialized (
       select t.creative_key, coalesce(n.active_ads, 0) as active_ads, coalesce(n.total_ads, 0) as total_ads
       from touched t left join (

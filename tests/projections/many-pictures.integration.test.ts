@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NEAR_HASHES_MAX, SAME_PICTURE_MAX_BITS } from '#contracts/values/creatives.ts';
 import { Random } from '#deploy/local/demo/world/seeded-random.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { LONG_STATEMENT_TIMEOUT_MS, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { creatives } from '#projections/creatives/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
@@ -121,7 +121,8 @@ test(
     await using resources = new AsyncDisposableStack();
     const created = await createTestDatabase();
     resources.defer(() => created.drop());
-    const pool = openPool(created.url, 2);
+    // As a rebuild does: a statement with thousands of new hashes may take longer than one of a live batch.
+    const pool = openPool(created.url, 2, { statement_timeout: LONG_STATEMENT_TIMEOUT_MS });
     resources.defer(() => pool.end());
     await createProjectorTables(pool);
     const target = await openTarget(pool, creatives);

@@ -39,8 +39,11 @@ export type ArchiveFault =
 export type ArchiveFaults = {
   /** Faults of the next calls, one each. `null` answers that call well. */
   next: (ArchiveFault | null)[];
-  /** Pages that are not found by id for a while. */
+  /** Pages that are not found by id for a while, and when each was first asked for, in milliseconds since 1970. */
   readonly forgotten: Set<string>;
+  readonly forgottenSinceMs: Map<string, number>;
+  /** Milliseconds from then on until such a page is found again. */
+  forgottenForMs: number;
   /** Pages whose id is refused as a parameter. */
   readonly refused: Set<string>;
   /** Answers of more ads are refused as too much data; `null` for none. */
@@ -127,6 +130,8 @@ export const createArchiveWorld = (
   const faults: ArchiveFaults = {
     next: [],
     forgotten: new Set(),
+    forgottenSinceMs: new Map(),
+    forgottenForMs: Number.POSITIVE_INFINITY,
     refused: new Set(),
     adsMax: null,
     loops: false,
@@ -163,6 +168,14 @@ export const createArchiveWorld = (
     }),
   });
 
+  const isForgotten = (pageId: string): boolean => {
+    if (!faults.forgotten.has(pageId)) return false;
+    const nowMs = now().getTime();
+    const sinceMs = faults.forgottenSinceMs.get(pageId) ?? nowMs;
+    faults.forgottenSinceMs.set(pageId, sinceMs);
+    return nowMs - sinceMs < faults.forgottenForMs;
+  };
+
   /** Returns the ads that a call asks for, newest first: those of pages, or those that contain a phrase. */
   const selected = (parameters: URLSearchParams): readonly WorldAd[] => {
     const phrase = parameters.get('search_terms')?.toLowerCase() ?? null;
@@ -181,7 +194,7 @@ export const createArchiveWorld = (
         const ended = stoppedOn !== null && stoppedOn < today;
         const isDelivered = delivered.some((country) => countries.includes(country));
         const isShown = isDelivered && isInState(ended) && (stoppedOn ?? today) >= since;
-        return isShown && isAsked(ad) && !faults.forgotten.has(pageId);
+        return isShown && isAsked(ad) && !isForgotten(pageId);
       })
       .toSorted((a, b) => (positionOf(a) < positionOf(b) ? 1 : -1));
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MINUTE_MS } from '#contracts/values/time.ts';
 import type { ArchiveWorld } from './archive-world.ts';
 import type { PlayedReply } from './played-host.ts';
 import { durationMs, type WorldClock } from './world-clock.ts';
@@ -24,6 +25,8 @@ const NextFault = z
 export const ArchiveFaultsInput = z.strictObject({
   next: z.array(NextFault).max(1_000).default([]),
   forgotten: z.array(z.string()).max(1_000).default([]),
+  /** Minutes after the first call for a forgotten page until it is found again; without end when absent. */
+  forgotten_minutes: z.int().min(1).optional(),
   refused: z.array(z.string()).max(1_000).default([]),
   ads_max: z.int().min(1).nullable().optional(),
   loops: z.boolean().optional(),
@@ -47,9 +50,18 @@ export const addArchiveFaults = (
   { faults }: ArchiveWorld,
   input: z.input<typeof ArchiveFaultsInput>,
 ): void => {
-  const { next, forgotten, refused, ads_max, loops, zero_page_ids } = ArchiveFaultsInput.parse(input);
+  const {
+    next,
+    forgotten,
+    forgotten_minutes: minutes,
+    refused,
+    ads_max,
+    loops,
+    zero_page_ids,
+  } = ArchiveFaultsInput.parse(input);
   faults.next.push(...(next as typeof faults.next));
   for (const pageId of forgotten) faults.forgotten.add(pageId);
+  if (minutes !== undefined) faults.forgottenForMs = minutes * MINUTE_MS;
   for (const pageId of refused) faults.refused.add(pageId);
   if (ads_max !== undefined) faults.adsMax = ads_max;
   if (loops !== undefined) faults.loops = loops;
@@ -59,8 +71,10 @@ export const addArchiveFaults = (
 export const clearArchiveFaults = ({ faults }: ArchiveWorld): void => {
   faults.next = [];
   faults.forgotten.clear();
+  faults.forgottenSinceMs.clear();
   faults.refused.clear();
-  Object.assign(faults, { adsMax: null, loops: false, zeroPageIds: false });
+  const forgottenForMs = Number.POSITIVE_INFINITY;
+  Object.assign(faults, { adsMax: null, loops: false, zeroPageIds: false, forgottenForMs });
 };
 
 export type Controlled = {

@@ -4,7 +4,7 @@ import { Random } from '#deploy/local/demo/world/seeded-random.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { addBrands } from './add-brands.ts';
 import { checkLibrary, type Checked, checkShop, shopScans } from './claims.ts';
-import { ARCHIVE_FAULTS, setArchiveFault, setShopFaults } from './played-faults.ts';
+import { ARCHIVE_FAULTS, missableBrands, setArchiveFault, setShopFaults } from './played-faults.ts';
 import { openWeeks, SOURCES, type Weeks } from './played-weeks.ts';
 import { openRecordingService, type RecordingService } from './recording-service.ts';
 import { tokenTraces } from './token-traces.ts';
@@ -94,7 +94,8 @@ test(
     const offset = random.below(names.length);
     for (const day of daysOf(weeks)) {
       const name = names[(offset + day) % names.length] as string;
-      setArchiveFault(weeks, name, random.pick(weeks.brands));
+      const missable = missableBrands(weeks);
+      setArchiveFault(weeks, name, random.pick(missable.length > 0 ? missable : weeks.brands));
       await timed(`day ${day}, ${name}`, () =>
         weeks.round('ads_archive', day, [random.between(1, KILL_AT_MAX)]),
       );
