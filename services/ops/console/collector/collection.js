@@ -35,13 +35,23 @@ const targetRow = (target) =>
   ]);
 
 const planText = (plan) => {
-  const { source, targets, calls_a_round: calls, days_a_round: days, load, looks_a_day: looks, late, late_targets: names } = plan;
+  const {
+    source,
+    targets,
+    calls_a_round: calls,
+    days_a_round: days,
+    load,
+    looks_a_day: looks,
+    late,
+    late_targets: names,
+  } = plan;
   const round = `${source}: a round of ${plural(targets, 'target')} takes ${plural(Math.ceil(calls), 'request')}`;
   const time = days < 1 ? `${Math.round(days * 24 * 10) / 10} hours` : `${Math.round(days * 10) / 10} days`;
   const share = `${Math.round(load * 1_000) / 10} % of the requests that are possible`;
   const missing =
     late === 0 ? 'None will be late.' : `${plural(late, 'target')} will be late: ${names.join(', ')}.`;
-  const between = looks === 0 ? '' : ` Between the scans, ${plural(looks, 'request')} a day look for new ads.`;
+  const between =
+    looks === 0 ? '' : ` Between the scans, ${plural(looks, 'request')} a day look for new ads.`;
   return `${round} and ${time}. The cadences need ${share}.${between} ${missing}`;
 };
 
