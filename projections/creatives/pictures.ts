@@ -58,8 +58,8 @@ export const countedTogether = (of: string, schema = ''): string => `
   where n.hash = ${of}`;
 
 /**
- * Brings the hashes of files up to date, marks those whose near hashes must be found, and notes in `recounted` the hashes
- * whose files are counted anew.
+ * Brings the hashes of files up to date. Inserts new hashes into `unlisted`, for `findNearHashes`, and hashes whose files
+ * get other counts into `recounted`.
  */
 export const enterHashes: Statement = {
   columns: { creative_key: 'text' },

@@ -111,7 +111,7 @@ create table hashed_file (
 );
 create index hashed_file_by_hash on hashed_file (hash, creative_key);
 
--- Hashes whose near hashes must be found, and hashes whose files are counted anew. Both are empty after each batch.
+-- Hashes without a list of near hashes yet, and hashes whose files get other counts. Both are empty after each batch.
 create table unlisted (
   hash text primary key
 );

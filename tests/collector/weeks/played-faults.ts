@@ -34,7 +34,7 @@ export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => Archive
   'missing permission': () => ({ next: [{ kind: 'error', code: 10, subcode: 2_332_002 }] }),
   'permission withdrawn': () => ({ next: [{ kind: 'error', code: 200 }] }),
   'refused page': (pageId) => ({ refused: [pageId] }),
-  // A page that is forgotten for longer than an hour cannot be told from one whose ads have ended.
+  // After an hour the collector takes such a page for one whose ads have ended.
   'forgotten page': (pageId) => ({ forgotten: [pageId], forgotten_minutes: 30 }),
   'endless list': () => ({ loops: true }),
   'ads without a page': () => ({ zero_page_ids: true }),
