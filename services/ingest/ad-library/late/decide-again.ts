@@ -71,8 +71,8 @@ const decideForBrand = async function* (
       ...links.map(({ page_id }) => page_id),
     ]),
   ];
-  const searches = await searchesBeside(database, brandId, brandId);
-  const scanIds = [...extents.flatMap((extent) => extent.scanIds), ...searches];
+  const ofAds = extents.flatMap((extent) => extent.scanIds);
+  const scanIds = [...ofAds, ...(await searchesBeside(database, brandId, brandId, ofAds))];
   const scans = await scansOfBrand(database, brandId, null, pageIds, scanIds);
   const { scan_id, scanned_at: observed_at, complete, partialPages } = header;
   const own = { scan_id, observed_at, complete, pageIds: header.pageIds, partialPages, recorded: false };

@@ -123,17 +123,22 @@ export const brandsOfLateScan = async (
   ];
 };
 
-/** Returns the complete scans that were made for the other brands whose scans the brand's stream holds (rule 3). */
+/**
+ * Returns the complete scans that were made for the other brands whose scans the brand's stream holds, or that `scanIds`, the
+ * scans of ads that may join it, were made for (rule 3).
+ */
 export const searchesBeside = async (
   database: Database,
   brandId: string,
   scannedFor: string,
+  scanIds: readonly string[] = [],
 ): Promise<readonly string[]> => {
   const { rows } = await database.query<{ scan_id: string }>(
     `select scan_id from ingest.scan where complete and scanned_for <> $1 and scanned_for in (
        select scanned_for from ingest.recorded_scan join ingest.scan using (scan_id) where brand_id = $1
+       union select scanned_for from ingest.scan where scan_id = any($3::uuid[])
        union select $2::uuid)`,
-    [brandId, scannedFor],
+    [brandId, scannedFor, scanIds],
   );
   return rows.map(({ scan_id }) => scan_id);
 };
