@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { Client, type Notification } from 'pg';
 import { pause } from '../clock.ts';
 import type { Log } from '../logger.ts';
-import { closeClient, endWhenSilent, probeWhileQuiet, SERVER_KEEP_ALIVE } from './silence.ts';
+import { closeClient, endWhenSilent, probeWhileQuiet } from './silence.ts';
+import { SERVER_OPTIONS } from './server-options.ts';
 
 /** Milliseconds to open the connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -32,7 +33,7 @@ export const listenForNotifications = (listener: Listener): AsyncDisposable => {
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      options: SERVER_KEEP_ALIVE,
+      options: SERVER_OPTIONS,
       statement_timeout: SILENCE_MS,
       application_name: `listener-${channel}`,
     });

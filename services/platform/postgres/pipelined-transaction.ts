@@ -1,12 +1,6 @@
 import { Client, type ClientConfig } from 'pg';
-import {
-  type Await,
-  closeClient,
-  endWhenSilent,
-  probeWhileQuiet,
-  SERVER_KEEP_ALIVE,
-  socketOf,
-} from './silence.ts';
+import { type Await, closeClient, endWhenSilent, probeWhileQuiet, socketOf } from './silence.ts';
+import { SERVER_OPTIONS } from './server-options.ts';
 import { statementNames } from './statement-names.ts';
 
 /** Milliseconds to open the connection. */
@@ -45,7 +39,7 @@ export const createPipeline = (url: string, settings: Partial<ClientConfig> = {}
       keepAlive: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       ...settings,
-      options: `${SERVER_KEEP_ALIVE} ${settings.options ?? ''}`,
+      options: `${SERVER_OPTIONS} ${settings.options ?? ''}`,
       pipeline: true,
     });
     client.on('error', forget);

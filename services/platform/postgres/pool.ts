@@ -4,7 +4,8 @@ import { meterPool } from '../telemetry/metrics.ts';
 import { isConnectionFailure } from './connection-failure.ts';
 import { createHotConnections } from './hot-connections.ts';
 import { lowerServerPriority } from './server-process-priority.ts';
-import { closeClient, endWhenSilent, probeWhileQuiet, SERVER_KEEP_ALIVE } from './silence.ts';
+import { closeClient, endWhenSilent, probeWhileQuiet } from './silence.ts';
+import { SERVER_OPTIONS } from './server-options.ts';
 import { createStatementSpeed } from './statement-speed.ts';
 import { statementNames } from './statement-names.ts';
 
@@ -65,7 +66,7 @@ export const openPool = (url: string, max: number, settings: PoolSettings = {}):
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     ...settings,
-    options: `${SERVER_KEEP_ALIVE} ${settings.options ?? ''}`,
+    options: `${SERVER_OPTIONS} ${settings.options ?? ''}`,
     statement_timeout: statementMs,
     query_timeout: statementMs + SILENCE_MARGIN_MS,
   });
@@ -176,7 +177,7 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      options: SERVER_KEEP_ALIVE,
+      options: SERVER_OPTIONS,
       statement_timeout: HOT_STATEMENT_TIMEOUT_MS,
       pipeline: true,
     });

@@ -12,10 +12,6 @@ const PROBE_MS = 5_000;
 /** Milliseconds that the server may take to answer one. */
 const PROBE_ANSWER_MS = 5_000;
 
-/** Settings of a connection: the server ends it, and frees its locks, when the client is gone for 20 s. */
-export const SERVER_KEEP_ALIVE =
-  '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3';
-
 /** `connection.stream` of `pg` is not documented. */
 export const socketOf = (client: ClientBase): Socket =>
   (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
