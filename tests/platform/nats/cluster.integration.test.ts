@@ -64,11 +64,14 @@ const leaderOf = async ({ manager }: Nats): Promise<string> =>
   (await manager.streams.info(OBSERVATIONS_STREAM)).cluster?.leader ?? '';
 
 const readAll = async (nats: Nats): Promise<readonly string[]> => {
-  await nats.manager.consumers.add(OBSERVATIONS_STREAM, {
-    durable_name: 'reader',
-    ack_policy: AckPolicy.Explicit,
-    max_ack_pending: -1,
-  });
+  const config = { durable_name: 'reader', ack_policy: AckPolicy.Explicit, max_ack_pending: -1 };
+  // Nodes that have just come back may still choose who leads them, and none answers meanwhile.
+  await until('a consumer', LIMIT_MS, () =>
+    nats.manager.consumers.add(OBSERVATIONS_STREAM, config).then(
+      () => true,
+      () => false,
+    ),
+  );
   const consumer = await nats.jetstream.consumers.get(OBSERVATIONS_STREAM, 'reader');
   const { messages: stored } = (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state;
   const names: string[] = [];
