@@ -60,10 +60,27 @@ export const WEEKS_OF_DAYS = `
     from daily_activity.day group by 1, 2
   ) w cross join lateral (values ${WEEK_FIGURES.map((name) => `('${name}', w.${name})`).join()}) f(name, figure)`;
 
+/**
+ * SQL of the brands that an ad left, and when, by a scan with a greater id than their own scans of the same time. Such a
+ * scan comes after those (rule 11). If it registers its brand, ads move there without a look at the brand that they leave
+ * (rule 10).
+ */
+const LEFT_BY_LATER_SCAN = `
+  select f.brand_id, h.at from ads.history h
+  cross join lateral (select (h.detail ->> 'from_brand_id')::uuid as brand_id) f
+  join daily_activity.scan later on later.brand_id = (h.detail ->> 'to_brand_id')::uuid
+    and later.date = ${utcDateSql('h.at')} and later.observed_at = h.at
+  where h.change = 'attributed' and not exists (
+    select from daily_activity.scan own where own.brand_id = f.brand_id and own.date = later.date
+      and own.observed_at = h.at and own.scan_id >= later.scan_id and not own.out_of_order)`;
+
 /** SQL of whether no ad came to the brand `brandId` or left it after the last scan of its days. */
 const unmoved = (brandId: string): string => `not exists (
-  select from daily_activity.last_move m where m.brand_id = ${brandId} and m.moved_at > coalesce((
-    select max(s.observed_at) from daily_activity.scan s where s.brand_id = m.brand_id and not s.out_of_order), '-infinity'))`;
+  select from daily_activity.last_move m left join lateral (
+    select max(s.observed_at) as at from daily_activity.scan s where s.brand_id = m.brand_id and not s.out_of_order
+  ) latest on true
+  where m.brand_id = ${brandId} and (m.moved_at > coalesce(latest.at, '-infinity')
+    or m.moved_at = latest.at and (m.brand_id, m.moved_at) in (${LEFT_BY_LATER_SCAN})))`;
 
 export const LAST_DAY = `
   select distinct on (brand_id) brand_id, '' as key, active_ads as figure

@@ -125,7 +125,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     name: 'last-day',
     rule: 'The last day of the daily activity has the active ads of the brand, unless ads moved after its last scan.',
-    reads: ['brands', 'daily-activity'],
+    reads: ['brands', 'daily-activity', 'ads'],
     figures: ['active ads of the last day', 'active_ads of the brand'],
     sql: equal(LAST_DAY, ACTIVE_ON_LAST_DAY),
     remedy: replay('brands', 'daily-activity'),

@@ -8,6 +8,8 @@ import { untilPassed } from '../stack/read-models.ts';
 import { brokenInvariants, rebuildAll } from '../stack/verify-read-models.ts';
 import { FEATURES } from './features.ts';
 import { place } from './service/placement.ts';
+import { at, scan, shown, worldWith } from './sketch.ts';
+import type { World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 
 /**
@@ -25,6 +27,18 @@ const features =
   INVARIANT_FEATURES === '' ? FEATURES : z.array(z.enum(FEATURES)).parse(INVARIANT_FEATURES.split(','));
 const LIMIT_MS = 120_000 + 1_000 * INVARIANT_WORLDS;
 
+const leading = shown('a1', { link: 'b2.example/a' });
+/**
+ * Worlds that violated an invariant once: of two scans of the same time, the one with the greater id registers the brand
+ * to which the ad leads. It shows the ad, or not.
+ */
+const VIOLATED: readonly World[] = [[leading], []].map((ads) =>
+  worldWith(
+    scan('s1', at(1), [leading]),
+    scan('s2', at(1), ads, { brand: 'b2.example', pages: ads.length > 0 ? ['P1'] : ['P2'] }),
+  ),
+);
+
 describe('generated worlds', () => {
   it(
     'have figures that agree, and tables that a rebuild yields again',
@@ -32,7 +46,11 @@ describe('generated worlds', () => {
       await using stack = await openApiStack();
       const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
       await using intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
-      const worlds = fc.sample(worldArbitrary(features), { numRuns: INVARIANT_WORLDS, seed: INVARIANT_SEED });
+      const sampled = fc.sample(worldArbitrary(features), {
+        numRuns: INVARIANT_WORLDS,
+        seed: INVARIANT_SEED,
+      });
+      const worlds = [...VIOLATED, ...sampled];
       for (const [index, world] of worlds.entries()) {
         const { messagesOf } = place(world, index + 1);
         for (const message of world.observations.flatMap(messagesOf)) await intake.submit(message);
