@@ -21,7 +21,10 @@ export const PageClaim = z.enum([
 ]);
 export type PageClaim = z.infer<typeof PageClaim>;
 
-/** A page that was observed to belong with a brand, or no longer to (`linked: false`). */
+/**
+ * A page that was observed to belong with a brand, or no longer to (`linked: false`). A link that is not quarantined
+ * registers the brand if nothing named it before.
+ */
 export const SocialPageLink = z.strictObject({
   type: z.literal('social_page.link'),
   brand_domain: ObservedDomain,

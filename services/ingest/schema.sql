@@ -158,7 +158,7 @@ create table if not exists ingest.brand (
   brand_id uuid primary key,
   domain text not null unique
 );
--- Time of the first observation that named the brand. A scan that names it sooner is in `ingest.scan` only.
+-- Time of the first profile, link or other observation that named the brand. A scan that names it sooner is in `ingest.scan` only.
 alter table ingest.brand add column if not exists registered_at text collate "C";
 
 create table if not exists ingest.linked_page (

@@ -265,6 +265,16 @@ describe('rule 10, attribution', () => {
     expect(brandOf(to('b1.example/a'), link(at(1), 'P1', 'b2.example'))).toBe('b1.example');
   });
 
+  test('a link registers the domain of its brand from its own time on, and an end of a link does not', () => {
+    const first = scan('s1', at(0), [shown('a1', { link: 'b2.example/a', page: 'P2' })]);
+    const next = scan('s2', at(2), [], { pages: [] });
+    expect(brandOf(first, link(at(1), 'P1', 'b2.example'))).toBe('b2.example');
+    expect(brandOf(first, link(at(1), 'P1', 'b2.example', { linked: false }))).toBe('b1.example');
+    const { days } = figuresOf(first, next, link(at(1), 'P1', 'b2.example'));
+    expect(days[`b1.example ${dateOf(0)}`]?.active).toBe(1);
+    expect(days[`b1.example ${dateOf(2)}`]?.active).toBe(0);
+  });
+
   test('of several links the one of highest confidence decides, then the order of brands', () => {
     const links = [link(at(1), 'P1', 'b2.example'), link(at(1), 'P1', 'b1.example', { confidence: 0.6 })];
     expect(brandOf(seen, ...links)).toBe('b2.example');

@@ -168,12 +168,12 @@ const linksAt = ({ observations }: World, time: string): PageLink[] => {
 type Moment = { readonly at: string; readonly id: string };
 
 /**
- * Returns the domains that a profile or a scan had registered at a moment. Decision: of scans of the same time, only those
- * with a smaller id precede (rule 11).
+ * Returns the domains that a profile, a link or a scan had registered at a moment. Decision: of scans of the same time,
+ * only those with a smaller id precede (rule 11).
  */
 const registeredAt = ({ observations }: World, { at, id }: Moment): string[] =>
   observations
-    .filter((one) => one.kind !== 'link' && one.at <= at)
+    .filter((one) => one.at <= at && (one.kind !== 'link' || one.linked))
     .filter((one) => one.kind !== 'scan' || one.at < at || one.id <= id)
     .map(({ brand }) => brand);
 

@@ -43,7 +43,7 @@ export type PageLink = {
   readonly linked: boolean;
 };
 
-/** A profile of a brand; the first one registers its domain, as the first scan for it does. */
+/** A profile of a brand; the first one registers its domain, as the first scan for it and the first link of a page do. */
 export type Profile = { readonly kind: 'profile'; readonly at: string; readonly brand: string };
 
 export type WorldObservation = Scan | PageLink | Profile;

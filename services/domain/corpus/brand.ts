@@ -12,13 +12,13 @@ import { brandIdOf, brandSlugOf } from '../ids.ts';
 /** A brand's profile; `null` when the brand is not registered. */
 export type BrandState = {
   readonly details: BrandDetails;
-  /** Time of the newest profile; `null` when only a scan has named the brand. */
+  /** Time of the newest profile; `null` when none has described the brand. */
   readonly observed_at: string | null;
 } | null;
 
 const initial = null as BrandState;
 
-/** True for a brand that a scan registered by its domain alone, without a profile. */
+/** True for a brand that was registered by its domain alone, without a profile. */
 const isUndescribed = (
   domain: string,
   { name, description, logo_url, country, category_path }: BrandDetails,
@@ -100,7 +100,7 @@ export const recordBrandProfile =
     ];
   };
 
-/** Registers a brand by its domain when a scan names it before any profile does. */
+/** Registers a brand by its domain when a scan, a link of a page or a storefront names it before any profile does. */
 export const registerBrand =
   (domain: string, observedAt: string) =>
   (state: BrandState): BrandEvent[] =>

@@ -20,7 +20,7 @@ export type Deciding = {
   readonly scannedFor: string | null;
   /** A link that is being decided. */
   readonly link?: { readonly page_id: string; readonly brand_id: string };
-  /** A registration that is being decided, and the time at which a profile had registered the brand before. */
+  /** A registration that is being decided, and the time at which a profile or link had registered the brand before. */
   readonly registration?: { readonly brand_id: string; readonly before: string | null };
 };
 

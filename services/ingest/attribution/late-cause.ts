@@ -16,11 +16,17 @@ export type LateCause = {
   readonly brandId: string;
   readonly observedAt: string;
   readonly about:
-    | { readonly pageId: string; readonly linked: boolean; readonly confidence: number }
+    | {
+        readonly pageId: string;
+        readonly linked: boolean;
+        readonly confidence: number;
+        /** The domain that the link registers, if nothing named its brand before; `null` for an end. */
+        readonly registers: string | null;
+      }
     | { readonly domain: string };
 };
 
-/** A late observation. `registeredBefore`: the time at which a profile had registered the brand until then. */
+/** A late observation. `registeredBefore`: the time at which a profile or link had registered the brand until then. */
 export type NotedCause = LateCause & { readonly id: string; readonly registeredBefore: string | null };
 
 export const causeIdOf = ({ brandId, observedAt, about }: LateCause): string =>
@@ -31,12 +37,15 @@ export type AdsOfCause = { readonly condition: string; readonly values: readonly
 
 /** Returns the condition with values from parameter `nth` on; `null` when the observation concerns no ad. */
 export const adsOfCause = ({ about }: LateCause, nth: number): AdsOfCause | null => {
-  if ('pageId' in about) return { condition: `social_page_id = $${nth}`, values: [about.pageId] };
-  const under = destinationsUnder(about.domain);
-  if (under === null) return null;
+  const ofPage = 'pageId' in about ? { condition: `social_page_id = $${nth}`, values: [about.pageId] } : null;
+  const domain = 'pageId' in about ? about.registers : about.domain;
+  const under = domain === null ? null : destinationsUnder(domain);
+  if (domain === null || under === null) return ofPage;
+  const from = nth + (ofPage?.values.length ?? 0);
+  const leading = `(destination >= $${from} and destination < $${from + 1}) or former_domains @> array[$${from + 2}::text]`;
   return {
-    condition: `((destination >= $${nth} and destination < $${nth + 1}) or former_domains @> array[$${nth + 2}::text])`,
-    values: [under.from, under.until, about.domain],
+    condition: ofPage === null ? `(${leading})` : `(${ofPage.condition} or ${leading})`,
+    values: [...(ofPage?.values ?? []), under.from, under.until, domain],
   };
 };
 
@@ -88,19 +97,29 @@ const isLinkKnown = async (
   return before?.linked === true && before.confidence === confidence;
 };
 
-/** True when the observation says what was known at its time already. */
-const isKnown = async (database: Database, cause: LateCause): Promise<boolean> => {
+/** True when the domain was registered at the time already. */
+const isRegistered = async (database: Database, domain: string, time: string): Promise<boolean> => {
+  const deciding = { scan_id: NO_SCAN, observed_at: time, scannedFor: null };
+  const { after: known } = await knownBrands(database, [], [domain], deciding);
+  const since = known.registrations.get(domain);
+  return since !== undefined && since.observed_at <= time;
+};
+
+/** Returns what the observation says that was not known at its time; `null` when it says nothing new. */
+const newsOf = async (database: Database, cause: LateCause): Promise<LateCause | null> => {
   const { observedAt, about } = cause;
-  if ('pageId' in about) return await isLinkKnown(database, cause, about);
-  const deciding = { scan_id: NO_SCAN, observed_at: observedAt, scannedFor: null };
-  const { after: known } = await knownBrands(database, [], [about.domain], deciding);
-  const since = known.registrations.get(about.domain);
-  return since !== undefined && since.observed_at <= observedAt;
+  if (!('pageId' in about)) return (await isRegistered(database, about.domain, observedAt)) ? null : cause;
+  const { registers } = about;
+  if (registers !== null && !(await isRegistered(database, registers, observedAt))) return cause;
+  return (await isLinkKnown(database, cause, about))
+    ? null
+    : { ...cause, about: { ...about, registers: null } };
 };
 
 /** Notes the observation if scans of later times are recorded of its ads. Call it before its event is appended. */
-export const noteIfLate = async (database: Database, cause: LateCause): Promise<void> => {
-  if (await isKnown(database, cause)) return;
+export const noteIfLate = async (database: Database, observed: LateCause): Promise<void> => {
+  const cause = await newsOf(database, observed);
+  if (cause === null) return;
   const brands = await brandsOfCause(database, cause);
   if (brands.length === 0) return;
   const moment = { scan_id: NO_SCAN, scanned_at: cause.observedAt };
@@ -121,7 +140,12 @@ export const notedCause = async (database: Database, cause: LateCause): Promise<
     text: 'select registered_before from ingest.late_cause where cause_id = $1',
     values: [id],
   });
-  return rows[0] ? { ...cause, id, registeredBefore: rows[0].registered_before } : null;
+  if (!rows[0]) return null;
+  const { registered_before: registeredBefore } = rows[0];
+  const { about, observedAt } = cause;
+  const wasRegistered = registeredBefore !== null && registeredBefore <= observedAt;
+  const decided = wasRegistered && 'pageId' in about ? { ...about, registers: null } : about;
+  return { ...cause, about: decided, id, registeredBefore };
 };
 
 /** Forgets an observation whose ads are decided. */

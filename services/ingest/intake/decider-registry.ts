@@ -45,6 +45,8 @@ type Decision<State, F extends Event> = {
   readonly correct?: (database: Database, eventStore: EventStore) => Promise<number>;
   /** The facts of the observation that decide the brands of ads. They may arrive after scans of later times. */
   readonly cause?: LateCause;
+  /** The domain of a brand that the observation names, and that its own stream does not register. */
+  readonly registers?: string;
 };
 
 /** Erases the state type. Safe, because only the decider creates the state and only the decision reads it. */
@@ -117,19 +119,26 @@ export const createDecision = (observation: OneStreamObservation): Decision<unkn
       const { page_id: pageId, observed_at: observedAt } = observation;
       const brandId = brandIdOf(observation.brand_domain);
       const isLinked = observation.linked && observation.quarantined !== true;
+      const domain = isLinked ? observation.brand_domain : null;
       return withErasedState({
         stream: socialPageStream(pageId),
         decider: socialPage,
         decision: recordPageLink(observation, brandId),
+        ...(domain === null ? {} : { registers: domain }),
         correct: async (database, eventStore) => {
           const link = { brandId, pageId, observedAt };
           const corrections = await correctReliability(database, eventStore, link);
-          return corrections + (await moveAdsOfPage(database, eventStore, { ...link, byScans: true }));
+          const led =
+            domain === null
+              ? 0
+              : await moveAdsOfDomain(database, eventStore, { domain, observedAt, byScans: true });
+          const onPage = await moveAdsOfPage(database, eventStore, { ...link, byScans: true });
+          return corrections + led + onPage;
         },
         cause: {
           brandId,
           observedAt,
-          about: { pageId, linked: isLinked, confidence: observation.confidence },
+          about: { pageId, linked: isLinked, confidence: observation.confidence, registers: domain },
         },
       });
     }

@@ -22,7 +22,7 @@ const LINK_EVENTS: ReadonlySet<string> = new Set<LinkEvent['type']>([
 export const isFolded = ({ type }: Event): boolean =>
   type === 'BrandRegistered' || type === 'BrandProfileChanged' || LINK_EVENTS.has(type);
 
-/** Stores a registered brand in `ingest.brand`, with the earliest time at which it was named. Idempotent. */
+/** Stores a registered brand, with the earliest time at which a profile or a link named it. Idempotent. */
 export const storeBrand = async (
   database: Database,
   brandId: string,
@@ -31,7 +31,8 @@ export const storeBrand = async (
 ): Promise<void> => {
   await database.query({
     name: 'ingest_store_brand',
-    text: `insert into ingest.brand as b (brand_id, domain, registered_at) values ($1, $2, $3)
+    text: `insert into ingest.brand as b (brand_id, domain, registered_at)
+           select $1::uuid, $2, least($3::text, (select min(observed_at) from ingest.page_link where brand_id = $1 and linked))
            on conflict (brand_id) do update set registered_at = least(b.registered_at, excluded.registered_at)
            where b.registered_at is distinct from least(b.registered_at, excluded.registered_at)`,
     values: [brandId, domain, observedAt],
@@ -69,6 +70,9 @@ const STORE_LINK = `
   ), unlinked as (
     delete from ingest.linked_page where brand_id = $3 and social_page_id = $4
       and $8 in ('PageUnlinked', 'PageLinkQuarantined') and exists (select from current)
+  ), named as (
+    update ingest.brand set registered_at = $5
+    where brand_id = $3 and $6 and registered_at > $5 and exists (select from current)
   ), cleared as (
     delete from ingest.pending_fold where stream = $1 and command_id = $10 and exists (select from current)
   )

@@ -171,7 +171,7 @@ export const openIntake = async ({
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
-        const { stream, decider, decision, correct, cause } = createDecision(observed);
+        const { stream, decider, decision, correct, cause, registers } = createDecision(observed);
         const command = { stream, decider, decision, metadata: metadata(commandId), commandId };
         const appending = { stream, commandId };
         const append = () =>
@@ -188,7 +188,11 @@ export const openIntake = async ({
             return appended.events.length;
           });
         const recordAll = async (): Promise<number> => {
-          const events = await append();
+          // A late link is noted before its append, so the brand is registered after it, also by a repetition of the link.
+          const linked = await append();
+          const registered =
+            registers === undefined ? 0 : await registerIfMissing(registers, observed.observed_at, v7());
+          const events = linked + registered;
           if (correct) await foldPending(database, eventStore);
           const again = cause ? await decideAgain(database, eventStore, cause) : 0;
           return events + again + ((await correct?.(database, eventStore)) ?? 0);

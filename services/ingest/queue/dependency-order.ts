@@ -14,7 +14,7 @@ export type AccessSets = { readonly reads: readonly string[]; readonly writes: r
 const OWNERS = 'owners';
 /** Resource: shared by all scans that name no social page, because they may show the same ads. */
 const UNNAMED = 'page';
-/** Types of observations that register their brand if it is new. */
+/** Types of observations that register their brand if it is new. A link does so too, and always writes the owners. */
 const REGISTERING_TYPES: ReadonlySet<string> = new Set<Observation['type']>([
   'brand.profile',
   'ad_library.scan_end',

@@ -3,7 +3,7 @@ import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
-import { listBrandAds } from '#projections/ads/read.ts';
+import { findAd, listBrandAds } from '#projections/ads/read.ts';
 import { findBrand } from '#projections/brands/read.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
 import { readScannedAt } from '#projections/shared-tables/applied-scan.ts';
@@ -241,6 +241,20 @@ describe('an ad moves without news', () => {
     await scan('search-a.example', 3, '820000008', [pageless(53, 'search-a.example')]);
     await scan('search-a.example', 5, '820000008', [pageless(54, 'search-b.example')]);
     expect((await figuresOf('search-b.example')).days).toEqual({ '05': '1 +1 -0' });
+  });
+
+  it('when its page is linked to a brand that nothing named before, and so do the ads that lead to the brand', async () => {
+    const [from, to, page, other] = ['link-d.example', 'link-e.example', '820000010', '820000011'];
+    await scan(from, 2, page, [ad(56, { page_id: page })]);
+    await scan(from, 3, other, [ad(57, { page_id: other, link_url: `https://${to}/` })]);
+    await link(to, other, 4, 0.9, false);
+    await untilPassed(stack.pool, await stack.eventStore.head());
+    expect(await findBrand(db, { id: brandIdOf(to) }), 'an end of a link names no brand').toBeNull();
+    expect(await link(to, page, 4)).toEqual({ events: 6, totals: null });
+    expect(await figuresOf(from)).toMatchObject({ totals: '0 of 0', ads: [] });
+    expect(await figuresOf(to)).toMatchObject({ totals: '2 of 2', ads: [idOf(56), idOf(57)], radar: [] });
+    expect(await findAd(db, idOf(56))).not.toBeNull();
+    expect(await link(to, page, 4), 'observed again').toEqual({ events: 0, totals: null });
   });
 
   it('and no reply is as of a scan that turns out to be no look', async () => {

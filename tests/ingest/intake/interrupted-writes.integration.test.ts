@@ -112,6 +112,14 @@ describe('tables whose write fails after the append', () => {
     expect((await stack.intake.submit(observation)).events, 'repeated once more').toBe(0);
   });
 
+  it('have the brand of a link when its observation is repeated', async () => {
+    const observation = link('named.example', '520000003', TIME);
+    await failingWrites('brand', () => stack.intake.submit(observation));
+    await stack.intake.submit(observation);
+    expect(await stack.intake.isBrandRegistered('named.example')).toBe(true);
+    expect((await stack.intake.submit(observation)).events, 'repeated once more').toBe(0);
+  });
+
   it('have a brand before the next scan is attributed', async () => {
     const domain = 'registered.example';
     await failingWrites('brand', () => stack.intake.submit(profile(domain)));

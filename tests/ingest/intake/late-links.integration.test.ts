@@ -98,7 +98,7 @@ describe('a link that arrives after scans of later days', () => {
     const page = newPage();
     await scan('scanned.example', 3, [page]);
     await scan('scanned.example', 5, [page]);
-    expect(await link(domain, page, 4)).toMatchObject({ events: 2 });
+    expect(await link(domain, page, 4), 'registers the brand').toMatchObject({ events: 3 });
     expect(await reliability(domain)).toEqual({ '05T10': true });
     expect(await link(domain, page, 2), 'an older link').toMatchObject({ events: 2 });
     expect(await reliability(domain)).toEqual({ '03T10': true, '05T10': true });

@@ -49,8 +49,9 @@ const decidingOf = ({ id, observedAt, brandId, about, registeredBefore }: NotedC
   scan_id: id,
   observed_at: observedAt,
   scannedFor: null,
-  ...('pageId' in about
-    ? { link: { page_id: about.pageId, brand_id: brandId } }
+  ...('pageId' in about ? { link: { page_id: about.pageId, brand_id: brandId } } : {}),
+  ...('pageId' in about && about.registers === null
+    ? {}
     : { registration: { brand_id: brandId, before: registeredBefore } }),
 });
 
