@@ -1,24 +1,48 @@
 import { expect } from 'vitest';
-import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { utcDate } from '#contracts/values/time.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { catalogueOn, shopsOf } from '#deploy/local/demo/generators/storefronts.ts';
-import { dayAt } from '#deploy/local/world/library-ads.ts';
-import type { Observation } from '#contracts/observations/index.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import type { Scan } from '../collector-stack.ts';
-import { adsAt, type PlayedBrand, type Weeks } from './played-weeks.ts';
+import { isForgotten, isRefused, type PlayedFault } from './page-faults.ts';
+import { adsAt, type PlayedBrand, type ShownAd, type Weeks } from './played-weeks.ts';
 
-/** Claims of the service about ads in one period, by ad id. */
-type Claims = { started: string[]; stopped: string[]; returned: string[]; changed: string[] };
+/** An ad as the events about it tell. */
+type ClaimedAd = {
+  readonly pageId: string;
+  /** Scan of its `AdStarted`. */
+  readonly startedIn: string;
+  readonly isRunning: boolean;
+  readonly text: string;
+};
 
-const emptyClaims = (): Claims => ({ started: [], stopped: [], returned: [], changed: [] });
-const sorted = ({ started, stopped, returned, changed }: Claims): Claims => ({
-  started: started.toSorted(),
-  stopped: stopped.toSorted(),
-  returned: returned.toSorted(),
-  changed: changed.toSorted(),
-});
+type Claim = Extract<
+  AdLibraryEvent,
+  { readonly type: 'AdStarted' | 'AdConfirmedInactive' | 'AdReturned' | 'AdRevised' }
+>;
+
+/** A brand with what its events told so far. */
+type Library = {
+  readonly domain: string;
+  readonly ownPageIds: readonly string[];
+  readonly faults: readonly PlayedFault[];
+  readonly ads: Map<string, ClaimedAd>;
+  /** Running ads that the last complete scan of each page showed. */
+  readonly shown: Map<string, number>;
+  /** Pages that complete scans covered, by day. */
+  readonly coveredOn: Map<string, Set<string>>;
+};
+
+/** A scan with the ads of the world at its time. */
+type Scan = {
+  readonly end: ScanRecorded['data'];
+  readonly world: ReadonlyMap<string, ShownAd>;
+  readonly claims: readonly Claim[];
+  /** Ads that the scan missed, and ads that it says it saw. */
+  readonly missed: readonly string[];
+  readonly seen: readonly string[];
+  readonly where: string;
+};
 
 const readEvents = async (eventStore: EventStore, brand: PlayedBrand): Promise<readonly AdLibraryEvent[]> => {
   const events: AdLibraryEvent[] = [];
@@ -27,95 +51,153 @@ const readEvents = async (eventStore: EventStore, brand: PlayedBrand): Promise<r
   return events;
 };
 
-/** Adds what an event claims. An ad that was seen only after its end neither starts nor stops in the period. */
-const addClaim = (claims: Claims, event: AdLibraryEvent, running: ReadonlySet<string>): void => {
-  switch (event.type) {
-    case 'AdStarted':
-      if (running.has(event.data.ad_id)) claims.started.push(event.data.ad_id);
-      break;
-    case 'AdConfirmedInactive':
-      if (event.data.observed_running !== false) claims.stopped.push(event.data.ad_id);
-      break;
-    case 'AdReturned':
-      claims.returned.push(event.data.ad_id);
-      break;
-    case 'AdRevised':
-      claims.changed.push(event.data.ad_id);
-      break;
-    case 'AdDetailsObserved':
-    case 'AdDestinationChanged':
-    case 'AdsMissed':
-    case 'AdsSeen':
-    case 'AdsStillInactive':
-    case 'AdsReworded':
-    case 'ScanRecorded':
-    case 'AdObservationCorrected':
-    case 'AdAttributed':
-    case 'ScanCorrected':
-      break;
-  }
-};
-
-/** Requires that each event is true of the world at the time of its scan. */
-const requireTrue = (weeks: Weeks, brand: PlayedBrand, event: AdLibraryEvent): void => {
-  if (!('ad_id' in event.data)) return;
-  const ad = adsAt(weeks, brand, Date.parse(event.data.observed_at)).get(event.data.ad_id);
-  const where = `${event.type} of ${event.data.ad_id} at ${event.data.observed_at}`;
-  expect(ad, where).toBeDefined();
-  switch (event.type) {
-    case 'AdConfirmedInactive':
-      expect(ad?.isRunning, where).toBe(false);
-      expect(event.data.basis, where).toBe('library');
-      expect(event.data.stopped_on, where).toBe(ad?.stoppedOn);
-      break;
-    case 'AdReturned':
-      expect(ad?.isRunning, where).toBe(true);
-      break;
-    case 'AdStarted':
-    case 'AdRevised':
-    case 'AdDetailsObserved':
-    case 'AdDestinationChanged':
-    case 'AdObservationCorrected':
-      break;
-    default:
-      throw new Error(`${where} was not expected.`);
-  }
-};
-
-/** Returns what changed in the world between two times, of ads that were `known` before. */
-const changesBetween = (
+/** Returns the scan that ends a series of events. Requires that all of them are its own, and of kinds that occur here. */
+const scanOf = (
   weeks: Weeks,
   brand: PlayedBrand,
-  fromMs: number | null,
-  toMs: number,
-  known: ReadonlySet<string>,
-): Claims => {
-  const before = fromMs === null ? null : adsAt(weeks, brand, fromMs);
-  const claims = emptyClaims();
-  for (const [id, now] of adsAt(weeks, brand, toMs)) {
-    const then = before?.get(id);
-    if (now.isRunning && !known.has(id)) claims.started.push(id);
-    else if (now.isRunning && then?.isRunning === false) claims.returned.push(id);
-    else if (!now.isRunning && then?.isRunning === true) claims.stopped.push(id);
-    else if (now.isRunning && then?.isRunning === true && now.text !== then.text) claims.changed.push(id);
+  events: readonly AdLibraryEvent[],
+  end: ScanRecorded['data'],
+): Scan => {
+  const where = `${brand.brand.domain} at ${end.observed_at}`;
+  const [claims, missed, seen]: [Claim[], string[], string[]] = [[], [], []];
+  const world = adsAt(weeks, brand, Date.parse(end.observed_at));
+  for (const event of events) {
+    const { scan_id } = event.data as ScanRecorded['data'];
+    expect(scan_id, `${event.type} of the scan of ${where}`).toBe(end.scan_id);
+    switch (event.type) {
+      case 'AdStarted':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdRevised':
+        claims.push(event);
+        break;
+      case 'AdsMissed':
+        missed.push(...event.data.ad_ids);
+        break;
+      case 'AdsSeen':
+        seen.push(...event.data.ad_ids);
+        break;
+      case 'AdDetailsObserved':
+      case 'AdObservationCorrected':
+        expect(world.has(event.data.ad_id), `${event.type} of ${event.data.ad_id}, ${where}`).toBe(true);
+        break;
+      case 'AdsStillInactive':
+        if (event.data.kind === 'absent') break;
+        for (const id of event.data.ad_ids) expect(world.get(id)?.isRunning, `${id}, ${where}`).toBe(false);
+        break;
+      default:
+        throw new Error(`${event.type} of ${where} was not expected.`);
+    }
   }
-  return sorted(claims);
+  return { end, world, claims, missed, seen, where };
 };
 
+/** Adds a claim to what is known. Requires that it is true of the world at its time, and that it changes what is known. */
+const addClaim = ({ ads }: Library, { world, where: scan }: Scan, { type, data }: Claim): void => {
+  const where = `${type} of ${data.ad_id}, ${scan}`;
+  const ad = ads.get(data.ad_id);
+  const now = world.get(data.ad_id);
+  if (now === undefined) throw new Error(`${where}: the library does not show this ad.`);
+  if (type === 'AdStarted') {
+    expect(ad, where).toBeUndefined();
+    const { pageId, text } = now;
+    // An ad that has ended before its first sighting ends in the same scan.
+    ads.set(data.ad_id, { pageId, text, isRunning: true, startedIn: data.scan_id });
+    return;
+  }
+  if (ad === undefined) throw new Error(`${where}: the ad has not started.`);
+  switch (type) {
+    case 'AdConfirmedInactive':
+      expect(ad.isRunning, where).toBe(true);
+      expect(now.isRunning, where).toBe(false);
+      expect(data.basis, where).toBe('library');
+      expect(data.stopped_on, where).toBe(now.stoppedOn);
+      expect(data.observed_running, where).toBe(ad.startedIn !== data.scan_id);
+      ads.set(data.ad_id, { ...ad, isRunning: false });
+      break;
+    case 'AdReturned':
+      expect(ad.isRunning, where).toBe(false);
+      expect(now.isRunning, where).toBe(true);
+      ads.set(data.ad_id, { ...ad, isRunning: true });
+      break;
+    case 'AdRevised':
+      expect(now.text, where).not.toBe(ad.text);
+      ads.set(data.ad_id, { ...ad, text: now.text });
+      break;
+  }
+};
+
+/** Requires that the pages of a scan are all pages of the brand, but for those that the library refused by then. */
+const checkCoverage = ({ ownPageIds, faults }: Library, { end, where }: Scan): void => {
+  const on = utcDate(end.observed_at);
+  const covered = end.pages.map(({ page_id }) => page_id);
+  expect(ownPageIds, where).toEqual(expect.arrayContaining(covered));
+  const left = ownPageIds.filter((id) => !covered.includes(id));
+  expect(
+    left.filter((id) => !isRefused(faults, id, on)),
+    `pages left out, ${where}`,
+  ).toEqual([]);
+  const refusedToday = faults.filter(({ name, on: day }) => name === 'refused page' && day === on);
+  if (!end.complete) return;
+  for (const { pageId } of refusedToday) expect(covered, `refused page, ${where}`).not.toContain(pageId);
+};
+
+/** Requires that a scan says nothing about pages that it did not cover, and nothing false about others. */
+const checkClaims = (library: Library, scan: Scan): void => {
+  const { end, world, claims, missed, seen, where } = scan;
+  const covered = new Set(end.pages.map(({ page_id }) => page_id));
+  for (const claim of claims) addClaim(library, scan, claim);
+  for (const id of [...claims.map(({ data }) => data.ad_id), ...missed, ...seen]) {
+    expect(covered, `page of ad ${id}, ${where}`).toContain(library.ads.get(id)?.pageId);
+  }
+  for (const { data } of claims) {
+    const ad = library.ads.get(data.ad_id);
+    const now = world.get(data.ad_id);
+    expect([ad?.isRunning, ad?.text], `ad ${data.ad_id}, ${where}`).toEqual([now?.isRunning, now?.text]);
+  }
+  for (const id of seen) expect(world.get(id)?.isRunning, `ad ${id} seen, ${where}`).toBe(true);
+  if (!end.complete) expect(missed, where).toEqual([]);
+};
+
+/** Returns the running ads of a page with their texts, by id. */
+const runningOn = (
+  ads: ReadonlyMap<string, Pick<ShownAd, 'pageId' | 'isRunning' | 'text'>>,
+  pageId: string,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...ads].flatMap(([id, ad]) => (ad.pageId === pageId && ad.isRunning ? [[id, ad.text]] : [])),
+  );
+
 /**
- * Returns what claims of several scans amount to. A partial scan between two complete ones may show an ad that starts and
- * ends between them: each claim is true at its time, and together they change nothing.
+ * Requires that after a complete scan of a page exactly the ads run that run in the world, with their texts. A page that the
+ * library forgets for longer than the collector doubts it looks empty: then nothing may be claimed about it.
  */
-const netOf = ({ started, stopped, returned, changed }: Claims): Claims => {
-  const [begun, ended, back] = [new Set(started), new Set(stopped), new Set(returned)];
-  const undone = new Set([...ended].filter((id) => begun.has(id) || back.has(id)));
-  const left = (ids: ReadonlySet<string>): string[] => [...ids].filter((id) => !undone.has(id));
-  return sorted({
-    started: left(begun),
-    stopped: left(ended),
-    returned: left(back),
-    changed: [...new Set(changed)].filter((id) => !begun.has(id) && !ended.has(id) && !back.has(id)),
-  });
+const checkPage = ({ ads, shown, faults }: Library, scan: Scan, pageId: string): void => {
+  const { end, world, claims, missed, where } = scan;
+  const ofPage = (id: string): boolean => ads.get(id)?.pageId === pageId;
+  if (isForgotten(faults, pageId, utcDate(end.observed_at), shown.get(pageId) ?? 0)) {
+    const claimed = claims.filter(({ data }) => ofPage(data.ad_id)).map(({ type }) => type);
+    expect(claimed, `forgotten page ${pageId}, ${where}`).toEqual([]);
+    shown.set(pageId, 0);
+    return;
+  }
+  const running = runningOn(world, pageId);
+  expect(runningOn(ads, pageId), `page ${pageId}, ${where}`).toEqual(running);
+  expect(missed.filter(ofPage), `missed on page ${pageId}, ${where}`).toEqual([]);
+  shown.set(pageId, Object.keys(running).length);
+};
+
+/** Requires that the totals count the ads of pages that were not covered as last seen, and when the day is reliable. */
+const checkEnd = ({ ads, ownPageIds, coveredOn }: Library, { end, where }: Scan): void => {
+  const on = utcDate(end.observed_at);
+  const covered = coveredOn.get(on) ?? new Set();
+  coveredOn.set(on, covered);
+  if (end.complete) for (const { page_id } of end.pages) covered.add(page_id);
+  const isReliable = end.complete && ownPageIds.every((id) => covered.has(id));
+  expect(end.reliable, `reliable, ${where}`).toBe(isReliable);
+  expect(end.late_arrival, where).toBe(false);
+  const running = [...ads.values()].filter(({ isRunning }) => isRunning).length;
+  expect([end.totals.active, end.totals.total], `totals, ${where}`).toEqual([running, ads.size]);
 };
 
 export type Checked = {
@@ -125,85 +207,41 @@ export type Checked = {
 };
 
 /**
- * Requires that the events about a brand are the changes of the world: exactly those between one complete scan and the
- * next, and each true at its time, also where a scan was partial.
+ * Requires that the events about a brand are the changes of the world. Each is true at its time and changes what was known.
+ * After a complete scan, what is known about the pages that it covered is what the world shows, and about others nothing was
+ * said. `faults`: those of the days.
  */
 export const checkLibrary = async (
   weeks: Weeks,
   eventStore: EventStore,
   brand: PlayedBrand,
+  faults: readonly PlayedFault[],
 ): Promise<Checked> => {
-  const events = await readEvents(eventStore, brand);
   const checked = { completeScans: 0, partialScans: 0, claims: 0 };
-  const known = new Set<string>();
-  let fromMs: number | null = null;
-  let claims = emptyClaims();
+  const library: Library = {
+    domain: brand.brand.domain,
+    ownPageIds: brand.pages.map(({ id }) => id),
+    faults,
+    ads: new Map(),
+    shown: new Map(),
+    coveredOn: new Map(),
+  };
   let waiting: AdLibraryEvent[] = [];
-  const seen = new Set<string>();
-  let wasPartial = false;
-  for (const event of events) {
-    requireTrue(weeks, brand, event);
+  for (const event of await readEvents(eventStore, brand)) {
     if (event.type !== 'ScanRecorded') {
       waiting.push(event);
       continue;
     }
-    const { complete, observed_at, totals } = event.data;
-    const atMs = Date.parse(observed_at);
-    const world = adsAt(weeks, brand, atMs);
-    const running = new Set([...world].filter(([, ad]) => ad.isRunning).map(([id]) => id));
-    for (const one of waiting) addClaim(claims, one, running);
-    for (const one of waiting) if (one.type === 'AdStarted') seen.add(one.data.ad_id);
+    const scan = scanOf(weeks, brand, waiting, event.data);
     waiting = [];
-    if (!complete) {
-      checked.partialScans += 1;
-      wasPartial = true;
-      continue;
-    }
-    const expected = changesBetween(weeks, brand, fromMs, atMs, known);
-    expect(wasPartial ? netOf(claims) : sorted(claims), `${brand.brand.domain} at ${observed_at}`).toEqual(
-      expected,
-    );
-    expect(totals.active, `active ads of ${brand.brand.domain} at ${observed_at}`).toBe(running.size);
-    checked.completeScans += 1;
-    checked.claims += Object.values(claims).flat().length;
-    for (const id of seen) known.add(id);
-    fromMs = atMs;
-    wasPartial = false;
-    claims = emptyClaims();
-  }
-  return checked;
-};
-
-/** Returns the scans of shops by domain, oldest first. */
-export const shopScans = (observations: readonly Observation[]): ReadonlyMap<string, readonly Scan[]> => {
-  const pages = Map.groupBy(
-    observations.filter((one) => one.type === 'storefront.scan'),
-    ({ scan_id }) => scan_id,
-  );
-  const scans = observations
-    .filter((one) => one.type === 'storefront.scan_end')
-    .map((end) => ({ end, products: (pages.get(end.scan_id) ?? []).flatMap(({ products }) => products) }));
-  return Map.groupBy(scans, ({ end }) => end.domain);
-};
-
-/** Requires that complete scans of a shop show the catalogue of the day, and partial ones nothing else. */
-export const checkShop = ({ placed }: Weeks, brand: PlayedBrand, scans: readonly Scan[]): Checked => {
-  const checked = { completeScans: 0, partialScans: 0, claims: 0 };
-  const hasShop = shopsOf(placed.world).includes(brand.brand);
-  for (const { end, products } of scans) {
-    expect(hasShop, `${brand.brand.domain} has a shop`).toBe(true);
-    const day = dayAt(placed, Date.parse(end.scanned_at));
-    const listed = catalogueOn(placed.world, brand.brand, day);
-    const priceOf = (list: typeof products): ReadonlyMap<string, string> =>
-      new Map(list.map(({ id, variants }) => [id, JSON.stringify(variants.map(({ price }) => price))]));
-    const world = priceOf(listed);
-    const shown = priceOf(products);
-    const where = `${brand.brand.domain} at ${end.scanned_at}`;
-    for (const [id, prices] of shown) expect(world.get(id), where).toBe(prices);
-    if (end.complete) expect([...shown.keys()].toSorted(), where).toEqual([...world.keys()].toSorted());
-    if (end.complete) checked.completeScans += 1;
+    checkCoverage(library, scan);
+    checkClaims(library, scan);
+    if (event.data.complete) for (const { page_id } of event.data.pages) checkPage(library, scan, page_id);
+    checkEnd(library, scan);
+    checked.claims += scan.claims.length;
+    if (event.data.complete) checked.completeScans += 1;
     else checked.partialScans += 1;
-    checked.claims += shown.size;
   }
+  expect(waiting, `events of ${library.domain} without the end of their scan`).toEqual([]);
   return checked;
 };

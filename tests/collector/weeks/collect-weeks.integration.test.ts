@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
-import { DAY_MS } from '#contracts/values/time.ts';
+import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { Random } from '#deploy/local/demo/world/seeded-random.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { addBrands } from './add-brands.ts';
-import { checkLibrary, type Checked, checkShop, shopScans } from './claims.ts';
-import { ARCHIVE_FAULTS, missableBrands, setArchiveFault, setShopFaults } from './played-faults.ts';
+import { checkLibrary, type Checked } from './claims.ts';
+import { chooseBrand, type PlayedFault } from './page-faults.ts';
+import { ARCHIVE_FAULTS, setArchiveFault, setShopFaults } from './played-faults.ts';
 import { openWeeks, SOURCES, type Weeks } from './played-weeks.ts';
 import { openRecordingService, type RecordingService } from './recording-service.ts';
+import { checkShop, shopScans } from './shop-claims.ts';
 import { tokenTraces } from './token-traces.ts';
 
 /**
@@ -38,6 +40,7 @@ const daysOf = (weeks: Weeks): readonly number[] => {
 const check = async (
   weeks: Weeks,
   service: RecordingService,
+  faults: readonly PlayedFault[],
 ): Promise<{ readonly library: Checked; readonly shops: Checked }> => {
   const observations = await service.recorded();
   expect(await tokenTraces(weeks, observations)).toEqual([]);
@@ -45,7 +48,7 @@ const check = async (
   const library: Checked[] = [];
   const shops: Checked[] = [];
   for (const brand of weeks.brands) {
-    library.push(await checkLibrary(weeks, service.eventStore, brand));
+    library.push(await checkLibrary(weeks, service.eventStore, brand, faults));
     shops.push(checkShop(weeks, brand, scans.get(brand.brand.domain) ?? []));
   }
   return { library: sum(library), shops: sum(shops) };
@@ -74,7 +77,7 @@ test(
       expect(asked.length).toBeGreaterThan(0);
       expect(new Set(asked).size, `each page is asked for once on day ${day}`).toBe(asked.length);
     }
-    const { library, shops } = await timed('recording and comparison', () => check(weeks, service));
+    const { library, shops } = await timed('recording and comparison', () => check(weeks, service, []));
     expect(library.completeScans).toBe(weeks.brands.length * DAYS);
     expect([library.partialScans, shops.partialScans]).toEqual([0, 0]);
     expect(library.claims).toBeGreaterThan(weeks.brands.length);
@@ -92,10 +95,12 @@ test(
     await timed(`${BRANDS} brands added`, () => addBrands(weeks, random));
     const names = Object.keys(ARCHIVE_FAULTS);
     const offset = random.below(names.length);
+    const faults: PlayedFault[] = [];
     for (const day of daysOf(weeks)) {
       const name = names[(offset + day) % names.length] as string;
-      const missable = missableBrands(weeks);
-      setArchiveFault(weeks, name, random.pick(missable.length > 0 ? missable : weeks.brands));
+      const brand = chooseBrand(weeks, random, name, faults);
+      setArchiveFault(weeks, name, brand);
+      faults.push({ name, pageId: brand.pages[0]?.id ?? '', on: utcDateOfMs(weeks.dayMs(day)) });
       await timed(`day ${day}, ${name}`, () =>
         weeks.round('ads_archive', day, [random.between(1, KILL_AT_MAX)]),
       );
@@ -104,8 +109,9 @@ test(
         weeks.round('storefront', day, [random.between(1, KILL_AT_MAX)]),
       );
     }
-    const { library, shops } = await timed('recording and comparison', () => check(weeks, service));
-    expect(library.completeScans + library.partialScans).toBeGreaterThan(0);
+    const { library, shops } = await timed('recording and comparison', () => check(weeks, service, faults));
+    console.log({ library, shops });
+    expect(library.completeScans).toBeGreaterThan(0);
     expect(shops.completeScans).toBeGreaterThan(0);
   },
   WAIT_MS,

@@ -1,8 +1,6 @@
 import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
 import { addArchiveFaults, clearArchiveFaults } from '#deploy/local/world/control.ts';
-import { libraryAdsAt } from '#deploy/local/world/library-ads.ts';
 import type { WorldFaultInput } from '#deploy/local/world/world-faults.ts';
-import { ARCHIVE_COUNTRIES, DOUBTED_OVER_ADS } from '#domain/collecting/archive-coverage.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 
 type ArchiveInput = Parameters<typeof addArchiveFaults>[1];
@@ -21,6 +19,7 @@ export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => Archive
   'blocked for a while': () => ({ next: [null, null, { kind: 'error', code: 368 }] }),
   'limit of the use case': () => ({ next: [{ kind: 'error', code: 80_004, regainMinutes: 61 }] }),
   'too much data': () => ({ ads_max: 20 }),
+  'page forgotten all day': (pageId) => ({ forgotten: [pageId] }),
   'unknown errors': () => ({
     next: [{ kind: 'error', code: 1 }, null, { kind: 'error', code: 2 }, { kind: 'error', code: 2 }],
   }),
@@ -34,7 +33,6 @@ export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => Archive
   'missing permission': () => ({ next: [{ kind: 'error', code: 10, subcode: 2_332_002 }] }),
   'permission withdrawn': () => ({ next: [{ kind: 'error', code: 200 }] }),
   'refused page': (pageId) => ({ refused: [pageId] }),
-  // After an hour the collector takes such a page for one whose ads have ended.
   'forgotten page': (pageId) => ({ forgotten: [pageId], forgotten_minutes: 30 }),
   'endless list': () => ({ loops: true }),
   'ads without a page': () => ({ zero_page_ids: true }),
@@ -81,15 +79,6 @@ export const SHOP_FAULTS: Readonly<Record<string, Omit<WorldFaultInput, 'host'>>
   'expired address': { kind: 'expired', path: '/products.json' },
   'size that lies': { kind: 'size_lie', path: '/products.json' },
 };
-
-/** Returns the brands whose first page would be missed: a page with few ads may well have none the next day. */
-export const missableBrands = ({ placed, brands, clock }: Weeks): readonly PlayedBrand[] =>
-  brands.filter(({ pages: [page] }) => {
-    const ads = page === undefined ? [] : [...libraryAdsAt(placed, page, clock.now().getTime())];
-    const isShown = ({ countries }: (typeof ads)[number]): boolean =>
-      countries.some((country) => ARCHIVE_COUNTRIES.includes(country));
-    return ads.filter((ad) => ad.isRunning && isShown(ad)).length > 2 * DOUBTED_OVER_ADS;
-  });
 
 /** Sets the fault of the library for a day. */
 export const setArchiveFault = ({ world }: Weeks, name: string, brand: PlayedBrand): void => {

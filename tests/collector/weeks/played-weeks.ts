@@ -244,7 +244,8 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
   };
 };
 
-type ShownAd = {
+export type ShownAd = {
+  readonly pageId: string;
   readonly isRunning: boolean;
   readonly text: string;
   readonly stoppedOn: string | null;
@@ -268,9 +269,9 @@ export const adsAt = (
     pages
       .flatMap((page) => [...libraryAdsAt(placed, page, timeMs)])
       .filter(({ countries }) => countries.some((country) => ARCHIVE_COUNTRIES.includes(country)))
-      .map(({ id, isRunning, bodies, titles, stoppedOn }) => [
+      .map(({ id, pageId, isRunning, bodies, titles, stoppedOn }) => [
         id,
-        { isRunning, text: JSON.stringify([bodies, titles]), stoppedOn },
+        { pageId, isRunning, text: JSON.stringify([bodies, titles]), stoppedOn },
       ]),
   );
   known.set(key, ads);

@@ -1,0 +1,57 @@
+import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
+import { libraryAdsAt } from '#deploy/local/world/library-ads.ts';
+import { ARCHIVE_COUNTRIES, DOUBTED_OVER_ADS } from '#domain/collecting/archive-coverage.ts';
+import type { PlayedBrand, Weeks } from './played-weeks.ts';
+
+/** A fault of the library on a day of the world. `pageId`: the page that it is about, if it is about one. */
+export type PlayedFault = { readonly name: string; readonly pageId: string; readonly on: string };
+
+/** Faults about one page. */
+const OF_A_PAGE: readonly string[] = ['refused page', 'forgotten page', 'page forgotten all day'];
+
+/** Whether the library refused a page on that day or before: the collector leaves such a page out for 30 days. */
+export const isRefused = (faults: readonly PlayedFault[], pageId: string, on: string): boolean =>
+  faults.some((fault) => fault.name === 'refused page' && fault.pageId === pageId && fault.on <= on);
+
+/**
+ * Whether a page looks empty in a complete scan of that day, because the library forgot it. The collector doubts that of a
+ * page that showed over `DOUBTED_OVER_ADS` ads, reads it again an hour later, and believes it when it is empty then too.
+ */
+export const isForgotten = (
+  faults: readonly PlayedFault[],
+  pageId: string,
+  on: string,
+  adsBefore: number,
+): boolean =>
+  faults.some(
+    (fault) =>
+      fault.pageId === pageId &&
+      fault.on === on &&
+      (fault.name === 'page forgotten all day' ||
+        (fault.name === 'forgotten page' && adsBefore <= DOUBTED_OVER_ADS)),
+  );
+
+const adsRunning = ({ placed }: Weeks, { pages: [page] }: PlayedBrand, timeMs: number): number => {
+  const ads = page === undefined ? [] : [...libraryAdsAt(placed, page, timeMs)];
+  const isShown = ({ countries }: (typeof ads)[number]): boolean =>
+    countries.some((country) => ARCHIVE_COUNTRIES.includes(country));
+  return ads.filter((ad) => ad.isRunning && isShown(ad)).length;
+};
+
+/**
+ * Chooses the brand whose first page a fault is about. A page that is forgotten for less than an hour has enough ads to be
+ * missed. No page gets two faults: when the library forgets a page on two days, its ads have stopped by all that it shows.
+ */
+export const chooseBrand = (
+  weeks: Weeks,
+  random: Random,
+  name: string,
+  before: readonly PlayedFault[],
+): PlayedBrand => {
+  const used = new Set(before.filter((fault) => OF_A_PAGE.includes(fault.name)).map(({ pageId }) => pageId));
+  const free = weeks.brands.filter(({ pages: [page] }) => page !== undefined && !used.has(page.id));
+  const nowMs = weeks.clock.now().getTime();
+  const missed = free.filter((brand) => adsRunning(weeks, brand, nowMs) > 2 * DOUBTED_OVER_ADS);
+  if (name === 'forgotten page' && missed.length > 0) return random.pick(missed);
+  return random.pick(free.length > 0 ? free : weeks.brands);
+};
