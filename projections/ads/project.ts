@@ -4,7 +4,7 @@ import { type AdLibraryEvent, wasRunning } from '#contracts/events/corpus/ad-lib
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { attributionDetail, correctionDetail } from './corrections.ts';
@@ -108,7 +108,7 @@ const contentColumns = (content: Partial<AdContent>): Row =>
 /** Ads as last observed, with their history; full-text search over their copy. */
 export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
-  version: 7,
+  version: 8,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { applied_scan: recordAppliedScan, miss, see, cover },
@@ -214,7 +214,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
         return [replaceAd(event, data.ad), history(event, data.ad_id, 'attributed', attributionDetail(data))];
       }
       case 'ScanCorrected':
-        return resetAppliedScan(event);
+        return [appliedScan(event)];
       case 'AdsReworded':
         return event.data.ads.map(({ ad_id, wording }) => update(event, ad_id, contentColumns(wording)));
       case 'ScanRecorded': {

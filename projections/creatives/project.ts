@@ -6,7 +6,7 @@ import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { sha256OfMediaKey } from '#contracts/values/stored-media.ts';
-import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { enterHashes, findNearHashes } from './pictures.ts';
@@ -99,8 +99,6 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
       });
       return [...replaceAd(event, ad), recount(from_brand_id), recount(to_brand_id)];
     }
-    case 'ScanCorrected':
-      return resetAppliedScan(event);
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, format, wording }) =>
         moveAd(event, { ad_id, format, cta_type: wording.cta_type }),
@@ -115,6 +113,7 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
     case 'AdsStillInactive':
       return [];
     case 'ScanRecorded':
+    case 'ScanCorrected':
       return [appliedScan(event)];
     default:
       event satisfies never;
@@ -191,7 +190,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 10,
+  version: 11,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

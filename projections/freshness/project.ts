@@ -5,12 +5,7 @@ import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
-import {
-  appliedScan,
-  newestLookSql,
-  recordAppliedScan,
-  resetAppliedScan,
-} from '../shared-tables/applied-scan.ts';
+import { appliedScan, newestLookSql, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { isNoLook, scanKey } from '../shared-tables/observed-day.ts';
 import { quoted } from '../sql/json-text.ts';
 import { type Change, projection } from '../define-projection.ts';
@@ -81,7 +76,7 @@ const newestScanSql = (condition: string): string =>
  */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
-  version: 8,
+  version: 9,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -134,7 +129,7 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
         const set = { reliable: event.data.reliable && !isNoLook(event) };
         return [
           { kind: 'update', table: 'scan', key: scanKey(event), set },
-          ...resetAppliedScan(event),
+          appliedScan(event),
           ...compose(null),
         ];
       }

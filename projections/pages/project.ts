@@ -9,7 +9,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { LandingPageEvent } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
-import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -194,7 +194,7 @@ const projectPage = (event: LandingPageEvent): readonly Change[] => {
 /** Landing pages: destinations of ads, joined with what was scraped and classified. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
-  version: 9,
+  version: 10,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -250,7 +250,6 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
       case 'AdsStillInactive':
         return [];
       case 'ScanCorrected':
-        return resetAppliedScan(event);
       case 'ScanRecorded':
         return [appliedScan(event)];
       default:

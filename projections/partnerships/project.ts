@@ -3,7 +3,7 @@ import type { AdDetailsObserved, AdLibraryEvent, AdStarted } from '#contracts/ev
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
-import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 const update = ({ position }: RecordedEvent<AdLibraryEvent>, ad_id: string, set: Row): Change => ({
@@ -77,7 +77,7 @@ const NAMED_VALUES = 'position,brand_id,social_page_id,page_name,partner_id,part
 /** Branded content: ads that name a partner, and how long they ran. Other ads are not stored here. */
 export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
   name: 'partnerships',
-  version: 5,
+  version: 6,
   prefixes: ['adLibrary-', 'socialPage-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -133,9 +133,8 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
       case 'AdReturned':
         return [update(event, event.data.ad_id, { live: true, last_seen_at: event.data.observed_at })];
       case 'ScanRecorded':
-        return [appliedScan(event)];
       case 'ScanCorrected':
-        return resetAppliedScan(event);
+        return [appliedScan(event)];
       case 'PageLinked': {
         const { page_id: social_page_id, brand_id, role } = event.data;
         return [{ kind: 'upsert', table: 'link', key: { social_page_id, brand_id }, set: { role } }];

@@ -11,7 +11,7 @@ import type { AdCounted } from '#contracts/events/corpus/ad-library-values.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import { appliedScan, recordAppliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection } from '../define-projection.ts';
 import { markItem, putItem as putItemStatement } from './statements.ts';
@@ -162,7 +162,7 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
  */
 export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
-  version: 7,
+  version: 8,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { applied_scan: recordAppliedScan, put_item: putItemStatement, mark: markItem },
@@ -188,6 +188,7 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
         return [putItem(event, { ...data, id, type: 'destination_changed', ad: data, ...links })];
       }
       case 'ScanRecorded':
+      case 'ScanCorrected':
         return [appliedScan(event)];
       case 'AdObservationCorrected':
         return correct(event);
@@ -200,8 +201,6 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
       case 'AdsReworded':
       case 'AdAttributed':
         return [];
-      case 'ScanCorrected':
-        return resetAppliedScan(event);
       default:
         event satisfies never;
         return [];

@@ -45,7 +45,7 @@ export const recordAppliedScan: Statement = {
 
 /**
  * Returns the change for one recorded or corrected scan, run by a statement named `applied_scan`. A scan that turns out to
- * be no look resets the time to that of the newest look.
+ * be no look resets the time to that of the newest look. A later correction may say that the scan is a look after all.
  */
 export const appliedScan = (event: RecordedEvent<ScanRecorded | ScanCorrected>): Change => {
   const { brand_id, observed_at } = event.data;
@@ -58,10 +58,6 @@ export const appliedScan = (event: RecordedEvent<ScanRecorded | ScanCorrected>):
     row: { brand_id, scanned_at, position: event.position, resets },
   };
 };
-
-/** Returns the change for a corrected scan: none, unless the scan turns out to be no look. */
-export const resetAppliedScan = (event: RecordedEvent<ScanCorrected>): readonly Change[] =>
-  event.data.last_look === undefined ? [] : [appliedScan(event)];
 
 /** SQL of the last applied scan of a brand as ISO text; null before its first. `schema` is that of the read model. */
 export const scannedAtSql = (schema: string, brandId: string): string =>

@@ -2,7 +2,7 @@ import { type AdStarted, wasRunning } from '#contracts/events/corpus/ad-library.
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { isSaleCopy } from '#contracts/values/signals.ts';
 import type { Change } from '../define-projection.ts';
-import { appliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan } from '../shared-tables/applied-scan.ts';
 import { isNoLook, isOutOfOrder, scanKey } from '../shared-tables/observed-day.ts';
 import { addStep, type LibraryEvent, meetLinks, meetPage, nameAd, putOccurrence } from './changes.ts';
 import { attributeAd, correctAd } from './corrections.ts';
@@ -87,7 +87,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
       const { observed_at, reliable, totals } = event.data;
       const { active: active_ads, news: new_ads } = totals;
       const set = { observed_at, in_order: !isNoLook(event), reliable, active_ads, new_ads };
-      return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, ...resetAppliedScan(event)];
+      return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, appliedScan(event)];
     }
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [

@@ -3,7 +3,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
-import { appliedScan, resetAppliedScan } from '../shared-tables/applied-scan.ts';
+import { appliedScan } from '../shared-tables/applied-scan.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -117,7 +117,7 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
       return brand_id === to_brand_id ? replaceAdByRecord(event, ad) : [];
     }
     case 'ScanCorrected':
-      return resetAppliedScan(event);
+      return [appliedScan(event)];
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, wording }) => reviseCopy(event, ad_id, wording.body));
     case 'AdConfirmedInactive':
@@ -191,7 +191,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
  */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',
-  version: 7,
+  version: 8,
   prefixes: ['adLibrary-', 'socialPage-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements,
