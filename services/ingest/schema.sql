@@ -156,9 +156,14 @@ create table if not exists ingest.recorded_storefront_scan (
 
 create table if not exists ingest.brand (
   brand_id uuid primary key,
-  domain text not null unique
+  domain text not null
 );
--- Time of the first profile, link or other observation that named the brand. A scan that names it sooner is in `ingest.scan` only.
+-- The id follows from the domain. A unique domain would refuse one of two writers that store one brand at the same moment:
+-- `on conflict` looks at one index only.
+alter table ingest.brand drop constraint if exists brand_domain_key;
+create index if not exists brand_by_domain on ingest.brand (domain);
+-- Time of the first profile, link or other observation that named the brand. A scan that names it sooner is in
+-- `ingest.scan` only.
 alter table ingest.brand add column if not exists registered_at text collate "C";
 
 create table if not exists ingest.linked_page (

@@ -133,7 +133,8 @@ const readClaimed = (rows: readonly LeasedRow[], { unreadable }: Claimant): Clai
 
 /**
  * Claims the deliveries that are due and not leased to another worker, up to the places at each endpoint. The others are
- * finished, postponed, being sent, or stay due. Those of an endpoint of another worker stay due: its sweep finds them. `otherPlaces`: places at endpoints that `wanted` does not list.
+ * finished, postponed, being sent, or stay due. Those of an endpoint of another worker stay due: its sweep finds them.
+ * `otherPlaces`: places at endpoints that `wanted` does not list.
  */
 export const claim = async (
   pool: Database,

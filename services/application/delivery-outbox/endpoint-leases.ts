@@ -2,7 +2,8 @@ import type { Database } from '#platform/postgres/pool.ts';
 
 /**
  * Leases on endpoints. Only the worker that holds one claims deliveries of that endpoint, so the limits of an endpoint hold
- * over all processes. Each take raises the epoch: a release that names an older one does nothing.
+ * over all processes. Each take raises the epoch: a release that names an older one does nothing. They are rows of their own,
+ * not of `run.lease`, because a claim takes the leases of hundreds of endpoints in its own statement.
  */
 
 /**

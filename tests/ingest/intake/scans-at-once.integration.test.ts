@@ -6,6 +6,7 @@ import { brandIdOf } from '#domain/ids.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { recordStagedScan } from '#services/ingest/ad-library/record-scan.ts';
 import { openBrandLocks } from '#services/ingest/intake/brand-locks.ts';
+import { storeBrand } from '#services/ingest/intake/folded-streams.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
@@ -120,5 +121,20 @@ describe('scans that are recorded at once', () => {
       type: 'ScanRecorded',
       data: { totals: { seen: 2, active: 2, missing: 0, total: 2 } },
     });
+  });
+});
+
+describe('a brand that several writers register at the same moment', () => {
+  it('is stored by all of them, with the earliest time', async () => {
+    const [brands, writers] = [150, 4];
+    const times = Array.from({ length: writers }, (_, day) => `2026-05-0${day + 1}T10:00:00.000Z`);
+    for (let n = 0; n < brands; n += 1) {
+      const domain = `brand-${n}.example`;
+      await Promise.all(times.map((time) => storeBrand(database, brandIdOf(domain), domain, time)));
+    }
+    const { rows } = await database.query(
+      `select count(*)::int as brands, max(registered_at) as at from ingest.brand where domain like 'brand-%'`,
+    );
+    expect(rows).toEqual([{ brands, at: times[0] }]);
   });
 });
