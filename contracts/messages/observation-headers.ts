@@ -5,6 +5,11 @@ export const OBSERVATION_TYPE_HEADER = 'Observation-Type';
 /** Header with the ordering key: observations with the same key are processed in queue order. */
 export const ORDERING_KEY_HEADER = 'Ordering-Key';
 
+/** Header of a message whose body is in `OBSERVATION_BODIES`: the sequence number of the body. */
+export const BODY_SEQUENCE_HEADER = 'Body-Sequence';
+/** Header of such a message: the length of the body in bytes. */
+export const BODY_BYTES_HEADER = 'Body-Bytes';
+
 /** Maximum characters of a key before encoding. Longer keys are cut: equal cut keys only add an order. */
 const ORDERING_KEY_MAX_CHARACTERS = 256;
 

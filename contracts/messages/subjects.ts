@@ -12,6 +12,19 @@ export const OBSERVATIONS_SUBJECTS = 'observations.>';
 export const observationSubject = (key: string): string => `observations.${key.replaceAll(/[^\w-]/g, '_')}`;
 export const INGEST_CONSUMER = 'ingest';
 
+/**
+ * Stream of bodies of large observations (claim check). The message in `OBSERVATIONS` then has no body, and names the
+ * sequence number of its body in a header. Messages of one stream are stored one after another, so small ones would wait
+ * for the writing of large ones.
+ */
+export const OBSERVATION_BODIES_STREAM = 'OBSERVATION_BODIES';
+export const OBSERVATION_BODIES_SUBJECTS = 'observation_bodies.>';
+/** Bytes above which an observation is large: ingest processes it in few slots, and never parses it to find its order. */
+export const LARGE_OBSERVATION_BYTES = 64 * 1024;
+/** Returns the subject of the body of an observation from the subject of the observation. */
+export const observationBodySubject = (subject: string): string =>
+  subject.replace(/^observations\./, 'observation_bodies.');
+
 /** Stream of rejected observations (dead letters). The header `reason` holds the reason. */
 export const DEAD_LETTERS_STREAM = 'DEAD_LETTERS';
 export const DEAD_LETTERS_SUBJECTS = 'dead_letters.>';

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
+import { checkInLargeBody } from '#platform/nats/claim-check.ts';
 import { headersFrom, type Nats, openNats } from '#platform/nats/connection.ts';
 import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
@@ -113,12 +114,19 @@ async function measure(
   const encoder = new TextEncoder();
   const messages = [...scan.chunks, scan.end].map((message) => ({
     data: encoder.encode(JSON.stringify(message)),
-    headers: headersFrom(routingHeadersOf(message)),
+    headers: routingHeadersOf(message),
   }));
   const subject = observationSubject(DOMAIN);
   const before = await cpuTimes(() => true);
   const startMs = performance.now();
-  await Promise.all(messages.map(({ data, headers }) => nats.jetstream.publish(subject, data, { headers })));
+  const publications = await Promise.all(
+    messages.map((message) => checkInLargeBody(nats, { subject, ...message })),
+  );
+  await Promise.all(
+    publications.map(({ data, headers }) =>
+      nats.jetstream.publish(subject, data, { headers: headersFrom(headers) }),
+    ),
+  );
   const limitMs = startMs + RECORDED_LIMIT_MS;
   while ((await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages > 0) {
     if (performance.now() > limitMs) throw new Error('The scan was not recorded in time.');

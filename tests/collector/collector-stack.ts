@@ -1,4 +1,4 @@
-import { OBSERVATIONS_STREAM, scrapeWanted } from '#contracts/messages/subjects.ts';
+import { scrapeWanted } from '#contracts/messages/subjects.ts';
 import { type Observation, Observation as ObservationSchema } from '#contracts/observations/index.ts';
 import type { StorefrontScanEnd, StorefrontScanPage } from '#contracts/observations/storefront-scan.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
@@ -8,6 +8,7 @@ import { type Database, openPool, openReadDatabase } from '#platform/postgres/po
 import { type CollectorOptions, runCollector } from '#services/collector/collector.ts';
 import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
+import { readQueuedObservations } from '#tests/dsl/queued-observations.ts';
 import { openPlayedSites, type PlayedSites } from '#tests/platform/http-client/played-sites.ts';
 
 export const CONTACT = 'https://operator.example';
@@ -71,15 +72,8 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
   await createCollectorTables(database);
   let wishes = 0;
 
-  const observations = async (): Promise<readonly Observation[]> => {
-    const { state } = await nats.manager.streams.info(OBSERVATIONS_STREAM);
-    const messages = await Promise.all(
-      Array.from({ length: state.messages }, (_, index) =>
-        nats.manager.streams.getMessage(OBSERVATIONS_STREAM, { seq: state.first_seq + index }),
-      ),
-    );
-    return messages.map((message) => ObservationSchema.parse(message.json()));
-  };
+  const observations = async (): Promise<readonly Observation[]> =>
+    (await readQueuedObservations(nats)).map(({ json }) => ObservationSchema.parse(json));
 
   const stack: CollectorStack = {
     database,

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
-import { OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
 import { createCollectorTables } from '#application/collectors/collector-keys.ts';
 import { type Clock, systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -14,6 +13,7 @@ import { type Database, openPool, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform
 import { buildIntake } from '#services/intake/server/server.ts';
 import { issueCollectorKey, revokeCollector } from '#services/ops/collectors/operations.ts';
 import { createTestDatabase, createTestNats } from '../stack/database.ts';
+import { readQueuedObservations } from '../dsl/queued-observations.ts';
 
 export type Reply = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
@@ -37,19 +37,12 @@ export type Queued = {
 };
 
 /** Returns all messages of the stream of observations, in order, without consuming them. */
-export const queuedIn = async ({ manager }: Nats): Promise<readonly Queued[]> => {
-  const { state } = await manager.streams.info(OBSERVATIONS_STREAM);
-  const messages: Queued[] = [];
-  for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq += 1) {
-    const message = await manager.streams.getMessage(OBSERVATIONS_STREAM, { seq });
-    messages.push({
-      subject: message.subject,
-      type: message.header.get('Observation-Type'),
-      observation: message.json(),
-    });
-  }
-  return messages;
-};
+export const queuedIn = async (nats: Nats): Promise<readonly Queued[]> =>
+  (await readQueuedObservations(nats)).map(({ subject, type, json }) => ({
+    subject,
+    type,
+    observation: json as Queued['observation'],
+  }));
 
 /** Starts an intake server in this process, with its own database, queue and object store. */
 export const openIntakeServer = async (

@@ -21,6 +21,7 @@ import { type ArchiveOptions, runArchive } from '#services/media/archive.ts';
 import { openSpoolFolder } from '#services/media/fetch/spool-folder.ts';
 import { NOT_MEASURED } from '#services/media/measure/measure-video.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';
+import { readQueuedObservations } from '#tests/dsl/queued-observations.ts';
 
 export const NOW = new Date('2026-05-01T08:00:00Z');
 const WAIT_MS = 120_000;
@@ -212,15 +213,8 @@ export const openMediaStack = async (): Promise<MediaStack> => {
         );
         return rows.length === 0;
       }),
-    observations: async () => {
-      const { state } = await nats.manager.streams.info(OBSERVATIONS_STREAM);
-      const messages = await Promise.all(
-        Array.from({ length: state.messages }, (_, index) =>
-          nats.manager.streams.getMessage(OBSERVATIONS_STREAM, { seq: state.first_seq + index }),
-        ),
-      );
-      return messages.map((message) => CreativeFile.parse(message.json()));
-    },
+    observations: async () =>
+      (await readQueuedObservations(nats)).map(({ json }) => CreativeFile.parse(json)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
   return stack;

@@ -3,6 +3,7 @@ import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation, observedAtOf } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
+import { checkInLargeBody, type ObservationPublication } from '#platform/nats/claim-check.ts';
 import { headersFrom, type Nats } from '#platform/nats/connection.ts';
 
 /** Messages published concurrently. The next window waits for their acknowledgements, which keeps the order. */
@@ -42,7 +43,7 @@ export const publishObservations = async (
   const encoder = new TextEncoder();
   /** Ends of windows that may still be in the queue: last sequence number, and observations published by then. */
   const windows: { readonly sequence: number; readonly published: number }[] = [];
-  let window: Message[] = [];
+  let window: ObservationPublication[] = [];
   let windowBytes = 0;
   let progress: PublishProgress = { published: 0, taken: from, at: '' };
 
@@ -83,7 +84,7 @@ export const publishObservations = async (
     const data = encoder.encode(JSON.stringify(observation));
     window.push({
       subject: observationSubject(keyOf(observation)),
-      id: messageIdOf(data),
+      msgID: messageIdOf(data),
       data,
       headers: routingHeadersOf(observation),
     });
@@ -95,13 +96,6 @@ export const publishObservations = async (
   return { ...progress, taken: Math.max(progress.published, from) };
 };
 
-type Message = {
-  readonly subject: string;
-  readonly id: string;
-  readonly data: Uint8Array;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
 /**
  * Publishes a window in order. Each message names the sequence that it must follow, so when one is lost the later
  * ones are refused too. Refused messages are published again. A message that was stored without an acknowledgement
@@ -109,18 +103,21 @@ type Message = {
  */
 const publishWindow = async (
   nats: Nats,
-  window: readonly Message[],
+  window: readonly ObservationPublication[],
   signal: AbortSignal,
 ): Promise<number> => {
-  let waiting = window;
+  let waiting: readonly ObservationPublication[] | null = null;
   for (let attempt = 1; ; attempt += 1) {
     let reason: unknown;
     try {
+      waiting ??= await Promise.all(
+        window.map((one) => checkInLargeBody(nats, one, { timeout: PUBLISH_TIMEOUT_MS })),
+      );
       const { last_seq } = (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state;
       const outcomes = await Promise.allSettled(
-        waiting.map(({ subject, id, data, headers }, index) =>
+        waiting.map(({ subject, msgID, data, headers }, index) =>
           nats.jetstream.publish(subject, data, {
-            msgID: id,
+            ...(msgID === undefined ? {} : { msgID }),
             headers: headersFrom(headers),
             timeout: PUBLISH_TIMEOUT_MS,
             expect: { lastSequence: last_seq + index },

@@ -4,7 +4,8 @@ import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
-import { headersFrom, type Nats } from '#platform/nats/connection.ts';
+import { publishObservation } from '#platform/nats/claim-check.ts';
+import type { Nats } from '#platform/nats/connection.ts';
 
 /** Returns a name of the message that is equal when it is published again. */
 const messageIdOf = (observation: Observation): string | undefined => {
@@ -29,16 +30,18 @@ const mayRepeat = (error: unknown): boolean => {
  * those that it received within ten minutes.
  */
 export const publishObservations = async (
-  { jetstream }: Pick<Nats, 'jetstream'>,
+  nats: Pick<Nats, 'jetstream'>,
   observations: readonly Observation[],
 ): Promise<void> => {
+  const encoder = new TextEncoder();
   for (const observation of observations) {
     const msgID = messageIdOf(observation);
-    await retry(PUBLISH_RETRIES, mayRepeat, () =>
-      jetstream.publish(observationSubject(keyOf(observation)), JSON.stringify(observation), {
-        headers: headersFrom(routingHeadersOf(observation)),
-        ...(msgID === undefined ? {} : { msgID }),
-      }),
-    );
+    const publication = {
+      subject: observationSubject(keyOf(observation)),
+      data: encoder.encode(JSON.stringify(observation)),
+      headers: routingHeadersOf(observation),
+      ...(msgID === undefined ? {} : { msgID }),
+    };
+    await retry(PUBLISH_RETRIES, mayRepeat, () => publishObservation(nats, publication));
   }
 };

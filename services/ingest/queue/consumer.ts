@@ -1,13 +1,17 @@
 import { AckPolicy, type ConsumerMessages, type JsMsg } from 'nats';
-import { INGEST_CONSUMER, OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
+import {
+  INGEST_CONSUMER,
+  LARGE_OBSERVATION_BYTES,
+  OBSERVATIONS_STREAM,
+} from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
 import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import type { BrandRegister, Intake } from '../intake-types.ts';
 import { type AccessSets, accessSetsOf, DependencyOrder, unreadAccessSetsOf } from './dependency-order.ts';
-import { createSlots, LARGE_OBSERVATION_BYTES } from './slots.ts';
-import { bodyBytesOf, createBodyReader, MessageGone } from './message-body.ts';
+import { createSlots } from './slots.ts';
+import { bodyBytesOf, MessageGone, openBodies } from './message-body.ts';
 import { readObservationMessage, routingOfHeaders } from './observation-message.ts';
 import { processMessage } from './process-message.ts';
 
@@ -91,7 +95,7 @@ export const consumeObservations = async ({
   });
   const consumer = await nats.jetstream.consumers.get(OBSERVATIONS_STREAM, INGEST_CONSUMER);
   const order = new DependencyOrder();
-  const readBody = createBodyReader(nats);
+  const bodies = openBodies(nats, log);
   const pending: Pending = new Map();
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -111,13 +115,14 @@ export const consumeObservations = async ({
   };
 
   /** Reads a body that decides the order, so that nothing passes it: repeats while the server does not answer. */
-  const bodyOf = async ({ seq }: JsMsg): Promise<Uint8Array> => {
+  const bodyOf = async (message: JsMsg): Promise<Uint8Array> => {
     while (!stopping.signal.aborted) {
       try {
-        return await readBody(seq);
+        const { bytes, fault } = await bodies.read(message);
+        return fault === null ? bytes : NO_BODY;
       } catch (error) {
         if (error instanceof MessageGone) break;
-        log.warn({ err: error, sequence: seq }, 'observation not readable; retrying');
+        log.warn({ err: error, sequence: message.seq }, 'observation not readable; retrying');
         await pause(RETRY_MS, stopping.signal);
       }
     }
@@ -126,7 +131,7 @@ export const consumeObservations = async ({
 
   const processInOrder = async (message: JsMsg): Promise<void> => {
     pending.set(message.seq, { message, signalledAt: performance.now() });
-    const work = { nats, readBody, intake, log, signal: stopping.signal, message };
+    const work = { nats, bodies, intake, log, signal: stopping.signal, message };
     const processed = order
       .run(await accessSetsFor(message), () =>
         slots

@@ -9,7 +9,7 @@ import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { Intake, IntakeOutcome } from '../intake-types.ts';
 import { deadLetter } from './dead-letter.ts';
-import { MessageGone, type ReadBody } from './message-body.ts';
+import { type Bodies, type Body, MessageGone } from './message-body.ts';
 import { readObservationMessage } from './observation-message.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 
@@ -31,7 +31,7 @@ const RETRY_MAX_MS = 30_000;
 export type Work = {
   readonly message: JsMsg;
   readonly nats: Nats;
-  readonly readBody: ReadBody;
+  readonly bodies: Bodies;
   readonly intake: Intake;
   readonly log: Log;
   /** Aborted on shutdown. */
@@ -66,8 +66,10 @@ const meterShortened = (type: string, subject: string, { shortened }: IntakeOutc
 };
 
 /** Records the observation of a body, and acknowledges its message. */
-const submit = async ({ message, intake, log }: Work, data: Uint8Array, attempt: number): Promise<void> => {
+const submit = async ({ message, intake, log }: Work, body: Body, attempt: number): Promise<void> => {
   const { subject, headers: sent } = message;
+  const { bytes: data, fault } = body;
+  if (fault !== null) throw new Refusal('invalid_input', fault);
   const observation = readObservationMessage({ subject, data, headers: sent }).observation();
   const outcome = await inSpan(
     'ingest observation',
@@ -87,7 +89,7 @@ const submit = async ({ message, intake, log }: Work, data: Uint8Array, attempt:
  * Ends the processing of a message after an error that repetitions do not help, or that needs other messages first.
  * Returns false when the attempt is to be repeated.
  */
-const isEndedBy = async (work: Work, error: unknown, data: Uint8Array | undefined, attempt: number) => {
+const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, attempt: number) => {
   const { message, log } = work;
   const { subject } = message;
   const reason = (error as Error).message;
@@ -103,9 +105,10 @@ const isEndedBy = async (work: Work, error: unknown, data: Uint8Array | undefine
     return true;
   }
   const isSpent = message.info.deliveryCount > maxDeliveries(error) || attempt + 1 >= maxAttempts(error);
-  if (data !== undefined && isSpent) {
+  if (body !== undefined && isSpent) {
     log.warn({ subject, reason }, 'observation dead-lettered');
-    await deadLetter(work, data, reason);
+    await deadLetter(work, body.bytes, reason);
+    await work.bodies.remove(body);
     observationsTaken.inc({ type: 'unknown', outcome: 'refused' });
     return true;
   }
@@ -125,19 +128,20 @@ const isEndedBy = async (work: Work, error: unknown, data: Uint8Array | undefine
  * order.
  */
 export const processMessage = async (work: Work): Promise<void> => {
-  const { message, readBody, log, signal } = work;
-  let data: Uint8Array | undefined;
+  const { message, bodies, log, signal } = work;
+  let body: Body | undefined;
   // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
   // receives them.
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
-      data ??= await readBody(message.seq);
-      await submit(work, data, attempt);
+      body ??= await bodies.read(message);
+      await submit(work, body, attempt);
+      await bodies.remove(body);
       return;
     } catch (error) {
       // Not acknowledged: the process that leads now receives the message too.
       if (error instanceof LeaseLost) throw error;
-      if (await isEndedBy(work, error, data, attempt)) return;
+      if (await isEndedBy(work, error, body, attempt)) return;
       const { subject } = message;
       log.warn({ subject, attempt, reason: (error as Error).message }, 'observation failed; retrying');
       await pause(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(attempt, 10)), signal);

@@ -1,8 +1,7 @@
+import { LARGE_OBSERVATION_BYTES } from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
 import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 
-/** Bytes above which an observation is large: it is processed in few slots, and never parsed to find its order. */
-export const LARGE_OBSERVATION_BYTES = 64 * 1024;
 /** Share of the slots that large observations may take. Small ones of other brands use the rest. */
 const LARGE_SHARE = 1 / 3;
 /** Milliseconds after a small observation in which large ones of other brands give way. */

@@ -3,6 +3,7 @@ import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import type { Log } from '#platform/logger.ts';
+import { checkInLargeBody, type ObservationPublication } from '#platform/nats/claim-check.ts';
 import { headersFrom, type Nats } from '#platform/nats/connection.ts';
 import { ensureStreams } from '#platform/nats/streams.ts';
 import { currentTraceparent } from '#platform/telemetry/tracing.ts';
@@ -43,21 +44,35 @@ const windowsOf = (lines: readonly QueuedLine[]): readonly (readonly QueuedLine[
   return windows;
 };
 
-const publish = ({ jetstream }: Nats, { bytes, input, observation }: QueuedLine): Promise<unknown> => {
+/** Stores a large body, and returns the message to publish. */
+const publicationOf = (
+  nats: Nats,
+  { bytes, input, observation }: QueuedLine,
+): Promise<ObservationPublication> => {
   const traceparent = currentTraceparent();
-  return jetstream.publish(
-    observationSubject(keyOf(observation).slice(0, SUBJECT_KEY_MAX_CHARACTERS)),
-    bytes,
-    {
-      // Derived from the content, so that JetStream drops a line that is sent again within two minutes.
-      msgID: hash('sha256', bytes, 'hex'),
-      headers: headersFrom({
-        ...routingHeadersOf(input),
-        ...(traceparent === undefined ? {} : { traceparent }),
+  const publication = {
+    subject: observationSubject(keyOf(observation).slice(0, SUBJECT_KEY_MAX_CHARACTERS)),
+    data: bytes,
+    // Derived from the content, so that JetStream drops a line that is sent again within ten minutes.
+    msgID: hash('sha256', bytes, 'hex'),
+    headers: { ...routingHeadersOf(input), ...(traceparent === undefined ? {} : { traceparent }) },
+  };
+  return checkInLargeBody(nats, publication, { timeout: PUBLISH_TIMEOUT_MS });
+};
+
+/** Publishes the lines of a window in their order. Throws the first error. */
+const publishWindow = async (nats: Nats, window: readonly QueuedLine[]): Promise<void> => {
+  const publications = await Promise.all(window.map((line) => publicationOf(nats, line)));
+  const outcomes = await Promise.allSettled(
+    publications.map(({ subject, data, headers, msgID }) =>
+      nats.jetstream.publish(subject, data, {
+        ...(msgID === undefined ? {} : { msgID }),
+        headers: headersFrom(headers),
+        timeout: PUBLISH_TIMEOUT_MS,
       }),
-      timeout: PUBLISH_TIMEOUT_MS,
-    },
+    ),
   );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 };
 
 const isFull = (error: unknown): boolean =>
@@ -69,17 +84,18 @@ const isFull = (error: unknown): boolean =>
  */
 export const publishLines = async (nats: Nats, lines: readonly QueuedLine[], log: Log): Promise<void> => {
   for (const window of windowsOf(lines)) {
-    const outcomes = await Promise.allSettled(window.map((line) => publish(nats, line)));
-    const failed = outcomes.find(({ status }) => status === 'rejected');
-    if (failed?.status !== 'rejected') continue;
-    log.warn({ err: failed.reason }, 'observations not queued');
-    const full = isFull(failed.reason);
-    // A server that restarted without its storage has no stream until one is created.
-    if (!full) ensureStreams(nats).catch(() => undefined);
-    throw new IntakeRefusal(
-      'unavailable',
-      `${full ? 'The queue is full.' : 'The queue does not answer.'} Send the whole request again later; no line is recorded twice.`,
-      { retryAfterSeconds: full ? RETRY_FULL_SECONDS : RETRY_SECONDS },
-    );
+    try {
+      await publishWindow(nats, window);
+    } catch (error) {
+      log.warn({ err: error }, 'observations not queued');
+      const full = isFull(error);
+      // A server that restarted without its storage has no stream until one is created.
+      if (!full) ensureStreams(nats).catch(() => undefined);
+      throw new IntakeRefusal(
+        'unavailable',
+        `${full ? 'The queue is full.' : 'The queue does not answer.'} Send the whole request again later; no line is recorded twice.`,
+        { retryAfterSeconds: full ? RETRY_FULL_SECONDS : RETRY_SECONDS },
+      );
+    }
   }
 };

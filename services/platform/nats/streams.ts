@@ -12,6 +12,8 @@ import {
   DEAD_LETTERS_SUBJECTS,
   DELIVERIES_STREAM,
   DELIVERIES_SUBJECTS,
+  OBSERVATION_BODIES_STREAM,
+  OBSERVATION_BODIES_SUBJECTS,
   OBSERVATIONS_STREAM,
   OBSERVATIONS_SUBJECTS,
   SCRAPES_STREAM,
@@ -58,7 +60,7 @@ export const natsStreamSettings = {
     .max(10_000)
     .default(OBSERVATIONS_MAX_GB)
     .describe(
-      'Limit of the queue of observations in GiB, when its stream is created. A full queue refuses further ones. A NATS node needs `max_file_store` of 10 GiB more than this.',
+      'Limit in GiB of the queue of observations, and of the stream of their large bodies, when the streams are created. A full one refuses further ones. A NATS node needs `max_file_store` of twice this and 10 GiB.',
     ),
 } as const;
 
@@ -80,6 +82,8 @@ type Wanted = Pick<StreamConfig, 'name' | 'retention' | 'storage' | (typeof CHOS
 
 const workQueue = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New } as const;
 const log = { retention: RetentionPolicy.Limits, discard: DiscardPolicy.Old } as const;
+/** Messages that are removed by name. Ingest removes a body after it has recorded its observation. */
+const store = { retention: RetentionPolicy.Limits, discard: DiscardPolicy.New } as const;
 
 /** Our streams. A full work queue refuses new messages and drops none that waits; of other streams the oldest go. */
 export const wantedStreams = ({
@@ -104,6 +108,16 @@ export const wantedStreams = ({
       max_msg_size: OBSERVATION_MESSAGE_MAX_BYTES,
       duplicate_window: OBSERVATIONS_DUPLICATE_SECONDS * NANOS_PER_SECOND,
       // Ingest reads bodies of messages one by one; any replica may answer.
+      allow_direct: true,
+    },
+    {
+      ...common,
+      ...store,
+      name: OBSERVATION_BODIES_STREAM,
+      subjects: [OBSERVATION_BODIES_SUBJECTS],
+      max_bytes: Math.round(observationsMaxGb * GIB),
+      max_msg_size: OBSERVATION_MESSAGE_MAX_BYTES,
+      duplicate_window: OBSERVATIONS_DUPLICATE_SECONDS * NANOS_PER_SECOND,
       allow_direct: true,
     },
     {

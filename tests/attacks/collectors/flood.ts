@@ -5,7 +5,8 @@ import type { AdLibraryScanChunk } from '#contracts/observations/ad-library-scan
 import { CHUNK_ADS_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { scanIdOf } from '#domain/ids.ts';
-import { headersFrom, openNats } from '#platform/nats/connection.ts';
+import { publishObservation } from '#platform/nats/claim-check.ts';
+import { openNats } from '#platform/nats/connection.ts';
 import { ad } from '#tests/dsl/scans.ts';
 
 /**
@@ -48,8 +49,10 @@ const publish = async (): Promise<void> => {
   while (!stopping.signal.aborted && published < most) {
     const observation = chunkOf(published);
     published += 1;
-    await nats.jetstream.publish(observationSubject(observation.brand_domain), textOf(observation), {
-      headers: headersFrom(routingHeadersOf(observation)),
+    await publishObservation(nats, {
+      subject: observationSubject(observation.brand_domain),
+      data: Buffer.from(textOf(observation)),
+      headers: routingHeadersOf(observation),
     });
   }
 };

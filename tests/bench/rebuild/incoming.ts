@@ -1,6 +1,6 @@
-import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
-import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
-import { headersFrom, type Nats, openNats } from '#platform/nats/connection.ts';
+import { OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
+import { publishObservations } from '#application/observations/publish-observations.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { PAGES, scanOfDay } from '../ingest/scans.ts';
 
 /** Publishes daily scans of many brands over the queue, as collectors do, to an ingest process. */
@@ -41,7 +41,6 @@ export async function openIncoming(natsUrl: string): Promise<Incoming> {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function publish(nats: Nats, signal: AbortSignal): Promise<number> {
-  const encoder = new TextEncoder();
   let scans = 0;
   for (; !signal.aborted; scans += 1) {
     const brand = scans % BRANDS;
@@ -50,12 +49,7 @@ async function publish(nats: Nats, signal: AbortSignal): Promise<number> {
     const firstPageId = FIRST_PAGE_ID + brand * PAGES;
     const day = Math.floor(scans / BRANDS);
     const scan = scanOfDay(day, ADS, CHANGE, { domain, firstAdId, firstPageId });
-    for (const message of [...scan.chunks, scan.end]) {
-      const headers = headersFrom(routingHeadersOf(message));
-      await nats.jetstream.publish(observationSubject(domain), encoder.encode(JSON.stringify(message)), {
-        headers,
-      });
-    }
+    await publishObservations(nats, [...scan.chunks, scan.end]);
     await pause(EVERY_MS);
   }
   return scans;

@@ -8,6 +8,7 @@ import {
 } from '#contracts/messages/observation-headers.ts';
 import {
   DEAD_LETTERS_STREAM,
+  LARGE_OBSERVATION_BYTES,
   OBSERVATION_DEAD_LETTER,
   OBSERVATIONS_STREAM,
   observationSubject,
@@ -19,7 +20,7 @@ import { silentLog } from '#platform/logger.ts';
 import { headersFrom, openNats } from '#platform/nats/connection.ts';
 import { shortenedParts } from '#platform/telemetry/metrics.ts';
 import { consumeObservations } from '#services/ingest/queue/consumer.ts';
-import { LARGE_OBSERVATION_BYTES, largeSlotsOf } from '#services/ingest/queue/slots.ts';
+import { largeSlotsOf } from '#services/ingest/queue/slots.ts';
 import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
 import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
 import { ad } from '#tests/dsl/scans.ts';

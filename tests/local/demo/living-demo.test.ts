@@ -2,7 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import type { MsgHdrs } from 'nats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BODY_SEQUENCE_HEADER } from '#contracts/messages/observation-headers.ts';
 import { Observation, observedAtOf } from '#contracts/observations/index.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
@@ -167,9 +169,13 @@ describe('a start of the demo', () => {
   });
 });
 
-/** A queue that takes messages at once, and calls `onFull` for each after the first `takes`. */
+/**
+ * A queue that takes messages at once, and calls `onFull` for each after the first `takes`. A message that refers to a
+ * body stored before counts as that body.
+ */
 const createQueue = () => {
   const bodies: string[] = [];
+  const apart: string[] = [];
   const queue = {
     bodies,
     takes: Number.POSITIVE_INFINITY,
@@ -183,12 +189,16 @@ const createQueue = () => {
         },
       },
       jetstream: {
-        publish: async (_subject: string, data: Uint8Array) => {
+        publish: async (subject: string, data: Uint8Array, options: { readonly headers?: MsgHdrs }) => {
+          const text = new TextDecoder().decode(data);
+          if (subject.startsWith('observation_bodies.')) return { seq: apart.push(text) };
           if (bodies.length >= queue.takes) {
             queue.onFull();
             throw new Error('the queue is full');
           }
-          bodies.push(new TextDecoder().decode(data));
+          const sequence = options.headers?.get(BODY_SEQUENCE_HEADER) ?? '';
+          bodies.push(sequence === '' ? text : (apart[Number(sequence) - 1] ?? ''));
+          return { seq: bodies.length };
         },
       },
     } as unknown as Nats,

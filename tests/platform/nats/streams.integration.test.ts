@@ -2,7 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OBSERVATIONS_STREAM, SCRAPES_STREAM } from '#contracts/messages/subjects.ts';
+import {
+  OBSERVATION_BODIES_STREAM,
+  OBSERVATIONS_STREAM,
+  SCRAPES_STREAM,
+} from '#contracts/messages/subjects.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { compareStreams, DEFAULT_STREAM_SETTINGS, ensureStreams } from '#platform/nats/streams.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
@@ -43,8 +47,9 @@ test('values that an operator chose for a stream are kept, shown, and changed on
   expect(shown.differences).toMatchObject([
     { stream: OBSERVATIONS_STREAM, value: 'max_age', is: 3_600_000_000_000, ours: config.max_age },
     { stream: OBSERVATIONS_STREAM, value: 'max_bytes', is: 123_456_789, ours: 2 * 1024 ** 3 },
+    { stream: OBSERVATION_BODIES_STREAM, value: 'max_bytes', is: 8 * 1024 ** 3, ours: 2 * 1024 ** 3 },
   ]);
-  expect(await ops('nats', 'apply')).toEqual({ values_changed: 2 });
+  expect(await ops('nats', 'apply')).toEqual({ values_changed: 3 });
   expect((await ops('nats', 'streams')).differences).toEqual([]);
   const applied = await nats.manager.streams.info(OBSERVATIONS_STREAM);
   expect(applied.config).toMatchObject({ max_bytes: 2 * 1024 ** 3, max_age: config.max_age });
