@@ -72,7 +72,25 @@ const NAMED: readonly World[] = [2, 1].map((scans) => {
   return worldWith(...both.slice(0, scans), link(at(4), 'P1', 'b2.example'), ...both.slice(scans));
 });
 
-const DIFFERED = [...JOINED, ...NAMED];
+/** A scan leads an ad from one brand to another. A late scan shows that it was at the former, and a late end of a link follows (rule 9). */
+const leadingTo = (to: string) => [shown('a1', { page: null, link: to })];
+const LEFT = worldWith(
+  profile(at(2), 'b1.example'),
+  scan('s2', at(4), leadingTo('b2.example/a'), { brand: 'b2.example', pages: ['P3'] }),
+  scan('s1', at(0), leadingTo('b1.example/a'), { brand: 'b2.example', pages: ['P3'], complete: false }),
+  link(at(3), 'P3', 'b1.example', { linked: false }),
+);
+
+/** Three scans have one time. The last does not show the ad, and the one between the others arrives after it, with other copy (rule 11). */
+const TIED: readonly World[] = [[], [shown('a1', { title: 'New arrivals' })]].map((ads) =>
+  worldWith(
+    scan('s1', at(0), [shown('a1', { title: 'New arrivals' })], { complete: false, pages: [] }),
+    scan('s3', at(0), ads),
+    scan('s2', at(0), [shown('a1', { title: 'Spring sale' })], { complete: false }),
+  ),
+);
+
+const DIFFERED = [...JOINED, ...NAMED, LEFT, ...TIED];
 
 describe('figures of generated worlds equal the reference model', () => {
   const sets = chosen();

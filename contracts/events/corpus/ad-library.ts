@@ -214,7 +214,8 @@ export type ScanRecorded = Event<
       readonly page_name: string | null;
       readonly baseline: boolean;
       /**
-       * The page has ads known from countries that the scan did not request. The scan says nothing about those ads.
+       * The page has ads known from countries that the scan did not request, or another scan of the same time is recorded. The
+       * scan says nothing about the ads that it did not show.
        */
       readonly partial?: true;
     }[];

@@ -18,7 +18,7 @@ import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
 import { adsOfChunk, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
-import { hasScans, latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
+import { hasScanOfSameTime, hasScans, latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
 import { adsMovedBefore, extentOfSharedAds, type OwnedAd, shareAds, sharedAdIds } from './late/shared-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
 import { adsToDecideAgain, looksWithLateScan } from './late/recorded-looks.ts';
@@ -278,10 +278,15 @@ const isOwn = ({ header, seen, isLeft, library }: BrandPart, links: readonly Lin
   isLeft ||
   (header.complete && pagesLinkedAt(links, header.scanned_at).some((pageId) => header.pageIds.has(pageId)));
 
-/** Returns the covered pages on which the brand has live ads known from countries outside the scan. */
+/**
+ * Returns the covered pages on which the brand has live ads known from countries outside the scan. If another scan of the same
+ * time is recorded, these are all pages: an ad that only the other scan showed is not absent, and was not shown either.
+ */
 const partialPagesOf = async ({ database, library, header }: BrandPart): Promise<ReadonlySet<string>> => {
   const { complete, countries, pageIds } = header;
-  if (!complete || countries.includes('ALL')) return new Set();
+  if (!complete) return new Set();
+  if (await hasScanOfSameTime(database, library.brandId, header)) return pageIds;
+  if (countries.includes('ALL')) return new Set();
   return await pagesWithAdsElsewhere(database, library.brandId, [...pageIds], countries);
 };
 

@@ -180,7 +180,8 @@ const needsSeenEvent = (
 ): boolean => {
   if (existing.status === 'missing' || isNotShownSince(existing)) return true;
   if (existing.page_id !== null && covered.has(existing.page_id)) return false;
-  return lastSeenAt(existing, page) < scan.scanned_at;
+  // Another scan of the same time may have seen it. What this one showed counts too, since one in between may come late.
+  return lastSeenAt(existing, page) < scan.scanned_at || existing.looks.at(-1)?.scan_id !== scan.scan_id;
 };
 
 /**

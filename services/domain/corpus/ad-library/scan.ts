@@ -27,7 +27,10 @@ export type ScanHeader = {
   readonly pages: readonly { readonly page_id: string; readonly page_name: string | null }[];
   /** Ids of the pages that the coverage names. */
   readonly pageIds: ReadonlySet<string>;
-  /** Ids of pages that this scan covers in part only: some of their live ads also ran in countries outside the scan. */
+  /**
+   * Ids of pages that this scan covers in part only: some of their live ads also ran in countries outside the scan, or another
+   * scan of the same time showed some.
+   */
   readonly partialPages: ReadonlySet<string>;
   /** True for a scan too old to be decided again: it adds its unknown ads and its day, and changes nothing else. */
   readonly isHistory: boolean;

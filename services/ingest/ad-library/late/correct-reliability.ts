@@ -15,6 +15,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { OpenLibrary } from '../library-store.ts';
 import { createLibraryStateStore } from '../library-state-store.ts';
 import { movesOfBrand } from '../../attribution/move-log.ts';
+import { looksOfSharedAds } from './looks-of-shared-ads.ts';
 import { looksWithLink } from './recorded-looks.ts';
 import { firstMeetings, linksOf, scannedForOf, newestScanSince, scansOfBrand } from '../scan-log.ts';
 import { pagesOfBrand } from '../chunk-staging.ts';
@@ -50,7 +51,14 @@ const decideCorrections = async (
   // The revision keeps the id apart from that of an earlier correction by the same link.
   const corrected_by = derivedId('page link', `${pageId}|${brandId}|${observedAt}|${revision}`);
   const moves = await movesOfBrand(database, brandId);
-  const judged = { pageId, since, causeId: corrected_by, moves };
+  const shared = await looksOfSharedAds(database, library, { id: corrected_by, observedAt }, pageIds);
+  const judged = {
+    pageId,
+    since,
+    causeId: corrected_by,
+    ofSharedAds: shared.looks,
+    moves: await movesOfBrand(database, brandId, shared.unsettled),
+  };
   const looks = await looksWithLink(database, library, scans, links, judged);
   const lastScan = scans.findLast(
     (scan) => scan.totals !== null && scan.chronological && looks.has(scan.scan_id),

@@ -2,7 +2,6 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { closeLateScan, correctAds, LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
 import { emptyLateTotals, type LateScan } from '#domain/corpus/ad-library/late/replay-both.ts';
-import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../attribution/late-cause.ts';
 import { movesOfBrand } from '../../attribution/move-log.ts';
 import { pagesOfBrand } from '../chunk-staging.ts';
+import { causeAsScan } from './cause-as-scan.ts';
 import { searchesBeside } from './lateness.ts';
 import { loadAds, type OpenLibrary } from '../library-store.ts';
 import { createLibraryStateStore } from '../library-state-store.ts';
@@ -29,21 +29,6 @@ import { extentOfSharedAds, shareAds, sharedAdIds } from './shared-ads.ts';
  * Decides ads again after a link, or the registration of a domain, arrived after scans of later times (rules 10, 11). It is
  * a late scan that shows nothing and covers nothing: only the brands of the ads differ with it.
  */
-
-/** Returns the observation as a scan of the brand that covers nothing. */
-const headerOf = ({ id, observedAt }: NotedCause, brandId: string): ScanHeader => ({
-  scan_id: id,
-  brand_id: brandId,
-  scanned_for: brandId,
-  scanned_at: observedAt,
-  complete: false,
-  countries: [],
-  collector: '',
-  pages: [],
-  pageIds: new Set(),
-  partialPages: new Set(),
-  isHistory: false,
-});
 
 const decidingOf = ({ id, observedAt, brandId, about, registeredBefore }: NotedCause): Deciding => ({
   scan_id: id,
@@ -62,7 +47,6 @@ const decideForBrand = async function* (
   cause: NotedCause,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { brandId } = library;
-  const header = headerOf(cause, brandId);
   const links = await linksOf(database, brandId);
   const extents = [await extentOfCause(database, cause), await extentOfSharedAds(database, brandId, [])];
   const pageIds = [
@@ -75,12 +59,11 @@ const decideForBrand = async function* (
   const ofAds = extents.flatMap((extent) => extent.scanIds);
   const scanIds = [...ofAds, ...(await searchesBeside(database, brandId, brandId, ofAds))];
   const scans = await scansOfBrand(database, brandId, null, pageIds, scanIds);
-  const { scan_id, scanned_at: observed_at, complete, partialPages } = header;
-  const own = { scan_id, observed_at, complete, pageIds: header.pageIds, partialPages, recorded: false };
+  const metAt = await firstMeetings(database, scannedForOf(scans), pageIds);
   const late = {
-    scan: { ...own, header, differences: [], totals: null },
+    scan: causeAsScan(cause, brandId),
     scans,
-    metAt: await firstMeetings(database, scannedForOf(scans), pageIds),
+    metAt,
     shownPages: [],
     moves: [],
   } satisfies LateScan;

@@ -60,6 +60,21 @@ export const hasScans = async (database: Database, brandId: string): Promise<boo
   return rows.length > 0;
 };
 
+/** True when the brand's stream holds another scan of the same time. */
+export const hasScanOfSameTime = async (
+  database: Database,
+  brandId: string,
+  { scan_id, scanned_at }: ScanTime,
+): Promise<boolean> => {
+  const { rows } = await database.query({
+    name: 'ingest_has_scan_of_same_time',
+    text: `select from ingest.recorded_scan r join ingest.scan s using (scan_id)
+           where r.brand_id = $1 and s.observed_at = $2 and s.scan_id <> $3 limit 1`,
+    values: [brandId, scanned_at, scan_id],
+  });
+  return rows.length > 0;
+};
+
 /** True when a later scan or move is recorded for one of the brands, or a later complete scan of one of the pages. */
 export const isLateForAny = async (
   database: Database,

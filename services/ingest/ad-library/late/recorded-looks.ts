@@ -148,17 +148,20 @@ export const reliabilityOfNewLooks = (
   return new Map([...reliableScans(brandId, links, complete)].filter(([scanId]) => !recorded.has(scanId)));
 };
 
-/** An observed link, the time since when scans are judged again, and the moves of ads to and from the brand. */
+/** An observed link, and the time since when scans are judged again. */
 type JudgedLink = {
   readonly pageId: string;
   readonly since: string;
   readonly causeId: string;
+  /** Scans that looked at the brand for its ads that belong to other brands too in the course of time. */
+  readonly ofSharedAds: ReadonlySet<string>;
+  /** Moves of ads that are not decided again. */
   readonly moves: readonly BrandMoves[];
 };
 
 /**
  * Returns the ids of the recorded scans that looked at the brand, by what is known of its links. Only complete scans since
- * a time that named the page of the observed link are judged again; those before the last move of an ad stay looks,
+ * a time that named the page of the observed link are judged again; those until the last of the moves stay looks,
  * since an ad that was live on the page may have left. `scans` has all pages of the brand.
  */
 export const looksWithLink = async (
@@ -166,17 +169,23 @@ export const looksWithLink = async (
   library: OpenLibrary,
   scans: readonly BrandScan[],
   links: readonly LinkPeriod[],
-  { pageId, since, causeId, moves }: JudgedLink,
+  { pageId, since, causeId, ofSharedAds, moves }: JudgedLink,
 ): Promise<ReadonlySet<string>> => {
   const looks = new Set<string>();
   const doubtful: BrandScan[] = [];
   const lastMove = moves.at(-1)?.observed_at ?? '';
-  const from = lastMove > since ? lastMove : since;
   for (const scan of scans) {
     if (scan.totals === null) continue;
     if (hasOwnReason(library.brandId, links, scan)) looks.add(scan.scan_id);
+    else if (ofSharedAds.has(scan.scan_id)) looks.add(scan.scan_id);
     else if (scan.noLook) continue;
-    else if (scan.complete && scan.observed_at >= from && scan.pageIds.has(pageId)) doubtful.push(scan);
+    else if (
+      scan.complete &&
+      scan.observed_at >= since &&
+      scan.observed_at > lastMove &&
+      scan.pageIds.has(pageId)
+    )
+      doubtful.push(scan);
     else looks.add(scan.scan_id);
   }
   const of = { scanId: causeId, pageIds: pagesOf(doubtful) };
