@@ -29,10 +29,12 @@ create table applied_scan (
   scanned_at timestamptz not null
 );
 
--- When an ad last came to each brand from another one, or left it.
+-- When an ad last came to each brand from another one, or left it. `moved_by`: the scan by which a correction found that it
+-- did; empty for a move by an event of its own.
 create table last_move (
   brand_id uuid primary key,
-  moved_at timestamptz not null
+  moved_at timestamptz not null,
+  moved_by text collate "C" not null
 );
 -- indexes
 create index applied_scan_newest on applied_scan (scanned_at);

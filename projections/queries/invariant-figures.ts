@@ -77,10 +77,11 @@ const LEFT_BY_LATER_SCAN = `
 /** SQL of whether no ad came to the brand `brandId` or left it after the last scan of its days. */
 const unmoved = (brandId: string): string => `not exists (
   select from daily_activity.last_move m left join lateral (
-    select max(s.observed_at) as at from daily_activity.scan s where s.brand_id = m.brand_id and not s.out_of_order
+    select s.observed_at as at, s.scan_id from daily_activity.scan s
+    where s.brand_id = m.brand_id and not s.out_of_order order by s.observed_at desc, s.scan_id desc limit 1
   ) latest on true
   where m.brand_id = ${brandId} and (m.moved_at > coalesce(latest.at, '-infinity')
-    or m.moved_at = latest.at and (m.brand_id, m.moved_at) in (${LEFT_BY_LATER_SCAN})))`;
+    or m.moved_at = latest.at and (m.moved_by > latest.scan_id or (m.brand_id, m.moved_at) in (${LEFT_BY_LATER_SCAN}))))`;
 
 export const LAST_DAY = `
   select distinct on (brand_id) brand_id, '' as key, active_ads as figure

@@ -8,7 +8,7 @@ import { untilPassed } from '../stack/read-models.ts';
 import { brokenInvariants, rebuildAll } from '../stack/verify-read-models.ts';
 import { FEATURES } from './features.ts';
 import { place } from './service/placement.ts';
-import { at, scan, shown, worldWith } from './sketch.ts';
+import { at, link, scan, shown, worldWith } from './sketch.ts';
 import type { World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 
@@ -28,15 +28,29 @@ const features =
 const LIMIT_MS = 120_000 + 1_000 * INVARIANT_WORLDS;
 
 const leading = shown('a1', { link: 'b2.example/a' });
+/** Two scans of the same time: the one with the greater id registers the brand to which the ad leads, and shows the ad or not. */
+const TIED = [[leading], []].map((ads) => [
+  scan('s1', at(1), [leading]),
+  scan('s2', at(1), ads, { brand: 'b2.example', pages: ads.length > 0 ? ['P1'] : ['P2'] }),
+]);
 /**
- * Worlds that violated an invariant once: of two scans of the same time, the one with the greater id registers the brand
- * to which the ad leads. It shows the ad, or not.
+ * A late scan shows that an ad was at another brand before: until a scan led it here, or until its page was linked. No event
+ * moves the ad.
  */
-const VIOLATED: readonly World[] = [[leading], []].map((ads) =>
-  worldWith(
-    scan('s1', at(1), [leading]),
-    scan('s2', at(1), ads, { brand: 'b2.example', pages: ads.length > 0 ? ['P1'] : ['P2'] }),
-  ),
+const PLACED_LATE = [
+  [
+    scan('s2', at(5), [leading], { brand: 'b2.example', pages: ['P3'] }),
+    scan('s1', at(0), [leading], { pages: ['P3'] }),
+  ],
+  [
+    scan('s2', at(0, '12:00'), [shown()], { brand: 'b2.example', pages: ['P3'] }),
+    link(at(2), 'P1', 'b2.example'),
+    scan('s1', at(0), [shown()], { pages: ['P3'] }),
+  ],
+];
+/** Worlds that violated an invariant once. In others the scans of one time arrive in the other order. */
+const VIOLATED: readonly World[] = [...TIED, ...TIED.map((both) => both.toReversed()), ...PLACED_LATE].map(
+  (observations) => worldWith(...observations),
 );
 
 describe('generated worlds', () => {
