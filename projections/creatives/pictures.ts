@@ -23,11 +23,17 @@ const BAND_BITS = 16;
  */
 const BAND_BITS_MAX = { band_a: 2, band_b: 2, band_c: 2, band_d: SAME_PICTURE_MAX_BITS - 9 } as const;
 
-/** Returns all masks of a band with at most `bits` bits. */
-const masks = (bits: number): readonly number[] =>
-  Array.from({ length: 2 ** BAND_BITS }, (_, mask) => mask).filter(
-    (mask) => mask.toString(2).replaceAll('0', '').length <= bits,
-  );
+/** Returns all masks of a band with at most `bits` bits. Every process that loads this file computes them. */
+const masks = (bits: number): readonly number[] => {
+  let found = new Set([0]);
+  for (let count = 0; count < bits; count += 1) {
+    const ofOneMore = [...found].flatMap((mask) =>
+      Array.from({ length: BAND_BITS }, (_, bit) => mask | (1 << bit)),
+    );
+    found = new Set([...found, ...ofOneMore]);
+  }
+  return [...found].toSorted((a, b) => a - b);
+};
 
 const differingBits = 'bit_count(f.bits # p.bits)';
 
