@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { openNats } from '#platform/nats/connection.ts';
-import { inheritedEnvironment } from '#platform/settings.ts';
+import { type HostedCommands, openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { startProcess, type ServiceProcess } from '../stack/processes.ts';
 import { type IntakeServer, openIntakeServer, profileOf, queuedIn, sendLines } from './stack.ts';
 
@@ -13,11 +11,14 @@ const SENDERS = 3;
 const LINES_PER_REQUEST = 20;
 
 let shared: IntakeServer;
+let commands: HostedCommands;
 const processes = new AsyncDisposableStack();
 beforeAll(async () => {
+  commands = openHostedCommands();
   shared = await openIntakeServer();
 });
 afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
   await processes.disposeAsync();
   await shared[Symbol.asyncDispose]();
 });
@@ -37,13 +38,10 @@ const start = async (): Promise<{ readonly url: string; readonly process: Servic
   return { url: `http://127.0.0.1:${port}`, process };
 };
 
-/** Runs the operators' command line and returns the JSON that it prints. */
+/** Runs a command of operators and returns the JSON that it prints. */
 const ops = async (...args: readonly string[]): Promise<unknown> => {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['services/ops/cli.ts', '--json', 'collector', ...args],
-    { env: { ...inheritedEnvironment(), ...settings() } },
-  );
+  const { stdout, stderr, code } = await commands.run(['--json', 'collector', ...args], settings());
+  expect(code, stderr).toBe(0);
   return JSON.parse(stdout);
 };
 

@@ -11,6 +11,7 @@ import { brands } from '#projections/brands/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { readAccount, saveAccountState, storeToken } from '#services/collector/ads-archive/account-store.ts';
 import { createTables } from '#services/projector/read-model-schema.ts';
+import { type HostedCommands, openHostedCommands } from '#tests/ops/fixtures/hosted-commands.ts';
 import { CONTACT, type CollectorStack, openCollectorStack } from '../collector-stack.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -20,7 +21,9 @@ const DOMAIN = 'shop.example';
 
 let stack: CollectorStack;
 let world: ArchiveWorld;
+let commands: HostedCommands;
 beforeAll(async () => {
+  commands = openHostedCommands({ program: 'collect' });
   stack = await openCollectorStack();
   await inTransaction(stack.database, async (client) => {
     await createTables(client, brands, 'brands');
@@ -37,7 +40,10 @@ beforeAll(async () => {
   };
   stack.played.sites.set(DOMAIN, (path) => answerSite(site, { path }) ?? undefined);
 });
-afterAll(() => stack[Symbol.asyncDispose]());
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+});
 beforeEach(async () => {
   await stack.database.query(
     `truncate collecting.target, collecting.account, collecting.batch, collecting.spool, collecting.page_proposal,
@@ -53,22 +59,29 @@ beforeEach(async () => {
 
 type Ended = { readonly code: number; readonly out: string; readonly error: string };
 
+const environmentOf = () => ({
+  DATABASE_URL: stack.databaseUrl,
+  NATS_URL: stack.natsUrl,
+  DATA_DIR: '/nonexistent',
+  MEMBER_VAULT_KEY: VAULT_KEY,
+  COLLECT_CONTACT: CONTACT,
+  COLLECT_SOURCES: 'storefront,site',
+  COLLECT_VIA: stack.played.origin,
+  // The search for pages is a few calls. Its default pace has 24 seconds between them.
+  ADS_ARCHIVE_CALLS_PER_HOUR: '10000',
+  EGRESS_ALLOW_LOOPBACK: 'true',
+});
+
+/** Runs `npm run collect -- …` in the process of all commands of this file. */
+const collect = async (...args: readonly string[]): Promise<Ended> => {
+  const { code, stdout, stderr } = await commands.run(args, environmentOf());
+  return { code, out: stdout, error: stderr };
+};
+
 /** Runs `npm run collect -- …` as a process of its own. */
-const collect = (...args: readonly string[]): Promise<Ended> =>
+const collectAlone = (...args: readonly string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = {
-      ...inheritedEnvironment(),
-      DATABASE_URL: stack.databaseUrl,
-      NATS_URL: stack.natsUrl,
-      DATA_DIR: '/nonexistent',
-      MEMBER_VAULT_KEY: VAULT_KEY,
-      COLLECT_CONTACT: CONTACT,
-      COLLECT_SOURCES: 'storefront,site',
-      COLLECT_VIA: stack.played.origin,
-      // The search for pages is a few calls. Its default pace has 24 seconds between them.
-      ADS_ARCHIVE_CALLS_PER_HOUR: '10000',
-      EGRESS_ALLOW_LOOPBACK: 'true',
-    };
+    const env = { ...inheritedEnvironment(), ...environmentOf() };
     const child = execFile(
       process.execPath,
       ['services/collector/cli.ts', ...args],
@@ -121,7 +134,7 @@ const sources = async (): Promise<readonly string[]> => {
 };
 
 test('without a token the site and the shop are read, and a sentence says how to get one', async () => {
-  const { out, error } = await collect('add', 'https://www.shop.example/');
+  const { out, error } = await collectAlone('add', 'https://www.shop.example/');
   expect(error).toContain('Reading the site of shop.example');
   expect(out).toMatch(/^shop\.example \(The Shop\)\n/);
   expect(out).toMatch(/site +complete +5 of 5 pages/);

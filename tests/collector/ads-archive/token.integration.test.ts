@@ -15,6 +15,7 @@ import {
   storeToken,
 } from '#services/collector/ads-archive/account-store.ts';
 import { createCollectorTables } from '#services/collector/collector-tables.ts';
+import { openHostedCommands } from '#tests/ops/fixtures/hosted-commands.ts';
 import { openPlayedSites, type PlayedSites } from '#tests/platform/http-client/played-sites.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
@@ -29,6 +30,7 @@ let url: string;
 let played: PlayedSites;
 let world: ArchiveWorld;
 const resources = new AsyncDisposableStack();
+const commands = resources.use(openHostedCommands({ program: 'collect' }));
 beforeAll(async () => {
   const created = await createTestDatabase();
   resources.defer(() => created.drop());
@@ -58,22 +60,29 @@ beforeEach(async () => {
 
 type Ended = { readonly code: number; readonly out: string; readonly error: string };
 
-/** Runs `npm run collect -- --json token …` as a process of its own, with a text on standard input. */
-const token = (
+const environmentOf = () => ({
+  DATABASE_URL: url,
+  DATA_DIR: '/nonexistent',
+  MEMBER_VAULT_KEY: VAULT_KEY,
+  COLLECT_VIA: played.origin,
+  EGRESS_ALLOW_LOOPBACK: 'true',
+});
+
+/** Runs `npm run collect -- --json token …`, with a text on standard input, in the process of all commands of this file. */
+const token = async (
   args: readonly string[],
   input = '',
-  environment: Record<string, string> = {},
-): Promise<Ended> =>
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> => {
+  const words = ['--json', 'token', ...args];
+  const { code, stdout, stderr } = await commands.run(words, { ...environmentOf(), ...environment }, input);
+  return { code, out: stdout, error: stderr };
+};
+
+/** Runs it as a process of its own. */
+const tokenAlone = (args: readonly string[], input: string): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = {
-      ...inheritedEnvironment(),
-      DATABASE_URL: url,
-      DATA_DIR: '/nonexistent',
-      MEMBER_VAULT_KEY: VAULT_KEY,
-      COLLECT_VIA: played.origin,
-      EGRESS_ALLOW_LOOPBACK: 'true',
-      ...environment,
-    };
+    const env = { ...inheritedEnvironment(), ...environmentOf() };
     const command = ['services/collector/cli.ts', '--json', 'token', ...args];
     const child = execFile(process.execPath, command, { cwd: ROOT, env }, (_error, out, error) =>
       resolve({ code: child.exitCode ?? -1, out, error }),
@@ -93,7 +102,7 @@ const stored = async (): Promise<string> => {
 
 describe('`collect token`', () => {
   test('stores a token that the platform accepts, encrypted, and shows it nowhere', async () => {
-    const set = await token(['set'], `${TOKEN}\n`);
+    const set = await tokenAlone(['set'], `${TOKEN}\n`);
     expect(set).toMatchObject({ code: 0, error: '' });
     expect(JSON.parse(set.out)).toMatchObject({ access: 'open', token_days_left: 59, warning: null });
     expect(world.calls).toHaveLength(1);
