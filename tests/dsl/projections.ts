@@ -73,6 +73,11 @@ export const openTarget = async (database: Database, projection: Projection): Pr
   return { projection, schema, catalog, saveCheckpoint: () => Promise.resolve() };
 };
 
+/** Empties the tables of a target. To create them again takes thirty times as long. */
+const empty = async (database: Database, { schema, catalog }: Target): Promise<void> => {
+  await database.query([...catalog.keys()].map((table) => `delete from "${schema}"."${table}"`).join(';'));
+};
+
 /** A database with the tables of the projector and nothing else. */
 type LentDatabase = { readonly url: string; readonly pool: Database; drop(): Promise<void> };
 
@@ -121,8 +126,9 @@ export const given = (events: readonly GivenEvent[]) => ({
       withDatabase(async ({ url, pool }) => {
         await using db = openReadDatabase(url);
         let rowsOfFirstRun: object | null = null;
+        const target = await openTarget(pool, projection);
         for (const size of BATCH_SIZES) {
-          const target = await openTarget(pool, projection);
+          await empty(pool, target);
           const subscribed = recorded(events).filter(({ stream }) =>
             projection.prefixes.some((prefix) => stream.startsWith(prefix)),
           );
