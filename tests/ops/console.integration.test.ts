@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
@@ -18,14 +15,14 @@ import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/st
 import { newDelivery } from '../delivery/new-delivery.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from './fixtures/browser.ts';
 import { faintText } from './fixtures/contrast.ts';
+import { takeScreenshot } from './fixtures/screenshots.ts';
 import { recordRule } from './fixtures/record-rule.ts';
 
 /**
- * The console in a real browser. Writes screenshots of every page, at desktop and phone width, to
- * `console-screenshots` in the system's temporary folder.
+ * The console in a real browser. Writes screenshots of every page, at desktop and phone width, to the folder
+ * SCREENSHOTS_DIR.
  */
 const TOKEN = 'the token of the operators';
-const SCREENSHOTS = join(tmpdir(), 'console-screenshots');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const PARKED = 120;
@@ -59,19 +56,18 @@ describe.skipIf(executable === null)('the console', () => {
   const screenshots = async (name: string, fullPage = true): Promise<void> => {
     await page.setViewportSize(DESKTOP);
     await expect.poll(() => faintText(page), { message: name }).toEqual([]);
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-desktop.png`), fullPage });
+    await takeScreenshot(page, `console-${name}-desktop`, fullPage);
     await page.setViewportSize(PHONE);
     const overflow = () =>
       page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     await expect.poll(overflow, { message: name }).toBe(0);
     // Charts are redrawn for the current width.
     await expect.poll(() => page.evaluate<boolean>(SMALL_DRAWN_TEXT), { message: name }).toBe(false);
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`), fullPage });
+    await takeScreenshot(page, `console-${name}-phone`, fullPage);
     await page.setViewportSize(DESKTOP);
   };
 
   beforeAll(async () => {
-    await mkdir(SCREENSHOTS, { recursive: true });
     stack = resources.use(await openApiStack());
     key = await stack.key();
     await createDeliveryTables(stack.pool);

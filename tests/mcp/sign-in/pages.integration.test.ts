@@ -1,8 +1,5 @@
 import axe from 'axe-core';
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConnectionEvent, connectionStream } from '#contracts/events/workspace/connection.ts';
@@ -11,14 +8,14 @@ import { connectionIdOf } from '#domain/workspace/connection.ts';
 import { systemClock } from '#platform/clock.ts';
 import { createConnections, PAGE_SIZE } from '#services/mcp/sign-in/connections.ts';
 import { invitePerson } from '#services/ops/workspaces/members.ts';
+import { takeScreenshot } from '../../ops/fixtures/screenshots.ts';
 import { openApp, press } from './fixtures/app-with-browser.ts';
 import { CHROMIUM, DESKTOP, heading, newAddress, openWalk, type Walk } from './fixtures/walk.ts';
 
 /**
  * Sign-in of members in a real browser, for a real MCP client, with a process of the service. Writes screenshots of every page,
- * at desktop and phone width, to `sign-in-screenshots` in the system's temporary folder.
+ * at desktop and phone width, to the folder SCREENSHOTS_DIR.
  */
-const SCREENSHOTS = join(tmpdir(), 'sign-in-screenshots');
 const PHONE = { width: 390, height: 844 };
 const HOSTILE = `<script>document.title="taken"</script>"><b onmouseover=alert(1)>\u{202E}Claude`;
 
@@ -29,11 +26,12 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
 
   /** Checks a page with axe and for overflow at phone width, and takes screenshots. */
   const inspect = async (page: Page, name: string): Promise<void> => {
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-desktop.png`), fullPage: true });
+    await takeScreenshot(page, `sign-in-${name}-desktop`, true);
     await page.setViewportSize(PHONE);
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`), fullPage: true });
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-    expect(await page.evaluate<number>(overflow), name).toBe(0);
+    await takeScreenshot(page, `sign-in-${name}-phone`, true);
+    const overflow = () =>
+      page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    await expect.poll(overflow, { message: name }).toBe(0);
     await page.evaluate(axe.source);
     const findings = await page.evaluate<string[]>(
       `axe.run().then(({ violations }) => violations.map(({ id, help }) => id + ': ' + help))`,
@@ -43,7 +41,6 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
   };
 
   beforeAll(async () => {
-    await mkdir(SCREENSHOTS, { recursive: true });
     walk = await openWalk();
     ({ stack, key, baseUrl, operator, start, openBrowser } = walk);
     ({ addMember, codeFor, requestCode, signInByCode, eventsOf } = walk);
