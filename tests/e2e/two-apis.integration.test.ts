@@ -8,7 +8,7 @@ import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
 import { startProcess } from '../stack/processes.ts';
 
 /** Two API processes on one event store and one database, as in production. */
-const CLIENTS = Number(inheritedEnvironment()['TWO_APIS_CLIENTS'] ?? 40);
+const CLIENTS = Number(inheritedEnvironment()['TWO_APIS_CLIENTS'] ?? 20);
 const CLIENTS_OF_A_WORKSPACE = 5;
 const ROUNDS = 2;
 /** Maximum repetitions of a request after 503. */

@@ -31,7 +31,7 @@ const LINKS = ['https://a.example/one', 'https://b.example/two', 'https://c.exam
 const ADS = 5;
 const STEPS = 45;
 const FILES = ['a', 'b', 'c'] as const;
-const STORIES = 2;
+const STORIES = 1;
 
 const of = <T>(values: readonly T[], index: number): T => values[index % values.length] as T;
 

@@ -23,7 +23,7 @@ import { runs } from '#tests/property-seed.ts';
  * give the same tables for any batch sizes and any interleaving of the streams.
  */
 const PROJECTIONS = [brands, categories, dailyActivity, freshness, newAdvertisers, rankings, velocity];
-const RUNS = 3;
+const RUNS = 2;
 const BRANDS = ['one', 'two'];
 const PAGES = [PAGE_ONE, '100000002'];
 

@@ -14,7 +14,7 @@ import { runs, seedOf } from '#tests/property-seed.ts';
  * Counters of landing pages, compared with a plain model over random histories of ads of two brands that lead
  * to the same pages.
  */
-const HISTORIES = 3;
+const HISTORIES = 2;
 const BRANDS = ['shop.example', 'other.example'] as const;
 const LINKS = [
   'https://shop.example/a',

@@ -16,7 +16,7 @@ import { runs, seedOf } from '#tests/property-seed.ts';
  * Listings of landing pages, compared with a plain model over random histories. Brands that share pages
  * appear, are hidden and shown; their pages are removed and come back.
  */
-const HISTORIES = 6;
+const HISTORIES = 4;
 const BRANDS = ['one', 'two', 'three', 'four', 'five', 'six'].map((name) => `${name}.example`);
 const LINKS = ['https://one.example/a', 'https://shared.example/b', 'https://shared.example/c'] as const;
 const PAGES = LINKS.map((link) => landingPageOf(link)?.landing_page_id ?? '');

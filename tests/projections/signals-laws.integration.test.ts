@@ -13,7 +13,7 @@ import { runs } from '#tests/property-seed.ts';
 /**
  * Random histories of brands give the same tables for any batch sizes and any interleaving of the streams.
  */
-const HISTORIES = 5;
+const HISTORIES = 3;
 const BRANDS = 2;
 const LINKED_PAGES = ['100000001', '100000002', '100000003'];
 const BODIES = ['Words of an ad', 'Our sale is on'];

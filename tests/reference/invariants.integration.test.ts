@@ -18,7 +18,7 @@ import { worldArbitrary } from './worlds.ts';
  */
 const { INVARIANT_WORLDS, INVARIANT_SEED, INVARIANT_FEATURES } = readSettings(
   z.object({
-    INVARIANT_WORLDS: z.coerce.number().int().positive().default(30),
+    INVARIANT_WORLDS: z.coerce.number().int().positive().default(20),
     INVARIANT_FEATURES: z.string().default(''),
     INVARIANT_SEED: z.coerce.number().int().default(20_260_310),
   }),

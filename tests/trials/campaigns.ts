@@ -48,9 +48,9 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   },
   'projection-laws': {
     about:
-      'five times as many random histories, in any batches and any order of their streams, in read models',
+      'ten times as many random histories, in any batches and any order of their streams, in read models',
     files: PROJECTION_LAWS,
-    settings: (PROPERTY_SEED, factor) => ({ PROPERTY_SEED, PROPERTY_RUNS: 5 * factor }),
+    settings: (PROPERTY_SEED, factor) => ({ PROPERTY_SEED, PROPERTY_RUNS: 10 * factor }),
   },
   order: {
     about: 'scans of 20,000 worlds in a random order of arrival',
