@@ -1,33 +1,35 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take longest, longest first, as fragments of their paths. The last file of a run keeps one worker busy while
- * the other is idle, so that it must be a short one.
+ * Files that take longest, about longest first, as fragments of their paths. The last file of a run keeps one worker busy
+ * while the others are idle, so that it must be a short one. Files that wait most of their time stand between those that
+ * compute, so that they overlap.
  */
 export const LONGEST: readonly string[] = [
   'e2e/documents',
   'mcp/sign-in/walks',
-  'e2e/local-stack.',
-  'real-data/main-job',
-  'real-data/any-order',
+  'faults/kill-everything',
   'faults/restarts',
+  'e2e/local-stack.',
+  'faults/histories/histories.',
+  'real-data/main-job',
+  'faults/takeovers',
+  'mcp/sign-in/pages',
+  'faults/alerts-kill',
+  'real-data/any-order',
+  'ops/console',
+  'reference/reference',
+  'faults/delivery-kill',
+  'projector/postgres-limits',
+  'bench/tiny',
+  'ingest/files/memory',
   'api/every-endpoint',
   'api/specification',
-  'faults/kill-everything',
-  'bench/tiny',
-  'faults/histories/histories.',
-  'ingest/files/memory',
-  'ops/console',
-  'mcp/sign-in/pages',
   'real-data/network',
-  'faults/takeovers',
-  'faults/alerts-kill',
-  'faults/delivery-kill',
   'projector/isolation',
-  'ops/audit.',
+  'alerts/many-digests',
   'projections/corrections-laws',
-  'reference/reference',
-  'projector/postgres-limits',
+  'ops/audit.',
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {

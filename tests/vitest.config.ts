@@ -1,8 +1,11 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.ts';
 
-/** One worker per core of a small machine. More workers would make integration tests depend on scheduling. */
-const WORKERS = 2;
+/**
+ * Two workers per core of a small machine. Integration tests wait half of their time: for processes that start, for servers
+ * and for browsers. No test may depend on scheduling; bounds of time are for long forms, which run alone.
+ */
+const WORKERS = 4;
 /** On a quiet machine no unit test takes more than three seconds. On a busy one it may take ten times longer. */
 const UNIT_TIMEOUT_MS = 60_000;
 /** Each wait in an integration test has its own limit. This timeout covers a wait without one, also on a busy machine. */

@@ -27,7 +27,7 @@ const UNSAFE_AND_FAST = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   shared_buffers: '128MB',
-  max_connections: '300',
+  max_connections: '600',
 };
 
 /** Maximum bytes of the path of a socket, `/.s.PGSQL.65535` in its folder. */
