@@ -21,6 +21,13 @@ export const PageClaim = z.enum([
 ]);
 export type PageClaim = z.infer<typeof PageClaim>;
 
+/** Lowest confidence at which a claim may be served. Below it the claim is more likely wrong than right. */
+const SERVABLE_CONFIDENCE_MIN = 0.5;
+
+/** Returns the role that may be shown for a claim. Claims of ownership or contracts, and guesses, are `UNVERIFIED`. */
+export const servableRole = (claim: PageClaim, confidence: number): PageRole =>
+  confidence < SERVABLE_CONFIDENCE_MIN ? 'UNVERIFIED' : (PageRole.safeParse(claim).data ?? 'UNVERIFIED');
+
 /**
  * A page that was observed to belong with a brand, or no longer to (`linked: false`). A link that is not quarantined
  * registers the brand if nothing named it before.

@@ -167,8 +167,11 @@ const newLinkedPage = signal('new_linked_page', {
   figures: { items: 'm.items' },
   about: 'm.about',
   from: `from ${named(`
-    select l.observed_at, null::text as ad_id, l.social_page_id, l.page_name, l.role,
-      null::text as destination_url
+    select l.observed_at, null::text as ad_id, l.social_page_id,
+      coalesce(l.page_name, (select o.page_name from link o
+        where o.brand_id = l.brand_id and o.social_page_id = l.social_page_id and o.page_name is not null
+        order by o.observed_at limit 1)) as page_name,
+      l.role, null::text as destination_url
     from link l
     where l.brand_id = k.brand_id and l.date = k.date and l.role is not null
       and not exists (select from link o where o.brand_id = l.brand_id and o.social_page_id = l.social_page_id

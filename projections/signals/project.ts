@@ -1,3 +1,4 @@
+import { type PageRole, servableRole } from '#contracts/observations/social-page-link.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
@@ -11,12 +12,28 @@ import { type LibraryEvent, sumUpFrom } from './changes.ts';
 import { projectAd } from './project-ads.ts';
 import { markOccurrence, meet, putOccurrence, sumUpDay, sumUpLinks, sumUpMarked } from './statements.ts';
 
+/** Returns role and name of a page by one observation of its link. The role is `null` while the page is not linked. */
+const linkOf = (
+  event: Exclude<SocialPageEvent, { type: 'PageProfileObserved' }>,
+): { readonly role: PageRole | null; readonly page_name: string | null } => {
+  switch (event.type) {
+    case 'PageLinked':
+      return { role: event.data.role, page_name: event.data.page_name };
+    case 'PageLinkObserved': {
+      const { status, claim, confidence } = event.data;
+      return { role: status === 'linked' ? servableRole(claim, confidence) : null, page_name: null };
+    }
+    case 'PageUnlinked':
+    case 'PageLinkQuarantined':
+      return { role: null, page_name: null };
+  }
+};
+
 const projectPage = (event: SocialPageEvent): readonly Change[] => {
   if (event.type === 'PageProfileObserved') return [];
   const { brand_id, page_id: social_page_id, observed_at } = event.data;
-  const link = event.type === 'PageLinked' ? event.data : null;
   const key = { brand_id, social_page_id, observed_at };
-  const set = { date: utcDate(observed_at), role: link?.role ?? null, page_name: link?.page_name ?? null };
+  const set = { date: utcDate(observed_at), ...linkOf(event) };
   return [
     { kind: 'upsert', table: 'link', key, set },
     { kind: 'refresh', statement: 'sum_up_links', row: { brand_id, social_page_id } },
@@ -53,7 +70,7 @@ const projectStorefront = (event: StorefrontEvent): readonly Change[] => {
 /** Radar items grouped by brand and day, and changes in a brand's activity. */
 export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent>({
   name: 'signals',
-  version: 10,
+  version: 11,
   prefixes: ['adLibrary-', 'brand-', 'socialPage-', 'storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -90,7 +90,8 @@ create table met (
   primary key (brand_id, kind, key)
 );
 
--- Observed links of social pages with a brand, over time. `role` is null while the page is not linked.
+-- Observations of links of social pages with a brand. `role` is null while the page is not linked. `page_name` is null when
+-- the observation has no name: it repeats one, or is older than another.
 create table link (
   brand_id uuid not null,
   social_page_id text not null,

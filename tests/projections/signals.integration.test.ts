@@ -253,6 +253,18 @@ const PAGES: readonly Told[] = [
         .link(3, '100000013', 'PARTNER'),
     shows: ['1 new_linked_page 1 CREATOR 100000013'],
   },
+  {
+    name: 'new linked page: once, though its link is observed again, and on the day of an older observation',
+    tell: (brand) =>
+      brand
+        .link(0, '100000014', 'OFFICIAL')
+        .link(1, '100000015', 'CREATOR')
+        .linkAgain(2, '100000015', 'CREATOR')
+        .link(3, '100000015', 'PARTNER')
+        .link(5, '100000016', 'CREATOR')
+        .linkAgain(4, '100000016', 'CREATOR'),
+    shows: ['1 new_linked_page 1 CREATOR 100000015', '4 new_linked_page 1 CREATOR 100000016'],
+  },
 ];
 
 const PAIRS: readonly Told[] = [
@@ -290,6 +302,16 @@ const PAIRS: readonly Told[] = [
             { page: '100000033', novelty: 'late' },
           ],
         }),
+    shows: ['2 ads_started 1'],
+  },
+  {
+    name: 'no pair: on an own page whose link is observed again',
+    tell: (brand) =>
+      brand
+        .link(0, '100000051', 'OFFICIAL')
+        .linkAgain(1, '100000051', 'OFFICIAL')
+        .scan(1, first(1))
+        .scan(2, { launches: [{ page: '100000051' }] }),
     shows: ['2 ads_started 1'],
   },
   {

@@ -1,5 +1,9 @@
 import type { PageLinkStatus, PageProfile, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
-import { type PageClaim, PageRole, type SocialPageLink } from '#contracts/observations/social-page-link.ts';
+import {
+  type PageClaim,
+  servableRole,
+  type SocialPageLink,
+} from '#contracts/observations/social-page-link.ts';
 import type { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import type { Decider } from '../decider.ts';
 import { PersistentMap } from '../persistent-map.ts';
@@ -95,13 +99,6 @@ const evolve = (state: SocialPageState, event: SocialPageEvent): SocialPageState
 };
 
 export const socialPage: Decider<SocialPageState, SocialPageEvent> = { initial, evolve };
-
-/** Lowest confidence at which a claim may be served. Below it the claim is more likely wrong than right. */
-export const SERVABLE_CONFIDENCE_MIN = 0.5;
-
-/** Returns the role that may be shown for a claim. Claims of ownership or contracts, and guesses, are `UNVERIFIED`. */
-export const servableRole = (claim: PageClaim, confidence: number): PageRole =>
-  confidence < SERVABLE_CONFIDENCE_MIN ? 'UNVERIFIED' : (PageRole.safeParse(claim).data ?? 'UNVERIFIED');
 
 /** True when the observation is recorded, or too old: older than all that the state holds. */
 const isObserved = (

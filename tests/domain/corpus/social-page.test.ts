@@ -5,10 +5,15 @@ import type {
   PageProfileObserved,
   SocialPageEvent,
 } from '#contracts/events/corpus/social-page.ts';
-import { PageClaim, PageRole, SocialPageLink } from '#contracts/observations/social-page-link.ts';
+import {
+  PageClaim,
+  PageRole,
+  servableRole,
+  SocialPageLink,
+} from '#contracts/observations/social-page-link.ts';
 import { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { recordPageLink, recordPageProfile, servableRole, socialPage } from '#domain/corpus/social-page.ts';
+import { recordPageLink, recordPageProfile, socialPage } from '#domain/corpus/social-page.ts';
 import { given } from '#tests/dsl/deciders.ts';
 
 const BRAND = brandIdOf('shop.example');

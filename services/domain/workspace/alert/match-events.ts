@@ -191,10 +191,11 @@ export const matchAdOnPage = (
 
 /**
  * Handles a page that is linked or unlinked. A new role or confidence of an existing link does not count as a newly
- * linked page.
+ * linked page. A repeated or older observation of a link changes nothing.
  */
 export const matchPageLink = (id: string, event: SocialPageEvent, page: BrandPage): PageOutcome => {
-  if (event.type === 'PageProfileObserved') return { page, happenings: [] };
+  if (event.type === 'PageProfileObserved' || event.type === 'PageLinkObserved')
+    return { page, happenings: [] };
   if (event.type !== 'PageLinked') return { page: { ...page, role: null }, happenings: [] };
   const { brand_id, page_id, page_name, role, observed_at } = event.data;
   const linked: TriggerEvent = {

@@ -120,6 +120,17 @@ describe('meetPageLink', () => {
     ]);
   });
 
+  test('reports nothing for a repeated or older observation of a link, and keeps the role', () => {
+    const observed = (status: 'linked' | 'unlinked'): SocialPageEvent => ({
+      type: 'PageLinkObserved',
+      data: { page_id: PAGE, brand_id: BRAND, status, claim: 'OFFICIAL', confidence: 1, observed_at: at(2) },
+    });
+    const links = [link('OFFICIAL'), observed('linked'), observed('unlinked'), link('OFFICIAL', 0.9)];
+    expect(typesAfter(...links)).toEqual(['page_linked']);
+    const page = links.reduce((before, event) => matchPageLink(ID, event, before).page, UNKNOWN_PAGE);
+    expect(page.role).toBe('OFFICIAL');
+  });
+
   test('reports a new partner once, when it is linked as one or becomes one', () => {
     expect(typesAfter(link('CREATOR'), unlink, link('CREATOR'))).toEqual([
       'page_linked',
