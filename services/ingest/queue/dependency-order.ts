@@ -1,14 +1,20 @@
 /**
  * Dependency order of observations that are processed concurrently. Observations with the same ordering key (a
  * brand) keep their order. A scan also depends on data that other brands share: earlier scans of its social pages, and the brands that
- * own the domains and pages of its ads. For these, the result equals that of processing one observation at a time.
+ * own the domains and pages of its ads. For these, the result equals that of processing one observation at a time. Only what
+ * waits for a large observation may come after links and registrations behind it.
  */
 import type { JsMsg } from 'nats';
 import type { Observation } from '#contracts/observations/index.ts';
 import { type ObservationMessage, routingOfHeaders } from './observation-message.ts';
 
 /** The read and write sets of an observation, used to order concurrent work. Elements are resource names. */
-export type AccessSets = { readonly reads: readonly string[]; readonly writes: readonly string[] };
+export type AccessSets = {
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  /** True for a large observation, which may wait for long after its turn has come. */
+  readonly isSlow?: boolean;
+};
 
 /** Resource: the domains of brands and the social pages linked to them. They decide which brand an ad belongs to. */
 const OWNERS = 'owners';
@@ -56,20 +62,18 @@ const ownOf = (subject: string, orderingKey: string): readonly string[] => [subj
 
 /**
  * Returns the access sets of a message whose body was not read; `null` when they depend on it. A large body is never read
- * for them, because a collector could hold up everybody by large bodies: what it may contain counts as contained, so the
- * message counts as one that registers a brand. A large message without headers is ordered by its subject.
+ * for them, because a collector could hold up everybody by large bodies. A large message without headers is ordered by its
+ * subject.
  */
 export const unreadAccessSetsOf = (
   { subject, headers }: Pick<JsMsg, 'subject' | 'headers'>,
   isLarge: boolean,
 ): AccessSets | null => {
   const routing = routingOfHeaders(headers);
-  const type = routing?.type as Observation['type'] | undefined;
-  if (routing && type && hasSetsByHeaders(type))
-    return setsByHeaders(type, ownOf(subject, routing.orderingKey));
-  if (!isLarge) return null;
   const own = routing ? ownOf(subject, routing.orderingKey) : [subject];
-  return { reads: [], writes: [...own, OWNERS] };
+  if (isLarge) return { reads: [OWNERS], writes: own, isSlow: true };
+  const type = routing?.type as Observation['type'] | undefined;
+  return type && hasSetsByHeaders(type) ? setsByHeaders(type, own) : null;
 };
 
 /**
@@ -97,7 +101,26 @@ export const accessSetsOf = async (
 };
 
 /** Pending work on one resource: the last writer, and the readers after it. */
-type PendingAccess = { writer: Promise<void>; readers: Promise<void>[] };
+type PendingAccess = {
+  writer: Promise<void>;
+  readers: Promise<void>[];
+  /** True when some of the work is slow, or waits for slow work. */
+  isSlow: boolean;
+};
+
+/**
+ * Returns the sets of work that is slow, or waits for slow work: it waits for earlier writers of the owners, and later
+ * work does not wait for it because of them. Otherwise a link behind it would hold up the scans of all brands. Links and
+ * registrations behind it may thus come before it; its scan is decided at its own time (rules 10 and 11).
+ */
+const withoutOwners = ({
+  reads,
+  writes,
+}: AccessSets): AccessSets & { readonly follows: readonly string[] } => ({
+  reads: reads.filter((name) => name !== OWNERS),
+  writes: writes.filter((name) => name !== OWNERS),
+  follows: [OWNERS],
+});
 
 /**
  * Scheduler with a read-write lock per resource name. Work waits for all earlier work that writes what it reads or
@@ -107,9 +130,12 @@ export class DependencyOrder {
   readonly #pending = new Map<string, PendingAccess>();
 
   /** Runs `work` after the earlier work it depends on. Call in the order of the queue. `work` must not reject. */
-  run({ reads, writes }: AccessSets, work: () => Promise<void>): Promise<void> {
+  run(sets: AccessSets, work: () => Promise<void>): Promise<void> {
+    const isSlow =
+      sets.isSlow === true || sets.writes.some((name) => this.#pending.get(name)?.isSlow === true);
+    const { reads, writes, follows } = isSlow ? withoutOwners(sets) : { ...sets, follows: [] };
     const dependencies = new Set<Promise<void>>();
-    for (const name of reads) {
+    for (const name of [...reads, ...follows]) {
       const pending = this.#pending.get(name);
       if (pending) dependencies.add(pending.writer);
     }
@@ -118,13 +144,13 @@ export class DependencyOrder {
       if (pending) for (const one of [pending.writer, ...pending.readers]) dependencies.add(one);
     }
     const done = Promise.all(dependencies).then(work);
-    for (const name of writes) this.#pending.set(name, { writer: done, readers: [] });
+    for (const name of writes) this.#pending.set(name, { writer: done, readers: [], isSlow });
     for (const name of reads) this.#pendingOf(name).readers.push(done);
     return done.finally(() => this.#release(done, reads, writes));
   }
 
   #pendingOf(name: string): PendingAccess {
-    const pending = this.#pending.get(name) ?? { writer: Promise.resolve(), readers: [] };
+    const pending = this.#pending.get(name) ?? { writer: Promise.resolve(), readers: [], isSlow: false };
     this.#pending.set(name, pending);
     return pending;
   }

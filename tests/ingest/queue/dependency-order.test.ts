@@ -1,9 +1,14 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { headersFrom } from '#platform/nats/connection.ts';
 import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
-import { type AccessSets, accessSetsOf, DependencyOrder } from '#services/ingest/queue/dependency-order.ts';
+import {
+  type AccessSets,
+  accessSetsOf,
+  DependencyOrder,
+  unreadAccessSetsOf,
+} from '#services/ingest/queue/dependency-order.ts';
 import {
   type ObservationMessage,
   readObservationMessage,
@@ -120,4 +125,81 @@ it('runs an observation without dependencies while another one is stuck', async 
   await run(observe('ad_library.scan_end', 'two.example', ['22222']), async () => undefined);
   await run(observe('ad_library.scan', 'three.example', []), async () => undefined);
   await run(observe('brand.profile', 'two.example', []), async () => undefined);
+});
+
+describe('large observations that wait', () => {
+  const headersOf = (type: TestObservation['type'], brand: string) => {
+    const content = { type, ...(type === 'brand.profile' ? { domain: brand } : { brand_domain: brand }) };
+    return { subject: observationSubject(brand), headers: headersFrom(routingHeadersOf(content)) };
+  };
+  /** Returns an order, and functions that add observations to it: large ones that never end, and small ones. */
+  const open = () => {
+    const order = new DependencyOrder();
+    const stuck = new Promise<void>(() => undefined);
+    const done: string[] = [];
+    const addLarge = (type: TestObservation['type'], brand: string): void => {
+      void order.run(unreadAccessSetsOf(headersOf(type, brand), true) as AccessSets, () => stuck);
+    };
+    const add = async (type: TestObservation['type'], brand: string, pages: readonly string[] = []) => {
+      const one = { type, brand, pages, steps: 0, hasHeaders: true };
+      const sets = await accessSetsOf(messageOf(one), isRegistered);
+      void order.run(sets, async () => void done.push(`${type} ${brand}`));
+    };
+    return { done, add, addLarge };
+  };
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 10));
+
+  it.each(['ad_library.scan', 'ad_library.scan_end', 'brand.profile', 'social_page.link'] as const)(
+    'of type %s hold up no links, new brands and scans of others',
+    async (type) => {
+      const { done, add, addLarge } = open();
+      addLarge(type, 'one.example');
+      await add('social_page.link', 'two.example');
+      await add('brand.profile', NEW);
+      await add('ad_library.scan', 'two.example');
+      await add('ad_library.scan_end', 'two.example', ['22222']);
+      await settled();
+      expect(done).toEqual([
+        'social_page.link two.example',
+        `brand.profile ${NEW}`,
+        'ad_library.scan two.example',
+        'ad_library.scan_end two.example',
+      ]);
+    },
+  );
+
+  it('hold up the end of their scan and scans of its pages, but nothing that waits for neither', async () => {
+    const { done, add, addLarge } = open();
+    addLarge('ad_library.scan', 'one.example');
+    await add('ad_library.scan_end', 'one.example', ['11111']);
+    await add('ad_library.scan_end', 'two.example', ['11111']);
+    await add('social_page.link', 'three.example');
+    await add('ad_library.scan_end', 'three.example', ['33333']);
+    await settled();
+    expect(done).toEqual(['social_page.link three.example', 'ad_library.scan_end three.example']);
+  });
+
+  it('come after the links in front of them', async () => {
+    const order = new DependencyOrder();
+    const gate = Promise.withResolvers<void>();
+    const done: string[] = [];
+    const link = {
+      type: 'social_page.link',
+      brand: 'two.example',
+      pages: [],
+      steps: 0,
+      hasHeaders: true,
+    } as const;
+    void order.run(await accessSetsOf(messageOf(link), isRegistered), async () => {
+      await gate.promise;
+      done.push('link');
+    });
+    const large = unreadAccessSetsOf(headersOf('ad_library.scan', 'one.example'), true) as AccessSets;
+    const ended = order.run(large, async () => void done.push('large'));
+    await settled();
+    expect(done).toEqual([]);
+    gate.resolve();
+    await ended;
+    expect(done).toEqual(['link', 'large']);
+  });
 });
