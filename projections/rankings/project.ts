@@ -1,5 +1,5 @@
 import { utcDate } from '#contracts/values/time.ts';
-import type { AdStanding } from '#contracts/events/corpus/ad-library-corrections.ts';
+import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { attributedBy } from '../shared-tables/brand-totals.ts';
@@ -18,6 +18,8 @@ type AdColumns = {
   readonly social_page_id?: string;
   /** Joined with commas. */
   readonly countries?: string;
+  /** Countries of the scans that showed an ad which names none; joined with commas. */
+  readonly requested_countries?: string;
   readonly first_seen_on?: string;
   readonly ended_at?: string;
   readonly returned_at?: string;
@@ -36,6 +38,7 @@ const setAd = ({ data, revision }: AdEvent, adId: string, columns: AdColumns): C
     revision,
     social_page_id: columns.social_page_id ?? null,
     countries: columns.countries ?? null,
+    requested_countries: columns.requested_countries ?? null,
     first_seen_on: columns.first_seen_on ?? null,
     ended_at: columns.ended_at ?? null,
     returned_at: columns.returned_at ?? null,
@@ -46,9 +49,10 @@ const setAd = ({ data, revision }: AdEvent, adId: string, columns: AdColumns): C
 };
 
 /** Returns all columns that describe an ad which a correction names in full. */
-const columnsOf = (ad: AdStanding): AdColumns => ({
+const columnsOf = (ad: AdRecord): AdColumns => ({
   social_page_id: ad.page_id ?? '',
   countries: ad.countries.join(),
+  requested_countries: (ad.requested_countries ?? []).join(),
   first_seen_on: utcDate(ad.first_seen_at),
   ended_at: ad.inactive_since ?? NEVER_ENDED,
   returned_at: NEVER_RETURNED,
@@ -65,12 +69,13 @@ const refresh = ({ brand_id, observed_at }: AdLibraryEvent['data']): readonly Ch
  *
  * The comparison counts an ad only if both days could show it (rules 3 and 9). Complete scans of both days must have
  * covered its page, in a common country in which the ad runs. So a page or country that is covered for the first time does
- * not count as growth. Nor does an ad that came from another brand after the earlier day's last scan: totals hold the moves
+ * not count as growth. An ad that names no country may run in any that its scan requested, so both days must have covered
+ * all of those. Nor does an ad that came from another brand after the earlier day's last scan: totals hold the moves
  * up to the time of their own scan, also when a correction states them later.
  */
 export const rankings = projection<AdLibraryEvent | BrandEvent>({
   name: 'rankings',
-  version: 5,
+  version: 6,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { ads: recordAds, day: refreshReliableDay, compare: compareDays },
@@ -80,10 +85,11 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
       case 'BrandProfileChanged':
         return brandFacets(event);
       case 'AdStarted': {
-        const { ad_id, page_id, countries, observed_at } = event.data;
+        const { ad_id, page_id, countries, requested_countries = [], observed_at } = event.data;
         const columns = {
           social_page_id: page_id ?? '',
           countries: countries.join(),
+          requested_countries: requested_countries.join(),
           first_seen_on: utcDate(observed_at),
           ended_at: NEVER_ENDED,
           returned_at: NEVER_RETURNED,
@@ -92,8 +98,13 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
         return [setAd(event, ad_id, columns)];
       }
       case 'AdDetailsObserved': {
-        const { ad_id, page_id, countries } = event.data;
-        return [setAd(event, ad_id, { social_page_id: page_id ?? '', countries: countries.join() })];
+        const { ad_id, page_id, countries, requested_countries } = event.data;
+        const columns = {
+          social_page_id: page_id ?? '',
+          countries: countries.join(),
+          ...(requested_countries === undefined ? {} : { requested_countries: requested_countries.join() }),
+        };
+        return [setAd(event, ad_id, columns)];
       }
       case 'AdConfirmedInactive':
         return [setAd(event, event.data.ad_id, { ended_at: event.data.observed_at })];

@@ -19,6 +19,8 @@ create table ad (
   ad_id text not null,
   social_page_id text not null,
   countries text[] not null,
+  -- Countries of the scans that showed an ad which names none; empty for others, and for those of an older release.
+  requested_countries text[] not null,
   first_seen_on date not null,
   -- Time of the last stop, or infinity; of the last return, or -infinity.
   ended_at timestamptz not null,

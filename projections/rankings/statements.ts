@@ -15,6 +15,7 @@ export const recordAds: Statement = {
     revision: 'bigint',
     social_page_id: 'text',
     countries: 'text',
+    requested_countries: 'text',
     first_seen_on: 'date',
     ended_at: 'timestamptz',
     returned_at: 'timestamptz',
@@ -27,6 +28,7 @@ export const recordAds: Statement = {
       select s.brand_id, s.ad_id, (array_agg(s.removed order by s.revision desc))[1] as removed,
         ${lastOr('social_page_id', 'o.social_page_id')} as social_page_id,
         ${lastOr('countries', `array_to_string(o.countries, ',')`)} as countries,
+        ${lastOr('requested_countries', `array_to_string(o.requested_countries, ',')`)} as requested_countries,
         ${lastOr('first_seen_on', 'o.first_seen_on')} as first_seen_on,
         ${lastOr('ended_at', 'o.ended_at')} as ended_at, ${lastOr('returned_at', 'o.returned_at')} as returned_at,
         ${lastOr('moved_at', 'o.moved_at')} as moved_at
@@ -34,11 +36,12 @@ export const recordAds: Statement = {
     ), gone as (
       delete from ad o using merged m where o.brand_id = m.brand_id and o.ad_id = m.ad_id and m.removed
     )
-    insert into ad (brand_id, ad_id, social_page_id, countries, first_seen_on, ended_at, returned_at, moved_at)
-    select brand_id, ad_id, social_page_id, string_to_array(countries, ','), first_seen_on, coalesce(ended_at, 'infinity'),
+    insert into ad (brand_id, ad_id, social_page_id, countries, requested_countries, first_seen_on, ended_at, returned_at, moved_at)
+    select brand_id, ad_id, social_page_id, string_to_array(countries, ','), string_to_array(coalesce(requested_countries, ''), ','), first_seen_on, coalesce(ended_at, 'infinity'),
       coalesce(returned_at, '-infinity'), coalesce(moved_at, '-infinity')
     from merged where not removed and first_seen_on is not null
     on conflict (brand_id, ad_id) do update set social_page_id = excluded.social_page_id, countries = excluded.countries,
+      requested_countries = excluded.requested_countries,
       first_seen_on = excluded.first_seen_on, ended_at = excluded.ended_at, returned_at = excluded.returned_at,
       moved_at = excluded.moved_at`,
 };
@@ -97,16 +100,22 @@ export const compareDays: Statement = {
         where d.brand_id = i.brand_id and d.date between l.date - 28 and l.date - 7 order by date desc limit 1
       ) p
     ), kind as (
-      select a.brand_id, a.social_page_id, a.countries,
+      select a.brand_id, a.social_page_id, a.countries, a.requested_countries,
         (${countedAt('least(p.observed_at, p.previous_observed_at)')}) as counted_on_both,
         count(*) filter (where ${countedAt('p.observed_at')} and ${activeOn('p.day')}) as ads,
         count(*) filter (where ${countedAt('p.previous_observed_at')} and ${activeOn('p.previous_day')}) as previous_ads
       from pair p join ad a using (brand_id)
-      group by a.brand_id, a.social_page_id, a.countries, counted_on_both
+      group by a.brand_id, a.social_page_id, a.countries, a.requested_countries, counted_on_both
     ), left_out as (
       select k.brand_id, sum(k.ads) as ads, sum(k.previous_ads) as previous_ads
       from kind k join pair p using (brand_id)
-      where not (k.counted_on_both and exists (
+      where not (k.counted_on_both and case when k.countries = '{}' and k.requested_countries <> '{}' then not exists (
+        select from unnest(k.requested_countries) requested cross join (values (p.day), (p.previous_day)) d (date)
+        where not exists (
+          select from scan x where x.brand_id = p.brand_id and x.date = d.date and k.social_page_id = any(x.pages)
+            and (requested = any(x.countries) or 'ALL' = any(x.countries))
+        )
+      ) else exists (
         select from scan x cross join unnest(x.countries) x_country
         join scan y on y.brand_id = p.brand_id and y.date = p.previous_day and k.social_page_id = any(y.pages)
         cross join unnest(y.countries) y_country
@@ -114,7 +123,7 @@ export const compareDays: Statement = {
           and (x_country = y_country or 'ALL' in (x_country, y_country))
           and (k.countries = '{}' or case when x_country = 'ALL' then y_country else x_country end = any(k.countries)
             or (x_country = 'ALL' and y_country = 'ALL'))
-      ))
+      ) end)
       group by k.brand_id
     ), compared as materialized (
       select p.brand_id, p.day, p.previous_day, greatest(0, p.active_ads - coalesce(o.ads, 0)) as active_ads,

@@ -62,6 +62,33 @@ describe('risers', () => {
       .shows(risersOf, [[world.idOf('shop'), 4, 3]]);
   });
 
+  it('count an ad that names no country only if both days covered all countries that its scan requested', async () => {
+    const world = histories();
+    world.brand('shop');
+    world.scan('shop', { name: 'a', day: 1, totals: { active: 3 }, starts: onPage(PAGES[0], 0, 3) });
+    const unnamed = (from: number, count: number, requested_countries: readonly string[]) =>
+      onPage(PAGES[0], from, count).map(({ id, ad }) => ({
+        id,
+        ad: { ...ad, countries: [], requested_countries },
+      }));
+    const countries = ['US', 'CA'];
+    const starts = [...unnamed(10, 9, ['CA', 'US']), ...onPage(PAGES[0], 90, 1, 'news')];
+    world.scan('shop', { name: 'b', day: 9, countries, totals: { active: 13 }, starts });
+    await given(world.events)
+      .into(rankings)
+      .shows(risersOf, [[world.idOf('shop'), 4, 3]]);
+    world.scan('shop', {
+      name: 'c',
+      day: 17,
+      countries,
+      totals: { active: 15 },
+      starts: unnamed(30, 2, ['CA', 'US']),
+    });
+    await given(world.events)
+      .into(rankings)
+      .shows(risersOf, [[world.idOf('shop'), 15, 13]]);
+  });
+
   it('do not count ads that came from another brand, also if the earlier totals are corrected after the move', async () => {
     const world = histories();
     for (const name of ['from', 'to']) world.brand(name);
