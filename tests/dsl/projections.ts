@@ -73,13 +73,36 @@ export const openTarget = async (database: Database, projection: Projection): Pr
   return { projection, schema, catalog, saveCheckpoint: () => Promise.resolve() };
 };
 
-/** Empties the tables of a target. To create them again takes thirty times as long. */
-const empty = async (database: Database, { schema, catalog }: Target): Promise<void> => {
-  await database.query([...catalog.keys()].map((table) => `delete from "${schema}"."${table}"`).join(';'));
+/** Returns the target of a projection, with empty tables. */
+export type OpenTargets = (projection: Projection) => Promise<Target>;
+
+/**
+ * Returns a function that creates the tables of a projection at the first call and empties them at each later one. To create
+ * them again takes thirty times as long, and every statement is then planned again.
+ */
+export const openTargets = (database: Database): OpenTargets => {
+  const opened = new Map<string, Target>();
+  return async (projection) => {
+    const known = opened.get(projection.name);
+    if (known?.projection === projection) {
+      const tables = [...known.catalog.keys()];
+      await database.query(tables.map((table) => `delete from "${known.schema}"."${table}"`).join(';'));
+      return known;
+    }
+    const target = await openTarget(database, projection);
+    opened.set(projection.name, target);
+    return target;
+  };
 };
 
-/** A database with the tables of the projector and nothing else. */
-type LentDatabase = { readonly url: string; readonly pool: Database; drop(): Promise<void> };
+/** A database with the tables of the projector, and of the projection of the last test that used it. */
+type LentDatabase = {
+  readonly url: string;
+  readonly pool: Database;
+  targets: OpenTargets;
+  lastUse: Projection | null;
+  drop(): Promise<void>;
+};
 
 /** Databases of this worker that no test uses now. To create and drop one takes longer than most tests. */
 const unused: LentDatabase[] = [];
@@ -91,6 +114,8 @@ const createDatabase = async (): Promise<LentDatabase> => {
   return {
     url: created.url,
     pool,
+    targets: openTargets(pool),
+    lastUse: null,
     drop: async () => {
       await pool.end();
       await created.drop();
@@ -107,12 +132,19 @@ const clear = async (pool: Database): Promise<void> => {
   for (const { name } of rows) await pool.query(`drop schema "${name}" cascade`);
 };
 
-/** Lends a database to `work`, and clears it afterwards. After a failure it is dropped. */
-const withDatabase = async (work: (database: LentDatabase) => Promise<void>): Promise<void> => {
+/** Lends a database that has tables of no other projection to `work`. After a failure it is dropped. */
+const withDatabase = async (
+  projection: Projection,
+  work: (database: LentDatabase) => Promise<void>,
+): Promise<void> => {
   const lent = unused.pop() ?? (await createDatabase());
   try {
+    if (lent.lastUse !== projection) {
+      await clear(lent.pool);
+      lent.targets = openTargets(lent.pool);
+      lent.lastUse = projection;
+    }
     await work(lent);
-    await clear(lent.pool);
   } catch (error) {
     await lent.drop();
     throw error;
@@ -123,12 +155,11 @@ const withDatabase = async (work: (database: LentDatabase) => Promise<void>): Pr
 export const given = (events: readonly GivenEvent[]) => ({
   into: (projection: Projection) => ({
     shows: <T>(read: (db: ReadDatabase) => Promise<T>, expected: T): Promise<void> =>
-      withDatabase(async ({ url, pool }) => {
+      withDatabase(projection, async ({ url, pool, targets }) => {
         await using db = openReadDatabase(url);
         let rowsOfFirstRun: object | null = null;
-        const target = await openTarget(pool, projection);
         for (const size of BATCH_SIZES) {
-          await empty(pool, target);
+          const target = await targets(projection);
           const subscribed = recorded(events).filter(({ stream }) =>
             projection.prefixes.some((prefix) => stream.startsWith(prefix)),
           );

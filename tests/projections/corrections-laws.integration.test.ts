@@ -13,7 +13,7 @@ import { signals } from '#projections/signals/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
-import { openTarget, recorded } from '../dsl/projections.ts';
+import { type OpenTargets, openTargets, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { type CorrectedAds, correctedAds, scanOf } from './fixtures/corrected-ads.ts';
@@ -160,10 +160,12 @@ const FOLLOWING: readonly (readonly [Projection, tables: readonly string[], with
 describe('ads that late scans correct and that change brands', () => {
   let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
   let database: ReturnType<typeof openPool>;
+  let targets: OpenTargets;
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
     database = openPool(testDatabase.url, 4);
     await createProjectorTables(database);
+    targets = openTargets(database);
   });
   afterAll(async () => {
     await database.end();
@@ -176,7 +178,7 @@ describe('ads that late scans correct and that change brands', () => {
     size: number,
     without: readonly string[] = [],
   ): Promise<Readonly<Record<string, string>>> => {
-    const target = await openTarget(database, projection);
+    const target = await targets(projection);
     const wanted = events.filter(({ stream }) =>
       projection.prefixes.some((prefix) => stream.startsWith(prefix)),
     );

@@ -12,7 +12,7 @@ import { rankings } from '#projections/rankings/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
-import { type GivenEvent, interleave, openTarget, recorded } from '../dsl/projections.ts';
+import { type GivenEvent, interleave, type OpenTargets, openTargets, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { dayOf, histories, PAGE_ONE, timeOf } from './fixtures/library-histories.ts';
@@ -171,11 +171,12 @@ const play = (steps: readonly Step[]): readonly GivenEvent[] => {
 
 const build = async (
   database: Database,
+  targets: OpenTargets,
   projection: Projection,
   events: readonly GivenEvent[],
   size: number,
 ): Promise<object> => {
-  const target = await openTarget(database, projection);
+  const target = await targets(projection);
   const wanted = recorded(events).filter(({ stream }) =>
     projection.prefixes.some((prefix) => stream.startsWith(prefix)),
   );
@@ -193,15 +194,18 @@ test.each(PROJECTIONS.map((projection) => [projection.name, projection] as const
     const database = openPool(testDatabase.url, 4);
     try {
       await createProjectorTables(database);
+      const targets = openTargets(database);
       const steps = fc.array(step, { minLength: 20, maxLength: 40 });
       const picks = fc.array(fc.nat(6), { minLength: 5, maxLength: 20 });
       await fc.assert(
         fc.asyncProperty(steps, picks, fc.integer({ min: 2, max: 12 }), async (lives, turns, size) => {
           const events = play(lives);
-          const rebuilt = await build(database, projection, events, Number.POSITIVE_INFINITY);
-          expect(await build(database, projection, events, 1), 'event by event').toEqual(rebuilt);
+          const rebuilt = await build(database, targets, projection, events, Number.POSITIVE_INFINITY);
+          expect(await build(database, targets, projection, events, 1), 'event by event').toEqual(rebuilt);
           const mixed = interleave(events, turns);
-          expect(await build(database, projection, mixed, size), `mixed, ${size} a batch`).toEqual(rebuilt);
+          expect(await build(database, targets, projection, mixed, size), `mixed, ${size} a batch`).toEqual(
+            rebuilt,
+          );
         }),
         { numRuns: runs(RUNS) },
       );

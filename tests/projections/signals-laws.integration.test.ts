@@ -4,7 +4,7 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { signals } from '#projections/signals/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
-import { type GivenEvent, interleave, openTarget, recorded } from '../dsl/projections.ts';
+import { type GivenEvent, interleave, openTargets, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { type Launch, type Story, story } from './fixtures/signal-stories.ts';
@@ -70,8 +70,9 @@ const play = (brand: Story, steps: readonly Step[]): readonly GivenEvent[] => {
 test('signal tables do not depend on batch sizes or the order of streams', async () => {
   const testDatabase = await createTestDatabase();
   const database = openPool(testDatabase.url, 4);
+  const targets = openTargets(database);
   const build = async (events: readonly GivenEvent[], size: number): Promise<object> => {
-    const target = await openTarget(database, signals);
+    const target = await targets(signals);
     const wanted = recorded(events);
     for (let from = 0; from < wanted.length; from += size) {
       const batch = wanted.slice(from, from + size);
