@@ -235,6 +235,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/projector/isolation.integration.test.ts'],
     settings: (_seed, factor) => ({ ISOLATION_SECONDS: 60 * factor }),
   },
+  'import-memory': {
+    about: 'files of 100 MiB are imported within 300 MiB of memory; without a seed',
+    files: ['tests/ingest/files/memory.integration.test.ts'],
+    settings: (_seed, factor) => ({ IMPORT_MEMORY_MIB: 100 * factor }),
+  },
   'start-reads': {
     about: 'a start of ingest reads at most 10,000 of a million events; without a seed',
     files: ['tests/ingest/intake/start-reads.integration.test.ts'],
