@@ -4,6 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
+import { openPool } from '#platform/postgres/pool.ts';
 import { clearStaleStacks, STACK_FOLDER_PREFIX, stackRoot } from './stale-databases.ts';
 
 declare module 'vitest' {
@@ -28,6 +29,7 @@ const UNSAFE_AND_FAST = {
   full_page_writes: 'off',
   shared_buffers: '128MB',
   max_connections: '600',
+  scram_iterations: '1',
 };
 
 /** Maximum bytes of the path of a socket, `/.s.PGSQL.65535` in its folder. */
@@ -43,6 +45,20 @@ const createSocketFolder = async (folder: string): Promise<string | null> => {
   await mkdir(socketFolder);
   await chmod(socketFolder, 0o777);
   return socketFolder;
+};
+
+/**
+ * Stores the password of the superuser again, with one iteration. Tests open thousands of connections, and each would compute
+ * 4,096 hashes.
+ */
+const storePasswordAgain = async (url: string): Promise<void> => {
+  const { username, password } = new URL(url);
+  const pool = openPool(url, 1);
+  try {
+    await pool.query(`alter role "${username}" password '${decodeURIComponent(password)}'`);
+  } finally {
+    await pool.end();
+  }
 };
 
 const overSocket = (url: string, socketFolder: string | null): string =>
@@ -64,6 +80,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       settings: { ...UNSAFE_AND_FAST, unix_socket_directories: socketFolder ?? '' },
     });
     resources.defer(() => postgres.stop());
+    await storePasswordAgain(postgres.url);
     const nats = await startNats({ folder: join(folder, 'nats'), port: 0 });
     resources.defer(() => nats.stop());
     await postgres.createDatabase(EVENT_STORE_DATABASE);

@@ -16,7 +16,8 @@ export interface StateChanges {
 
 /** Committed state of streams. Metadata and tombstones are few and held completely. */
 export class StreamStates {
-  #heads = new LRUCache<string, number>({ max: MAX_HEADS });
+  /** With `max` in place of `maxSize`, the cache would fill lists of that length at each start. */
+  #heads = new LRUCache<string, number>({ maxSize: MAX_HEADS, sizeCalculation: () => 1 });
   #metadata = new Map<string, StreamMetadata>();
   #tombstones = new Set<string>();
 
