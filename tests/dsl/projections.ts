@@ -2,12 +2,13 @@ import { expect } from 'vitest';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { derivedId } from '#domain/ids.ts';
-import { type Database, inTransaction, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { applyBatch, type Target } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
+import { openPlannedOnce } from './planned-once.ts';
 import { checksums } from '#tests/stack/read-models.ts';
 
 /**
@@ -109,7 +110,7 @@ const unused: LentDatabase[] = [];
 
 const createDatabase = async (): Promise<LentDatabase> => {
   const created = await createTestDatabase();
-  const pool = openPool(created.url, 4, { allowExitOnIdle: true });
+  const pool = openPlannedOnce(created.url, 4, { allowExitOnIdle: true });
   await createProjectorTables(pool);
   return {
     url: created.url,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import { openPool } from '#platform/postgres/pool.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { ads } from '#projections/ads/project.ts';
 import { creatives } from '#projections/creatives/project.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -13,6 +13,7 @@ import { signals } from '#projections/signals/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
+import { openPlannedOnce } from '../dsl/planned-once.ts';
 import { type OpenTargets, openTargets, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
@@ -159,11 +160,11 @@ const FOLLOWING: readonly (readonly [Projection, tables: readonly string[], with
 
 describe('ads that late scans correct and that change brands', () => {
   let testDatabase: Awaited<ReturnType<typeof createTestDatabase>>;
-  let database: ReturnType<typeof openPool>;
+  let database: Database;
   let targets: OpenTargets;
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    database = openPool(testDatabase.url, 4);
+    database = openPlannedOnce(testDatabase.url, 4);
     await createProjectorTables(database);
     targets = openTargets(database);
   });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Database } from '#platform/postgres/pool.ts';
-import { openPool } from '#platform/postgres/pool.ts';
 import { brands } from '#projections/brands/project.ts';
 import { categories } from '#projections/categories/project.ts';
 import { dailyActivity } from '#projections/daily-activity/project.ts';
@@ -12,6 +11,7 @@ import { rankings } from '#projections/rankings/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
+import { openPlannedOnce } from '../dsl/planned-once.ts';
 import { type GivenEvent, interleave, type OpenTargets, openTargets, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
@@ -191,7 +191,7 @@ test.each(PROJECTIONS.map((projection) => [projection.name, projection] as const
   'the tables of %s do not depend on batch sizes or the order of streams',
   async (_name, projection) => {
     const testDatabase = await createTestDatabase();
-    const database = openPool(testDatabase.url, 4);
+    const database = openPlannedOnce(testDatabase.url, 4);
     try {
       await createProjectorTables(database);
       const targets = openTargets(database);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openPool } from '#platform/postgres/pool.ts';
 import { signals } from '#projections/signals/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
+import { openPlannedOnce } from '../dsl/planned-once.ts';
 import { type GivenEvent, interleave, openTargets, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
@@ -69,7 +69,7 @@ const play = (brand: Story, steps: readonly Step[]): readonly GivenEvent[] => {
 
 test('signal tables do not depend on batch sizes or the order of streams', async () => {
   const testDatabase = await createTestDatabase();
-  const database = openPool(testDatabase.url, 4);
+  const database = openPlannedOnce(testDatabase.url, 4);
   const targets = openTargets(database);
   const build = async (events: readonly GivenEvent[], size: number): Promise<object> => {
     const target = await targets(signals);

@@ -1,4 +1,4 @@
-import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type Database, openReadDatabase } from '#platform/postgres/pool.ts';
 import { ads } from '#projections/ads/project.ts';
 import { brands } from '#projections/brands/project.ts';
 import { dailyActivity } from '#projections/daily-activity/project.ts';
@@ -7,6 +7,7 @@ import { applyBatch, type Target } from '#services/projector/apply/apply-batch.t
 import { PoisonEvent } from '#services/projector/apply/failures.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import { openPlannedOnce } from '#tests/dsl/planned-once.ts';
 import { openTarget } from '#tests/dsl/projections.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { openIntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
@@ -68,7 +69,7 @@ const planOnce = async (database: Database): Promise<void> => {
 export const openService = async (): Promise<ServiceUnderComparison> => {
   const resources = new AsyncDisposableStack();
   const { eventStore, databaseUrl, eventStoreUrl } = resources.use(await openIntakeServers());
-  const database = openPool(databaseUrl, PROJECTIONS.length);
+  const database = openPlannedOnce(databaseUrl, PROJECTIONS.length);
   resources.defer(() => database.end());
   await planOnce(database);
   const intake = resources.use(await openIntake({ databaseUrl, eventStoreUrl }));
