@@ -69,9 +69,9 @@ const fits =
 describe('ads by facets', () => {
   test.each<[AdFilter, number]>([
     [{}, 5_000],
-    [{ status: 'active' }, 2_000],
+    [{ status: 'active' }, 1_000],
     [{ status: 'missing' }, 60],
-    [{ country: 'US' }, 4_000],
+    [{ country: 'US' }, 1_500],
     [{ country: 'JP' }, 4],
     [{ country: 'ZZ' }, 20],
     [{ format: 'dco' }, 90],
