@@ -93,6 +93,8 @@ alter table collecting.account add column if not exists looks_off_until timestam
 
 -- Start of the last complete scan at the library API.
 alter table collecting.target add column if not exists complete_at timestamptz;
+-- Start of the first scan, complete or not. Ads that it showed may end before the first complete one.
+alter table collecting.target add column if not exists first_scanned_at timestamptz;
 -- Time of the last look at the brand between two scans.
 alter table collecting.target add column if not exists looked_at timestamptz;
 
@@ -106,7 +108,7 @@ create table if not exists collecting.archive_batch (
   countries text[] not null,
   -- Active ads of each page in its last complete scan.
   ads_before jsonb not null,
-  -- Time from which ended ads are read; null before the first complete scan.
+  -- Time since which ads may have ended; null before the first scan.
   last_complete_at timestamptz,
   started_at timestamptz not null,
   retry_at timestamptz,

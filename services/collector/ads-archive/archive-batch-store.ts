@@ -30,7 +30,8 @@ export type ArchiveBatch = Pick<OpenBatch<ArchiveCursor>, 'startedAt' | 'cursor'
   readonly brands: readonly ScannedBrand[];
   readonly countries: readonly string[];
   readonly adsBefore: ReadonlyMap<string, number>;
-  readonly lastCompleteAt: Date | null;
+  /** Time since which ads that earlier scans showed may have ended; `null` before the first scan. */
+  readonly stopsSince: Date | null;
   readonly failures: number;
 };
 
@@ -58,7 +59,7 @@ const batchOf = (database: Database, owner: string, row: Row): ArchiveBatch => {
     brands: row.brands,
     countries: row.countries,
     adsBefore: new Map(Object.entries(row.ads_before)),
-    lastCompleteAt: row.last_complete_at,
+    stopsSince: row.last_complete_at,
     startedAt: row.started_at,
     failures: row.failures,
     cursor: Object.keys(cursor).length === 0 ? null : (cursor as ArchiveCursor),
@@ -170,6 +171,22 @@ export const readPausedPages = async (
   return new Map(rows.map(({ social_page_id, paused }) => [social_page_id, paused]));
 };
 
+/**
+ * Returns since when ads of these brands may have ended: since the last complete scan of the brand or page that had it longest
+ * ago, or since the first scan of a brand without one. `null` before the first scan.
+ */
+const readStopsSince = async (client: Transaction, brands: readonly ScannedBrand[]): Promise<Date | null> => {
+  const { rows } = await client.query<{ since: Date | null }>(
+    `select least(
+       (select min(coalesce(complete_at, first_scanned_at)) from collecting.target
+         where source = $1 and domain = any($2)),
+       (select min(scanned_at) from collecting.archive_page where social_page_id = any($3))
+     ) as since`,
+    [ARCHIVE_SOURCE, brands.map(({ domain }) => domain), brands.flatMap(({ pageIds }) => pageIds)],
+  );
+  return rows[0]?.since ?? null;
+};
+
 /** Opens a batch and leases its targets. Brands that are leased meanwhile are left out; `null` when none is left. */
 export const openArchiveBatch = (
   database: Database,
@@ -184,10 +201,10 @@ export const openArchiveBatch = (
 ): Promise<ArchiveBatch | null> =>
   inTransaction(database, async (client) => {
     const batchId = randomUUID();
-    const leased = await client.query<{ domain: string; complete_at: Date | null }>(
+    const leased = await client.query<{ domain: string }>(
       `update collecting.target set lease_owner = $4, lease_until = $5
        where source = $1 and domain = any($2) and paused is null and coalesce(lease_until, $3) <= $3
-       returning domain, complete_at`,
+       returning domain`,
       [
         ARCHIVE_SOURCE,
         scope.brands.map(({ domain }) => domain),
@@ -198,7 +215,7 @@ export const openArchiveBatch = (
     );
     const brands = scope.brands.filter(({ domain }) => leased.rows.some((row) => row.domain === domain));
     if (brands.length === 0) return null;
-    const completed = leased.rows.flatMap(({ complete_at: at }) => (at === null ? [] : [at.getTime()]));
+    const stopsSince = await readStopsSince(client, brands);
     const { rows } = await client.query<Row>(
       `insert into collecting.archive_batch
          (batch_id, owner, brands, countries, ads_before, last_complete_at, started_at, account, kind)
@@ -209,7 +226,7 @@ export const openArchiveBatch = (
         JSON.stringify(brands),
         scope.countries,
         JSON.stringify(Object.fromEntries(scope.adsBefore)),
-        completed.length === 0 ? null : new Date(Math.min(...completed)),
+        stopsSince,
         now,
         account,
         scope.kind ?? 'scan',
@@ -232,7 +249,8 @@ const END_TARGET = `
   with ended as (
     update collecting.target set lease_owner = null, lease_until = null, retry_at = null, due_at = $3, tried_at = $4,
       outcome = $5, detail = $6, scanned_at = case when $7 then $8 else scanned_at end,
-      complete_at = case when $7 and $5 = 'complete' then $8 else complete_at end
+      complete_at = case when $7 and $5 = 'complete' then $8 else complete_at end,
+      first_scanned_at = case when $7 then coalesce(first_scanned_at, $8) else first_scanned_at end
     where source = $1 and domain = $2
   ) insert into collecting.attempt (at, source, domain, outcome, detail) values ($4, $1, $2, $5, $6)`;
 

@@ -75,7 +75,7 @@ export const lookAt = async (
       pageIds,
       countries: batch.countries,
       adsBefore: batch.adsBefore,
-      lastCompleteAt: batch.lastCompleteAt,
+      stopsSince: batch.stopsSince,
       account,
       endsMs: batch.startedAt.getTime() + BATCH_MAX_MS,
       now: () => clock.now(),

@@ -15,7 +15,7 @@ const TRY_FIRST_MS = 10 * SECOND_MS;
 const TRY_MAX_MS = 5 * MINUTE_MS;
 /** Milliseconds until a page whose empty answer is doubted is read again. */
 const DOUBT_MS = HOUR_MS;
-/** Days before the last complete scan from which ended ads are read: the library shows an end late. */
+/** Milliseconds before that time from which ended ads are read: the library shows an end late. */
 const STOPS_BEFORE_MS = 2 * DAY_MS;
 
 export type ArchiveReading = {
@@ -24,8 +24,8 @@ export type ArchiveReading = {
   readonly countries: readonly string[];
   /** Active ads of each page in its last complete scan. */
   readonly adsBefore: ReadonlyMap<string, number>;
-  /** Start of the last complete scan; `null` before it. Then ended ads are not read. */
-  readonly lastCompleteAt: Date | null;
+  /** Time since which ads that earlier scans showed may have ended; `null` before the first scan. Then none are read. */
+  readonly stopsSince: Date | null;
   readonly account: Pick<PacedAccount, 'call'>;
   /** Time at which what was read is returned, in milliseconds since 1970. */
   readonly endsMs: number;
@@ -65,14 +65,14 @@ const skipStops = (reading: ArchiveReading, cursor: ArchiveCursor, reason: strin
 
 /** Begins the pass after the present one. */
 const nextPass = async (reading: ArchiveReading, cursor: Reading): Promise<Step> => {
-  const { batch, pageIds, adsBefore, lastCompleteAt, now } = reading;
+  const { batch, pageIds, adsBefore, stopsSince, now } = reading;
   const asked = pageIds.filter((id) => !cursor.refusedPages.some(({ page_id }) => page_id === id));
   if (cursor.pass === 'doubted') return commit(reading, atList(cursor, { pass: 'done' }));
   if (cursor.pass === 'inactive') {
     return commit(reading, atList(cursor, { pass: 'doubted', groups: cursor.doubted.map((id) => [id]) }));
   }
   const doubted = doubtedPages(asked, adsBefore, adsByPage(await spooledAnswers(batch)));
-  const groups = lastCompleteAt === null ? [] : groupsOf(asked);
+  const groups = stopsSince === null ? [] : groupsOf(asked);
   const doubtedAtMs = now().getTime() + DOUBT_MS;
   return commit(reading, atList(cursor, { pass: 'inactive', groups, doubted, doubtedAtMs }));
 };
@@ -83,9 +83,9 @@ export const callWithTries = async (
   cursor: Reading,
   pageIds: readonly string[],
 ): Promise<AccountAnswer> => {
-  const { account, countries, lastCompleteAt, wait, signal } = reading;
+  const { account, countries, stopsSince, wait, signal } = reading;
   const { pass, size, after } = cursor;
-  const since = lastCompleteAt === null ? null : utcDateOfMs(lastCompleteAt.getTime() - STOPS_BEFORE_MS);
+  const since = stopsSince === null ? null : utcDateOfMs(stopsSince.getTime() - STOPS_BEFORE_MS);
   for (let tries = 1; ; tries += 1) {
     const answer = await account.call({ pass, pageIds, countries, since, limit: size.limit, after }, signal);
     const isFault = answer.kind === 'fault' || (answer.kind === 'reduce' && halvedPage(size) === null);

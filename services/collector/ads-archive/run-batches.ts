@@ -219,7 +219,7 @@ const readBatch = async (
     pageIds: [...new Set(batch.brands.flatMap(({ pageIds }) => pageIds))],
     countries: batch.countries,
     adsBefore: batch.adsBefore,
-    lastCompleteAt: batch.lastCompleteAt,
+    stopsSince: batch.stopsSince,
     account,
     endsMs,
     now: () => clock.now(),

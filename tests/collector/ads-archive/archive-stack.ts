@@ -105,7 +105,7 @@ export const openArchiveStack = async (): Promise<ArchiveStack> => {
         pageIds: ['10000001', '10000002'],
         countries: ARCHIVE_COUNTRIES,
         adsBefore: new Map(),
-        lastCompleteAt: null,
+        stopsSince: null,
         account,
         endsMs: START_MS + 6 * HOUR_MS,
         now,

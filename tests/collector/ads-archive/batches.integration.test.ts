@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
+import { DAY_MS, HOUR_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { type ArchiveWorld, createArchiveWorld } from '#deploy/local/world/archive-world.ts';
@@ -118,6 +118,13 @@ const idsOf = (...pageIds: readonly string[]): readonly string[] =>
     .map(({ id }) => id)
     .toSorted();
 
+/** Ends an ad of the world today. */
+const endAd = (index: number): void => {
+  const ad = world.ads[index];
+  if (ad === undefined) throw new Error(`The world has no ad ${index}.`);
+  world.ads[index] = { ...ad, stoppedOn: utcDateOfMs(stack.nowMs) };
+};
+
 test('the forecast counts the batches that the collector makes, and matches its calls', async () => {
   for (const index of Array.from({ length: 12 }).keys()) {
     const pageIds = [String(30_000_001 + 2 * index), String(30_000_002 + 2 * index)];
@@ -194,6 +201,44 @@ describe('due brands', () => {
     expect(shown.filter(({ is_active }) => is_active === false)).toMatchObject([
       { ad_id: ended?.id, stopped_on: stoppedOn },
     ]);
+  });
+
+  test('are asked for ads that ended since their first scan, also when it was partial', async () => {
+    await link('partial.example', '10000001');
+    world.ads.push(...worldAds('10000001', 3, 0));
+    world.faults.loops = true;
+    await wish('partial.example');
+    await using _ = start();
+    expect((await stack.attempt('partial.example')).outcome).toBe('partial');
+    world.faults.loops = false;
+    endAd(0);
+    stack.nowMs += 2 * DAY_MS;
+    await stack.wish('partial.example', 'daily', 'ads_archive');
+    expect((await stack.attempt('partial.example', 2)).outcome).toBe('complete');
+    expect((await scansOf('partial.example')).at(-1)?.ads.toSorted()).toEqual(idsOf('10000001'));
+  });
+
+  test('are asked for ads of a refused page that ended since its last complete scan, when it is read again', async () => {
+    await link('again.example', '10000001', '10000002');
+    world.ads.push(...worldAds('10000001', 3, 0), ...worldAds('10000002', 3, 1_000));
+    await using _ = start();
+    const scan = async (n: number): Promise<string> => {
+      await stack.wish('again.example', 'daily', 'ads_archive');
+      return (await stack.attempt('again.example', n)).outcome;
+    };
+    expect(await scan(1)).toBe('complete');
+    world.faults.refused.add('10000002');
+    stack.nowMs += DAY_MS;
+    expect(await scan(2)).toBe('complete');
+    endAd(3);
+    stack.nowMs += 10 * DAY_MS;
+    expect(await scan(3)).toBe('complete');
+    world.faults.refused.clear();
+    await retryTargets(stack.database, 'again.example', null, new Date(stack.nowMs));
+    expect(await scan(4)).toBe('complete');
+    const scans = await scansOf('again.example');
+    expect(scans.map(({ pages }) => pages.length)).toEqual([2, 1, 1, 2]);
+    expect(scans.at(-1)?.ads.toSorted()).toEqual(idsOf('10000001', '10000002'));
   });
 
   test('wait while the token is refused, and are partial after six hours', async () => {
@@ -344,6 +389,34 @@ describe('due brands', () => {
       [new Date(stack.nowMs)],
     );
     expect(rows).toEqual([{ off: true }]);
+  });
+
+  test('are read by one of two collectors, each page once, and by the other when that one has stopped', async () => {
+    const domains = Array.from({ length: 12 }, (_, index) => `two-${index}.example`);
+    for (const [index, domain] of domains.entries()) {
+      const pageId = String(40_000_001 + index);
+      await link(domain, pageId);
+      world.ads.push(...worldAds(pageId, 5, Number(pageId)));
+    }
+    await using collectors = new AsyncDisposableStack();
+    const running = [collectors.use(start()), collectors.use(start())];
+    for (const n of [1, 2]) {
+      const before = world.calls.length;
+      for (const domain of domains) await stack.wish(domain, 'daily', 'ads_archive');
+      for (const domain of domains) expect((await stack.attempt(domain, n)).outcome).toBe('complete');
+      const asked = world.calls.slice(before).filter(({ path }) => path.includes('ad_active_status=ACTIVE'));
+      const firsts = asked.filter(({ path }) => !path.includes('after='));
+      const pageIds = firsts.flatMap(({ path }): readonly string[] => {
+        const { searchParams } = new URL(path, 'https://graph.facebook.com');
+        return searchParams.get('search_page_ids')?.match(/\d+/g) ?? [];
+      });
+      expect(pageIds.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
+        domains.map((_, index) => String(40_000_001 + index)),
+      );
+      await running[n - 1]?.[Symbol.asyncDispose]();
+      stack.nowMs += DAY_MS;
+    }
+    for (const domain of domains) expect(await scansOf(domain)).toHaveLength(2);
   });
 
   test('are read without a page that the library refuses, until it is asked for again', async () => {

@@ -60,8 +60,8 @@ describe('a batch of pages', () => {
       { ...(old as (typeof stack.world.ads)[number]), stoppedOn: '2026-05-06' },
       { ...(active as (typeof stack.world.ads)[number]), stoppedOn: '2026-06-01' },
     );
-    const lastCompleteAt = new Date('2026-05-09T08:00:00Z');
-    const scan = scanOf(await stack.read(createTestBatch(), { lastCompleteAt }));
+    const stopsSince = new Date('2026-05-09T08:00:00Z');
+    const scan = scanOf(await stack.read(createTestBatch(), { stopsSince }));
     expect(parameter('ad_delivery_date_min')).toContain('2026-05-07');
     expect(scan.ads.map((ad) => [ad.ad_id, ad.is_active, ad.stopped_on])).toEqual([
       [active?.id, true, null],
@@ -73,7 +73,7 @@ describe('a batch of pages', () => {
     stack.world.ads.push(...worldAds(PAGE, 30, 0));
     const batch = createTestBatch();
     stack.world.faults.next = [error(1, { message: `access_token=${TOKEN} and EAAothertokenothertoken` })];
-    const scan = scanOf(await stack.read(batch, { lastCompleteAt: new Date(START_MS) }));
+    const scan = scanOf(await stack.read(batch, { stopsSince: new Date(START_MS) }));
     for (const fields of parameter('fields'))
       expect(fields).not.toMatch(/snapshot|reach|spend|impressions|url/);
     const everything = JSON.stringify([stack.world.calls, batch.stored, batch.cursor, stack.saved, scan]);
@@ -161,7 +161,7 @@ describe('a fault of the library', () => {
     stack.world.ads.push(...worldAds(PAGE, 30, 0));
     stack.world.faults.next = [null, null, ...Array.from({ length: 5 }, () => fault)];
     const scan = scanOf(
-      await stack.read(createTestBatch(), { lastCompleteAt: new Date(START_MS), pageIds: [PAGE] }),
+      await stack.read(createTestBatch(), { stopsSince: new Date(START_MS), pageIds: [PAGE] }),
     );
     expect(scan).toMatchObject({ complete: true });
     expect(scan.detail).toContain('ended ads were not read');
@@ -241,7 +241,7 @@ describe('a page', () => {
       stack.world.ads.push(...worldAds(pageId, 40, index * 1_000));
     stack.world.faults.refused.add('10000007');
     const scan = scanOf(
-      await stack.read(createTestBatch(), { pageIds: pages, lastCompleteAt: new Date(START_MS) }),
+      await stack.read(createTestBatch(), { pageIds: pages, stopsSince: new Date(START_MS) }),
     );
     expect(scan.refusedPages).toEqual([
       { page_id: '10000007', message: expect.stringContaining('code 100') },
@@ -331,7 +331,7 @@ describe('a reading that is stopped', () => {
     stack.world.percentPerCall = 0;
     const pageIds = [PAGE, OTHER, '10000003', '10000004'];
     const adsBefore = new Map([['10000003', 9]]);
-    const reading = { pageIds, adsBefore, lastCompleteAt: new Date(START_MS) };
+    const reading = { pageIds, adsBefore, stopsSince: new Date(START_MS) };
     const meta = { startedAt: new Date(START_MS), countries: ['DE', 'FR'] };
     const observed = (scan: ArchiveScan): string =>
       JSON.stringify(brandObservations(scan, { domain: 'a.example', pageIds }, meta));
