@@ -58,7 +58,7 @@ export type Change =
   | { readonly kind: 'delete'; readonly table: string; readonly key: Row }
   /** Runs a statement of the projection, once for the rows of all such changes of a batch. */
   | { readonly kind: 'run'; readonly statement: string; readonly row: Row }
-  /** Runs a statement like `run`, but at the end of the batch and once for each distinct row. */
+  /** Runs a statement like `run`, but at the end of the batch and once for each distinct row, in the order of first changes. */
   | { readonly kind: 'refresh'; readonly statement: string; readonly row: Row };
 
 /**
@@ -71,6 +71,8 @@ export type Statement = {
   readonly columns: Readonly<Record<string, string>>;
   /** Tables it reads or writes. Changes of these tables keep their order relative to it. */
   readonly touches: readonly string[];
+  /** As a refresh, runs after all other refreshes of the batch, because it reads what they write. Absent: in their order. */
+  readonly runsLast?: boolean;
 };
 
 export type Projection = {

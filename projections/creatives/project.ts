@@ -154,25 +154,30 @@ const mediaColumns = (media: Partial<CreativeMedia>): Row => {
 const projectFile = (event: CreativeEvent): readonly Change[] => {
   const { creative_key, observed_at } = event.data;
   const upsert = (set: Row): Change => ({ kind: 'upsert', table: 'file', key: { creative_key }, set });
-  // In this order, because a batch runs refreshes in the order of their first change.
-  const refreshed = ['enter_hashes', 'find_near_hashes', 'refresh_file'].map(
-    (statement): Change => ({ kind: 'refresh', statement, row: { creative_key } }),
-  );
+  const refresh = (statement: string): Change => ({ kind: 'refresh', statement, row: { creative_key } });
+  /** Refreshes the file. Its hash is entered before, when it may have changed. */
+  const refreshed = (hasOtherHash: boolean): readonly Change[] => [
+    ...(hasOtherHash ? [refresh('enter_hashes'), refresh('find_near_hashes')] : []),
+    refresh('refresh_file'),
+  ];
   switch (event.type) {
     case 'CreativeStored': {
       const { media, ad_ids } = event.data;
       return [
         upsert({ ...mediaColumns(media), stored_at: observed_at, measured_at: observed_at }),
         ...carriages(creative_key, ad_ids, observed_at),
-        ...refreshed,
+        ...refreshed(typeof media.perceptual_hash === 'string'),
       ];
     }
-    case 'CreativeMeasured':
-      return [upsert({ ...mediaColumns(event.data.changes), measured_at: observed_at }), ...refreshed];
+    case 'CreativeMeasured': {
+      const { changes } = event.data;
+      const hasOtherHash = changes.perceptual_hash !== undefined || changes.media_kind !== undefined;
+      return [upsert({ ...mediaColumns(changes), measured_at: observed_at }), ...refreshed(hasOtherHash)];
+    }
     case 'CreativeCarried':
-      return [...carriages(creative_key, event.data.ad_ids, observed_at), ...refreshed];
+      return [...carriages(creative_key, event.data.ad_ids, observed_at), ...refreshed(false)];
     case 'CreativeAnalysed':
-      return [upsert({ ...readingColumns(event.data.changes), read_at: observed_at }), ...refreshed];
+      return [upsert({ ...readingColumns(event.data.changes), read_at: observed_at }), ...refreshed(false)];
   }
 };
 

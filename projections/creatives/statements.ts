@@ -152,11 +152,14 @@ const refresh = (source: string, columns: Statement['columns'], before = ''): St
 });
 
 /** Runs after the statements of `pictures.ts`, which note the hashes that they changed. */
-export const refreshFile = refresh(
-  'select creative_key from :input i',
-  { creative_key: 'text' },
-  'recounted_now as (delete from recounted), ',
-);
+export const refreshFile: Statement = {
+  ...refresh(
+    'select creative_key from :input i',
+    { creative_key: 'text' },
+    'recounted_now as (delete from recounted), ',
+  ),
+  runsLast: true,
+};
 
 export const refreshFilesOfAd = refresh('select c.creative_key from :input i join carriage c using (ad_id)', {
   ad_id: 'text',

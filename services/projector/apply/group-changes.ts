@@ -98,7 +98,7 @@ const addToGroup = ({ group, byKey }: Building, change: Change): void => {
  * Groups the changes of a batch so that few statements write them all. Changes of one stream that can meet in a row keep
  * their order (`change-order.ts`): a change joins a group only if no later group holds a change that it must follow.
  * Changes of different streams commute (the law of `Projection`), so groups can be large. Refreshes come last, each
- * distinct row once.
+ * distinct row once: in the order of their first change, and then those that run last.
  */
 export const groupChanges = (
   projection: Pick<Projection, 'statements'>,
@@ -121,10 +121,10 @@ export const groupChanges = (
       addToGroup(group, change);
     }
   }
+  const runsLast = (statement: string): boolean => projection.statements[statement]?.runsLast === true;
+  const inOrder = [...refreshes].toSorted(([a], [b]) => Number(runsLast(a)) - Number(runsLast(b)));
   return [
     ...building.map(({ group }) => group),
-    ...[...refreshes].map(
-      ([statement, rows]): Group => ({ kind: 'run', statement, rows: [...rows.values()] }),
-    ),
+    ...inOrder.map(([statement, rows]): Group => ({ kind: 'run', statement, rows: [...rows.values()] })),
   ];
 };

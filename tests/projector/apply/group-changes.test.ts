@@ -63,6 +63,22 @@ describe('grouping of changes', () => {
     }
   });
 
+  test('refreshes each row once, in the order of first changes, and what runs last after all others', () => {
+    const refresh = (statement: string, id: string): Change => ({ kind: 'refresh', statement, row: { id } });
+    const groups = groupChanges(
+      { statements: { ...statements, end: { ...statements.end, runsLast: true } } },
+      [
+        { stream: 'a', changes: [refresh('end', 'a'), refresh('count', 'a')] },
+        { stream: 'b', changes: [refresh('begin', 'b'), refresh('count', 'a'), refresh('end', 'b')] },
+      ],
+    );
+    expect(groups).toEqual([
+      { kind: 'run', statement: 'count', rows: [{ id: 'a' }] },
+      { kind: 'run', statement: 'begin', rows: [{ id: 'b' }] },
+      { kind: 'run', statement: 'end', rows: [{ id: 'a' }, { id: 'b' }] },
+    ]);
+  });
+
   test('keeps every change, and the order per stream and table', () => {
     const change = fc.tuple(fc.integer({ min: 0, max: 4 }), fc.constantFrom(...NAMES));
     fc.assert(
