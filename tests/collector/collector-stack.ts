@@ -2,7 +2,7 @@ import { scrapeWanted } from '#contracts/messages/subjects.ts';
 import { type Observation, Observation as ObservationSchema } from '#contracts/observations/index.ts';
 import type { StorefrontScanEnd, StorefrontScanPage } from '#contracts/observations/storefront-scan.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
-import { silentLog } from '#platform/logger.ts';
+import { type Log, silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { type CollectorOptions, runCollector } from '#services/collector/collector.ts';
@@ -45,6 +45,8 @@ export type CollectorStack = AsyncDisposable & {
     readonly archive?: CollectorOptions['archive'];
     /** Absent: shops, and the library API with its access. */
     readonly sources?: readonly string[];
+    /** Absent: nothing is logged. */
+    readonly log?: Log;
   }): AsyncDisposable;
   /** Sends an operator's wish. */
   wish(domain: string, cadence?: 'daily' | 'weekly', source?: string): Promise<void>;
@@ -96,7 +98,7 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         toolRulesFolder: null,
         archive: options.archive ?? null,
         clock: { now: () => new Date(stack.nowMs) },
-        log: silentLog(),
+        log: options.log ?? silentLog(),
         signal: stopping.signal,
       });
       return {

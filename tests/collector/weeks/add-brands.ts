@@ -5,7 +5,7 @@ import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { addBrand } from '#services/collector/add/add-brand.ts';
 import { type AddContext, withAddContext } from '#services/collector/add/add-context.ts';
 import { linkPage } from '#services/collector/add/link-page.ts';
-import { ADD_FAULTS, setArchiveFault, setShopFaults } from './played-faults.ts';
+import { ADD_FAULTS, setArchiveFaults, setShopFaults } from './played-faults.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 
 const CHOICES = { cadence: 'daily', name: null, progress: () => undefined } as const;
@@ -38,7 +38,7 @@ const addDisturbed = async (
   played: PlayedBrand,
   random: Random,
 ): Promise<void> => {
-  setArchiveFault(weeks, random.pick(ADD_FAULTS), played);
+  setArchiveFaults(weeks, [random.pick(ADD_FAULTS)], played);
   setShopFaults(weeks, random, 1, [played]);
   await addBrand(context, played.brand.domain);
   weeks.world.faults.clear();

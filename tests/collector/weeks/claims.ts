@@ -5,7 +5,7 @@ import { utcDate } from '#contracts/values/time.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { isForgotten, isRefused, type PlayedFault } from './page-faults.ts';
-import { adsAt, type PlayedBrand, type ShownAd, type Weeks } from './played-weeks.ts';
+import { adsAt, type AdText, type PlayedBrand, type ShownAd, type Weeks } from './played-weeks.ts';
 
 /** An ad as the events about it tell. */
 type ClaimedAd = {
@@ -13,7 +13,7 @@ type ClaimedAd = {
   /** Scan of its `AdStarted`. */
   readonly startedIn: string;
   readonly isRunning: boolean;
-  readonly text: string;
+  readonly text: AdText;
 };
 
 type Claim = Extract<
@@ -29,6 +29,8 @@ type Library = {
   readonly ads: Map<string, ClaimedAd>;
   /** Running ads that the last complete scan of each page showed. */
   readonly shown: Map<string, number>;
+  /** Day of the last complete scan of each page. */
+  readonly scannedOn: Map<string, string>;
   /** Pages that complete scans covered, by day. */
   readonly coveredOn: Map<string, Set<string>>;
 };
@@ -100,9 +102,15 @@ const addClaim = ({ ads }: Library, { world, where: scan }: Scan, { type, data }
   if (now === undefined) throw new Error(`${where}: the library does not show this ad.`);
   if (type === 'AdStarted') {
     expect(ad, where).toBeUndefined();
-    const { pageId, text } = now;
+    const { page_id, started_on, content } = data;
+    const text = { body: content.body, title: content.title };
+    expect({ pageId: page_id, startedOn: started_on, text }, where).toEqual({
+      pageId: now.pageId,
+      startedOn: now.startedOn,
+      text: now.text,
+    });
     // An ad that has ended before its first sighting ends in the same scan.
-    ads.set(data.ad_id, { pageId, text, isRunning: true, startedIn: data.scan_id });
+    ads.set(data.ad_id, { pageId: now.pageId, text, isRunning: true, startedIn: data.scan_id });
     return;
   }
   if (ad === undefined) throw new Error(`${where}: the ad has not started.`);
@@ -120,10 +128,17 @@ const addClaim = ({ ads }: Library, { world, where: scan }: Scan, { type, data }
       expect(now.isRunning, where).toBe(true);
       ads.set(data.ad_id, { ...ad, isRunning: true });
       break;
-    case 'AdRevised':
-      expect(now.text, where).not.toBe(ad.text);
-      ads.set(data.ad_id, { ...ad, text: now.text });
+    case 'AdRevised': {
+      expect(now.text, where).not.toEqual(ad.text);
+      const { body, title } = data.changes;
+      const text = {
+        body: body === undefined ? ad.text.body : body.to,
+        title: title === undefined ? ad.text.title : title.to,
+      };
+      expect(text, where).toEqual(now.text);
+      ads.set(data.ad_id, { ...ad, text });
       break;
+    }
   }
 };
 
@@ -163,16 +178,36 @@ const checkClaims = (library: Library, scan: Scan): void => {
 const runningOn = (
   ads: ReadonlyMap<string, Pick<ShownAd, 'pageId' | 'isRunning' | 'text'>>,
   pageId: string,
-): Readonly<Record<string, string>> =>
+): Readonly<Record<string, AdText>> =>
   Object.fromEntries(
     [...ads].flatMap(([id, ad]) => (ad.pageId === pageId && ad.isRunning ? [[id, ad.text]] : [])),
   );
 
 /**
+ * Requires that the ads of a page which ended since its last complete scan are known, also those that no scan saw running.
+ * Faults may hide ended ads, because a scan is complete without them.
+ */
+const checkEnded = (
+  { ads, faults, scannedOn }: Library,
+  { end, world, where }: Scan,
+  pageId: string,
+): void => {
+  const since = scannedOn.get(pageId);
+  scannedOn.set(pageId, utcDate(end.observed_at));
+  if (since === undefined || faults.length > 0) return;
+  const ended = [...world].filter(
+    ([, ad]) => ad.pageId === pageId && ad.stoppedOn !== null && ad.stoppedOn >= since,
+  );
+  const unknown = ended.map(([id]) => id).filter((id) => !ads.has(id));
+  expect(unknown, `ads of page ${pageId} that ended since ${since}, ${where}`).toEqual([]);
+};
+
+/**
  * Requires that after a complete scan of a page exactly the ads run that run in the world, with their texts. A page that the
  * library forgets for longer than the collector doubts it looks empty: then nothing may be claimed about it.
  */
-const checkPage = ({ ads, shown, faults }: Library, scan: Scan, pageId: string): void => {
+const checkPage = (library: Library, scan: Scan, pageId: string): void => {
+  const { ads, shown, faults } = library;
   const { end, world, claims, missed, where } = scan;
   const ofPage = (id: string): boolean => ads.get(id)?.pageId === pageId;
   if (isForgotten(faults, pageId, utcDate(end.observed_at), shown.get(pageId) ?? 0)) {
@@ -185,6 +220,7 @@ const checkPage = ({ ads, shown, faults }: Library, scan: Scan, pageId: string):
   expect(runningOn(ads, pageId), `page ${pageId}, ${where}`).toEqual(running);
   expect(missed.filter(ofPage), `missed on page ${pageId}, ${where}`).toEqual([]);
   shown.set(pageId, Object.keys(running).length);
+  checkEnded(library, scan, pageId);
 };
 
 /** Requires that the totals count the ads of pages that were not covered as last seen, and when the day is reliable. */
@@ -204,6 +240,8 @@ export type Checked = {
   readonly completeScans: number;
   readonly partialScans: number;
   readonly claims: number;
+  /** Stops of ads that no scan had seen running. */
+  readonly unseen: number;
 };
 
 /**
@@ -217,13 +255,14 @@ export const checkLibrary = async (
   brand: PlayedBrand,
   faults: readonly PlayedFault[],
 ): Promise<Checked> => {
-  const checked = { completeScans: 0, partialScans: 0, claims: 0 };
+  const checked = { completeScans: 0, partialScans: 0, claims: 0, unseen: 0 };
   const library: Library = {
     domain: brand.brand.domain,
     ownPageIds: brand.pages.map(({ id }) => id),
     faults,
     ads: new Map(),
     shown: new Map(),
+    scannedOn: new Map(),
     coveredOn: new Map(),
   };
   let waiting: AdLibraryEvent[] = [];
@@ -239,6 +278,9 @@ export const checkLibrary = async (
     if (event.data.complete) for (const { page_id } of event.data.pages) checkPage(library, scan, page_id);
     checkEnd(library, scan);
     checked.claims += scan.claims.length;
+    checked.unseen += scan.claims.filter(
+      ({ type, data }) => type === 'AdConfirmedInactive' && !data.observed_running,
+    ).length;
     if (event.data.complete) checked.completeScans += 1;
     else checked.partialScans += 1;
   }

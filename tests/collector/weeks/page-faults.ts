@@ -45,13 +45,13 @@ const adsRunning = ({ placed }: Weeks, { pages: [page] }: PlayedBrand, timeMs: n
 export const chooseBrand = (
   weeks: Weeks,
   random: Random,
-  name: string,
+  names: readonly string[],
   before: readonly PlayedFault[],
 ): PlayedBrand => {
   const used = new Set(before.filter((fault) => OF_A_PAGE.includes(fault.name)).map(({ pageId }) => pageId));
   const free = weeks.brands.filter(({ pages: [page] }) => page !== undefined && !used.has(page.id));
   const nowMs = weeks.clock.now().getTime();
   const missed = free.filter((brand) => adsRunning(weeks, brand, nowMs) > 2 * DOUBTED_OVER_ADS);
-  if (name === 'forgotten page' && missed.length > 0) return random.pick(missed);
+  if (names.includes('forgotten page') && missed.length > 0) return random.pick(missed);
   return random.pick(free.length > 0 ? free : weeks.brands);
 };

@@ -1,7 +1,7 @@
 import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
 import { addArchiveFaults, clearArchiveFaults } from '#deploy/local/world/control.ts';
 import type { WorldFaultInput } from '#deploy/local/world/world-faults.ts';
-import type { PlayedBrand, Weeks } from './played-weeks.ts';
+import { type PlayedBrand, TOKEN, type Weeks } from './played-weeks.ts';
 
 type ArchiveInput = Parameters<typeof addArchiveFaults>[1];
 
@@ -29,9 +29,15 @@ export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => Archive
   'five broken answers in a row': () => ({
     next: Array.from({ length: 5 }, () => ({ kind: 'html' as const })),
   }),
-  'refused token': () => ({ next: [null, { kind: 'error', code: 190, message: 'Session has expired' }] }),
+  'refused token': () => ({
+    next: [null, { kind: 'error', code: 190, message: `Malformed access token ${TOKEN}` }],
+  }),
   'missing permission': () => ({ next: [{ kind: 'error', code: 10, subcode: 2_332_002 }] }),
-  'permission withdrawn': () => ({ next: [{ kind: 'error', code: 200 }] }),
+  'permission withdrawn': () => ({
+    next: [
+      { kind: 'error', code: 200, message: `No permission: /ads_archive?access_token=${TOKEN}&limit=1` },
+    ],
+  }),
   'refused page': (pageId) => ({ refused: [pageId] }),
   'forgotten page': (pageId) => ({ forgotten: [pageId], forgotten_minutes: 30 }),
   'endless list': () => ({ loops: true }),
@@ -80,10 +86,35 @@ export const SHOP_FAULTS: Readonly<Record<string, Omit<WorldFaultInput, 'host'>>
   'size that lies': { kind: 'size_lie', path: '/products.json' },
 };
 
-/** Sets the fault of the library for a day. */
-export const setArchiveFault = ({ world }: Weeks, name: string, brand: PlayedBrand): void => {
+/** Whether a fault is over after a few answers. Others last all day. */
+const isBrief = (name: string): boolean => Object.keys(ARCHIVE_FAULTS[name]?.('') ?? {}).join() === 'next';
+
+/**
+ * Plans the faults of the library for each day. Where there are days for all lasting faults, each fault comes: the brief ones
+ * share the other days. On fewer days one fault comes a day.
+ */
+export const planFaults = (days: number, random: Random): readonly (readonly string[])[] => {
+  const names = Object.keys(ARCHIVE_FAULTS);
+  const brief = names.filter(isBrief);
+  const lasting = names.filter((name) => !isBrief(name));
+  const others = Math.min(days - lasting.length, brief.length);
+  const plan =
+    others < 1
+      ? names.map((name) => [name])
+      : [
+          ...lasting.map((name) => [name]),
+          ...Array.from({ length: others }, (_, day) => brief.filter((__, index) => index % others === day)),
+        ];
+  const offset = random.below(plan.length);
+  return Array.from({ length: days }, (_, day) => plan[(offset + day) % plan.length] ?? []);
+};
+
+/** Sets the faults of the library for a day. */
+export const setArchiveFaults = ({ world }: Weeks, names: readonly string[], brand: PlayedBrand): void => {
   clearArchiveFaults(world.archive);
-  addArchiveFaults(world.archive, ARCHIVE_FAULTS[name]?.(brand.pages[0]?.id ?? '') ?? {});
+  for (const name of names) {
+    addArchiveFaults(world.archive, ARCHIVE_FAULTS[name]?.(brand.pages[0]?.id ?? '') ?? {});
+  }
 };
 
 /** Sets faults of shops for a day, each at a shop of its own, and returns their names by domain. */

@@ -7,7 +7,7 @@ import { openSecretVault, type SecretVault } from '#application/vault/secret-vau
 import { scrapeWanted } from '#contracts/messages/subjects.ts';
 import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
-import { silentLog } from '#platform/logger.ts';
+import { createLog } from '#platform/logger.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
 import type { AddSurroundings } from '#services/collector/add/add-context.ts';
 import { storeToken } from '#services/collector/ads-archive/account-store.ts';
@@ -48,6 +48,8 @@ export type Weeks = AsyncDisposable & {
   readonly brands: readonly PlayedBrand[];
   /** Settings, time and waits of the command that adds brands. */
   readonly surroundings: AddSurroundings;
+  /** Lines that the collectors logged, of all levels. */
+  readonly logged: readonly string[];
   /** Stores the token of the library API in the vault, as `collect token set` does. */
   setToken(): Promise<unknown>;
   /** Midnight (UTC) of a day of the campaign, from 0, in milliseconds. */
@@ -104,6 +106,8 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
   const db = resources.use(openReadDatabase(stack.databaseUrl));
   /** Messages published so far, by their ids: a repeat must have the same bytes. */
   const published = new Map<string, string>();
+  const logged: string[] = [];
+  const log = createLog('collector', 'trace', { write: (line) => void logged.push(line) });
 
   const setToken = (): Promise<unknown> =>
     storeToken(stack.database, vault, { token: TOKEN, expiresAt: null, now: clock.now() });
@@ -133,18 +137,20 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
     (state.due === 0 && state.batches === 0 && (source === 'ads_archive' || state.in_flight === 0));
 
   let wishes = 0;
-  /** Wakes the reader, as the request for another brand does. */
-  const wake = async (source: Source): Promise<void> => {
-    wishes += 1;
-    const wish = {
-      brand_domain: played[0]?.brand.domain,
-      cadence: 'daily',
-      requested_at: clock.now().toISOString(),
-      reason: 'tracked',
-    };
-    await stack.nats.jetstream.publish(scrapeWanted(source), JSON.stringify(wish), {
-      msgID: `weeks-${seed}-${wishes}`,
-    });
+  /** Requests brands, as the worker does each day for those that are tracked and due. It also wakes the reader. */
+  const request = async (source: Source, brands: readonly PlayedBrand[]): Promise<void> => {
+    for (const { brand } of brands) {
+      wishes += 1;
+      const wish = {
+        brand_domain: brand.domain,
+        cadence: 'daily',
+        requested_at: clock.now().toISOString(),
+        reason: 'due',
+      };
+      await stack.nats.jetstream.publish(scrapeWanted(source), JSON.stringify(wish), {
+        msgID: `weeks-${seed}-${wishes}`,
+      });
+    }
   };
 
   /** Starts a collector that dies at its n-th commit. It stops with the result. */
@@ -183,7 +189,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
             },
       botKey: null,
       clock,
-      log: silentLog(),
+      log,
       signal: AbortSignal.any([stopping.signal, dying.ended.signal]),
     };
     const running = runCollector(options);
@@ -210,12 +216,13 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
 
   const round: Weeks['round'] = async (source, day, kills = []) => {
     clock.advanceTo(dayMs(day) + ROUND_FROM_MS);
+    await request(source, played);
     const waiting = [...kills];
     for (let step = 0; step < STEPS_MAX; ) {
       const dying = new DyingProcess(waiting.shift() ?? Number.POSITIVE_INFINITY);
       await using _ = start(source, dying);
       for (; step < STEPS_MAX && !dying.isDead; step += 1) {
-        await wake(source);
+        await request(source, played.slice(0, 1));
         await until(
           `the end of a step of ${source} on day ${day}`,
           STEP_MAX_MS,
@@ -237,6 +244,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
     clock,
     brands: played,
     surroundings,
+    logged,
     setToken,
     dayMs,
     round,
@@ -244,10 +252,14 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
   };
 };
 
+/** Texts of an ad. The played library shows one of each at most. */
+export type AdText = { readonly body: string | null; readonly title: string | null };
+
 export type ShownAd = {
   readonly pageId: string;
   readonly isRunning: boolean;
-  readonly text: string;
+  readonly text: AdText;
+  readonly startedOn: string;
   readonly stoppedOn: string | null;
 };
 
@@ -269,10 +281,10 @@ export const adsAt = (
     pages
       .flatMap((page) => [...libraryAdsAt(placed, page, timeMs)])
       .filter(({ countries }) => countries.some((country) => ARCHIVE_COUNTRIES.includes(country)))
-      .map(({ id, pageId, isRunning, bodies, titles, stoppedOn }) => [
-        id,
-        { pageId, isRunning, text: JSON.stringify([bodies, titles]), stoppedOn },
-      ]),
+      .map(({ id, pageId, isRunning, bodies, titles, startedOn, stoppedOn }) => {
+        const text = { body: bodies[0] ?? null, title: titles[0] ?? null };
+        return [id, { pageId, isRunning, text, startedOn, stoppedOn }];
+      }),
   );
   known.set(key, ads);
   return ads;

@@ -20,7 +20,7 @@ export const shopScans = (observations: readonly Observation[]): ReadonlyMap<str
 
 /** Requires that complete scans of a shop show the catalogue of the day, and partial ones nothing else. */
 export const checkShop = ({ placed }: Weeks, brand: PlayedBrand, scans: readonly Scan[]): Checked => {
-  const checked = { completeScans: 0, partialScans: 0, claims: 0 };
+  const checked = { completeScans: 0, partialScans: 0, claims: 0, unseen: 0 };
   const hasShop = shopsOf(placed.world).includes(brand.brand);
   for (const { end, products } of scans) {
     expect(hasShop, `${brand.brand.domain} has a shop`).toBe(true);
