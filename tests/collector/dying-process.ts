@@ -59,8 +59,9 @@ export class DyingProcess {
   jetstream({ jetstream }: Nats, messages: Map<string, string>): Pick<Nats, 'jetstream'> {
     const publish: Nats['jetstream']['publish'] = async (subject, payload, options) => {
       this.requireAlive();
-      const id = options?.msgID ?? '';
       const text = String(payload);
+      // A message without an id is known by its bytes.
+      const id = options?.msgID ?? text;
       expect(messages.get(id) ?? text).toBe(text);
       messages.set(id, text);
       const stored = await jetstream.publish(subject, payload, options);

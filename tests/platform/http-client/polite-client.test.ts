@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { createPoliteClient, type GetOutcome, type Validators } from '#platform/http-client/polite-client.ts';
@@ -231,6 +231,28 @@ describe('an answer', () => {
           },
     );
     expect((await get('https://shop.example/a')).kind).toBe('failed');
+  });
+
+  test('that takes over 30 s fails, also while its bytes still come', async () => {
+    const limit = vi.spyOn(AbortSignal, 'timeout');
+    limit.mockImplementation((ms) => {
+      expect(ms).toBe(30_000);
+      const ended = new AbortController();
+      setTimeout(() => ended.abort(new Error('The time is over.')), 200);
+      return ended.signal;
+    });
+    played.sites.set('shop.example', (path) =>
+      path === '/robots.txt'
+        ? NO_ROBOTS
+        : (response) => {
+            response.writeHead(200, { 'content-length': '1000000' });
+            const slow = setInterval(() => response.write('x'), 20);
+            response.on('close', () => clearInterval(slow));
+          },
+    );
+    const outcome = await get('https://shop.example/a');
+    limit.mockRestore();
+    expect(outcome).toMatchObject({ kind: 'failed', reason: expect.stringContaining('The time is over.') });
   });
 
   test('is not sent again when its validators are equal', async () => {
