@@ -93,8 +93,8 @@ alter table collecting.account add column if not exists looks_off_until timestam
 
 -- Start of the last complete scan at the library API.
 alter table collecting.target add column if not exists complete_at timestamptz;
--- Start of the first scan, complete or not. Ads that it showed may end before the first complete one.
-alter table collecting.target add column if not exists first_scanned_at timestamptz;
+-- Start of the first scan, or of the last complete one that read ended ads too. Ads may have ended since then.
+alter table collecting.target add column if not exists stops_since timestamptz;
 -- Time of the last look at the brand between two scans.
 alter table collecting.target add column if not exists looked_at timestamptz;
 

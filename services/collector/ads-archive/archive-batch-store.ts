@@ -173,12 +173,13 @@ export const readPausedPages = async (
 
 /**
  * Returns since when ads of these brands may have ended: since the last complete scan of the brand or page that had it longest
- * ago, or since the first scan of a brand without one. `null` before the first scan.
+ * ago, or since the first scan of a brand without one. Scans that could not read ended ads do not count. `null` before the
+ * first scan.
  */
 const readStopsSince = async (client: Transaction, brands: readonly ScannedBrand[]): Promise<Date | null> => {
   const { rows } = await client.query<{ since: Date | null }>(
     `select least(
-       (select min(coalesce(complete_at, first_scanned_at)) from collecting.target
+       (select min(coalesce(stops_since, complete_at)) from collecting.target
          where source = $1 and domain = any($2)),
        (select min(scanned_at) from collecting.archive_page where social_page_id = any($3))
      ) as since`,
@@ -250,7 +251,7 @@ const END_TARGET = `
     update collecting.target set lease_owner = null, lease_until = null, retry_at = null, due_at = $3, tried_at = $4,
       outcome = $5, detail = $6, scanned_at = case when $7 then $8 else scanned_at end,
       complete_at = case when $7 and $5 = 'complete' then $8 else complete_at end,
-      first_scanned_at = case when $7 then coalesce(first_scanned_at, $8) else first_scanned_at end
+      stops_since = case when $7 and (stops_since is null or ($5 = 'complete' and $9)) then $8 else stops_since end
     where source = $1 and domain = $2
   ) insert into collecting.attempt (at, source, domain, outcome, detail) values ($4, $1, $2, $5, $6)`;
 
@@ -259,7 +260,8 @@ export const endBrands = (database: Database, ends: readonly BrandEnd[], now: Da
   inTransaction(database, async (client) => {
     for (const { domain, dueAt, outcome, detail, published } of ends) {
       const shown = detail.slice(0, DETAIL_MAX_LENGTH);
-      await client.query(END_TARGET, [ARCHIVE_SOURCE, domain, dueAt, now, outcome, shown, published, null]);
+      const values = [ARCHIVE_SOURCE, domain, dueAt, now, outcome, shown, published, null, false];
+      await client.query(END_TARGET, values);
     }
   });
 
@@ -279,7 +281,10 @@ export const removeBatch = async (
 /** Active ads of a page in a complete scan: their number, and the ids of the newest. */
 export type PageAds = { readonly ads: number; readonly newest: readonly string[] };
 
-/** Ends a batch with its brands. `pageAds`: of pages whose scan was complete. `refused`: pages to pause. Throws `RowLeaseLost`. */
+/**
+ * Ends a batch with its brands. `pageAds`: of pages whose scan was complete. `refused`: pages to pause. `stopsRead`: whether
+ * ended ads were read too. Throws `RowLeaseLost`.
+ */
 export const finishArchiveBatch = (
   database: Database,
   batch: ArchiveBatch,
@@ -287,7 +292,12 @@ export const finishArchiveBatch = (
   {
     pageAds,
     refused,
-  }: { readonly pageAds: ReadonlyMap<string, PageAds>; readonly refused: readonly RefusedPage[] },
+    stopsRead,
+  }: {
+    readonly pageAds: ReadonlyMap<string, PageAds>;
+    readonly refused: readonly RefusedPage[];
+    readonly stopsRead: boolean;
+  },
   now: Date,
 ): Promise<void> =>
   inTransaction(database, async (client) => {
@@ -304,6 +314,7 @@ export const finishArchiveBatch = (
         shown,
         published,
         startedAt,
+        stopsRead,
       ]);
     }
     await client.query(

@@ -27,6 +27,8 @@ export type ArchiveScan = {
   /** Pages with an empty answer that is not confirmed. */
   readonly doubted: readonly string[];
   readonly refusedPages: readonly RefusedPage[];
+  /** Whether ended ads were read to their end, where they were asked for. */
+  readonly stopsRead: boolean;
   readonly detail: string;
 };
 
@@ -80,6 +82,7 @@ export const archiveScanOf = async (
     complete,
     doubted,
     refusedPages: cursor.refusedPages,
+    stopsRead: cursor.stopsSkipped === null,
     detail: detailOf(cursor, ads.size, doubted),
   };
 };

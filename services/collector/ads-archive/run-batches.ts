@@ -201,7 +201,8 @@ const publishBatch = async (runner: ArchiveRunner, batch: ArchiveBatch, scan: Ar
     isNothing ? now : startedAt,
     (domain) => ended.get(domain) as Ended,
   );
-  await finishArchiveBatch(database, batch, ends, { pageAds, refused: scan.refusedPages }, now);
+  const { refusedPages: refused, stopsRead } = scan;
+  await finishArchiveBatch(database, batch, ends, { pageAds, refused, stopsRead }, now);
   for (const { outcome } of ends) collectorAttempts.inc({ source: ARCHIVE_SOURCE, outcome });
   log.info({ source: ARCHIVE_SOURCE, brands: brands.length, detail: scan.detail }, 'batch read');
 };

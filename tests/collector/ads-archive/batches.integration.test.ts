@@ -218,6 +218,29 @@ describe('due brands', () => {
     expect((await scansOf('partial.example')).at(-1)?.ads.toSorted()).toEqual(idsOf('10000001'));
   });
 
+  test('are asked again for ended ads that could not be read', async () => {
+    await link('fault.example', '10000001');
+    world.ads.push(...worldAds('10000001', 3, 0));
+    await using _ = start();
+    const scan = async (n: number): Promise<string> => {
+      await stack.wish('fault.example', 'weekly', 'ads_archive');
+      const { outcome, detail } = await stack.attempt('fault.example', n);
+      return `${outcome}: ${detail}`;
+    };
+    expect(await scan(1)).toMatch(/^complete: 3 ads$/);
+    // One ad ends, and another starts and ends before the next scan.
+    stack.nowMs += DAY_MS;
+    world.ads.push(...worldAds('10000001', 1, 100));
+    for (const index of [0, 3]) endAd(index);
+    stack.nowMs += 6 * DAY_MS;
+    const refused = Array.from({ length: 5 }, () => ({ kind: 'error', code: 2 }) as const);
+    world.faults.next = [null, null, ...refused];
+    expect(await scan(2)).toMatch(/^complete: 2 ads; ended ads were not read/);
+    stack.nowMs += 7 * DAY_MS;
+    expect(await scan(3)).toMatch(/^complete: 4 ads$/);
+    expect((await scansOf('fault.example')).at(-1)?.ads.toSorted()).toEqual(idsOf('10000001'));
+  });
+
   test('are asked for ads of a refused page that ended since its last complete scan, when it is read again', async () => {
     await link('again.example', '10000001', '10000002');
     world.ads.push(...worldAds('10000001', 3, 0), ...worldAds('10000002', 3, 1_000));
