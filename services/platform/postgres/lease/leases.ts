@@ -59,10 +59,16 @@ type Held = {
 
 const keyOf = ({ kind, part }: LeaseName): string => `${kind} ${part}`;
 
+/**
+ * A takeover raises the epoch by a random number up to this. A failover to a standby can lose a takeover; the next one begins
+ * at the same epoch then, and must not reach that of the lost owner, whose writes would be valid again.
+ */
+const EPOCH_STEP_MAX = 1_000_000;
+const STEP = `(1 + floor(random() * ${EPOCH_STEP_MAX}))::bigint`;
 const TAKE = `
   insert into run.lease as l (kind, part, owner, epoch, until)
-  values ($1, $2, $3, 1, clock_timestamp() + make_interval(secs => $4))
-  on conflict (kind, part) do update set owner = excluded.owner, epoch = l.epoch + 1, until = excluded.until
+  values ($1, $2, $3, ${STEP}, clock_timestamp() + make_interval(secs => $4))
+  on conflict (kind, part) do update set owner = excluded.owner, epoch = l.epoch + ${STEP}, until = excluded.until
   where l.until <= clock_timestamp()
   returning epoch`;
 const RENEW = `

@@ -12,7 +12,7 @@ create table if not exists run.process (
 );
 
 -- One row per kind and part of work: the process that does it. A row is never deleted, because its epoch only grows:
--- each takeover raises it, and a write of an earlier owner fails on it.
+-- each takeover raises it by a random number, and a write of an earlier owner fails on it.
 create table if not exists run.lease (
   kind text not null,
   part text not null,
