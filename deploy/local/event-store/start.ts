@@ -6,6 +6,7 @@ import type { CallWriter } from './wire/flow-control.ts';
 import { Connection } from './connection.ts';
 import { type Credentials, withCredentials } from './calls/authenticate.ts';
 import { addNodeServices } from './calls/discovery-service.ts';
+import { withCallLimit } from './calls/limit-calls.ts';
 import { addNotOffered } from './calls/unimplemented.ts';
 import { Pages } from './storage/event-pages.ts';
 import { Reader } from './read/reader.ts';
@@ -28,7 +29,10 @@ const READER_CONNECTIONS = 8;
  * before it gets the refusal.
  */
 const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
-const MAX_CALLS_PER_CONNECTION = 10_000;
+/** Calls in progress on one connection, as on the real server. Further ones wait. */
+const MAX_CALLS_PER_CONNECTION = 100;
+/** Streams of one connection: the calls in progress and those that wait. */
+const MAX_STREAMS_PER_CONNECTION = 10_000;
 const STOP_LIMIT_MS = 3_000;
 
 export interface EventStoreOptions {
@@ -72,10 +76,10 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': -1,
-    'grpc.max_concurrent_streams': MAX_CALLS_PER_CONNECTION,
+    'grpc.max_concurrent_streams': MAX_STREAMS_PER_CONNECTION,
   });
   let port = options.port;
-  const streams: UntypedServiceImplementation = streamsService({
+  const unlimited = streamsService({
     writer,
     pages,
     states,
@@ -87,10 +91,11 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
       call.onOver(() => openCalls.delete(call));
     },
   });
-  server.addService(
-    streamsDefinition,
-    options.credentials ? withCredentials(streams, options.credentials) : streams,
+  const streams: UntypedServiceImplementation = withCallLimit(
+    options.credentials ? withCredentials(unlimited, options.credentials) : unlimited,
+    MAX_CALLS_PER_CONNECTION,
   );
+  server.addService(streamsDefinition, streams);
   addNodeServices(server, () => ({ host: options.host, port }));
   addNotOffered(server);
 
