@@ -22,6 +22,8 @@ const DELIVERIES_PER_TRANSACTION = 200;
 /** Peak memory of the run, as a share of that of the smaller run. */
 const MEMORY_RATIO = 1.3;
 const CHANNELS = 2;
+/** Digests whose items one statement inserts: the server cancels a longer one. */
+const FILLED_AT_ONCE = 2_000;
 const LIMIT_MS = 120_000 + DIGESTS * 20;
 
 const yesterday = utcDateOfMs(Date.now() - DAY_MS);
@@ -81,14 +83,15 @@ const fill = async ({ pool, eventStore }: AlertsStack, digests: number): Promise
      select ${ALERT_ID}, 'daily', $2, $3, $4 from generate_series(1, $1::int) n`,
     [digests, yesterday, ITEMS, item.observed_at],
   );
-  await pool.query({
-    text: `insert into alerting.collected_item (alert_id, cadence, key, place, item)
-      select ${ALERT_ID}, 'daily', $2, place, $4::jsonb
-      from generate_series(1, $1::int) n, generate_series(0, $3::int - 1) place`,
-    values: [digests, yesterday, ITEMS, JSON.stringify(item)],
-    ...({ query_timeout: LIMIT_MS } as object),
-  });
-  await pool.query('analyze');
+  for (let from = 1; from <= digests; from += FILLED_AT_ONCE) {
+    await pool.query(
+      `insert into alerting.collected_item (alert_id, cadence, key, place, item)
+       select ${ALERT_ID}, 'daily', $3, place, $5::jsonb
+       from generate_series($1::int, $2::int) n, generate_series(0, $4::int - 1) place`,
+      [from, Math.min(digests, from + FILLED_AT_ONCE - 1), yesterday, ITEMS, JSON.stringify(item)],
+    );
+  }
+  for (const table of ['rule', 'collected', 'collected_item']) await pool.query(`analyze alerting.${table}`);
 };
 
 /** Peak resident memory of a process so far, in MiB. */
