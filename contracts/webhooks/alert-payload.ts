@@ -58,6 +58,10 @@ export const AlertPayload = z
     suspended_channel: EndpointChannel.optional().meta({
       description: 'For `alert.suspended`, which is sent by e-mail only: the suspended channel.',
     }),
+    merged: z.strictObject({ alerts: Count, url: z.url() }).optional().meta({
+      description:
+        'Only in an `alert.matched` that replaces several: their number, and a link to the list of deliveries. Too many deliveries of the rule were waiting. `items_total` counts the items of all.',
+    }),
   })
   .meta({ id: 'AlertPayload' });
 export type AlertPayload = z.infer<typeof AlertPayload>;

@@ -58,6 +58,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'application/delivery-outbox/endpoint-leases.ts': {
     ENDPOINT_LEASE_MS: ['an endpoint whose deliveries one process sends', LEASED],
   },
+  'application/delivery-outbox/merging/enqueue-or-hold-back.ts': {
+    WAITING_MAX: [
+      'deliveries of a rule to one endpoint',
+      'further alerts are held back and sent as one message',
+    ],
+  },
   'application/delivery-outbox/notify-due.ts': {
     IN_FLIGHT_MAX: ['notices of due deliveries without an acknowledgement', 'the others wait'],
     PUBLISH_TIMEOUT_MS: ['an acknowledgement of NATS', 'the sweep finds the delivery in the outbox'],

@@ -1,5 +1,6 @@
 import { chunk } from 'es-toolkit/array/chunk';
-import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { enqueueOrHoldBack } from '#application/delivery-outbox/merging/enqueue-or-hold-back.ts';
 import { storeTraces } from '#application/delivery-outbox/trace-context.ts';
 import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
@@ -57,7 +58,7 @@ const queueMatches = async (
   const isReplay = progress.position < progress.replayedUntil;
   const deliveries = isReplay || isLate ? await replayGuard.open(derived) : derived;
   return inTransaction(database, async (client) => {
-    const added = deliveries.length === 0 ? [] : await enqueue(client, deliveries);
+    const added = deliveries.length === 0 ? [] : await enqueueOrHoldBack(client, deliveries);
     if (traces) {
       await storeTraces(client, traces.ofDeliveries);
       traces.ofDeliveries.clear();

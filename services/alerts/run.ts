@@ -19,6 +19,7 @@ import type { AlertsSettings, MatchingSession } from './dependencies.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import type { SignalCheck, SignalSource } from './matching/pending-signal-checks.ts';
 import { notifySignals } from './signals/notify-signals.ts';
+import { sendHeldBack } from './send-held-back.ts';
 import { continueWaitingStreams } from './waiting/continue-streams.ts';
 
 const BATCH_EVENTS = 2_000;
@@ -26,7 +27,10 @@ const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 4;
 /** Kind of the lease: one process matches at a time. */
 const ROLE = 'alerts';
-/** Interval of clock checks while the log is quiet: digest periods also end when no event arrives. */
+/**
+ * Interval of clock checks while the log is quiet: digest periods also end when no event arrives. Alerts that are held back are
+ * looked at as often.
+ */
 const QUIET_MS = 1_000;
 /** Delay after midnight before a period closes: an event recorded before midnight may arrive this much later. */
 export const PERIOD_GRACE_MS = 30_000;
@@ -125,6 +129,7 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
   };
   let isLive = false;
   let isChecking = false;
+  let heldBackAtMs = Number.NEGATIVE_INFINITY;
   try {
     results.watch(readNext());
     // On shutdown `pause` returns at once, so without this check the loop would retry the signal check forever.
@@ -154,6 +159,9 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
       if (!isLive) continue;
       if (isQuiet) endPeriods(session);
       if (progress.digestsDue) await closeDuePage(session);
+      if (performance.now() < heldBackAtMs + QUIET_MS) continue;
+      await sendHeldBack(session);
+      heldBackAtMs = performance.now();
     }
   } finally {
     leading.removeEventListener('abort', stop);

@@ -97,6 +97,16 @@ describe('e-mail', () => {
     expect(emailMessageOf(notice).subject).toBe('The alert “Größe & <Preis>” was disabled');
   });
 
+  test('says how many alerts a merged one replaces, with a link to all', () => {
+    const { payload } = emailTo('mem_ada');
+    const url = 'https://api.test/v1/workspaces/ws/alert-deliveries?alert_id=a&b';
+    const merged = { ...payload, items_total: 40, merged: { alerts: 3, url } };
+    expect(emailMessageOf(merged).text).toContain(`this one replaces 3. All of them: ${url}`);
+    expect(JSON.stringify(chatMessageOf(merged))).toContain(
+      'this one replaces 3. All of them: https://api.test/',
+    );
+  });
+
   test('cancels a delivery to an erased member', async () => {
     const delivery = emailTo('mem_erased');
     await stack.enqueue(delivery);

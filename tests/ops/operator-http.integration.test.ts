@@ -142,6 +142,7 @@ describe('health', () => {
       'adintel_projection_lag_seconds{projection="radar"} 0',
       'adintel_projection_parked_facts{projection="radar"} 0',
       'adintel_deliveries_waiting{status="queued"} 0',
+      'adintel_deliveries_waiting{status="held_back"} 0',
       'adintel_deliveries_overdue_seconds 0',
       'adintel_queue_messages{stream="DELIVERIES"} ',
       'adintel_collector_targets{source="storefront",state="overdue"} 1',

@@ -1,7 +1,8 @@
 import { periodOf } from '#domain/workspace/alert/match-events.ts';
 import { type ActivitySignal, type BrandName, signalItem } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
-import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { enqueueOrHoldBack } from '#application/delivery-outbox/merging/enqueue-or-hold-back.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { saveProgress } from '../checkpoint.ts';
 import { loadBrandContext } from '../matching/brand-context.ts';
@@ -66,7 +67,7 @@ export const notifySignals = async (
       }
     }
     const open = check.position <= progress.replayedUntil ? await replayGuard.open(deliveries) : deliveries;
-    const added = await enqueue(client, open);
+    const added = await enqueueOrHoldBack(client, open);
     await saveProgress(client, progress, progress.position);
     return added;
   });

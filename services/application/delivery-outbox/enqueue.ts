@@ -32,19 +32,35 @@ const asciiJson = (payload: AlertPayload): string =>
  *
  * @returns the ids of the new deliveries; pass them to `notifyDue` after the commit.
  */
-export const enqueue = async (
+export const enqueue = (
   client: Transaction,
   deliveries: readonly NewDelivery[],
+): Promise<readonly string[]> => insert(client, { name: 'enqueue deliveries', text: ENQUEUE }, deliveries);
+
+/**
+ * Adds deliveries that are not due: `merging/` sends them later, as one. `DeliveryQueued` events are published, so that
+ * they are in the log.
+ */
+export const holdBack = async (client: Transaction, deliveries: readonly NewDelivery[]): Promise<void> => {
+  await insert(client, { name: 'hold deliveries back', text: HOLD_BACK }, deliveries);
+};
+
+type Statement = { readonly name: string; readonly text: string };
+
+const insert = async (
+  client: Transaction,
+  statement: Statement,
+  deliveries: readonly NewDelivery[],
 ): Promise<readonly string[]> => {
-  if (deliveries.length === 0) return [];
   const added: string[] = [];
   for (let from = 0; from < deliveries.length; from += ROWS_PER_STATEMENT) {
-    added.push(...(await enqueueSome(client, deliveries.slice(from, from + ROWS_PER_STATEMENT))));
+    added.push(...(await insertSome(client, statement, deliveries.slice(from, from + ROWS_PER_STATEMENT))));
   }
   return added;
 };
 
-const ENQUEUE = `
+/** Adds rows to `delivery` and `journal`. `put` adds them to another table. */
+const insertSql = (put: string): string => `
   with input as (
     select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
       $8::text[], $9::text[])
@@ -57,8 +73,7 @@ const ENQUEUE = `
     on conflict do nothing
     returning delivery_id
   ), put as (
-    insert into delivery.due (delivery_id, endpoint, attempts, attempts_before, next_attempt_at)
-    select delivery_id, endpoint, 0, 0, queued_at from input join added using (delivery_id) order by n
+    ${put}
   ), noted as (
     insert into delivery.journal (delivery_id, type, at, attempt)
     select delivery_id, 'DeliveryQueued', queued_at, 0
@@ -66,13 +81,21 @@ const ENQUEUE = `
   )
   select delivery_id from added`;
 
-const enqueueSome = async (
+const ENQUEUE = insertSql(`
+    insert into delivery.due (delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
+    select delivery_id, alert_id, endpoint, 0, 0, queued_at from input join added using (delivery_id) order by n`);
+const HOLD_BACK = insertSql(`
+    insert into delivery.held (delivery_id, alert_id, endpoint, items_total, as_of)
+    select delivery_id, alert_id, endpoint, (payload::json->>'items_total')::int, payload::json->>'as_of'
+    from input join added using (delivery_id) order by n`);
+
+const insertSome = async (
   client: Transaction,
+  statement: Statement,
   deliveries: readonly NewDelivery[],
 ): Promise<readonly string[]> => {
   const { rows } = await client.query<{ delivery_id: string }>({
-    name: 'enqueue deliveries',
-    text: ENQUEUE,
+    ...statement,
     values: [
       deliveries.map(({ deliveryId }) => deliveryId),
       deliveries.map(({ workspaceId }) => workspaceId),

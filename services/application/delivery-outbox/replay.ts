@@ -4,9 +4,10 @@ import { type DeliveryTarget, endpointOf } from './target.ts';
 
 const REPLAY = `
   with moved as (
-    insert into delivery.due (delivery_id, endpoint, attempts, attempts_before, next_attempt_at)
-    select delivery_id, endpoint, attempts, attempts, $2 from delivery.overview
+    insert into delivery.due (delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
+    select delivery_id, alert_id, endpoint, attempts, attempts, $2 from delivery.overview o
     where delivery_id = any($1::uuid[]) and next_attempt_at is null
+      and not exists (select from delivery.held h where h.delivery_id = o.delivery_id)
     on conflict do nothing
     returning delivery_id, attempts
   )

@@ -14,6 +14,7 @@ export const deleteFinishedDeliveries = (pool: Database, now: Date): Promise<num
          select delivery_id from delivery.delivery d, ended_by
          where d.queued_at < ended_by.at
            and not exists (select from delivery.due u where u.delivery_id = d.delivery_id)
+           and not exists (select from delivery.held h where h.delivery_id = d.delivery_id)
            and not exists (
              select from delivery.journal j where j.delivery_id = d.delivery_id and j.at >= ended_by.at)
          order by d.queued_at limit $3)

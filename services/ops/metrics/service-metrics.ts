@@ -58,15 +58,17 @@ const readProjections = async (gauges: Gauges, { pool, eventStore }: MetricsDepe
 };
 
 const readDeliveries = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
-  const { rows } = await pool.query<{ queued: number; retrying: number; overdue: number }>(
+  const { rows } = await pool.query<{ queued: number; retrying: number; held_back: number; overdue: number }>(
     `select count(*) filter (where attempts = attempts_before)::int as queued,
        count(*) filter (where attempts > attempts_before)::int as retrying,
+       (select count(*) from delivery.held)::int as held_back,
        greatest(0, extract(epoch from now() - min(next_attempt_at)))::float8 as overdue
      from delivery.due`,
   );
   const [due] = rows;
   gauges.deliveriesWaiting.set({ status: 'queued' }, due?.queued ?? 0);
   gauges.deliveriesWaiting.set({ status: 'retrying' }, due?.retrying ?? 0);
+  gauges.deliveriesWaiting.set({ status: 'held_back' }, due?.held_back ?? 0);
   gauges.deliveriesOverdue.set(due?.overdue ?? 0);
 };
 

@@ -24,6 +24,10 @@ const suspensionOf = ({ alert, suspended_channel: channel }: AlertPayload): stri
       'was suspended. Its other channels are not affected. To resume, set the address of this channel again: a new ' +
       'one or the same.';
 
+/** Builds the text of a message that replaces several. */
+const mergerOf = ({ alerts, url }: NonNullable<AlertPayload['merged']>): string =>
+  `Too many messages of this alert were waiting, so this one replaces ${alerts}. All of them: ${url}`;
+
 /** Builds the headline: e-mail subject and chat heading. */
 export const headlineOf = ({ type, alert, items_total, period, suspended_channel }: AlertPayload): string => {
   switch (type) {
@@ -54,7 +58,7 @@ export const explanationOf = (payload: AlertPayload): string | null => {
       return suspensionOf(payload);
     case 'alert.digest':
     case 'alert.matched':
-      return null;
+      return payload.merged === undefined ? null : mergerOf(payload.merged);
   }
 };
 

@@ -297,7 +297,7 @@ export const SERVICE_METRICS = {
   },
   deliveriesWaiting: {
     name: 'adintel_deliveries_waiting',
-    help: 'Unfinished deliveries. status: queued, retrying.',
+    help: 'Unfinished deliveries. status: queued, retrying, held_back (sent as one message later).',
     labelNames: ['status'],
   },
   deliveriesOverdue: {

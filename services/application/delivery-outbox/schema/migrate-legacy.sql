@@ -5,8 +5,9 @@ insert into delivery.delivery
 select delivery_id, workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload
 from delivery_before.delivery join delivery_before.content using (delivery_id);
 
-insert into delivery.due (delivery_id, endpoint, attempts, attempts_before, next_attempt_at, taken_by, taken_until)
-select delivery_id, endpoint, attempts, attempts_before, next_attempt_at, taken_by, taken_until
+insert into delivery.due
+  (delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at, taken_by, taken_until)
+select delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at, taken_by, taken_until
 from delivery_before.delivery where next_attempt_at is not null;
 
 insert into delivery.journal (seq, delivery_id, type, at, attempt, outcome, failure, status_code, reason, duration_ms,

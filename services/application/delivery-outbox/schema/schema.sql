@@ -39,6 +39,24 @@ create index if not exists due_next on delivery.due (next_attempt_at);
 -- Due deliveries of one endpoint. Without it, an endpoint with few is found only behind those of all others.
 create index if not exists due_of_endpoint on delivery.due (endpoint, next_attempt_at);
 
+-- Rule of the delivery: the waiting deliveries of a rule are counted without its finished ones.
+alter table delivery.due add column if not exists alert_id uuid;
+update delivery.due u set alert_id = d.alert_id
+  from delivery.delivery d where d.delivery_id = u.delivery_id and u.alert_id is null;
+create index if not exists due_of_alert on delivery.due (alert_id, endpoint);
+
+-- Deliveries that have no row in `due`, because too many of their rule wait for the same endpoint. They are sent later as
+-- one message, which is a delivery of its own; they are cancelled then.
+create table if not exists delivery.held (
+  delivery_id uuid primary key,
+  alert_id uuid not null,
+  endpoint text not null,
+  seq bigint generated always as identity,
+  items_total integer not null,
+  as_of text not null
+);
+create index if not exists held_of_alert on delivery.held (alert_id, endpoint, seq);
+
 -- Leases on endpoints: only the owner claims deliveries of the endpoint, so that its limits hold over all processes.
 -- `owner` is null while no worker holds the endpoint. Each take raises the epoch.
 create table if not exists delivery.endpoint_lease (
@@ -78,6 +96,7 @@ select d.delivery_id, d.workspace_id, d.alert_id, d.channel, d.kind, d.endpoint,
     when u.attempts > u.attempts_before then 'retrying'
     when u.attempts is not null then 'queued'
     when last.type = 'DeliveryCancelled' then 'cancelled'
+    when last.type = 'DeliveryQueued' then 'queued'
     else last.outcome
   end as status,
   coalesce(u.attempts, last.attempt) as attempts,

@@ -1,0 +1,61 @@
+import type { Transaction } from '#platform/postgres/pool.ts';
+import { enqueue, holdBack, type NewDelivery } from '../enqueue.ts';
+import { endpointOf } from '../target.ts';
+
+/**
+ * Maximum deliveries of a rule that wait for one endpoint. Further instant alerts are held back, and sent as one message
+ * when fewer wait. Digests and notices are queued all the same.
+ */
+export const WAITING_MAX = 10_000;
+
+/** Selects the rules and endpoints with no room. Order holds: while alerts are held back, newer ones are too. */
+const FULL = `
+  select w.alert_id, w.endpoint from unnest($1::uuid[], $2::text[]) w (alert_id, endpoint)
+  where exists (select from delivery.held h where h.alert_id = w.alert_id and h.endpoint = w.endpoint)
+    or exists (
+      select from delivery.due u where u.alert_id = w.alert_id and u.endpoint = w.endpoint offset ${WAITING_MAX - 1})`;
+
+const keyOf = (alertId: string, endpoint: string): string => `${alertId} ${endpoint}`;
+
+const fullOf = async (client: Transaction, alerts: readonly NewDelivery[]): Promise<ReadonlySet<string>> => {
+  const pairs = new Map(
+    alerts.map(({ alertId, target }) => {
+      const endpoint = endpointOf(target);
+      return [keyOf(alertId, endpoint), { alertId, endpoint }] as const;
+    }),
+  );
+  if (pairs.size === 0) return new Set();
+  const { rows } = await client.query<{ alert_id: string; endpoint: string }>({
+    name: 'rules with too many deliveries waiting',
+    text: FULL,
+    values: [
+      [...pairs.values()].map(({ alertId }) => alertId),
+      [...pairs.values()].map(({ endpoint }) => endpoint),
+    ],
+  });
+  return new Set(rows.map(({ alert_id, endpoint }) => keyOf(alert_id, endpoint)));
+};
+
+/**
+ * Adds deliveries to the outbox, in the caller's transaction. Alerts of rules with too many waiting are held back.
+ *
+ * @returns the ids of the new deliveries that are due; pass them to `notifyDue` after the commit.
+ */
+export const enqueueOrHoldBack = async (
+  client: Transaction,
+  deliveries: readonly NewDelivery[],
+): Promise<readonly string[]> => {
+  const full = await fullOf(
+    client,
+    deliveries.filter(({ kind }) => kind === 'alert'),
+  );
+  if (full.size === 0) return enqueue(client, deliveries);
+  const isHeld = ({ kind, alertId, target }: NewDelivery): boolean =>
+    kind === 'alert' && full.has(keyOf(alertId, endpointOf(target)));
+  const added = await enqueue(
+    client,
+    deliveries.filter((one) => !isHeld(one)),
+  );
+  await holdBack(client, deliveries.filter(isHeld));
+  return added;
+};
