@@ -1,9 +1,12 @@
 import type { Aspect } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { escapeRegExp } from 'es-toolkit/string/escapeRegExp';
+import { differenceWith } from 'es-toolkit/array/differenceWith';
+import { zip } from 'es-toolkit/array/zip';
+import { isEqual } from 'es-toolkit/predicate/isEqual';
 import { compareContent, withExistingCards } from './ad-content.ts';
-import { cardsKey, textKey } from './ad-cards.ts';
+import { textKey } from './ad-cards.ts';
+import { differingFrames, normalise, withoutClocks, withoutFrames } from './collectors/frames.ts';
 import type { ScanHeader } from './scan.ts';
 import { collectorOf, type LibraryState, NO_PAGE } from './state.ts';
 
@@ -14,9 +17,8 @@ import { collectorOf, type LibraryState, NO_PAGE } from './state.ts';
  */
 
 type Field = keyof AdContent;
+type Card = AdContent['cards'][number];
 
-/** Text before or after the copy that one collector keeps and the other drops is at most this many characters long. */
-const FRAME_CHARACTERS_MAX = 200;
 /** Ads on which a difference must repeat at least. One ad alone shows nothing about its collector. */
 const REPEATED_ADS_MIN = 2;
 
@@ -32,48 +34,42 @@ const ASPECT_OF_FIELD: Partial<Record<Field, Aspect>> = {
   media: 'format',
 };
 
-/** Returns a text without what collectors write differently: case, white space, quotes, dashes, invisible characters. */
-const normalise = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .replace(/[\p{Cf}\u{fe00}-\u{fe0f}]/gu, '')
-    .replace(/[‘’‚‛′`]/g, "'")
-    .replace(/[“”„‟″]/g, '"')
-    .replace(/\p{Pd}/gu, '-')
-    .replace(/\s+/g, '')
-    .toLowerCase();
-
 const comparableText = (field: Field, value: AdContent[Field]): string => {
-  if (field === 'cards') return cardsKey(value as AdContent['cards']);
   if (field === 'media') {
     return [...new Set((value as AdContent['media']).map(({ kind }) => kind))].toSorted().join();
   }
   return typeof value === 'string' ? textKey(value) : '';
 };
 
-/** Returns a piece of text as a pattern: numbers differ from ad to ad, as in the timer of a video. */
-const patternOf = (piece: string): string => piece.trim().replace(/\d+/g, '#');
-
-const framesOf = (
-  field: Field,
-  sign: '+' | '-',
-  longer: string,
-  shorter: string,
-): readonly string[] | null => {
-  const start = longer.indexOf(shorter);
-  const pieces = [
-    ['prefix', longer.slice(0, start)],
-    ['suffix', longer.slice(start + shorter.length)],
-  ] as const;
-  if (pieces.some(([, piece]) => piece.length > FRAME_CHARACTERS_MAX)) return null;
-  return pieces
-    .filter(([, piece]) => piece.trim() !== '')
-    .map(([side, piece]) => `${field} ${sign}${side} ${patternOf(piece)}`);
-};
-
 const ELLIPSIS = /(?:…|\.\.\.)$/;
 const isCutOff = (text: string, whole: string): boolean =>
   ELLIPSIS.test(text) && whole.startsWith(text.replace(ELLIPSIS, '').trim());
+
+/** A text of an ad with its name in differences, such as `body` or `cards.title`. */
+type NamedText = readonly [name: string, text: string];
+
+const textsOfCard = ({ title, body }: Card): readonly NamedText[] => [
+  ['cards.title', textKey(title ?? '')],
+  ['cards.body', textKey(body ?? '')],
+];
+
+/** Returns the texts of the cards that differ, in pairs; `null` when the number of cards differs. */
+const differingCardTexts = (
+  before: readonly Card[],
+  after: readonly Card[],
+): readonly (readonly [NamedText, NamedText])[] | null => {
+  const [old, now] = [before.map(textsOfCard), after.map(textsOfCard)];
+  const changed = differenceWith(old, now, isEqual);
+  const others = differenceWith(now, old, isEqual);
+  if (changed.length !== others.length) return null;
+  return zip(changed.flat(), others.flat()).filter(([one, other]) => !isEqual(one, other));
+};
+
+const textDifferences = (name: string, a: string, b: string): readonly string[] | null => {
+  if (a === '' || b === '') return null;
+  if (isCutOff(b, a) || isCutOff(a, b)) return [`${name} cut off`];
+  return differingFrames(name, a, b);
+};
 
 /**
  * Returns the differences between two values of a field, in a form in which the same difference on another ad is equal;
@@ -84,32 +80,28 @@ const differencesOf = (
   before: AdContent[Field],
   after: AdContent[Field],
 ): readonly string[] | null => {
+  if (field === 'cards') {
+    const texts = differingCardTexts(before as AdContent['cards'], after as AdContent['cards']);
+    const differences = texts?.map(([[name, a], [, b]]) => textDifferences(name, a, b)) ?? [null];
+    return differences.every((one) => one !== null) ? [...new Set(differences.flat())] : null;
+  }
   const [a, b] = [comparableText(field, before), comparableText(field, after)];
-  if (field === 'cards') return null;
-  if (!TEXTS.has(field)) return [`${field} ${a} > ${b}`];
-  if (isCutOff(b, a) || isCutOff(a, b)) return [`${field} cut off`];
-  if (b.includes(a)) return framesOf(field, '+', b, a);
-  if (a.includes(b)) return framesOf(field, '-', a, b);
-  return null;
+  return TEXTS.has(field) ? textDifferences(field, a, b) : [`${field} ${a} > ${b}`];
 };
 
-/** Returns the text without the frames that repeat. */
-const withoutFrames = (
+/** Returns the value of a field without these frames, after normalisation. The order of cards does not matter. */
+const bareKey = (
   field: Field,
+  value: AdContent[Field],
   sign: '+' | '-',
-  text: string,
   differences: readonly string[],
 ): string => {
-  let bare = text;
-  for (const side of ['prefix', 'suffix'] as const) {
-    const start = `${field} ${sign}${side} `;
-    for (const difference of differences) {
-      if (!difference.startsWith(start)) continue;
-      const pattern = escapeRegExp(difference.slice(start.length)).replaceAll('#', String.raw`\d+`);
-      bare = bare.replace(new RegExp(side === 'prefix' ? `^${pattern}` : `${pattern}$`), '').trim();
-    }
-  }
-  return bare;
+  const bare = ([name, text]: NamedText): string => normalise(withoutFrames(name, sign, text, differences));
+  if (field !== 'cards') return bare([field, comparableText(field, value)]);
+  return (value as AdContent['cards'])
+    .map((card) => textsOfCard(card).map(bare).join('|'))
+    .toSorted()
+    .join('\n');
 };
 
 /** True when a difference in this field is the collector's. `differences` are those that repeat on most ads. */
@@ -120,16 +112,11 @@ export const isCollectorDifference = (
   differences: readonly string[],
 ): boolean => {
   if (field === 'link_url') return false;
-  const [a, b] = [comparableText(field, before), comparableText(field, after)];
-  if (normalise(a) === normalise(b)) return true;
-  const own = differencesOf(field, before, after);
-  if (own !== null && own.every((difference) => differences.includes(difference))) return true;
-  if (!TEXTS.has(field)) return false;
-  const [bareBefore, bareAfter] = [
-    withoutFrames(field, '-', a, differences),
-    withoutFrames(field, '+', b, differences),
-  ];
-  return (bareBefore !== a || bareAfter !== b) && normalise(bareBefore) === normalise(bareAfter);
+  if (bareKey(field, before, '-', []) === bareKey(field, after, '+', [])) return true;
+  const repeats = (one: string): boolean =>
+    differences.includes(one) || differences.includes(withoutClocks(one));
+  if (differencesOf(field, before, after)?.every(repeats)) return true;
+  return bareKey(field, before, '-', differences) === bareKey(field, after, '+', differences);
 };
 
 /** Number of ads per field that can be compared across the change of collector, and per difference. */
@@ -173,24 +160,28 @@ export const tallyDifferences =
       const { different } = compareContent(existing.content, seen);
       for (const field of new Set([...different.values()].flat())) {
         if (field === 'link_url') continue;
-        for (const one of differencesOf(field, existing.content[field], seen[field]) ?? []) {
-          add(tally.repeated, one);
-        }
+        const own = differencesOf(field, existing.content[field], seen[field]) ?? [];
+        for (const one of new Set([...own, ...own.map(withoutClocks)])) add(tally.repeated, one);
       }
     }
     return tally;
   };
 
-const fieldOf = (difference: string): Field => difference.slice(0, difference.indexOf(' ')) as Field;
+const fieldOf = (difference: string): Field => difference.slice(0, difference.search(/[ .]/)) as Field;
 
-/** Returns the differences that repeat on more than half of the comparable ads, and on at least two. */
-export const repeatedDifferences = ({ comparable, repeated }: DifferenceTally): readonly string[] =>
-  [...repeated]
+/**
+ * Returns the differences that repeat on more than half of the comparable ads, and on at least two. One that repeats with
+ * any clocks is left out if it also repeats with the same ones: then other clocks are an ad's own.
+ */
+export const repeatedDifferences = ({ comparable, repeated }: DifferenceTally): readonly string[] => {
+  const most = [...repeated]
     .filter(
       ([difference, ads]) => ads >= REPEATED_ADS_MIN && ads * 2 > (comparable.get(fieldOf(difference)) ?? 0),
     )
-    .map(([difference]) => difference)
-    .toSorted();
+    .map(([difference]) => difference);
+  const inFull = new Set(most.filter((one) => withoutClocks(one) !== one).map(withoutClocks));
+  return most.filter((one) => !inFull.has(one)).toSorted();
+};
 
 /** Returns the aspects of ads that the differences are about. */
 export const aspectsOf = (differences: readonly string[]): readonly Aspect[] => [
