@@ -80,7 +80,8 @@ describe('a record of another shape', () => {
     ]);
     expect(ads.map(({ ad_id, body }) => [ad_id, body])).toEqual([[adId(1), null]]);
     expect(refused[0]?.what).toBe(
-      'record 2 has an unknown shape; snapshot.body has neither text nor markup (found: content, lang)',
+      'record 2 has an unknown shape; snapshot.body has neither text nor markup (found: content, lang); ' +
+        'the nearest known shape is web-graphql',
     );
   });
 

@@ -2,7 +2,9 @@ import { cardOfAd } from '../ad-fields.ts';
 import { archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { csvRows } from '../parsing/csv-rows.ts';
-import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
+import { UNKNOWN_SHAPE_ADVICE } from '../parsing/json-faults.ts';
+import { NO_HINTS, type Reader, RecordFault, recordOrRefusal } from '../record.ts';
+import { unreadArchiveContent } from '../shapes/unread-content.ts';
 import { ownScanTime } from '../scan-key.ts';
 
 export const ARCHIVE_ID_COLUMNS = ['id', 'ad_id', 'adlib_id'] as const;
@@ -28,6 +30,12 @@ export const readAdsArchiveCsv: Reader = async function* (source) {
       const { line, raw, row } = item;
       yield recordOrRefusal({ line, raw, adId: archiveId(row) }, () => {
         const ad = archiveAd(row);
+        const content = unreadArchiveContent(row, ad);
+        if (content !== null)
+          throw new RecordFault(
+            `has an unknown shape; ${content}; the nearest known shape is ads-archive-csv`,
+            UNKNOWN_SHAPE_ADVICE,
+          );
         return {
           kind: 'ad',
           line,

@@ -1,10 +1,11 @@
 import { cardOfAd } from '../ad-fields.ts';
 import { ARCHIVE_PAGES_MAX, archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { Completeness } from '../completeness.ts';
-import { brokenJson, notAnAd, unknownShape } from '../parsing/json-faults.ts';
+import { brokenJson, notAnAd, unknownShape, unreadContent } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { objectAt } from '#domain/shapes/json-object.ts';
-import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
+import { type AdRecord, NO_HINTS, type Reader, recordOrRefusal, type RefusedRecord } from '../record.ts';
+import { unreadArchiveContent, unreadArchiveMember } from '../shapes/unread-content.ts';
 import { ownScanTime } from '../scan-key.ts';
 
 /**
@@ -25,8 +26,11 @@ export const readAdsArchiveJson: Reader = async function* (source) {
       yield unknownShape(item, 'ads-archive-json', archiveId(item.value));
     } else {
       const { line, raw, value } = item;
-      const record = recordOrRefusal({ line, raw, adId: archiveId(value) }, () => {
+      const adId = archiveId(value);
+      const record = recordOrRefusal<AdRecord | RefusedRecord>({ line, raw, adId }, () => {
         const ad = archiveAd(value);
+        const content = unreadArchiveMember(value) ?? unreadArchiveContent(value, ad);
+        if (content !== null) return unreadContent(item, 'ads-archive-json', adId, content);
         return {
           kind: 'ad',
           line,
@@ -34,7 +38,7 @@ export const readAdsArchiveJson: Reader = async function* (source) {
           ad,
           version: { key: null, card: cardOfAd(ad) },
           hints: { ...NO_HINTS, scannedAt: ownScanTime(value) },
-        } as const;
+        };
       });
       if (record.kind === 'ad' && pages.size <= ARCHIVE_PAGES_MAX) pages.add(record.ad.page_id ?? '');
       yield record;

@@ -14,7 +14,7 @@ import {
   textOf,
 } from '../ad-fields.ts';
 import { plainText } from '../parsing/html-text.ts';
-import { unknownShape } from '../parsing/json-faults.ts';
+import { unknownShape, unreadContent } from '../parsing/json-faults.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
 import {
   type AdCard,
@@ -27,7 +27,7 @@ import {
 } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { SNAPSHOT_CONTENT } from '../shapes/known-shapes.ts';
-import { shortList } from '../shapes/nearest-shape.ts';
+import { unreadMember, unreadWebContent } from '../shapes/unread-content.ts';
 
 /** Member names of the ad id in all web formats, in order of precedence. */
 const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
@@ -51,7 +51,7 @@ export const isWebAd = (value: JsonObject): boolean => AD_ID_NAMES.some((name) =
 
 /**
  * Reads one ad of the library's website. Members that a collector added are ignored, except the scan time. Returns a
- * refusal when a field is invalid, or when the record has no known content.
+ * refusal when a field is invalid, or when the record has no known content or content that would not be read.
  */
 export const webAdRecord = (
   record: JsonRecord,
@@ -63,9 +63,12 @@ export const webAdRecord = (
   return recordOrRefusal<AdRecord | RefusedRecord>({ line: record.line, raw: record.raw, adId }, () => {
     requiredIdOf('the ad id', adId);
     if (!hasContent(value['snapshot'])) return unknownShape(record, format, adId);
-    const body = unknownBody(objectAt(value, 'snapshot')['body']);
-    if (body !== null) return unknownShape(record, format, adId, body);
+    const snapshot = objectAt(value, 'snapshot');
+    const member = unreadMember(snapshot);
+    if (member !== null) return unreadContent(record, format, adId, member);
     const ad = webAd(value);
+    const content = unreadWebContent(value, snapshot, ad);
+    if (content !== null) return unreadContent(record, format, adId, content);
     return {
       kind: 'ad',
       line: record.line,
@@ -80,13 +83,6 @@ export const webAdRecord = (
 /** Returns true when a snapshot has a known content member. Without one, the ad would be taken as an empty ad. */
 const hasContent = (snapshot: unknown): boolean =>
   isObject(snapshot) && SNAPSHOT_CONTENT.some((name) => name in snapshot);
-
-/** Describes a body that is neither a text nor has one at a known place. `null` for a known or blank body. */
-const unknownBody = (body: unknown): string | null => {
-  if (!isObject(body) || 'text' in body || 'markup' in body) return null;
-  const names = Object.keys(body);
-  return names.length === 0 ? null : `snapshot.body has neither text nor markup (found: ${shortList(names)})`;
-};
 
 const webAd = (value: JsonObject): ObservedAd => {
   const snapshot = objectAt(value, 'snapshot');

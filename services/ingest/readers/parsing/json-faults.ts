@@ -52,5 +52,13 @@ export const unknownShape = (
   adId,
 });
 
+/** Returns the refusal of a record with content that would not be read. `where`: its description. */
+export const unreadContent = (
+  record: ReadRecord,
+  format: string,
+  adId: string | null,
+  where: string,
+): RefusedRecord => unknownShape(record, format, adId, `${where}; the nearest known shape is ${format}`);
+
 export const UNKNOWN_SHAPE_ADVICE =
   'export it in a known shape (see Formats in services/ingest/README.md), or describe its members with --mapping FILE';

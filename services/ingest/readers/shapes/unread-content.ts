@@ -1,0 +1,189 @@
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import { ARCHIVE_CONTENT, SNAPSHOT_CONTENT } from './known-shapes.ts';
+import { shortList } from './nearest-shape.ts';
+
+/**
+ * Finds content of a record that would be lost: a known member whose value is of another shape, and unknown members with
+ * content in an ad that has none at a known place. The functions describe the first such place; `null` when there is none.
+ */
+
+const SNAPSHOT_TEXTS = [
+  'title',
+  'link_description',
+  'caption',
+  'cta_text',
+  'cta_type',
+  'link_url',
+  'display_format',
+] as const;
+const CARD_TEXTS = ['title', 'link_description', 'caption', 'cta_text', 'cta_type', 'link_url'] as const;
+const MEDIA_NAMES = [
+  'video_hd_url',
+  'video_sd_url',
+  'video_preview_image_url',
+  'original_image_url',
+  'resized_image_url',
+] as const;
+const CARD_NAMES = ['body', ...CARD_TEXTS, ...MEDIA_NAMES] as const;
+const ARCHIVE_TEXTS = ARCHIVE_CONTENT.filter((name) => name.startsWith('ad_creative_'));
+
+/** Last words of the names of members with the copy of an ad. */
+const COPY_WORDS = new Set(
+  'text texts body bodies copy copies title titles headline headlines description descriptions message messages content contents creative creatives html markup'.split(
+    ' ',
+  ),
+);
+/** Words in the names of members whose texts are not the copy of the ad. */
+const OTHER_WORDS = new Set(
+  'page profile advertiser brand branded extra alt disclaimer byline bylines impressions spend reach error search query'.split(
+    ' ',
+  ),
+);
+/** Words in the names of members with links or media. */
+const MEDIA_WORDS = new Set(
+  'image images picture pictures photo photos video videos media thumbnail link links card cards carousel'.split(
+    ' ',
+  ),
+);
+
+const isBlank = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.trim() === '';
+  if (Array.isArray(value)) return value.every(isBlank);
+  if (isObject(value)) return Object.values(value).every(isBlank);
+  return value === null || value === undefined || value === false;
+};
+
+const kindOf = (value: unknown): string => {
+  if (Array.isArray(value)) return 'a list';
+  if (isObject(value)) return 'an object';
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+};
+
+const firstOf = <T>(items: readonly T[], find: (item: T, index: number) => string | null): string | null => {
+  for (const [index, item] of items.entries()) {
+    const found = find(item, index);
+    if (found !== null) return found;
+  }
+  return null;
+};
+
+const notText = (path: string, value: unknown): string | null =>
+  typeof value === 'string' || isBlank(value) ? null : `${path} is ${kindOf(value)}, but a text is expected`;
+
+const notBody = (path: string, body: unknown): string | null => {
+  if (!isObject(body)) return notText(path, body);
+  if (isBlank(body)) return null;
+  const found = (value: JsonObject): string => `(found: ${shortList(Object.keys(value))})`;
+  if (!('text' in body) && !('markup' in body)) return `${path} has neither text nor markup ${found(body)}`;
+  const { text, markup } = body;
+  if (!isObject(markup)) return notText(`${path}.text`, text) ?? notText(`${path}.markup`, markup);
+  if (!isBlank(markup) && !('__html' in markup)) return `${path}.markup has no __html ${found(markup)}`;
+  return notText(`${path}.text`, text) ?? notText(`${path}.markup.__html`, markup['__html']);
+};
+
+/** `names`: of which each object of the list has at least one. */
+const notList = (
+  path: string,
+  list: unknown,
+  names: readonly string[],
+  notElement: (path: string, element: JsonObject) => string | null = () => null,
+): string | null => {
+  if (isBlank(list)) return null;
+  if (!Array.isArray(list)) return `${path} is ${kindOf(list)}, but a list is expected`;
+  return firstOf<unknown>(list, (element, index) => {
+    const at = `${path}[${index}]`;
+    if (isBlank(element)) return null;
+    if (!isObject(element)) return `${at} is ${kindOf(element)}, but an object is expected`;
+    if (names.some((name) => name in element)) return notElement(at, element);
+    return `${at} has no known member (found: ${shortList(Object.keys(element))})`;
+  });
+};
+
+const notCard = (path: string, card: JsonObject): string | null =>
+  notBody(`${path}.body`, card['body']) ??
+  firstOf(CARD_TEXTS, (name) => notText(`${path}.${name}`, card[name]));
+
+/** Describes a known member of a web ad's snapshot that is neither blank nor of its known shape. */
+export const unreadMember = (snapshot: JsonObject): string | null =>
+  notBody('snapshot.body', snapshot['body']) ??
+  firstOf(SNAPSHOT_TEXTS, (name) => notText(`snapshot.${name}`, snapshot[name])) ??
+  notList('snapshot.cards', snapshot['cards'], CARD_NAMES, notCard) ??
+  firstOf(['images', 'videos'], (name) => notList(`snapshot.${name}`, snapshot[name], MEDIA_NAMES));
+
+/** Describes a known member of an ad of the official API that is neither blank nor a text, or a list of texts. */
+export const unreadArchiveMember = (fields: JsonObject): string | null =>
+  firstOf(ARCHIVE_TEXTS, (name) => {
+    const value = fields[name];
+    if (Array.isArray(value)) return firstOf<unknown>(value, (text, at) => notText(`${name}[${at}]`, text));
+    return notText(name, value) === null ? null : `${name} is ${kindOf(value)}, but texts are expected`;
+  });
+
+const wordsOf = (name: string): readonly string[] =>
+  name
+    .replaceAll(/\d+/g, '')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== '');
+
+const isCopyName = (name: string): boolean => {
+  const words = wordsOf(name);
+  return COPY_WORDS.has(words.at(-1) ?? '') && !words.some((word) => OTHER_WORDS.has(word));
+};
+
+const isMediaName = (name: string): boolean => {
+  const words = wordsOf(name);
+  return words.some((word) => MEDIA_WORDS.has(word)) && !words.some((word) => OTHER_WORDS.has(word));
+};
+
+/** Returns true when a value is a text, or has one in a list or in a member that is named like copy. */
+const hasCopy = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.trim() !== '';
+  if (Array.isArray(value)) return value.some(hasCopy);
+  if (!isObject(value)) return false;
+  return Object.entries(value).some(
+    ([name, inner]) => (name === 'value' || isCopyName(name)) && hasCopy(inner),
+  );
+};
+
+const hasText = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.trim() !== ''
+    : typeof value === 'object' && value !== null && Object.values(value).some(hasText);
+
+type Copy = Pick<ObservedAd, 'body' | 'title' | 'link_description'>;
+const isWordless = ({ body, title, link_description: description }: Copy): boolean =>
+  body === null && title === null && description === null;
+
+const unknownNames = (
+  value: JsonObject,
+  known: readonly string[],
+  isContent: (name: string, member: unknown) => boolean,
+): readonly string[] =>
+  Object.entries(value)
+    .filter(([name, member]) => !known.includes(name) && isContent(name, member))
+    .map(([name]) => name);
+
+const isCopy = (name: string, member: unknown): boolean => isCopyName(name) && hasCopy(member);
+const isMedia = (name: string, member: unknown): boolean => isMediaName(name) && hasText(member);
+
+const elsewhere = (names: readonly string[]): string | null =>
+  names.length === 0 ? null : `no text of the ad is at a known place, but content is in ${shortList(names)}`;
+
+/** Describes where a web ad without a text has content that is not read. */
+export const unreadWebContent = (value: JsonObject, snapshot: JsonObject, ad: ObservedAd): string | null => {
+  if (!isWordless(ad) || ad.cards.some((card) => !isWordless(card))) return null;
+  const isBare = ad.media.length === 0 && ad.cards.length === 0 && ad.link_url === null;
+  return elsewhere([
+    ...unknownNames(
+      snapshot,
+      SNAPSHOT_CONTENT,
+      (name, member) => isCopy(name, member) || (isBare && isMedia(name, member)),
+    ).map((name) => `snapshot.${name}`),
+    ...unknownNames(value, ['snapshot'], isCopy),
+  ]);
+};
+
+/** Describes where an ad of the official API without a text has content that is not read. */
+export const unreadArchiveContent = (fields: JsonObject, ad: ObservedAd): string | null =>
+  isWordless(ad) ? elsewhere(unknownNames(fields, ARCHIVE_CONTENT, isCopy)) : null;
