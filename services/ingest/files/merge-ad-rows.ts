@@ -1,19 +1,29 @@
+import { hash } from 'node:crypto';
 import { type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
 import { type Shortened, shortenAd } from '#contracts/observations/shorten-ad.ts';
 import { checkedAd } from '../readers/ad-fields.ts';
-import {
-  type AdCard,
-  type AdMedia,
-  type AdRecord,
-  RecordFault,
-  type RefusedRecord,
-} from '../readers/record.ts';
+import { mergeAds } from '../ad-library/merge-ads.ts';
+import { type AdRecord, RecordFault, type RefusedRecord } from '../readers/record.ts';
 import type { ScanKey } from '../readers/scan-key.ts';
 
-/** Maximum ads in the window: rows of one ad that are further apart are not merged. */
+/** Maximum ads in the window: rows of one ad that are further apart are far rows. */
 export const WINDOW_ADS_MAX = 1_000;
 /** Maximum characters of source text in the window. Bounds the memory. */
 const WINDOW_CHARACTERS_MAX = 8 * 1024 * 1024;
+/** Maximum characters of the far rows that wait for the last row of their ad. Bounds the memory. */
+const FAR_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+const TOO_FAR = {
+  what: 'belongs to an ad whose rows are too far apart in the file to be merged',
+  advice: 'sort the file by the id of the ad and import it again',
+} as const;
+const OTHER_ROW = {
+  what: 'belongs to an ad with another refused row',
+  advice: 'fix that row and import both again',
+} as const;
+
+/** Ads with far rows, by their keys, with the position of their last row among all rows. */
+export type FarAds = ReadonlyMap<string, number>;
 
 /** One ad of a scan, merged from all its rows. */
 export type WholeAd = {
@@ -23,29 +33,87 @@ export type WholeAd = {
   /** Changes that brought the ad within its limits. */
   readonly shortened: Readonly<Shortened>;
   readonly rows: readonly AdRecord[];
+  /** Position of the ad's last row among all rows. */
+  readonly position: number;
 };
 
-type Group = { readonly scan: ScanKey; readonly adId: string; readonly rows: AdRecord[]; characters: number };
+type Group = {
+  readonly scan: ScanKey;
+  readonly adId: string;
+  readonly rows: AdRecord[];
+  characters: number;
+  position: number;
+};
+
+const keyOf = (scan: ScanKey, adId: string): string => `${adId}|${scan.id}`;
 
 /**
- * Merges the rows of each ad in a bounded window. When the window is full, it emits the oldest ad. If one row of an ad
- * is refused, all rows of the ad are refused, so that no ad is recorded in part.
+ * Finds ads that the window emits more than once, because their rows are far apart. Keeps 16 to 32 bytes per ad: a hash.
+ * Two ads of the same hash count as far ads, which changes only the order of the ads.
+ */
+export class FarAdFinder {
+  readonly far = new Map<string, number>();
+  #hashes = new Float64Array(1_024);
+  #size = 0;
+
+  add({ scan, ad, position }: WholeAd): void {
+    const key = keyOf(scan, ad.ad_id);
+    if (!this.#addHash(hash('sha256', key, 'buffer').readUIntBE(0, 6) + 1)) this.far.set(key, position);
+  }
+
+  /** Returns false when the hash was added before. */
+  #addHash(value: number): boolean {
+    if (2 * this.#size >= this.#hashes.length) {
+      const old = this.#hashes;
+      this.#hashes = new Float64Array(2 * old.length);
+      for (const one of old) if (one !== 0) this.#hashes[this.#slotOf(one)] = one;
+    }
+    const slot = this.#slotOf(value);
+    if (this.#hashes[slot] === value) return false;
+    this.#hashes[slot] = value;
+    this.#size += 1;
+    return true;
+  }
+
+  /** Returns the place of a hash, or the free place for it. */
+  #slotOf(value: number): number {
+    const { length } = this.#hashes;
+    let slot = value % length;
+    while (this.#hashes[slot] !== 0 && this.#hashes[slot] !== value) slot = (slot + 1) % length;
+    return slot;
+  }
+}
+
+/**
+ * Merges the rows of each ad in a bounded window. When the window is full, it emits the oldest ad. Ads that are known to
+ * have far rows wait outside of the window for their last row; if too many wait, the rows of the last one are refused. If
+ * one row of an ad is refused, all rows of the ad are refused, so that no ad is recorded in part.
  */
 export class AdWindow {
   readonly #groups = new Map<string, Group>();
   readonly #faulty = new Set<string>();
+  readonly #far: FarAds;
+  readonly #farCharactersMax: number;
+  readonly #waiting = new Map<string, Group>();
+  readonly #tooFar = new Set<string>();
   #characters = 0;
+  #farCharacters = 0;
+  #position = 0;
+
+  constructor(far: FarAds = new Map(), farCharactersMax = FAR_CHARACTERS_MAX) {
+    this.#far = far;
+    this.#farCharactersMax = farCharactersMax;
+  }
 
   *add(scan: ScanKey, record: AdRecord): Generator<WholeAd | RefusedRecord> {
-    const adId = record.ad.ad_id;
-    const key = `${adId}|${scan.id}`;
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      group = { scan, adId, rows: [], characters: 0 };
-      this.#groups.set(key, group);
+    const key = keyOf(scan, record.ad.ad_id);
+    this.#position += 1;
+    const last = this.#far.get(key);
+    if (last !== undefined) {
+      yield* this.#addFar(key, last, scan, record);
+      return;
     }
-    group.rows.push(record);
-    group.characters += record.raw.length;
+    this.#push(this.#groups, key, scan, record);
     this.#characters += record.raw.length;
     while (this.#groups.size > WINDOW_ADS_MAX || this.#characters > WINDOW_CHARACTERS_MAX)
       yield* this.#emitOldest();
@@ -63,30 +131,60 @@ export class AdWindow {
 
   *end(): Generator<WholeAd | RefusedRecord> {
     while (this.#groups.size > 0) yield* this.#emitOldest();
+    for (const group of this.#waiting.values()) yield* this.#emit(group);
+    this.#waiting.clear();
+  }
+
+  #push(groups: Map<string, Group>, key: string, scan: ScanKey, record: AdRecord): Group {
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = { scan, adId: record.ad.ad_id, rows: [], characters: 0, position: 0 };
+      groups.set(key, group);
+    }
+    group.rows.push(record);
+    group.characters += record.raw.length;
+    group.position = this.#position;
+    return group;
+  }
+
+  *#addFar(key: string, last: number, scan: ScanKey, record: AdRecord): Generator<WholeAd | RefusedRecord> {
+    if (this.#tooFar.has(key)) {
+      yield* refusedRows([record], TOO_FAR.what, TOO_FAR.advice);
+      return;
+    }
+    const group = this.#push(this.#waiting, key, scan, record);
+    this.#farCharacters += record.raw.length;
+    const isWhole = this.#position >= last;
+    if (!isWhole && this.#farCharacters <= this.#farCharactersMax) return;
+    this.#waiting.delete(key);
+    this.#farCharacters -= group.characters;
+    if (isWhole) {
+      yield* this.#emit(group);
+      return;
+    }
+    this.#tooFar.add(key);
+    yield* refusedRows(group.rows, TOO_FAR.what, TOO_FAR.advice);
   }
 
   *#emitOldest(): Generator<WholeAd | RefusedRecord> {
     for (const [key, group] of this.#groups) {
       this.#groups.delete(key);
       this.#characters -= group.characters;
-      if (this.#faulty.has(group.adId)) {
-        yield* refusedRows(
-          group.rows,
-          'belongs to an ad with another refused row',
-          'fix that row and import both again',
-        );
-      } else {
-        yield* wholeAd(group);
-      }
+      yield* this.#emit(group);
       return;
     }
+  }
+
+  *#emit(group: Group): Generator<WholeAd | RefusedRecord> {
+    if (this.#faulty.has(group.adId)) yield* refusedRows(group.rows, OTHER_ROW.what, OTHER_ROW.advice);
+    else yield* wholeAd(group);
   }
 }
 
 function* wholeAd(group: Group): Generator<WholeAd | RefusedRecord> {
-  const { scan, rows } = group;
+  const { scan, rows, position } = group;
   try {
-    yield { kind: 'whole_ad', scan, ...shortenAd(mergeRows(rows)), rows };
+    yield { kind: 'whole_ad', scan, ...shortenAd(mergeRows(rows)), rows, position };
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
     yield* refusedRows(rows, error.message, error.advice);
@@ -101,25 +199,7 @@ export function* refusedRows(
   for (const { line, raw, ad } of rows) yield { kind: 'refused', line, raw, what, advice, adId: ad.ad_id };
 }
 
-/**
- * Merges several rows into one ad. For each field the first non-empty value counts. Media are collected from all rows,
- * and rows with different versions become the ad's list of versions.
- */
 const mergeRows = (rows: readonly AdRecord[]): ObservedAd => {
-  const first = rows[0] as AdRecord;
-  if (rows.length === 1) return first.ad;
-  const ad: { [field: string]: unknown } = { ...first.ad };
-  const media = new Map<string, AdMedia>();
-  const versions = new Map<string, AdCard>();
-  for (const row of rows) {
-    for (const [field, value] of Object.entries(row.ad)) {
-      const current = ad[field];
-      if (current === null || (Array.isArray(current) && current.length === 0)) ad[field] = value;
-    }
-    for (const medium of row.ad.media) media.set(`${medium.kind}|${medium.url}|${medium.poster_url}`, medium);
-    versions.set(row.version.key ?? JSON.stringify(row.version.card), row.version.card);
-  }
-  ad['media'] = [...media.values()];
-  if (versions.size > 1 && first.ad.versions.length === 0) ad['versions'] = [...versions.values()];
-  return checkedAd(UncutAd.safeParse(ad));
+  const [first, ...others] = rows as [AdRecord, ...AdRecord[]];
+  return others.length === 0 ? first.ad : checkedAd(UncutAd.safeParse(mergeAds([first, ...others])));
 };

@@ -1,4 +1,4 @@
-import { AdWindow, refusedRows, type WholeAd } from './merge-ad-rows.ts';
+import { AdWindow, type FarAds, FarAdFinder, refusedRows, type WholeAd } from './merge-ad-rows.ts';
 import { type FilePlan, isRefusedFile, planFile, type ReadOptions } from './file-plan.ts';
 import { type FileItem, isShortened, Progress, refusedFile, refusedItem } from './file-item.ts';
 import { readObservations } from './read-observations.ts';
@@ -20,11 +20,12 @@ import { FirstPass, suspicionOf } from './first-pass.ts';
 export const SCANS_PER_FILE_MAX = 1_000;
 
 /**
- * Reads a file into observations. Memory does not grow with the file.
+ * Reads a file into observations. Memory does not grow with the file, except for a hash of each ad.
  *
  * Files of library scans are read in two passes. The first chunk of a scan already needs the scan id, which depends on
  * all its ads. Damage by a spreadsheet and missing data also show only at the end. The first pass collects totals; the
- * second emits observations.
+ * second emits observations. If the first pass finds ads whose rows are far apart, it is repeated, because its totals
+ * depend on what the merged ads are.
  */
 export async function* readFile(path: string, options: ReadOptions): AsyncGenerator<FileItem> {
   const plan = await planFile(path, options);
@@ -46,17 +47,23 @@ export async function* readFile(path: string, options: ReadOptions): AsyncGenera
 }
 
 async function* readScans(path: string, plan: FilePlan): AsyncGenerator<FileItem> {
-  const firstPass = new FirstPass();
-  yield* runFirstPass(path, plan, firstPass);
+  let firstPass = new FirstPass();
+  const finder = new FarAdFinder();
+  yield* runFirstPass(path, plan, firstPass, new Map(), finder);
+  const { far } = finder;
+  if (far.size > 0) {
+    firstPass = new FirstPass();
+    yield* runFirstPass(path, plan, firstPass, far);
+  }
   if (firstPass.untimed > 0 && firstPass.scans.size === 0) yield refusedFile(path, NO_TIME);
-  else yield* runSecondPass(path, plan, firstPass);
+  else yield* runSecondPass(path, plan, firstPass, far);
 }
 
 type Assembled = WholeAd | RefusedRecord | VerdictRecord | (PageRecord & { readonly scan: ScanKey });
 
-/** Yields the merged ads and the covered pages of a file with their scans. Both passes get the same items. */
-async function* assemble(source: Source, plan: FilePlan): AsyncGenerator<Assembled> {
-  const window = new AdWindow();
+/** Yields the merged ads and the covered pages of a file with their scans. Passes with the same far ads get the same items. */
+async function* assemble(source: Source, plan: FilePlan, far: FarAds): AsyncGenerator<Assembled> {
+  const window = new AdWindow(far);
   const scans = new Set<string>();
   let line = 1;
   let number = 0;
@@ -117,10 +124,17 @@ const scanOf = (
   }
 };
 
-async function* runFirstPass(path: string, plan: FilePlan, firstPass: FirstPass): AsyncGenerator<FileItem> {
+async function* runFirstPass(
+  path: string,
+  plan: FilePlan,
+  firstPass: FirstPass,
+  far: FarAds,
+  finder: FarAdFinder | null = null,
+): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const progress = new Progress(source, 0);
-  for await (const item of assemble(source, plan)) {
+  for await (const item of assemble(source, plan, far)) {
+    if (item.kind === 'whole_ad') finder?.add(item);
     if (item.kind === 'verdict') firstPass.verdict = item.complete;
     else if (item.kind === 'refused') firstPass.addRefusal(item);
     else if (item.kind === 'page') firstPass.addListedPage(item.scan, item.page);
@@ -137,7 +151,12 @@ async function* runFirstPass(path: string, plan: FilePlan, firstPass: FirstPass)
 const coverPage = (firstPass: FirstPass, { scan, ad }: WholeAd): boolean =>
   ad.page_id === null || firstPass.addPage(scan, { page_id: ad.page_id, page_name: ad.page_name });
 
-async function* runSecondPass(path: string, plan: FilePlan, firstPass: FirstPass): AsyncGenerator<FileItem> {
+async function* runSecondPass(
+  path: string,
+  plan: FilePlan,
+  firstPass: FirstPass,
+  far: FarAds,
+): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const progress = new Progress(source, source.bytesTotal);
   const chunks = new ScanChunks(firstPass.chunkBytesMax());
@@ -145,7 +164,7 @@ async function* runSecondPass(path: string, plan: FilePlan, firstPass: FirstPass
   for (const { key } of scans.values()) {
     if (key.brandName !== null) yield profileOf(key);
   }
-  for await (const item of assemble(source, plan)) {
+  for await (const item of assemble(source, plan, far)) {
     if (item.kind === 'refused') {
       yield refusedItem(path, plan, item);
     } else if (item.kind === 'whole_ad') {

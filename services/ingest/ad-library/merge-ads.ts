@@ -1,0 +1,34 @@
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+
+type AdCard = ObservedAd['cards'][number];
+type AdMedia = ObservedAd['media'][number];
+
+/** One of several rows of an ad. Rows with the same key are one version; without a key, the content is compared. */
+export type AdRow = {
+  readonly ad: ObservedAd;
+  readonly version: { readonly key: string | null; readonly card: AdCard };
+};
+
+const isBlank = (value: unknown): boolean =>
+  value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+
+/**
+ * Merges several rows into one ad (rule 8). For each field the first non-empty value counts. Media are collected from all
+ * rows, and rows with different versions become the ad's list of versions. The result may exceed the limits of an ad.
+ */
+export const mergeAds = (rows: readonly [AdRow, ...AdRow[]]): ObservedAd => {
+  const [first] = rows;
+  if (rows.length === 1) return first.ad;
+  const ad: { [field: string]: unknown } = { ...first.ad };
+  const media = new Map<string, AdMedia>();
+  const versions = new Map<string, AdCard>();
+  for (const row of rows) {
+    for (const [field, value] of Object.entries(row.ad)) if (isBlank(ad[field])) ad[field] = value;
+    for (const medium of row.ad.media) media.set(`${medium.kind}|${medium.url}|${medium.poster_url}`, medium);
+    if (row.ad.versions.length === 0)
+      versions.set(row.version.key ?? JSON.stringify(row.version.card), row.version.card);
+    for (const card of row.ad.versions) versions.set(JSON.stringify(card), card);
+  }
+  const merged = { ...(ad as ObservedAd), media: [...media.values()] };
+  return versions.size > 1 ? { ...merged, versions: [...versions.values()] } : merged;
+};
