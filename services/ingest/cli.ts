@@ -35,7 +35,7 @@ type CliOptions = {
   readonly complete?: boolean;
   readonly mapping?: string;
   readonly brands?: string;
-  readonly refusedDir: string;
+  readonly refusedDir?: string;
   readonly dryRun?: boolean;
 };
 
@@ -85,8 +85,14 @@ const program = new Command('ingest')
   .option('--complete', 'declare that each file has all ads of its pages, or all products of its shop')
   .option('--mapping <file>', 'mapping file for the columns of CSV or the members of JSON')
   .option('--brands <file>', 'brands file: maps groups in file names to brands; requires --mapping')
-  .option('--refused-dir <folder>', 'folder for files of refused records and long lists', '.')
-  .option('--dry-run', 'show what would be recorded, without servers and without writing anything')
+  .option(
+    '--refused-dir <folder>',
+    'folder for files of refused records and long lists (default: the current one; in a dry run none)',
+  )
+  .option(
+    '--dry-run',
+    'show what would be recorded, without servers; writes only long lists to --refused-dir',
+  )
   .exitOverride();
 
 const openConfiguredIntake = async (): Promise<Intake & AsyncDisposable> => {
@@ -99,17 +105,19 @@ const openConfiguredIntake = async (): Promise<Intake & AsyncDisposable> => {
 
 const ingest = async (files: readonly string[], cli: CliOptions): Promise<number> => {
   const isDryRun = cli.dryRun === true;
-  const folder = await stat(cli.refusedDir).catch(() => null);
-  if (!folder?.isDirectory())
-    throw new MappingFault(`--refused-dir ${cli.refusedDir} is not a folder. Create it or name another one.`);
+  const refusedDirectory = cli.refusedDir ?? (isDryRun ? null : '.');
+  const folder = refusedDirectory === null ? null : await stat(refusedDirectory).catch(() => null);
+  if (refusedDirectory !== null && !folder?.isDirectory())
+    throw new MappingFault(
+      `--refused-dir ${refusedDirectory} is not a folder. Create it or name another one.`,
+    );
   if (cli.brands !== undefined && cli.mapping === undefined)
     throw new MappingFault('--brands requires --mapping. Add --mapping FILE.');
   const mapping = cli.mapping === undefined ? undefined : await loadMapping(cli.mapping, cli.brands);
   await using intake = isDryRun ? null : await openConfiguredIntake();
   const report = terminalReport(process.stderr);
   try {
-    const { refusedDir: refusedDirectory, ...read } = cli;
-    const options = { ...read, mapping, refusedDirectory };
+    const options = { ...cli, mapping, refusedDirectory };
     const totals = await ingestFiles(files, options, intake, report);
     report.stop();
     console.log(totalsText(totals, isDryRun));

@@ -6,12 +6,12 @@ import type { RefusedItem } from './file-item.ts';
 import { stemOf } from './file-plan.ts';
 import { createFile } from './rejects-file.ts';
 
-/** Maximum lines of one list on the screen. */
-const LINES_SHOWN_MAX = 20;
+/** Maximum lines of one list on the screen: of a list that a file may hold as a whole, and of any other. */
+const LINES_SHOWN_MAX = { withFile: 20, alone: 1_000 } as const;
 
 /**
  * A list of remarks about single ads of a file. The first lines are for the screen. A longer list is also written as a
- * whole to `<file>.<name>.txt`.
+ * whole to `<file>.<name>.txt`. Without a folder for it, many more lines are shown.
  */
 export class FileNotes implements AsyncDisposable {
   readonly #stem: string | null;
@@ -28,7 +28,7 @@ export class FileNotes implements AsyncDisposable {
 
   async add(line: string): Promise<void> {
     this.count += 1;
-    if (this.count <= LINES_SHOWN_MAX) {
+    if (this.count <= (this.#stem === null ? LINES_SHOWN_MAX.alone : LINES_SHOWN_MAX.withFile)) {
       this.shown.push(line);
       return;
     }

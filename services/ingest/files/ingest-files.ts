@@ -66,11 +66,14 @@ export type Report = {
   finished(totals: FileTotals): void;
 };
 
-export type IngestOptions = ReadOptions & { readonly refusedDirectory: string };
+export type IngestOptions = ReadOptions & {
+  /** Folder for refused records and long lists; a dry run writes only the lists. `null`: no file is written. */
+  readonly refusedDirectory: string | null;
+};
 
 /**
  * Reads files one after the other and submits their observations. With `intake` `null` it is a dry run: observations
- * are validated, and nothing is recorded or written.
+ * are validated, and nothing is recorded. Refused records are not written.
  */
 export const ingestFiles = async (
   files: readonly string[],
@@ -129,8 +132,8 @@ const ingestFile = async (
   report: Report,
   all: FileTotals[],
 ): Promise<FileTotals> => {
-  const directory = intake === DRY_RUN ? null : options.refusedDirectory;
-  await using rejects = directory === null ? null : new RejectsFile(file, directory);
+  const directory = options.refusedDirectory;
+  await using rejects = directory === null || intake === DRY_RUN ? null : new RejectsFile(file, directory);
   await using notTaken = new FileNotes(file, 'not-taken', directory);
   await using shortenedAds = new FileNotes(file, 'shortened', directory);
   const totals = emptyTotals(file, notTaken, shortenedAds);

@@ -64,8 +64,15 @@ export const totalsText = (all: readonly FileTotals[], isDryRun: boolean): strin
       .map(
         ({ refusedFile }) => `refused records: ${refusedFile} (fix it and import it with the same options)`,
       ),
-    ...(isDryRun ? ['Dry run: nothing was recorded or written.'] : []),
+    ...(isDryRun ? [hasLists(all) ? DRY_RUN.withLists : DRY_RUN.withoutFiles] : []),
   ].join('\n');
+
+const DRY_RUN = {
+  withoutFiles: 'Dry run: nothing was recorded or written.',
+  withLists: 'Dry run: nothing was recorded, and only these lists were written.',
+} as const;
+const hasLists = (all: readonly FileTotals[]): boolean =>
+  all.some(({ notTaken, shortenedAds }) => notTaken.path !== null || shortenedAds.path !== null);
 
 const contentsOf = ({ file, format, contents }: FileTotals): readonly string[] =>
   format === null ? [] : [`${file}: ${format}`, ...contents.lines().map((line) => `  ${line}`)];
@@ -74,6 +81,7 @@ const contentsOf = ({ file, format, contents }: FileTotals): readonly string[] =
 const list = (heading: string, { shown, count, path }: NoteList): readonly string[] => {
   if (count === 0) return [];
   const more = count - shown.length;
-  const others = `  … and ${more.toLocaleString('en')} more${path === null ? '' : `; all are in ${path}`}`;
+  const where = path === null ? 'add --refused-dir FOLDER to write all to a file' : `all are in ${path}`;
+  const others = `  … and ${more.toLocaleString('en')} more; ${where}`;
   return [`${heading}:`, ...shown.map((line) => `  ${line}`), ...(more === 0 ? [] : [others])];
 };

@@ -29,11 +29,12 @@ const ingested = async (
   folder: ExportFolder,
   name: string,
   content: string,
-  { intake, ...options }: ReadOptions & { readonly intake: Intake | null },
+  { intake, listed, ...options }: ReadOptions & { readonly intake: Intake | null; readonly listed?: boolean },
 ) => {
   const path = await folder.file(name, content);
   const before = await readdir(folder.path);
-  const all: IngestOptions = { ...OF_BRAND, ...options, refusedDirectory: folder.path };
+  const refusedDirectory = intake === null && !listed ? null : folder.path;
+  const all: IngestOptions = { ...OF_BRAND, ...options, refusedDirectory };
   const [totals] = await ingestFiles([path], all, intake, SILENT);
   if (totals === undefined) throw new Error('no totals');
   const written = (await readdir(folder.path)).filter((file) => !before.includes(file));
@@ -162,12 +163,36 @@ describe('a dry run', () => {
     expect(text.split('\n').at(-1)).toBe('Dry run: nothing was recorded or written.');
   });
 
-  test('writes no list of many refusals', async () => {
+  const refusals = (count: number): string =>
+    Array.from({ length: count }, (_, number) => BROKEN(number)).join('\n');
+  const shownIn = (text: string): number =>
+    text.split('\n').filter((line) => line.startsWith('  a.json:')).length;
+
+  test('writes no list of many refusals, but shows all', async () => {
     await using folder = await ExportFolder.open();
-    const content = Array.from({ length: 50 }, (_, number) => BROKEN(number)).join('\n');
-    const { text, written } = await ingested(folder, 'a.json', content, { intake: null });
+    const { text, written } = await ingested(folder, 'a.json', refusals(50), { intake: null });
     expect(written).toEqual([]);
-    expect(text).toMatch(/ {2}… and 30 more$/m);
+    expect(shownIn(text)).toBe(50);
+    expect(text).not.toContain('more');
+  });
+
+  test('shows the first 1,000 refusals, and says how to see the others', async () => {
+    await using folder = await ExportFolder.open();
+    const { text, written } = await ingested(folder, 'a.json', refusals(1_030), { intake: null });
+    expect(written).toEqual([]);
+    expect(shownIn(text)).toBe(1_000);
+    expect(text).toContain('  … and 30 more; add --refused-dir FOLDER to write all to a file\n');
+  });
+
+  test('writes the list of many refusals to a folder that is named, and no refused records', async () => {
+    await using folder = await ExportFolder.open();
+    const options = { intake: null, listed: true };
+    const { text, written, totals } = await ingested(folder, 'a.json', refusals(50), options);
+    expect(written).toEqual(['a.not-taken.txt']);
+    expect(text).toContain('  … and 30 more; all are in a.not-taken.txt\n');
+    expect(text.split('\n').at(-1)).toBe('Dry run: nothing was recorded, and only these lists were written.');
+    const all = (await readText(totals.notTaken.path ?? '', 'utf8')).trimEnd().split('\n');
+    expect(all).toHaveLength(50);
   });
 
   test('shows other observations by type', async () => {
