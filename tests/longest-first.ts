@@ -2,33 +2,33 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Files that take longest, about longest first, as fragments of their paths. The last file of a run keeps one worker busy
- * while the others are idle, so that it must be a short one. Files that wait most of their time stand between those that
- * compute, so that they overlap.
+ * while the others are idle, so that it must be a short one. Files that start many processes stand between those that start
+ * few: two whole stacks at once would take the processors from each other, and miss the limits of their starts and stops.
  */
 export const LONGEST: readonly string[] = [
   'e2e/documents',
   'mcp/sign-in/walks',
-  'faults/kill-everything',
-  'faults/restarts',
-  'e2e/local-stack.',
-  'faults/histories/histories.',
-  'real-data/main-job',
-  'faults/takeovers',
-  'mcp/sign-in/pages',
-  'faults/alerts-kill',
-  'real-data/any-order',
-  'ops/console',
   'reference/reference',
-  'faults/delivery-kill',
-  'projector/postgres-limits',
+  'real-data/any-order',
+  'e2e/local-stack.',
   'bench/tiny',
+  'faults/kill-everything',
   'ingest/files/memory',
-  'api/every-endpoint',
-  'api/specification',
+  'mcp/sign-in/pages',
   'real-data/network',
-  'projector/isolation',
+  'faults/restarts',
+  'api/every-endpoint',
+  'faults/takeovers',
+  'api/specification',
+  'real-data/main-job',
+  'faults/histories/histories.',
+  'projector/postgres-limits',
+  'ops/console',
   'alerts/many-digests',
+  'faults/alerts-kill',
   'projections/corrections-laws',
+  'faults/delivery-kill',
+  'projector/isolation',
   'ops/audit.',
 ];
 

@@ -2,10 +2,10 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.ts';
 
 /**
- * Two workers per core of a small machine. Integration tests wait half of their time: for processes that start, for servers
- * and for browsers. No test may depend on scheduling; bounds of time are for long forms, which run alone.
+ * One worker more than a small machine has processors. Integration tests wait half of their time: for processes that start,
+ * for servers and for browsers. With four workers the stops of whole stacks took longer than the ten seconds they may take.
  */
-const WORKERS = 4;
+const WORKERS = 3;
 /** On a quiet machine no unit test takes more than three seconds. On a busy one it may take ten times longer. */
 const UNIT_TIMEOUT_MS = 60_000;
 /** Each wait in an integration test has its own limit. This timeout covers a wait without one, also on a busy machine. */
