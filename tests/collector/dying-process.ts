@@ -59,9 +59,9 @@ export class DyingProcess {
   jetstream({ jetstream }: Nats, messages: Map<string, string>): Pick<Nats, 'jetstream'> {
     const publish: Nats['jetstream']['publish'] = async (subject, payload, options) => {
       this.requireAlive();
-      const text = String(payload);
-      // A message without an id is known by its bytes.
-      const id = options?.msgID ?? text;
+      const text = Buffer.from(payload as Uint8Array).toString();
+      // A message without an id is known by its bytes. A large body has the id of the message that refers to it.
+      const id = `${subject} ${options?.msgID ?? text}`;
       expect(messages.get(id) ?? text).toBe(text);
       messages.set(id, text);
       const stored = await jetstream.publish(subject, payload, options);

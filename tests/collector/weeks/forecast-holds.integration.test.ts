@@ -124,6 +124,7 @@ test(
           jetstream: {
             publish: async () => {
               published += 1;
+              return { seq: published };
             },
           } as never,
         },

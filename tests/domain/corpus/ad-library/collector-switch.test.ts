@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { ad, library, type ScanOptions, typesOf } from '#tests/dsl/scans.ts';
+import { ad, library, type ScanOptions } from '#tests/dsl/scans.ts';
 
 /** Rule 6: which differences between two collectors are the collector's, and which are the brand's. */
 
