@@ -2,8 +2,8 @@ import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import type { RefusedRequests } from '#application/access/refused-requests.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
-import type { FairTurns } from '#platform/concurrency/fair-turns.ts';
 import type { Admission } from './server/admission.ts';
+import type { CallerTurns } from './server/caller-turns.ts';
 import type { Etags } from './server/etags.ts';
 
 /** Dependencies of pipeline steps and handlers. */
@@ -12,7 +12,7 @@ export type ApiDependencies = OperationDependencies & {
   readonly refusedRequests: RefusedRequests;
   readonly etags: Etags;
   readonly admission: Admission;
-  readonly turns: FairTurns;
+  readonly turns: CallerTurns;
   /** Returns the requests per minute of a workspace with this plan. */
   readonly requestsPerMinute: (plan: Plan) => number;
 };

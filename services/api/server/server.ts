@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';
-import { createFairTurns } from '#platform/concurrency/fair-turns.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import {
@@ -13,6 +12,7 @@ import { registerDocumentation } from './docs-page.ts';
 import { registerDownloads } from './download-route.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { createAdmission } from './admission.ts';
+import { createCallerTurns } from './caller-turns.ts';
 import { createEtags } from './etags.ts';
 import { createRequestContext, type RequestContext } from './request-context.ts';
 import { createIdempotencyStore } from '../idempotency/idempotency-store.ts';
@@ -107,7 +107,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     etags: createEtags(cursorSecret),
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
     admission: createAdmission({ max: resources.inFlightMax, loopLoad: resources.loopLoad }),
-    turns: createFairTurns(),
+    turns: createCallerTurns(),
   };
   const { log } = dependencies;
   const sendRefusal = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {

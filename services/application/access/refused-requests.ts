@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#platform/clock.ts';
+import { networkOf } from '#platform/http/network-of.ts';
 import { type Allowance, type RateLimiter, WINDOW_SECONDS } from './rate-limiter.ts';
 
 /** Default of refused requests per minute and address, over all processes. */
@@ -15,8 +15,6 @@ const VALID_KEY_MS = 3_600_000;
 /** Part of a key that identifies it among the valid ones: 71 of its 178 random bits. */
 const MARK_FROM = 9;
 const MARK_TO = 21;
-/** Groups of an IPv6 address that one customer of a network gets: a /64. */
-const GROUPS_OF_NETWORK = 4;
 
 /** Limits requests without a valid key by the address that they come from, before a key is hashed or looked up. */
 export type RefusedRequests = {
@@ -31,19 +29,8 @@ export type RefusedRequests = {
   accept(keyText: string): void;
 };
 
-const markOf = (keyText: string): string => keyText.slice(MARK_FROM, MARK_TO);
-
-/** Returns the network of an IPv6 address, and an IPv4 address itself. */
-const networkOf = (address: string): string => {
-  if (!isIPv6(address)) return address;
-  const v4 = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
-  if (v4 !== undefined) return v4;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array.from({ length: 8 - groups.length - last.length }, () => '0');
-  return [...groups, ...zeros, ...last].slice(0, GROUPS_OF_NETWORK).join(':');
-};
+/** Returns the part of a key under which it is remembered, so that no whole key is kept. */
+export const markOf = (keyText: string): string => keyText.slice(MARK_FROM, MARK_TO);
 
 /** Creates the limit. `installation`: a secret of the installation, because several may share one NATS server. */
 export const createRefusedRequests = (

@@ -15,7 +15,7 @@ export const authenticate = (
   context: RequestContext,
   dependencies: ApiDependencies,
 ): void | Promise<void> => {
-  const { refusedRequests, callers, keyUsage } = dependencies;
+  const { refusedRequests, callers, keyUsage, turns } = dependencies;
   const { ip, headers } = context.request;
   const key = bearerOf(headers);
   const exhausted = refusedRequests.exhausted(ip, key);
@@ -29,6 +29,7 @@ export const authenticate = (
     throw KEY_REFUSED;
   }
   const accept = (caller: Caller | null): void => {
+    turns.learn(key, caller?.workspaceId ?? null);
     if (!caller) {
       refusedRequests.refuse(ip, key);
       throw KEY_REFUSED;
