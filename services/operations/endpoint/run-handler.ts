@@ -1,3 +1,4 @@
+import { Refusal } from '#contracts/errors.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { withObservedLinks } from '#contracts/values/observed-link.ts';
 import { replaceStoredMedia } from '#contracts/values/stored-media.ts';
@@ -56,6 +57,9 @@ const callHandler = async (
   };
 };
 
+/** True for a refusal by a limit of the caller. Errors of servers become refusals later, in `toOverload`. */
+const isOverload = (error: unknown): boolean => error instanceof Refusal && error.code === 'overloaded';
+
 /**
  * Runs the handler, and replaces the base-URL mark and the placeholders of media files in its reply. Equal concurrent
  * reads of one database run the handler once: `readKey` identifies endpoint and input of a read, and `createCall` is only
@@ -70,16 +74,25 @@ export const runEndpointHandler = async (
 ): Promise<Reply> => {
   const { readRoutes, coalesceReads } = dependencies;
   const route = endpoint.method === 'GET' ? readRoutes.routeOf(caller.keyId) : readRoutes.primary;
-  const run = async (): Promise<Reply> => {
-    try {
-      return await callHandler(endpoint, createCall(), route, dependencies);
-    } catch (error) {
-      throw toOverload(error);
-    }
+  let hasRun = false;
+  const run = (): Promise<Reply> => {
+    hasRun = true;
+    return callHandler(endpoint, createCall(), route, dependencies);
   };
   const scope = sharingScope(endpoint, caller);
+  const share = async (sharers: string): Promise<Reply> => {
+    try {
+      return await coalesceReads(`${route.name} ${sharers} ${readKey}`, run);
+    } catch (error) {
+      // The read ran as another caller, whose limits say nothing about this one. It runs once more, for this workspace.
+      if (hasRun || !isOverload(error)) throw error;
+      return coalesceReads(`${route.name} ${caller.workspaceId} ${sharers} ${readKey}`, run);
+    }
+  };
   try {
-    return await (scope === null ? run() : coalesceReads(`${route.name} ${scope} ${readKey}`, run));
+    return await (scope === null ? run() : share(scope));
+  } catch (error) {
+    throw toOverload(error);
   } finally {
     readRoutes.saw(caller.keyId, route);
   }
