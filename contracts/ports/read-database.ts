@@ -7,6 +7,11 @@ export type ReadDatabase = {
   query<Row>(query: ReadQuery): Promise<readonly Row[]>;
   /** Runs a search: custom plan, statement timeout, ordinary pool. */
   slow<Row>(query: ReadQuery): Promise<readonly Row[]>;
+  /**
+   * Returns how most of the last runs of a statement of `query` were, and `unknown` until it has run often enough. Every
+   * statement counts as fast when absent.
+   */
+  speedOf?(sql: string): 'fast' | 'slow' | 'unknown';
 };
 
 /**

@@ -183,10 +183,17 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     PROGRAM_LIMIT_MS: ['the measurement of a film', 'stored without its measures'],
   },
   'operations/dependencies/heavy-reads.ts': {
-    HEAVY_IN_FLIGHT_MAX: ['searches that run', 'further ones wait'],
-    WAITING_MAX: ['searches that wait', REFUSED_503],
-    WAITING_PER_WORKSPACE_MAX: ['searches of one workspace that wait', REFUSED_503],
+    HEAVY_IN_FLIGHT_MAX: ['searches and other slow reads that run', 'further ones wait'],
+    WAITING_MAX: ['searches and slow reads that wait', REFUSED_503],
+    WAITING_PER_WORKSPACE_MAX: ['those of one workspace that wait', REFUSED_503],
     HEAVY_WAIT_MS: ['one of them', REFUSED_503],
+    UNMEASURED_IN_FLIGHT_MAX: [
+      'reads that run of statements not yet measured, at most two of a workspace',
+      'further ones wait',
+    ],
+    UNMEASURED_WAITING_MAX: ['such reads that wait', REFUSED_503],
+    UNMEASURED_WAITING_PER_WORKSPACE_MAX: ['those of one workspace that wait', REFUSED_503],
+    UNMEASURED_WAIT_MS: ['one of them', REFUSED_503],
   },
   'ops/cli/commands/verify.ts': {
     CANCEL_WAIT_MS: ['the end of a cancelled verification', 'the command ends; the projector ends it'],

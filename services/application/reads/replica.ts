@@ -110,7 +110,11 @@ export const createReplica = (
 
   return {
     name,
-    db: { query: read('query'), slow: read('slow') },
+    db: {
+      query: read('query'),
+      slow: read('slow'),
+      speedOf: (sql) => replica.speedOf?.(sql) ?? 'fast',
+    },
     mayServe: (since) => caughtUpTo >= Math.max(since, lostAt) && now() - caughtUpTo <= LATE_MS,
     update: async (positions) => {
       try {

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { Refusal } from '#contracts/errors.ts';
 import type { LoopLoad } from '#platform/process/loop-delay.ts';
-import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
+import { createReadPlaces } from './read-places.ts';
 
 /**
  * Limits of heavy reads in one process. `HEAVY_IN_FLIGHT_MAX` is the number of connections for them
- * (`platform/postgres/pool.ts`), so that a search that may run never waits for a connection.
+ * of each kind (`platform/postgres/pool.ts`), so that one that may run never waits for a connection.
  */
 export const HEAVY_IN_FLIGHT_MAX = 6;
 /**
@@ -24,7 +25,7 @@ const RETRY_AFTER_SECONDS = 1;
 const refusal = (): Refusal =>
   new Refusal(
     'overloaded',
-    `Too many searches at once. In a workspace, at most ${HEAVY_PER_WORKSPACE_MAX} run and ${WAITING_PER_WORKSPACE_MAX} wait for up to ${HEAVY_WAIT_MS / 1_000} s. Send the next one when one has ended, or narrow it to a brand.`,
+    `Too many searches or other long reads at once. In a workspace, at most ${HEAVY_PER_WORKSPACE_MAX} run and ${WAITING_PER_WORKSPACE_MAX} wait for up to ${HEAVY_WAIT_MS / 1_000} s. Send the next one when one has ended, or narrow it to a brand.`,
     [],
     RETRY_AFTER_SECONDS,
   );
@@ -32,82 +33,85 @@ const refusal = (): Refusal =>
 const busy = (): Refusal =>
   new Refusal(
     'overloaded',
-    'This server is busy and refuses searches. Try again in a moment.',
+    'This server is busy and refuses searches and other long reads. Try again in a moment.',
     [],
     RETRY_AFTER_SECONDS,
   );
 
-type Waiting = { readonly workspaceId: string; readonly start: () => void };
+/**
+ * Limits of reads whose speed is not known, because their statement ran only a few times. A process that starts measures
+ * each statement so. Light ones are known after three runs, and those that wait then run at once.
+ */
+const UNMEASURED_IN_FLIGHT_MAX = 4;
+const UNMEASURED_PER_WORKSPACE_MAX = 2;
+const UNMEASURED_WAITING_MAX = 2_048;
+const UNMEASURED_WAITING_PER_WORKSPACE_MAX = 1_024;
+const UNMEASURED_WAIT_MS = 5_000;
 
-/** Bounds searches, which take up to seconds each, so that one workspace cannot occupy the connections of all. */
+/**
+ * Bounds reads that take long, so that one workspace cannot occupy the connections of all: searches, and statements that
+ * are slow or whose speed is not known.
+ */
 export type HeavyReads = {
-  /** Returns the database as a workspace may use it. `slow` throws `Refusal` when too many searches run or wait. */
+  /** Returns the database as a workspace may use it. It throws `Refusal` when too many heavy reads run or wait. */
   of(db: ReadDatabase, workspaceId: string): ReadDatabase;
 };
 
 export type HeavyReadOptions = {
   readonly waitMs?: number;
-  /** Load of the event loop: searches are the first work that is refused. */
+  /** Load of the event loop: heavy reads are the first work that is refused. */
   readonly loopLoad?: LoopLoad | undefined;
 };
 
 export const createHeavyReads = ({ waitMs = HEAVY_WAIT_MS, loopLoad }: HeavyReadOptions = {}): HeavyReads => {
-  const running = new Map<string, number>();
-  let inFlight = 0;
-  const queue: Waiting[] = [];
+  const heavy = createReadPlaces({
+    inFlightMax: HEAVY_IN_FLIGHT_MAX,
+    perWorkspaceMax: HEAVY_PER_WORKSPACE_MAX,
+    waitingMax: WAITING_MAX,
+    waitingPerWorkspaceMax: WAITING_PER_WORKSPACE_MAX,
+    waitMs,
+    refusal,
+  });
+  const unmeasured = createReadPlaces({
+    inFlightMax: UNMEASURED_IN_FLIGHT_MAX,
+    perWorkspaceMax: UNMEASURED_PER_WORKSPACE_MAX,
+    waitingMax: UNMEASURED_WAITING_MAX,
+    waitingPerWorkspaceMax: UNMEASURED_WAITING_PER_WORKSPACE_MAX,
+    waitMs: UNMEASURED_WAIT_MS,
+    refusal,
+  });
 
-  const mayStart = (workspaceId: string): boolean =>
-    inFlight < HEAVY_IN_FLIGHT_MAX && (running.get(workspaceId) ?? 0) < HEAVY_PER_WORKSPACE_MAX;
-  const take = (workspaceId: string): void => {
-    inFlight += 1;
-    running.set(workspaceId, (running.get(workspaceId) ?? 0) + 1);
-  };
-
-  const enter = (workspaceId: string): void | Promise<void> => {
+  const runHeavy = async <T>(
+    workspaceId: string,
+    read: () => Promise<T>,
+    needsPlace?: () => boolean,
+  ): Promise<T> => {
     if (loopLoad !== undefined && loopLoad.refused() !== 'nothing') throw busy();
-    if (mayStart(workspaceId)) return take(workspaceId);
-    const own = queue.filter((one) => one.workspaceId === workspaceId).length;
-    if (queue.length >= WAITING_MAX || own >= WAITING_PER_WORKSPACE_MAX) throw refusal();
-    return new Promise((resolve, reject) => {
-      const waiting = {
-        workspaceId,
-        start: () => {
-          clearTimeout(timer);
-          resolve();
-        },
-      };
-      const timer = setTimeout(() => {
-        queue.splice(queue.indexOf(waiting), 1);
-        reject(refusal());
-      }, waitMs);
-      queue.push(waiting);
-    });
-  };
-
-  const leave = (workspaceId: string): void => {
-    inFlight -= 1;
-    const left = (running.get(workspaceId) ?? 1) - 1;
-    if (left === 0) running.delete(workspaceId);
-    else running.set(workspaceId, left);
-    // The first one that may start: those of a workspace at its limit let others pass.
-    const place = queue.findIndex((one) => mayStart(one.workspaceId));
-    const [next] = place < 0 ? [] : queue.splice(place, 1);
-    if (!next) return;
-    take(next.workspaceId);
-    next.start();
+    return heavy.run(workspaceId, read, needsPlace);
   };
 
   return {
-    of: (db, workspaceId) => ({
-      query: (statement) => db.query(statement),
-      slow: async (statement) => {
-        await enter(workspaceId);
-        try {
-          return await db.slow(statement);
-        } finally {
-          leave(workspaceId);
-        }
-      },
-    }),
+    of: (db, workspaceId) => {
+      const speedOf = (sql: string) => db.speedOf?.(sql) ?? 'fast';
+      return {
+        ...(db.speedOf ? { speedOf } : {}),
+        query: async <Row>(statement: ReadQuery) => {
+          const { sql } = statement;
+          const read = (): Promise<readonly Row[]> => db.query<Row>(statement);
+          const speed = speedOf(sql);
+          if (speed === 'fast') return read();
+          const isNotFast = (): boolean => speedOf(sql) !== 'fast';
+          if (speed === 'slow') return runHeavy(workspaceId, read, isNotFast);
+          // The statement may turn out slow while the read waits.
+          const found = await unmeasured.run(
+            workspaceId,
+            async () => (speedOf(sql) === 'slow' ? null : read()),
+            () => speedOf(sql) === 'unknown',
+          );
+          return found ?? runHeavy(workspaceId, read, isNotFast);
+        },
+        slow: (statement) => runHeavy(workspaceId, () => db.slow(statement)),
+      };
+    },
   };
 };

@@ -13,12 +13,17 @@ import { statementNames } from './statement-names.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Pipelined connections of a read database for hot reads. Each carries many concurrent queries. */
 const HOT_CLIENTS = 4;
-/** Maximum connections of a read database for statements that are not known to be fast. */
-const UNPROVEN_CLIENTS = 4;
+/**
+ * Maximum connections of a read database for statements that are not known to be fast. At most six of them serve slow ones
+ * (`operations/dependencies/heavy-reads.ts`), so that some remain for statements that have not run yet.
+ */
+const UNPROVEN_CLIENTS = 8;
 /** Maximum connections of a read database for searches. */
 const SLOW_POOL_CLIENTS = 6;
 /** Milliseconds after which the server cancels a hot read. */
 const HOT_STATEMENT_TIMEOUT_MS = 4_000;
+/** Code of PostgreSQL for a statement that ran into its timeout. */
+const STATEMENT_CANCELLED = '57014';
 /** Milliseconds without a byte after which a connection for hot reads is replaced. */
 const HOT_SILENCE_MS = 5_000;
 /** Milliseconds after which the server cancels a search, so that it does not occupy a connection. */
@@ -189,6 +194,11 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
     return { client, send };
   });
 
+  /** A statement that the server cancelled counts as a slow run; otherwise its speed would never be known. */
+  const noteTimeout = (sql: string, error: unknown): void => {
+    if ((error as { readonly code?: unknown }).code === STATEMENT_CANCELLED)
+      speed.ran(sql, HOT_STATEMENT_TIMEOUT_MS);
+  };
   const runUnproven = async ({ sql, values }: ReadQuery): Promise<QueryResult> => {
     const client = await unproven.connect();
     const since = performance.now();
@@ -199,20 +209,24 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
       return result;
     } catch (error) {
       if (isConnectionFailure(error)) broken = error as Error;
+      noteTimeout(sql, error);
       throw error;
     } finally {
       client.release(broken);
     }
   };
   const runHot = async ({ sql, values }: ReadQuery): Promise<QueryResult> => {
-    const { answer, ms } = await hot.run((client) =>
-      client.query({ ...statementOf(sql), values: values as unknown[] }),
-    );
+    const run = hot.run((client) => client.query({ ...statementOf(sql), values: values as unknown[] }));
+    const { answer, ms } = await run.catch((error: unknown) => {
+      noteTimeout(sql, error);
+      throw error;
+    });
     speed.ran(sql, ms);
     return answer;
   };
 
   return {
+    speedOf: (sql) => speed.speedOf(sql),
     query: async <Row>(statement: ReadQuery) => {
       const { rows } = await (speed.isFast(statement.sql) ? runHot(statement) : runUnproven(statement));
       return rows as readonly Row[];

@@ -1,5 +1,10 @@
 /** Runs of a statement before it counts as fast. */
 const RUNS_TO_PROVE = 3;
+/**
+ * Runs of a statement before it counts as slow. The first runs of a process that starts under load take longer than later
+ * ones, and reads of slow statements are refused when many arrive at once.
+ */
+const RUNS_TO_PROVE_SLOW = 10;
 /** Last runs of a statement that decide. */
 const RUNS_KEPT = 20;
 /**
@@ -12,6 +17,8 @@ const STATEMENTS_MAX = 2_000;
 
 /** Keeps how long the last runs of each statement took on the server. */
 export type StatementSpeed = {
+  /** `fast` as `isFast` says. `slow` after ten runs, and `unknown` before. */
+  speedOf(sql: string): 'fast' | 'slow' | 'unknown';
   /** True when most of the last 20 runs took less than 50 ms, and there were three. */
   isFast(sql: string): boolean;
   /** Adds a run. `ms`: milliseconds from when the server could begin with it until its answer. */
@@ -22,11 +29,15 @@ type Runs = { readonly slow: boolean[]; next: number; slowCount: number };
 
 export const createStatementSpeed = (): StatementSpeed => {
   const statements = new Map<string, Runs>();
+  const speedOf = (sql: string): 'fast' | 'slow' | 'unknown' => {
+    const runs = statements.get(sql);
+    if (runs === undefined || runs.slow.length < RUNS_TO_PROVE) return 'unknown';
+    if (runs.slowCount < runs.slow.length / 2) return 'fast';
+    return runs.slow.length < RUNS_TO_PROVE_SLOW ? 'unknown' : 'slow';
+  };
   return {
-    isFast: (sql) => {
-      const runs = statements.get(sql);
-      return runs !== undefined && runs.slow.length >= RUNS_TO_PROVE && runs.slowCount < runs.slow.length / 2;
-    },
+    speedOf,
+    isFast: (sql) => speedOf(sql) === 'fast',
     ran: (sql, ms) => {
       let runs = statements.get(sql);
       if (!runs) {

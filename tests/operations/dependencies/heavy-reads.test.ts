@@ -103,3 +103,80 @@ describe('heavy reads', () => {
     expect(load.refused()).toBe('nothing');
   });
 });
+
+/** A database whose `query` ends when the test says so, with a speed for every statement. */
+const openMeasured = (speed: 'fast' | 'slow' | 'unknown') => {
+  const state = { speed };
+  const reads: PromiseWithResolvers<readonly never[]>[] = [];
+  const db = {
+    query: () => {
+      const read = Promise.withResolvers<readonly never[]>();
+      reads.push(read);
+      return read.promise;
+    },
+    slow: async () => [],
+    speedOf: () => state.speed,
+  } as ReadDatabase;
+  return { db, reads, state };
+};
+
+describe('reads that are no searches', () => {
+  test('of a slow statement are bounded as searches are', async () => {
+    const { db, reads } = openMeasured('slow');
+    const own = createHeavyReads().of(db, 'one');
+    const sent = HEAVY_PER_WORKSPACE_MAX + WAITING_PER_WORKSPACE_MAX;
+    const accepted = Array.from({ length: sent }, () => own.query(QUERY));
+    await expect(own.query(QUERY)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
+    await settle();
+    expect(reads).toHaveLength(HEAVY_PER_WORKSPACE_MAX);
+    for (let done = 0; done < sent; done += 1) {
+      reads[done]?.resolve([]);
+      await settle();
+    }
+    expect(await Promise.all(accepted)).toHaveLength(sent);
+  });
+
+  test('of a statement not yet measured leave places to other workspaces, and none of 250 is refused', async () => {
+    const { db, reads, state } = openMeasured('unknown');
+    const heavy = createHeavyReads();
+    const own = Array.from({ length: 250 }, () => heavy.of(db, 'one').query(QUERY));
+    await settle();
+    expect(reads).toHaveLength(2);
+    const other = heavy.of(db, 'other').query(QUERY);
+    await settle();
+    expect(reads).toHaveLength(3);
+    reads[2]?.resolve([]);
+    expect(await other).toEqual([]);
+    // Once the statement has proved fast, all that wait run at once.
+    state.speed = 'fast';
+    reads[0]?.resolve([]);
+    await settle();
+    expect(reads).toHaveLength(251);
+    for (const { resolve } of reads) resolve([]);
+    expect(await Promise.all(own)).toHaveLength(250);
+  });
+
+  test('that wait for a statement which proves slow are bounded as searches are', async () => {
+    const { db, reads, state } = openMeasured('unknown');
+    const own = createHeavyReads().of(db, 'one');
+    const sent = Array.from({ length: 50 }, () => own.query(QUERY));
+    const outcomes = Promise.allSettled(sent);
+    await settle();
+    state.speed = 'slow';
+    for (let done = 0; done < reads.length; done += 1) {
+      reads[done]?.resolve([]);
+      await settle();
+      await settle();
+    }
+    const refused = (await outcomes).filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(50 - 2 - HEAVY_PER_WORKSPACE_MAX - WAITING_PER_WORKSPACE_MAX);
+  });
+
+  test('of a fast statement are not bounded', async () => {
+    const { db, reads } = openMeasured('fast');
+    const own = createHeavyReads().of(db, 'one');
+    for (let count = 0; count < 100; count += 1) void own.query(QUERY);
+    await settle();
+    expect(reads).toHaveLength(100);
+  });
+});
