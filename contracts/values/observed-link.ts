@@ -43,12 +43,29 @@ export const observedLink = (link: string): string | null => {
   return scheme !== undefined && isWeb(scheme) ? normalised(link.trim()) : null;
 };
 
-/** End of the name of a URL field that holds a string. Values cannot contain it, because their quotes are escaped. */
-const FIELD = 'url":"';
+/** End of the name of a URL field. A value that ends in it is followed by no colon, and quotes within values are escaped. */
+const FIELD = 'url"';
+/** Characters that JSON allows around a colon. Postgres writes `"url" : "…"` and `"url": "…"`. */
+const SPACES: ReadonlySet<string | undefined> = new Set([' ', '\t', '\n', '\r']);
 /** Nearly all links that are safe, with printable ASCII only. */
 const PLAIN_ASCII = /^https?:\/\/[a-z0-9.:-]+(?:[/?#][!-[\]-~]*)?$/i;
 /** First characters of links of this service. */
 const MARKS: ReadonlySet<string | undefined> = new Set([BASE_URL_MARK, MEDIA_MARK]);
+
+const afterSpaces = (json: string, at: number): number => {
+  let next = at;
+  while (SPACES.has(json[next])) next += 1;
+  return next;
+};
+
+/** Returns where the text of a field begins, with its quote; -1 when no text follows. `at` is the end of its name. */
+const startOfText = (json: string, at: number): number => {
+  const colon = afterSpaces(json, at);
+  if (json[colon] !== ':') return -1;
+  const start = afterSpaces(json, colon + 1);
+  return json[start] === '"' ? start : -1;
+};
+
 const STRING_AT = /"(?:[^"\\]|\\.)*"/sy;
 
 /** Returns a JSON string with a link that may be served, or `null`. `text` includes the quotes. */
@@ -67,7 +84,8 @@ export const withObservedLinks = (json: string): string => {
   const parts: string[] = [];
   let copied = 0;
   for (let at = json.indexOf(FIELD); at >= 0; at = json.indexOf(FIELD, at + FIELD.length)) {
-    const start = at + FIELD.length - 1;
+    const start = startOfText(json, at + FIELD.length);
+    if (start < 0) continue;
     const end = json.indexOf('"', start + 1);
     if (MARKS.has(json[start + 1]) || PLAIN_ASCII.test(json.slice(start + 1, end))) continue;
     STRING_AT.lastIndex = start;
