@@ -30,6 +30,12 @@ const quoteText = (words: string | null): string => {
   return line === '' ? '.' : `: “${truncate(line, WORDS_MAX)}”`;
 };
 
+/** Returns an observed link that may be sent. Events from before links were checked hold others. */
+const linkOf = (url: string | null): string | null => url && observedLink(url);
+
+const describeLink = (url: string | null): string =>
+  url === null ? 'no page' : truncate(linkOf(url) ?? 'a link that is not shown', LINK_MAX);
+
 const ROLE_WORDS: Readonly<Record<PageRole, string>> = {
   OFFICIAL: 'an official page',
   REGIONAL: 'a regional page',
@@ -57,7 +63,7 @@ const describe = (happening: TriggerEvent, brand: BrandName): string => {
         ? `The library shows an ad of ${brand.name} as ended${quoteText(words)}`
         : `An ad of ${brand.name} was absent from two complete scans in a row${quoteText(words)}`;
     case 'destination_changed':
-      return `An ad of ${brand.name} links to ${truncate(destination_url ?? '', LINK_MAX)} and no longer to ${truncate(previous_destination_url ?? '', LINK_MAX)}`;
+      return `An ad of ${brand.name} links to ${describeLink(destination_url)} and no longer to ${describeLink(previous_destination_url)}`;
     case 'page_linked':
       return capitalize(
         `${describePage(happening)} was observed as ${ROLE_WORDS[role ?? 'UNVERIFIED']} of ${brand.name}.`,
@@ -75,9 +81,6 @@ const describe = (happening: TriggerEvent, brand: BrandName): string => {
 
 const itemUrl = ({ ad_id }: TriggerEvent, brand: BrandName, baseUrl: string): string =>
   ad_id === null ? `${baseUrl}/v1/brands/${brand.slug}/social-pages` : `${baseUrl}/v1/ads/${ad_id}`;
-
-/** Returns an observed link that may be sent. Events from before links were checked hold others. */
-const linkOf = (url: string | null): string | null => url && observedLink(url);
 
 export const toBrandReference = (brand: BrandName, baseUrl: string): AlertItem['brand'] => ({
   id: brand.brand_id,

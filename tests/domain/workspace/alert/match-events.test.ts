@@ -47,6 +47,21 @@ describe('happeningsInLibrary', () => {
       'Shop was observed running a new ad: “Warm boots”',
     ]);
   });
+
+  test.each([
+    ['https://bank.example@evil.example/', 'https://evil.example/'],
+    ['bank.example@evil.example', 'a link that is not shown'],
+    ['javascript:alert(1)', 'a link that is not shown'],
+    [null, 'no page'],
+  ])('names the link %s of an event from before links were checked as %s', (stored, named) => {
+    const changed = events()
+      .flatMap((event) => triggersOfLibraryEvent(ID, event))
+      .find(({ type }) => type === 'destination_changed');
+    if (!changed) throw new Error('no link changed');
+    const links = { destination_url: stored, previous_destination_url: stored };
+    const item = alertItem({ ...changed, ...links }, BRAND_NAME, BASE_URL);
+    expect(item.title).toBe(`An ad of Shop links to ${named} and no longer to ${named}`);
+  });
 });
 
 describe('meetAdOnPage', () => {
