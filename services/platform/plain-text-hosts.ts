@@ -1,55 +1,81 @@
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { Client } from 'pg';
 
 /** Servers whose URLs tell whether a connection is encrypted. */
 export type ServerKind = 'postgres' | 'event_store' | 'nats';
 
 /** True for this machine: a loopback address, a name of one, a socket file, or no host at all. */
-const isLoopback = (host: string): boolean => {
+export const isLoopback = (host: string): boolean => {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (bare === '' || bare.startsWith('/') || /^(.*\.)?localhost$/.test(bare)) return true;
   if (!ipaddr.isValid(bare)) return false;
   return ipaddr.process(bare).range() === 'loopback';
 };
 
-/** Values of `sslmode` with which Postgres is reached over TLS. `prefer` and `allow` fall back to plain text. */
-const ENCRYPTING_SSL_MODES = new Set(['require', 'verify-ca', 'verify-full', 'no-verify']);
+type Reached = { readonly hosts: readonly string[]; readonly isEncrypted: boolean };
+
+const THIS_FILE = import.meta.filename;
+/** Parameters that name a file. This one is read in their place: a file that is missing must not decide. */
+const FILE_PARAMETERS = /([?&]ssl(?:cert|key|rootcert)=)[^&#]*/g;
+/** Modes with which other clients fall back to plain text. */
+const FALLING_BACK = new Set(['prefer', 'allow']);
+
+/** Reads a URL as `pg` does, because names in other letters and contradictions between parameters count as it reads them. */
+const reachedByPostgres = (url: string): Reached => {
+  const readable = url.replaceAll(FILE_PARAMETERS, (_, name: string) => name + encodeURIComponent(THIS_FILE));
+  const { host, ssl } = new Client({ connectionString: readable });
+  const modes = URL.parse(url)?.searchParams.getAll('sslmode') ?? [];
+  return {
+    hosts: host.split(','),
+    isEncrypted: ssl && !modes.some((mode) => FALLING_BACK.has(mode)),
+  };
+};
 
 const AUTHORITY = /^[a-z+]+:\/\/(?:[^@/?#]*@)?([^/?#]*)[^?#]*(?:\?([^#]*))?/i;
+/** The client of the event store takes everything to the first `@` as user and password, and slashes between hosts. */
+const EVENT_STORE = /^[^:]+:\/\/(?:[^:]+:[^@]+@)?([^?]*)(?:\?(.*))?$/s;
 
 const withoutPort = (host: string): string =>
   isIPv6(host) ? host : host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
 
-/** Returns the hosts and parameters of a URL. Names of parameters are in lower case. */
-const partsOf = (url: string): { hosts: readonly string[]; parameters: ReadonlyMap<string, string> } => {
-  const [, authority = '', query = ''] = AUTHORITY.exec(url) ?? [];
-  const parameters = new Map(
-    [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value]),
-  );
-  return { hosts: authority.split(',').map(withoutPort), parameters };
+/** Reads a URL as the client of the event store does: `T_L_S` is a name of `tls`, and the last value counts. */
+const reachedByEventStore = (url: string): Reached => {
+  const [, hosts = '', query = ''] = EVENT_STORE.exec(url.trim()) ?? [];
+  const pairs = query.split('&').map((pair) => pair.split('=', 2));
+  const tls = pairs.findLast(([name = '']) => name.trim().toLowerCase().replaceAll(/[_-]/g, '') === 'tls');
+  return {
+    hosts: hosts.split(/[,/]/).map((host) => withoutPort(host.trim())),
+    isEncrypted: tls?.[1]?.trim().toLowerCase() !== 'false',
+  };
 };
 
-const isEncrypted = (kind: ServerKind, url: string, parameters: ReadonlyMap<string, string>): boolean => {
-  switch (kind) {
-    case 'postgres':
-      return (
-        ENCRYPTING_SSL_MODES.has(parameters.get('sslmode') ?? '') ||
-        /^(true|1)$/.test(parameters.get('ssl') ?? '')
-      );
-    case 'event_store':
-      return parameters.get('tls')?.toLowerCase() !== 'false';
-    case 'nats':
-      return /^tls:/i.test(url) || parameters.has('ca_file') || parameters.has('cert_file');
-  }
+const reachedByNats = (url: string): Reached => {
+  const [, authority = '', query = ''] = AUTHORITY.exec(url) ?? [];
+  const parameters = new URLSearchParams(query);
+  return {
+    hosts: authority.split(',').map(withoutPort),
+    isEncrypted:
+      /^tls:/i.test(url) || Boolean(parameters.get('ca_file')) || Boolean(parameters.get('cert_file')),
+  };
+};
+
+const READERS: Readonly<Record<ServerKind, (url: string) => Reached>> = {
+  postgres: reachedByPostgres,
+  event_store: reachedByEventStore,
+  nats: reachedByNats,
 };
 
 /**
  * Returns the hosts other than this machine that a URL reaches without encryption: passwords and customer data would
- * cross the network readable. Postgres takes the parameter `host` in place of the one in the URL.
+ * cross the network readable. A URL that its client cannot read reaches none.
  */
 export const plainTextHosts = (kind: ServerKind, url: string): readonly string[] => {
-  const { hosts, parameters } = partsOf(url);
-  if (isEncrypted(kind, url, parameters)) return [];
-  const named = kind === 'postgres' ? parameters.get('host') : undefined;
-  return (named === undefined ? hosts : named.split(',')).filter((host) => !isLoopback(host));
+  let reached: Reached;
+  try {
+    reached = READERS[kind](url);
+  } catch {
+    return [];
+  }
+  return reached.isEncrypted ? [] : reached.hosts.filter((host) => !isLoopback(host));
 };

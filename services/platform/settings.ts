@@ -167,7 +167,7 @@ export const AllowPlainText = z
   .enum(['true', 'false'])
   .default('false')
   .describe(
-    '`true` allows connections without TLS to Postgres, the event store and NATS on other hosts. Otherwise a process refuses to start with such a URL.',
+    '`true` allows connections without TLS to Postgres, the event store, NATS and the mail server on other hosts. Otherwise a process refuses to start with such a URL, and sends no e-mail without STARTTLS.',
   );
 
 /** Settings of every process that uses the three servers. */

@@ -5,7 +5,8 @@ import type * as Nodemailer from 'nodemailer';
 import { z } from 'zod';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '../clock.ts';
-import { credentialedUrl } from '../settings.ts';
+import { isLoopback } from '../plain-text-hosts.ts';
+import { AllowPlainText, credentialedUrl } from '../settings.ts';
 import { type EmailMessage, emailMessageOf } from './email-message.ts';
 import { networkFailure } from './classify-failure.ts';
 import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './send-outcome.ts';
@@ -27,7 +28,7 @@ const DELIVERY_ID = /^[\w-]{1,64}$/;
 export const emailSettings = {
   SMTP_URL: credentialedUrl(
     z.url({ protocol: /^smtps?$/ }).optional(),
-    'Mail server URL, `smtp://` or `smtps://` with user and password; when not set, e-mails are files in `MAIL_DIR`.',
+    'Mail server URL, `smtp://` or `smtps://` with user and password; when not set, e-mails are files in `MAIL_DIR`. On another host, `smtp://` sends nothing before the connection is encrypted (STARTTLS), unless `SERVERS_ALLOW_PLAIN_TEXT` is `true`.',
   ),
   MAIL_DIR: z
     .string()
@@ -40,9 +41,11 @@ export const emailSettings = {
     .max(200)
     .default('Ad intelligence <alerts@localhost.invalid>')
     .describe('Sender address of e-mails.'),
+  SERVERS_ALLOW_PLAIN_TEXT: AllowPlainText,
 } as const;
 export type EmailSettings = {
   readonly SMTP_URL?: string | undefined;
+  readonly SERVERS_ALLOW_PLAIN_TEXT?: 'true' | 'false';
   readonly MAIL_DIR: string;
   readonly MAIL_FROM: string;
 };
@@ -109,6 +112,20 @@ const failureOf = (error: Error, startedMs: number): SendOutcome => {
   });
 };
 
+/**
+ * Returns the URL with which the mail program encrypts a connection to another host or gives it up: codes to sign in are sent
+ * over it. `requireTLS` is set in the URL, because parameters of the URL come before other options.
+ */
+export const encryptedSmtpUrl = (
+  url: string,
+  { SERVERS_ALLOW_PLAIN_TEXT }: Pick<EmailSettings, 'SERVERS_ALLOW_PLAIN_TEXT'>,
+): string => {
+  const parsed = new URL(url);
+  if (SERVERS_ALLOW_PLAIN_TEXT === 'true' || isLoopback(parsed.hostname)) return url;
+  parsed.searchParams.set('requireTLS', 'true');
+  return parsed.href;
+};
+
 /** Opens a channel that sends through a mail server, over a pool of connections. */
 const openSmtp = (url: string, from: string, clock: Clock): TextChannel => {
   const openTransport = () =>
@@ -173,11 +190,11 @@ const openFiles = (directory: string, from: string, clock: Clock): TextChannel =
 };
 
 /** Opens the channel: a mail server, or files when none is set. */
-export const openEmailChannel = (
-  { SMTP_URL, MAIL_DIR, MAIL_FROM }: EmailSettings,
-  clock: Clock,
-): EmailChannel & TextChannel => {
+export const openEmailChannel = (settings: EmailSettings, clock: Clock): EmailChannel & TextChannel => {
+  const { SMTP_URL, MAIL_DIR, MAIL_FROM } = settings;
   const sender =
-    SMTP_URL === undefined ? openFiles(MAIL_DIR, MAIL_FROM, clock) : openSmtp(SMTP_URL, MAIL_FROM, clock);
+    SMTP_URL === undefined
+      ? openFiles(MAIL_DIR, MAIL_FROM, clock)
+      : openSmtp(encryptedSmtpUrl(SMTP_URL, settings), MAIL_FROM, clock);
   return { ...sender, sendOnce: (target, payload) => sender.sendMessage(target, emailMessageOf(payload)) };
 };
