@@ -1,9 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EventStoreDBClient, jsonEvent, UnavailableError } from '@eventstore/db-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
 import { createTestDatabase } from '../stack/database.ts';
 
 const MAIN = fileURLToPath(new URL('../../deploy/local/event-store/main.ts', import.meta.url));
@@ -34,7 +38,11 @@ function start(settings: Record<string, string>): { child: ChildProcess; output:
 }
 
 async function startListening(port: number): Promise<ChildProcess> {
-  const { child, output } = start({ EVENT_STORE_PORT: String(port), EVENT_STORE_DATABASE_URL: database.url });
+  const { child, output } = start({
+    EVENT_STORE_PORT: String(port),
+    EVENT_STORE_DATABASE_URL: database.url,
+    EVENT_STORE_INSECURE: 'true',
+  });
   await new Promise<void>((resolve, reject) => {
     child.once('exit', () => reject(new Error(output())));
     child.stdout?.on('data', () => {
@@ -53,11 +61,54 @@ describe('the event store process', () => {
     expect(output()).toContain('EVENT_STORE_DATABASE_URL');
   });
 
+  test.each(['0.0.0.0', '::', '192.0.2.1', 'store.example'])('does not start at %s', async (host) => {
+    const { child, output } = start({
+      EVENT_STORE_HOST: host,
+      EVENT_STORE_PORT: String(await freePort()),
+      EVENT_STORE_DATABASE_URL: database.url,
+    });
+    const [code] = await once(child, 'close');
+    expect([code, output()]).toEqual([1, expect.stringContaining('EVENT_STORE_HOST')]);
+  });
+
+  test('makes a password at the first start, names its file, and refuses clients without it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'event-store-'));
+    const file = join(folder, 'made', 'password');
+    try {
+      const passwords: string[] = [];
+      for (const round of [1, 2]) {
+        const port = await freePort();
+        const { child, output } = start({
+          EVENT_STORE_PORT: String(port),
+          EVENT_STORE_DATABASE_URL: database.url,
+          EVENT_STORE_PASSWORD_FILE: file,
+        });
+        await expect.poll(output, { timeout: 30_000 }).toContain('event store listening');
+        expect(output()).toContain(file);
+        const password = await readFile(file, 'utf8');
+        passwords.push(password);
+        expect(output()).not.toContain(password);
+        expect((await stat(file)).mode & 0o777).toBe(0o600);
+        await using stranger = openEventStore(`esdb://127.0.0.1:${port}?tls=false`);
+        await expect(stranger.last(`test-${round}`)).rejects.toThrow('password is wrong or missing');
+        await using client = openEventStore(`esdb://service:${password}@127.0.0.1:${port}?tls=false`);
+        expect(await client.last(`test-${round}`)).toBeNull();
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      expect(new Set(passwords).size).toBe(1);
+      expect(passwords[0]?.length).toBeGreaterThanOrEqual(24);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   test('exits with code 1 and an explanation when another process writes to the database', async () => {
     const first = await startListening(await freePort());
     const { child, output } = start({
       EVENT_STORE_PORT: String(await freePort()),
       EVENT_STORE_DATABASE_URL: database.url,
+      EVENT_STORE_INSECURE: 'true',
       EVENT_STORE_LOCK_WAIT_MS: '300',
     });
     const [code] = await once(child, 'close');

@@ -1,6 +1,10 @@
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { LogLevel, Port, readSettings, secret, serverUrl, showSettings } from '#platform/settings.ts';
-import { createLog } from '#platform/logger.ts';
+import { isLoopback } from '#platform/plain-text-hosts.ts';
+import { createLog, type Log } from '#platform/logger.ts';
+import { preparePrivateFolder, readOrCreatePassword } from '../os/private-files.ts';
+import type { Credentials } from './calls/authenticate.ts';
 import { startEventStore } from './start.ts';
 
 export { startEventStore } from './start.ts';
@@ -12,7 +16,12 @@ const STOP_LIMIT_MS = 10_000;
 
 export const EventStoreSettings = z.object({
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the server; 0 selects any free port.'),
-  EVENT_STORE_HOST: z.string().min(1).default('127.0.0.1').describe('Address of the server.'),
+  EVENT_STORE_HOST: z
+    .string()
+    .min(1)
+    .refine(isLoopback, 'an address of this machine only: this server is for development')
+    .default('127.0.0.1')
+    .describe('Loopback address of the server. It is for this machine only.'),
   EVENT_STORE_LOCK_WAIT_MS: z.coerce
     .number()
     .int()
@@ -28,13 +37,36 @@ export const EventStoreSettings = z.object({
   EVENT_STORE_USER: z.string().min(1).default('service').describe('User name that clients send.'),
   EVENT_STORE_PASSWORD: secret(
     z.string().min(16).optional(),
-    'Password that clients send, at least 16 characters. Without it, every program on this machine may connect.',
+    'Password that clients send, at least 16 characters. When not set, one is made at the first start.',
   ),
+  EVENT_STORE_PASSWORD_FILE: z
+    .string()
+    .min(1)
+    .default('.data/event-store/password')
+    .describe('File with the password that is made at the first start, readable by its owner only.'),
+  EVENT_STORE_INSECURE: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true` accepts every program on this machine without a password; for tests.'),
   LOG_LEVEL: LogLevel.describe('Log level: `fatal` to `trace`, or `silent`.'),
 });
 
+type Settings = z.infer<typeof EventStoreSettings>;
+
+/** Returns what clients must send; the first start without a password makes one. `null`: nothing. */
+async function credentialsOf(settings: Settings, log: Log): Promise<Credentials | null> {
+  if (settings.EVENT_STORE_INSECURE === 'true') return null;
+  const { EVENT_STORE_USER: user, EVENT_STORE_PASSWORD: password } = settings;
+  if (password !== undefined) return { user, password };
+  const file = resolve(settings.EVENT_STORE_PASSWORD_FILE);
+  await preparePrivateFolder(dirname(file));
+  const made = await readOrCreatePassword(file);
+  log.info({ user, file }, 'clients send this user and the password in this file');
+  return { user, password: made };
+}
+
 async function main(): Promise<void> {
-  let settings: z.infer<typeof EventStoreSettings>;
+  let settings: Settings;
   try {
     settings = readSettings(EventStoreSettings);
   } catch (error) {
@@ -44,9 +76,9 @@ async function main(): Promise<void> {
   const log = createLog('event-store', settings.LOG_LEVEL);
   log.info({ settings: showSettings(EventStoreSettings, settings) }, 'starting');
   try {
-    const { EVENT_STORE_USER: user, EVENT_STORE_PASSWORD: password } = settings;
+    const credentials = await credentialsOf(settings, log);
     const store = await startEventStore({
-      ...(password === undefined ? {} : { credentials: { user, password } }),
+      ...(credentials === null ? {} : { credentials }),
       databaseUrl: settings.EVENT_STORE_DATABASE_URL,
       host: settings.EVENT_STORE_HOST,
       port: settings.EVENT_STORE_PORT,
