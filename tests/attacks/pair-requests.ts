@@ -28,7 +28,10 @@ type Operation = {
 };
 const document = openApiDocument() as unknown as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+  };
 };
 
 /** One request. Values of `path` and `query` are percent-encoded already. */
@@ -38,6 +41,7 @@ export type PairRequest = {
   readonly template: string;
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
 };
 
@@ -107,12 +111,55 @@ const text = (schema: Schema): fc.Arbitrary<string> =>
     )
     .map(encoded);
 
+/** Values at the edges of what headers mean. */
+const IN_HEADERS: Readonly<Record<string, readonly string[]>> = {
+  'min-position': [
+    '0',
+    '1',
+    '00',
+    '9'.repeat(15),
+    '9223372036854775807',
+    '9223372036854775808',
+    '9'.repeat(20),
+  ],
+  'if-none-match': ['*', '"a"', 'W/"a"', 'W/"a", "b",*', '"', 'W/', ',,,', '"a'.repeat(2_000)],
+  'idempotency-key': ['a', '~'.repeat(255), '~'.repeat(256), 'a b', '"a"'],
+  'x-request-id': ['a', 'a b', '-'.repeat(4_000)],
+  traceparent: [
+    '00-0-0-0',
+    `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+    `ff-${'0'.repeat(32)}-${'0'.repeat(16)}-00`,
+  ],
+  accept: ['*/*', 'text/html', ',', 'a/b;q=9'],
+};
+/** Headers that every operation reads, and that the document does not name for each. */
+const EVERYWHERE = ['x-request-id', 'traceparent', 'accept'];
+/** Hostile values that HTTP can carry in a header. UTF-8 is sent byte by byte. */
+const CARRIED = HOSTILE.map((value) => Buffer.from(value.toWellFormed()).toString('latin1')).filter(
+  (value) => !/\p{Cc}/u.test(value.replaceAll(/[\u0080-\u009f]/g, '')),
+);
+const header = (name: string): fc.Arbitrary<string> =>
+  fc.oneof(fc.constantFrom(...CARRIED), fc.constantFrom(...(IN_HEADERS[name] ?? CARRIED)));
+
+/** Returns the parameters of an operation, with those that it refers to. */
+const parametersOf = ({ parameters = [] }: Operation): readonly Parameter[] =>
+  parameters.map((one) => {
+    if ('name' in one) return one;
+    const found = document.components.parameters[one.$ref.split('/').at(-1) ?? ''];
+    if (!found) throw new Error(`${one.$ref} is in no part of the document`);
+    return found;
+  });
+
 const encoded = (value: string): string => encodeURIComponent(value.toWellFormed());
 
 const requestsOf = (template: string, method: string, operation: Operation): fc.Arbitrary<PairRequest> => {
-  const parameters = (operation.parameters ?? []).filter((one): one is Parameter => 'name' in one);
+  const parameters = parametersOf(operation);
   const inPath = parameters.filter((one) => one.in === 'path');
   const inQuery = parameters.filter((one) => one.in === 'query');
+  const inHeaders = [
+    ...parameters.filter((one) => one.in === 'header').map(({ name }) => name),
+    ...EVERYWHERE,
+  ];
   const content = operation.requestBody?.content['application/json'];
   const properties = Object.keys(resolved(content?.schema ?? {}).properties ?? {});
   const path = fc.tuple(
@@ -145,11 +192,27 @@ const requestsOf = (template: string, method: string, operation: Operation): fc.
     template: fc.constant(template),
     path: path.map((pairs) => Object.fromEntries(pairs)),
     query: query.map((pairs) => Object.fromEntries(pairs)),
+    headers: fc
+      .subarray(inHeaders, { maxLength: 2 })
+      .chain((pair) => fc.tuple(...pair.map((name) => fc.tuple(fc.constant(name), header(name)))))
+      .map((pairs) => Object.fromEntries(pairs)),
     body,
   });
 };
 
 const METHODS = ['get', 'post', 'patch', 'delete'];
+
+/** Names of all headers that requests are drawn with. */
+export const DRAWN_HEADERS: ReadonlySet<string> = new Set([
+  ...Object.values(document.paths)
+    .flatMap((operations) =>
+      Object.entries(operations)
+        .filter(([method]) => METHODS.includes(method))
+        .flatMap(([, operation]) => parametersOf(operation).filter((one) => one.in === 'header')),
+    )
+    .map(({ name }) => name),
+  ...EVERYWHERE,
+]);
 
 /** Draws a request of any documented operation. */
 export const pairRequest: fc.Arbitrary<PairRequest> = fc.oneof(

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { on, type Reply } from '../../dsl/api.ts';
 import { attack, isLong, tries } from '../attack.ts';
-import { type PairRequest, pairRequest, urlOf } from '../pair-requests.ts';
+import { DRAWN_HEADERS, type PairRequest, pairRequest, urlOf } from '../pair-requests.ts';
 
 /** Attacks on a whole API with its servers. They share one stack. */
 let stack: ApiStack;
@@ -19,14 +19,14 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 /** Requests that are sent at once, and batches of them: 300 requests in `npm test`, 100,000 in `npm run attack`. */
 const REQUESTS_AT_ONCE = isLong ? 50 : 20;
-const BATCHES = isLong ? 2_000 : 15;
+const BATCHES = isLong ? tries(100) : 15;
 const batch = fc.array(pairRequest, { minLength: REQUESTS_AT_ONCE, maxLength: REQUESTS_AT_ONCE });
 /** Requests of one key, below its limit per minute. */
 const REQUESTS_PER_KEY = 900;
 
 /** Sends a request and checks its reply: no 5xx but 503 with `retry-after`, and every 400 names what is wrong. */
 const sendPair = async (request: PairRequest, key: Key): Promise<number> => {
-  const { method, body } = request;
+  const { method, body, headers: drawn } = request;
   const {
     statusCode,
     headers,
@@ -35,6 +35,7 @@ const sendPair = async (request: PairRequest, key: Key): Promise<number> => {
     method,
     url: urlOf(request, key.workspaceId),
     headers: {
+      ...drawn,
       authorization: `Bearer ${key.text}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
@@ -53,6 +54,7 @@ attack(
   async () => {
     const statuses = new Map<number, number>();
     const operations = new Set<string>();
+    const headersSent = new Set<string>();
     let key = await stack.key({ plan: 'business' });
     let sent = 0;
     await fc.assert(
@@ -62,16 +64,21 @@ attack(
         for (const status of await Promise.all(requests.map((request) => sendPair(request, key)))) {
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
         }
-        for (const { operationId } of requests) operations.add(operationId);
+        for (const { operationId, headers } of requests) {
+          operations.add(operationId);
+          for (const name of Object.keys(headers)) headersSent.add(name);
+        }
       }),
       // A batch that fails names its request; to shrink it would repeat all of it.
       { numRuns: BATCHES, endOnFailure: true },
     );
     expect(statuses.get(400)).toBeGreaterThan(0);
+    expect(headersSent).toEqual(DRAWN_HEADERS);
+    expect(headersSent).toContain('idempotency-key');
     const figures = [...statuses]
       .toSorted(([one], [other]) => one - other)
       .map(([status, count]) => `${count} × ${status}`);
-    return `${sent} requests to ${operations.size} operations: ${figures.join(', ')}`;
+    return `${sent} requests to ${operations.size} operations with ${headersSent.size} headers: ${figures.join(', ')}`;
   },
 );
 
