@@ -1,4 +1,5 @@
 import { fastify, type FastifyInstance } from 'fastify';
+import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
 import { type McpEndpoint, registerMcpEndpoint } from './transport.ts';
 
@@ -37,6 +38,7 @@ export const buildMcpApp = async (
   });
   const closeIdle = closeIdleConnections(app.server);
   app.addHook('preClose', async () => closeIdle());
+  refuseInvalidUtf8(app);
   await registerMcpEndpoint(app, endpoint);
   for (const register of routes) await register(app);
   return app;

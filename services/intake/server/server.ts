@@ -3,6 +3,7 @@ import { createRateLimiter } from '#application/access/rate-limiter.ts';
 import type { Collector } from '#application/collectors/collector-keys.ts';
 import type { Clock } from '#platform/clock.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
+import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import { send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';
@@ -83,6 +84,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     onFrameworkError: (request, reply, error) => refuse(request, reply, toRefusal(error)),
   });
+  refuseInvalidUtf8(app);
   // Handlers read the body themselves, after the key was checked.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _body, done) => done(null));

@@ -1,4 +1,5 @@
 import { ERRORS, Refusal } from '#contracts/errors.ts';
+import { parseUtf8Form } from '#platform/http/utf8.ts';
 import type { FastifyInstance } from 'fastify';
 import { registerAccountPages, registerInvitationPages } from './account-routes.ts';
 import { type MemberPages, sendMessage } from './pages-context.ts';
@@ -14,11 +15,7 @@ export const registerMemberPages = async (app: FastifyInstance, pages: MemberPag
   const { host } = new URL(pages.baseUrl);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      FORM_TYPE,
-      { parseAs: 'string', bodyLimit: FORM_MAX_BYTES },
-      (_request, body, done) => done(null, new URLSearchParams(String(body))),
-    );
+    scope.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer', bodyLimit: FORM_MAX_BYTES }, parseUtf8Form);
     // Against DNS rebinding: another name for this address gets no page.
     scope.addHook('onRequest', async (request, reply) => {
       if (request.headers.host !== host) {

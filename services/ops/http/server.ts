@@ -1,6 +1,7 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
+import { parseJsonAsUtf8, refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import type { Log } from '#platform/logger.ts';
 import { PRIVATE_HEADERS } from './reply.ts';
 import type { AuditDependencies } from '../audit/history.ts';
@@ -100,6 +101,8 @@ export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServer
       throw new Refusal('unauthorized', 'Send the operator token as `authorization: Bearer …`.');
     }
   });
+  refuseInvalidUtf8(app);
+  parseJsonAsUtf8(app);
   app.addHook('onResponse', async ({ id, method, url, routeOptions }, reply) => {
     if (routeOptions.config.open) return;
     log.info({ request_id: id, method, url, status: reply.statusCode }, 'request');

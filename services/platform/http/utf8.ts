@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 
 /** Checks that requests are valid UTF-8. A lenient decoder would replace bytes, and the altered text would be stored. */
@@ -15,14 +15,16 @@ export const textOfUtf8 = (bytes: Uint8Array): string | null => {
   }
 };
 
+const notUtf8 = (what: string): Error =>
+  Object.assign(new Error(`The ${what} is not valid UTF-8.`), { statusCode: 400, code: 'INVALID_UTF8' });
+
 type Done = (error: Error | null, body?: unknown) => void;
 
 /** Parser for Fastify that reads a body as text. Use it with `parseAs: 'buffer'`. A body of other bytes is refused with 400. */
 export const parseUtf8Body = (_request: FastifyRequest, body: string | Buffer, done: Done): void => {
   const text = typeof body === 'string' ? body : textOfUtf8(body);
   if (text !== null) return done(null, text);
-  const fault = new Error('The body is not valid UTF-8.');
-  done(Object.assign(fault, { statusCode: 400, code: 'INVALID_UTF8' }));
+  done(notUtf8('body'));
 };
 
 /** Node reads each byte of headers and addresses as one character. */
@@ -46,4 +48,32 @@ export const findInvalidUtf8 = ({ url = '', rawHeaders }: IncomingMessage): stri
     if (!isUtf8(rawHeaders[index] ?? '')) return (rawHeaders[index - 1] ?? '').toLowerCase();
   }
   return null;
+};
+
+/** Parser for Fastify that reads a form. A form with other bytes is refused with 400, also where they are percent-encoded. */
+export const parseUtf8Form = (request: FastifyRequest, body: string | Buffer, done: Done): void =>
+  parseUtf8Body(request, body, (error, text) => {
+    if (error !== null || typeof text !== 'string') return done(error);
+    if (!isDecodable(text)) return done(notUtf8('form'));
+    done(null, new URLSearchParams(text));
+  });
+
+/** Makes a server read JSON bodies as UTF-8 only. */
+export const parseJsonAsUtf8 = (app: FastifyInstance): void => {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    parseUtf8Body(request, body, (error, text) => {
+      if (error !== null || typeof text !== 'string') return done(error);
+      void parseJson(request, text, done);
+    });
+  });
+};
+
+/** Makes a server refuse requests whose address or headers are not valid UTF-8 with 400, before it reads their bodies. */
+export const refuseInvalidUtf8 = (app: FastifyInstance): void => {
+  app.addHook('onRequest', async ({ raw }) => {
+    const part = findInvalidUtf8(raw);
+    if (part !== null) throw notUtf8(part === 'address' ? part : `header ${part}`);
+  });
 };
