@@ -77,8 +77,9 @@ export const testAlert = endpoint({
   handler: async (call, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = call.params;
     const rule = await requireRule(dependencies.eventStore, workspace_id, alert_id);
+    // Counted before the log is read, and so is the retry of a test.
+    requireTestSend(dependencies, workspace_id);
     const send = async () => {
-      requireTestSend(dependencies, workspace_id);
       const sending = channelsOf(rule).map(async (channel) => {
         const attempted_at = dependencies.clock.now().toISOString();
         const deliveryId = derivedId('test delivery', `${alert_id}|${channel}|${call.commandId}`);

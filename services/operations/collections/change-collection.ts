@@ -55,7 +55,7 @@ export const changeCollection = endpoint({
       { isShown: isShown && events.length > 0, log: dependencies.log },
       () => findCollection(dependencies.db, params.ws, caller.memberId, collection_id),
       async () => {
-        const items = await readItems(dependencies.eventStore, params.ws, collection_id, changed);
+        const items = await readItems(dependencies.workspaceCommands, params.ws, collection_id, changed);
         return collectionText(collection_id, changed, items, state, caller.memberId);
       },
     );

@@ -5,7 +5,7 @@ import {
   COLLECTIONS_MAX,
   CreateCollection,
 } from '#contracts/resources/workspace/collection.ts';
-import { itemsOf } from '#domain/workspace/collection/items.ts';
+import { collectionItems, itemsOf } from '#domain/workspace/collection/items.ts';
 import { collectionTree, createCollection as decideToCreate } from '#domain/workspace/collection/decider.ts';
 import { derivedId } from '#domain/ids.ts';
 import { findCollection } from '#projections/collections/read.ts';
@@ -64,7 +64,14 @@ export const createCollection = endpoint({
     const data = await writtenText(
       { isShown, log: dependencies.log },
       () => findCollection(dependencies.db, params.ws, caller.memberId, collection_id),
-      () => collectionText(collection_id, created, itemsOf(created, []), state, caller.memberId),
+      () =>
+        collectionText(
+          collection_id,
+          created,
+          itemsOf(collectionItems(created).initial),
+          state,
+          caller.memberId,
+        ),
     );
     return { data, asOf: null, position };
   },

@@ -1,16 +1,11 @@
-import {
-  type CollectionItemEvent,
-  collectionItemsStream,
-  collectionTreeStream,
-} from '#contracts/events/workspace/collection.ts';
-import { type CollectionItems, itemsOf } from '#domain/workspace/collection/items.ts';
+import { collectionItemsStream, collectionTreeStream } from '#contracts/events/workspace/collection.ts';
+import { collectionItems, type CollectionItems, itemsOf } from '#domain/workspace/collection/items.ts';
 import {
   type Collection,
   type CollectionTree,
   collectionTree,
 } from '#domain/workspace/collection/decider.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /**
  * Returns the collection tree. Reads the log, not a read model: a collection just created is found, a deleted
@@ -24,15 +19,14 @@ export const readTree = async (
   return { tree: state, position: position > 0n ? position : null };
 };
 
-/** Returns the items of a collection, read from the log. */
+/** Returns the items of a collection from the log: from their last snapshot and the events after it. */
 export const readItems = async (
-  eventStore: EventStore,
+  workspaceCommands: Pick<WorkspaceCommands, 'load'>,
   workspaceId: string,
   collectionId: string,
   collection: Collection,
 ): Promise<CollectionItems> => {
-  const events: CollectionItemEvent[] = [];
   const stream = collectionItemsStream(workspaceId, collectionId);
-  for await (const event of eventStore.read<CollectionItemEvent>(stream)) events.push(event);
-  return itemsOf(collection, events);
+  const { state } = await workspaceCommands.load(stream, collectionItems(collection));
+  return itemsOf(state);
 };

@@ -41,6 +41,8 @@ export type EventStore = AsyncDisposable & {
   read<E extends Event>(stream: string, after?: bigint): AsyncIterable<RecordedEvent<E>>;
   /** Reads the last event of a stream; `null` when there is none. */
   last<E extends Event>(stream: string): Promise<RecordedEvent<E> | null>;
+  /** Reads the last `count` events of a stream, newest first. */
+  newest<E extends Event>(stream: string, count: number): Promise<readonly RecordedEvent<E>[]>;
   /**
    * Folds a stream from its beginning, or the rest of it after a state that was loaded before. Throws
    * `UnreadableEvent` when this release does not know an event's type or schema version.
@@ -145,6 +147,7 @@ export const openEventStore = (url: string, { answerWithinMs = null }: EventStor
   return {
     read: reads.read,
     last: reads.last,
+    newest: reads.newest,
     head: reads.head,
     load,
     append,

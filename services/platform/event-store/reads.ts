@@ -26,6 +26,7 @@ const isOwn = (stream: string): boolean => !stream.startsWith('$');
 export type Reads = AsyncDisposable & {
   readonly read: <E extends Event>(stream: string, after?: bigint) => AsyncGenerator<RecordedEvent<E>>;
   readonly last: <E extends Event>(stream: string) => Promise<RecordedEvent<E> | null>;
+  readonly newest: <E extends Event>(stream: string, count: number) => Promise<readonly RecordedEvent<E>[]>;
   readonly head: () => Promise<bigint>;
   readonly isOwed: (position: bigint | null, prefixes: readonly string[]) => Promise<boolean>;
 };
@@ -111,18 +112,26 @@ export const openReads = (url: string, answerWithinMs: number | null, breaker: B
     }
   };
 
-  const last = async <E extends Event>(stream: string): Promise<RecordedEvent<E> | null> => {
-    let found: RecordedEvent<E> | null = null;
+  /** Reads the last events of a stream, newest first. */
+  const newest = async <E extends Event>(
+    stream: string,
+    count: number,
+  ): Promise<readonly RecordedEvent<E>[]> => {
     try {
-      await readShort(async (client) => {
-        const newest = client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 });
-        for await (const { event } of inTime(newest)) if (event) found = toRecordedEvent<E>(event);
+      return await readShort(async (client) => {
+        const found: RecordedEvent<E>[] = [];
+        const options = { direction: 'backwards', fromRevision: END, maxCount: count } as const;
+        for await (const { event } of inTime(client.readStream(stream, options)))
+          if (event) found.push(toRecordedEvent<E>(event));
+        return found;
       });
     } catch (error) {
       if (!(error instanceof StreamNotFoundError)) throw error;
+      return [];
     }
-    return found;
   };
+  const last = async <E extends Event>(stream: string): Promise<RecordedEvent<E> | null> =>
+    (await newest<E>(stream, 1))[0] ?? null;
 
   /** Reads the log backwards in pages until one ends it. Returns the position of our newest event. */
   const head = (): Promise<bigint> =>
@@ -132,14 +141,14 @@ export const openReads = (url: string, answerWithinMs: number | null, breaker: B
         const maxCount = HEAD_PAGES[page] ?? HEAD_PAGE_MAX;
         const options = { direction: 'backwards', fromPosition: before ?? END, maxCount } as const;
         let count = 0;
-        let newest: bigint | undefined;
+        let end: bigint | undefined;
         for await (const { event } of inTime(client.readAll(options))) {
           count += 1;
           if (!event) continue;
           before = event.position;
-          if (isOwn(event.streamId)) newest ??= event.position.commit;
+          if (isOwn(event.streamId)) end ??= event.position.commit;
         }
-        if (newest !== undefined) return newest;
+        if (end !== undefined) return end;
         if (count < maxCount) return 0n;
       }
     });
@@ -153,10 +162,10 @@ export const openReads = (url: string, answerWithinMs: number | null, breaker: B
     places.use(await beginRead());
     const client = reading.current();
     const options = { direction: 'backwards', fromPosition: END, maxCount: LOOK_EVENTS } as const;
-    const newest = client.readAll(options);
+    const found = client.readAll(options);
     let count = 0;
     try {
-      for await (const { event } of inTime(newest, LOOK_MS)) {
+      for await (const { event } of inTime(found, LOOK_MS)) {
         if (!event) continue;
         if (event.position.commit <= (position ?? -1n)) return false;
         count += 1;
@@ -165,9 +174,9 @@ export const openReads = (url: string, answerWithinMs: number | null, breaker: B
       }
       return count >= LOOK_EVENTS;
     } finally {
-      await newest.cancel().catch(() => undefined);
+      await found.cancel().catch(() => undefined);
     }
   };
 
-  return { read, last, head, isOwed, [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose]() };
+  return { read, last, newest, head, isOwed, [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose]() };
 };

@@ -108,7 +108,7 @@ describe('snapshots of every decider', () => {
     apiKeys: [3, 'b5286f32d86bb293'],
     tracking: [1, 'a6ed12e22128e142'],
     collectionTree: [2, 'c8ba6d0cceb14970'],
-    collectionItems: [2, '4afc2a9d37a50de7'],
+    collectionItems: [3, '9f2135f38d217e90'],
     note: [1, '3c1ba58ba0d29bd1'],
     saved: [1, 'e8202e4564699833'],
     alertRule: [1, 'b5105e36061e5696'],

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { apiKeysStream, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { collectionItemsStream, collectionTreeStream } from '#contracts/events/workspace/collection.ts';
 import type { Event } from '#contracts/events/event.ts';
+import { alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { briefStream } from '#contracts/events/workspace/brief.ts';
 import { noteStream } from '#contracts/events/workspace/note.ts';
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { signInStream } from '#contracts/events/workspace/sign-in.ts';
 import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
-import { executeCommand } from '#application/commands/command-handler.ts';
+import { createCommandHandler, executeCommand } from '#application/commands/command-handler.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
 import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
@@ -24,7 +25,14 @@ import { saved } from '#domain/workspace/saved-items.ts';
 import { signInDecider } from '#domain/workspace/sign-in.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import { webhookSecret } from '#domain/workspace/webhook-secret.ts';
-import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { findEarlierTest } from '#operations/alerts/support/record-test.ts';
+import { readItems } from '#operations/collections/load-collection.ts';
+import {
+  type EventStore,
+  type Fold,
+  type LoadedState,
+  openEventStore,
+} from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase, createTestEventStore } from '../../stack/database.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -57,7 +65,7 @@ type Stream = {
   /** The nth change. A workspace can repeat such changes without end. */
   readonly change: (place: number, owner: string) => Event;
 };
-const stream = <State, E extends Event>(
+const longStream = <State, E extends Event>(
   name: Stream['name'],
   decider: Decider<State, E>,
   change: Stream['change'],
@@ -71,7 +79,7 @@ const ITEM = { item_type: 'brand', item_key: 'brand-1' } as const;
 
 /** Streams without a natural end: toggled settings, keys and collections that come and go, texts that are replaced. */
 const STREAMS: Readonly<Record<string, Stream>> = {
-  'tracked brands': stream(trackingStream, tracking, (place, owner) => {
+  'tracked brands': longStream(trackingStream, tracking, (place, owner) => {
     const brand_id = `brand-${place % 500}`;
     return event('BrandTracked', owner, {
       brand_id,
@@ -79,7 +87,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
       tracked_at: AT,
     });
   }),
-  'API keys': stream(apiKeysStream, apiKeys, (place, owner) => {
+  'API keys': longStream(apiKeysStream, apiKeys, (place, owner) => {
     const key_id = `key_${String(Math.floor(place / 2)).padStart(16, '0')}`;
     return place % 2 === 1
       ? event('ApiKeyRevoked', owner, { key_id, reason: 'revoked', revoked_at: AT })
@@ -93,7 +101,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
           issued_at: AT,
         });
   }),
-  collections: stream(collectionTreeStream, collectionTree, (place, owner) => {
+  collections: longStream(collectionTreeStream, collectionTree, (place, owner) => {
     const collection_id = `c1f2b6a0-52a7-5b7e-9c4b-${String(Math.floor(place / 2)).padStart(12, '0')}`;
     return place % 2 === 1
       ? event('CollectionDeleted', owner, { collection_id, inside: [], deleted_by: 'm', deleted_at: AT })
@@ -109,7 +117,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
           created_at: AT,
         });
   }),
-  'items of a collection': stream(
+  'items of a collection': longStream(
     (owner) => collectionItemsStream(owner, 'c'),
     collectionItems({ first_item: null, created_by: 'm', created_at: AT }),
     (place, owner) =>
@@ -121,7 +129,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
         added_at: AT,
       }),
   ),
-  'a note': stream(
+  'a note': longStream(
     (owner) => noteStream(owner, 'n'),
     note,
     (place, owner) =>
@@ -129,7 +137,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
         ? event('NoteWritten', owner, { note_id: 'n', body: 'a', written_by: 'm', written_at: AT })
         : event('NoteReplaced', owner, { note_id: 'n', body: `text ${place}`, replaced_at: AT }),
   ),
-  'a saved item': stream(
+  'a saved item': longStream(
     (owner) => savedStream(owner, ITEM),
     saved,
     (place, owner) =>
@@ -137,7 +145,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
         ? event('ItemSaved', owner, { ...ITEM, saved_by: 'm', saved_at: AT })
         : event('ItemUnsaved', owner, { ...ITEM, unsaved_by: 'm', unsaved_at: AT }),
   ),
-  'an alert rule': stream(
+  'an alert rule': longStream(
     (owner) => alertRuleStream(owner, 'a'),
     alertRule,
     (place, owner) =>
@@ -161,7 +169,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
             changed_at: AT,
           }),
   ),
-  'feedback on a brief': stream(
+  'feedback on a brief': longStream(
     (owner) => briefStream(owner, 'b'),
     brief,
     (place, owner) =>
@@ -173,7 +181,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
             given_at: AT,
           }),
   ),
-  'sign-ins': stream(signInStream, signInDecider, (place, owner) => {
+  'sign-ins': longStream(signInStream, signInDecider, (place, owner) => {
     const signed = {
       member_id: 'm',
       sign_in_id: `sign-in ${String(Math.floor(place / 2)).padStart(16, '0')}`,
@@ -182,7 +190,7 @@ const STREAMS: Readonly<Record<string, Stream>> = {
       ? event('MemberSignedIn', owner, { ...signed, method: 'code', signed_in_at: AT })
       : event('MemberSignedOut', owner, { ...signed, signed_out_at: AT });
   }),
-  'the webhook secret': stream(webhookSecretStream, webhookSecret, (place, owner) =>
+  'the webhook secret': longStream(webhookSecretStream, webhookSecret, (place, owner) =>
     event('WebhookSecretIssued', owner, { fingerprint: `${place}`, issued_at: AT }),
   ),
 };
@@ -253,4 +261,90 @@ attack(`a command on a stream of ${CHANGES} changes costs at most twice one on a
   // Time is judged in `npm run attack` only, which has the machine to itself.
   if (isLong) expect(worst, figures.join('; ')).toBeLessThanOrEqual(2);
   return figures.join('; ');
+});
+
+/** Counts the events that leave an event store. */
+const counting = (): { readonly store: EventStore; readonly count: () => number } => {
+  let count = 0;
+  const store: EventStore = {
+    ...eventStore,
+    async *read(stream, after) {
+      for await (const one of eventStore.read(stream, after)) {
+        count += 1;
+        yield one as never;
+      }
+    },
+    newest: async (stream, most) => {
+      const found = await eventStore.newest(stream, most);
+      count += found.length;
+      return found as never;
+    },
+    load: <State, E extends Event>(stream: string, fold: Fold<State, E>, from?: LoadedState<State>) =>
+      eventStore.load<State, E>(
+        stream,
+        {
+          initial: fold.initial,
+          evolve: (state, one) => {
+            count += 1;
+            return fold.evolve(state, one);
+          },
+        },
+        from,
+      ),
+  };
+  return { store, count: () => count };
+};
+
+attack('a test of a rule is looked for in the last deliveries only', async () => {
+  const [workspaceId, alertId, commandId] = ['ws_tests', 'a', randomUUID()];
+  const stream = alertDeliveryStream(workspaceId, alertId);
+  const sent = (by: string) => {
+    const named = { workspace_id: workspaceId, alert_id: alertId, delivery_id: randomUUID() };
+    const queued = { ...named, channel: 'webhook', kind: 'test', payload: {}, queued_at: AT };
+    return { events: [{ type: 'DeliveryQueued', data: queued }], by };
+  };
+  let revision = -1n;
+  const append = async (commands: readonly ReturnType<typeof sent>[], causationId: string) => {
+    const events = commands.flatMap(({ events: some }) => some);
+    const caused = eventMetadata({ actor: serviceActor('tests'), correlationId: 'c', causationId });
+    ({ revision } = await eventStore.append(stream, revision, events, caused, randomUUID()));
+  };
+  for (let from = 0; from < CHANGES; from += APPENDED_TOGETHER)
+    await append(
+      Array.from({ length: APPENDED_TOGETHER }, () => sent('others')),
+      'others',
+    );
+  await append([sent('this')], commandId);
+  await append([sent('others')], 'others');
+  const { store, count } = counting();
+  const call = { params: { ws: workspaceId, alertId }, commandId, mayRepeat: true };
+  const found = await findEarlierTest(call, { eventStore: store });
+  expect(found?.events).toHaveLength(1);
+  const other = { ...call, commandId: randomUUID() };
+  expect(await findEarlierTest(other, { eventStore: store })).toBeNull();
+  expect(count()).toBeLessThanOrEqual(2 * 200);
+  return `${count()} events of ${CHANGES} read by two calls`;
+});
+
+attack('a change of a collection that changes nothing reads the last items only', async () => {
+  const [workspaceId, collectionId] = ['ws_items', 'c'];
+  const stream = collectionItemsStream(workspaceId, collectionId);
+  const items = STREAMS['items of a collection'];
+  if (!items) throw new Error('no items');
+  await fill(stream, items, workspaceId);
+  const collection = { first_item: null, created_by: 'm', created_at: AT } as never;
+  const read = async (): Promise<readonly [items: number, events: number]> => {
+    const { store, count } = counting();
+    // As a process does that has not seen the stream.
+    const commands = createCommandHandler(withSnapshots(store, openSnapshotTable(pool), silentLog()));
+    const { items: found } = await readItems(commands, workspaceId, collectionId, collection);
+    return [found.length, count()];
+  };
+  const [all] = await read();
+  const hasSnapshot = async () =>
+    (await pool.query('select from commands.snapshot where stream = $1', [stream])).rowCount;
+  await expect.poll(hasSnapshot, { timeout: 60_000 }).toBe(1);
+  const [again, events] = await read();
+  expect([again, events <= 1]).toEqual([all, true]);
+  return `${events} of ${CHANGES} events read after the first time`;
 });

@@ -261,7 +261,7 @@ describe('items of a collection', () => {
     given(withFirst, removed).when(removeCollectionItem(command)).records());
   test('lists items newest first, and items of the same time in reverse order of the log', () => {
     const events = [added('11111'), added('22222'), removed, added('12345')];
-    const { items, changed_at } = itemsOf({ first_item: item, created_by: 'ada', created_at: AT }, events);
+    const { items, changed_at } = itemsOf(events.reduce(withFirst.evolve, withFirst.initial));
     expect(items.map(({ item_key }) => item_key)).toEqual(['12345', '22222', '11111']);
     expect(changed_at).toBe(AT);
   });

@@ -12,10 +12,19 @@ import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts
  */
 
 export type PlacedItem = Item & { readonly created_by: string; readonly created_at: string };
-/** Member and time of an item. An array, because a state of many items is read with each command. */
-type Placed = readonly [created_by: string, created_at: string];
-/** Items by type and key. */
-export type ItemsState = PersistentMap<Placed>;
+/**
+ * Member and time of an item, and which change of the collection placed it. An array, because a state of many items is read
+ * with each command.
+ */
+type Placed = readonly [created_by: string, created_at: string, change: number];
+export type ItemsState = {
+  /** Items by type and key. */
+  readonly items: PersistentMap<Placed>;
+  /** Number of additions and removals since the collection was created. */
+  readonly changes: number;
+  /** Time of the last of them; `null` when there was none. */
+  readonly changed_at: string | null;
+};
 /** The fields of a collection that hold its first item, which is in the event that created the collection. */
 type WithFirstItem = Pick<Collection, 'first_item' | 'created_by' | 'created_at'>;
 
@@ -36,29 +45,40 @@ const itemAfter = (event: CollectionItemEvent): PlacedItem | null => {
   }
 };
 
-const withItem = (state: ItemsState, item: PlacedItem): ItemsState =>
-  state.with(keyOf(item), [item.created_by, item.created_at]);
+const withItem = (items: PersistentMap<Placed>, item: PlacedItem, change: number): PersistentMap<Placed> =>
+  items.with(keyOf(item), [item.created_by, item.created_at, change]);
 
 const evolve = (state: ItemsState, event: CollectionItemEvent): ItemsState => {
-  const itemState = itemAfter(event);
-  return itemState ? withItem(state, itemState) : state.without(keyOf(event.data));
+  const item = itemAfter(event);
+  const at = event.type === 'CollectionItemAdded' ? event.data.added_at : event.data.removed_at;
+  const changes = state.changes + 1;
+  return {
+    items: item ? withItem(state.items, item, changes) : state.items.without(keyOf(event.data)),
+    changes,
+    changed_at: state.changed_at !== null && state.changed_at > at ? state.changed_at : at,
+  };
 };
 
+type ItemsJson = Omit<ItemsState, 'items'> & { readonly items: PersistentMapJson };
 const snapshot: SnapshotCodec<ItemsState> = {
-  version: 2,
-  encode: (state) => state.toJson(),
-  decode: (json) => PersistentMap.fromJson(json as PersistentMapJson),
+  version: 3,
+  encode: ({ items, ...state }) => ({ ...state, items: items.toJson() }),
+  decode: (json) => {
+    const { items, ...state } = json as ItemsJson;
+    return { ...state, items: PersistentMap.fromJson(items) };
+  },
 };
 
 /** Returns the decider of a collection's items. Its initial state has the item that the collection was created with. */
 export const collectionItems = (collection: WithFirstItem): Decider<ItemsState, CollectionItemEvent> => {
   const first = firstItem(collection);
   const none = PersistentMap.empty<Placed>();
-  return { initial: first ? withItem(none, first) : none, evolve, snapshot };
+  const items = first ? withItem(none, first, 0) : none;
+  return { initial: { items, changes: 0, changed_at: null }, evolve, snapshot };
 };
 
 export const findItem = (state: ItemsState, { item_type, item_key }: Item): PlacedItem | undefined => {
-  const [created_by, created_at] = state.get(keyOf({ item_type, item_key })) ?? [];
+  const [created_by, created_at] = state.items.get(keyOf({ item_type, item_key })) ?? [];
   return created_by === undefined || created_at === undefined
     ? undefined
     : { item_type, item_key, created_by, created_at };
@@ -71,32 +91,20 @@ export type CollectionItems = {
   readonly changed_at: string | null;
 };
 
-/** Returns all items of a collection, from all events of its stream. */
-export const itemsOf = (
-  collection: WithFirstItem,
-  events: readonly CollectionItemEvent[],
-): CollectionItems => {
-  const items = new Map<string, PlacedItem>();
-  const replaceItem = (item: Item, itemState: PlacedItem | null): void => {
-    const key = keyOf(item);
-    items.delete(key);
-    if (itemState) items.set(key, itemState);
-  };
-  const first = firstItem(collection);
-  if (first) replaceItem(first, first);
-  let changed_at: string | null = null;
-  for (const event of events) {
-    replaceItem(event.data, itemAfter(event));
-    const at = event.type === 'CollectionItemAdded' ? event.data.added_at : event.data.removed_at;
-    if (changed_at === null || at > changed_at) changed_at = at;
-  }
-  // The sort is stable, so items of the same time stay in the order of the log, newest first.
-  const newest = [...items.values()]
-    .toReversed()
-    .toSorted((one, other) =>
-      one.created_at === other.created_at ? 0 : one.created_at < other.created_at ? 1 : -1,
-    );
-  return { items: newest, changed_at };
+/** Returns all items of a collection. Items of the same time stand in the order of the log, newest first. */
+export const itemsOf = ({ items, changed_at }: ItemsState): CollectionItems => {
+  const placed = [...items].map(([key, [created_by, created_at, change]]) => {
+    const [item_type = '', ...rest] = key.split(':');
+    return {
+      item: { item_type: item_type as Item['item_type'], item_key: rest.join(':'), created_by, created_at },
+      change,
+    };
+  });
+  const newest = placed.toSorted((one, other) => {
+    const [a, b] = [one.item.created_at, other.item.created_at];
+    return a === b ? other.change - one.change : a < b ? 1 : -1;
+  });
+  return { items: newest.map(({ item }) => item), changed_at };
 };
 
 type Command = {
@@ -112,7 +120,7 @@ export const addCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
   (state: ItemsState): readonly CollectionItemEvent[] => {
     if (findItem(state, item)) return [];
-    if (state.size >= COLLECTION_ITEMS_MAX) {
+    if (state.items.size >= COLLECTION_ITEMS_MAX) {
       throw new Refusal(
         'limit_reached',
         `A collection can hold at most ${COLLECTION_ITEMS_MAX} items. Remove some.`,

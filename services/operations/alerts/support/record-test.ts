@@ -10,7 +10,7 @@ import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 import { eventMetadata } from '#application/commands/event-metadata.ts';
 import { CALLER_CONFLICTS, handleCommand } from '#application/commands/handle-command.ts';
-import type { Recorded } from '#platform/event-store/event-store.ts';
+import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
 import type { Call } from '#operations/endpoint/define-endpoint.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 
@@ -50,26 +50,24 @@ export const eventsOf = (
 
 export type RecordedTest = { readonly events: readonly AlertDeliveryEvent[]; readonly position: bigint };
 
+/** Events in which an earlier test is looked for. A stream of deliveries has no end, and a retry follows its first attempt. */
+const EVENTS_LOOKED_AT = 200;
+
 /**
  * Returns the events that an earlier attempt of the same command appended, so that a retry sends nothing again.
- * `null` when there are none.
+ * `null` when the last events of the rule's deliveries hold none.
  */
 export const findEarlierTest = async (
-  call: TestCall,
-  dependencies: OperationDependencies,
+  call: Pick<TestCall, 'params' | 'commandId' | 'mayRepeat'>,
+  { eventStore }: { readonly eventStore: Pick<EventStore, 'newest'> },
 ): Promise<RecordedTest | null> => {
   if (!call.mayRepeat) return null;
   const { ws, alertId } = call.params;
-  const events: AlertDeliveryEvent[] = [];
-  let position = 0n;
-  for await (const event of dependencies.eventStore.read<AlertDeliveryEvent>(
-    alertDeliveryStream(ws, alertId),
-  )) {
-    if (event.metadata.$causationId !== call.commandId) continue;
-    events.push(event);
-    ({ position } = event);
-  }
-  return events.length === 0 ? null : { events, position };
+  const stream = alertDeliveryStream(ws, alertId);
+  const newest = await eventStore.newest<AlertDeliveryEvent>(stream, EVENTS_LOOKED_AT);
+  const events = newest.filter(({ metadata }) => metadata.$causationId === call.commandId).toReversed();
+  const position = events.at(-1)?.position;
+  return position === undefined ? null : { events, position };
 };
 
 /**

@@ -5,6 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openMemberVault } from '#application/vault/member-vault.ts';
+import { alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { addPerson } from '#services/ops/workspaces/members.ts';
 import { issueKey } from '#services/ops/workspaces/operations.ts';
 import { on } from '#tests/dsl/api.ts';
@@ -229,8 +231,31 @@ describe('testAlert 409', () => {
       409,
       expect.stringContaining(String(TEST_SENDS_PER_MINUTE)),
     ]);
+    const read: string[] = [];
+    const noted = (stream: string): string => {
+      read.push(stream);
+      return stream;
+    };
+    const { eventStore } = stack;
+    const watched = await stack.api({
+      alertChannels: openLoopbackChannels(),
+      clock: { now: () => new Date('2026-11-20T12:01:30.000Z') },
+      eventStore: {
+        ...eventStore,
+        read: <E extends Event>(stream: string, after?: bigint) => eventStore.read<E>(noted(stream), after),
+        newest: <E extends Event>(stream: string, count: number) =>
+          eventStore.newest<E>(noted(stream), count),
+      },
+    });
+    const headers = () => ({ 'idempotency-key': randomUUID() });
+    for (let sent = 0; sent < TEST_SENDS_PER_MINUTE; sent += 1)
+      expect((await alertsThrough(watched).test(key, two.id, {}, headers())).status).toBe(200);
+    expect(read).toContain(alertDeliveryStream(key.workspaceId, two.id));
+    read.length = 0;
+    expect((await alertsThrough(watched).test(key, two.id, {}, headers())).status).toBe(409);
+    expect(read).not.toContain(alertDeliveryStream(key.workspaceId, two.id));
     const stored = [...receivedAt('/limited/one'), ...receivedAt('/limited/two')];
-    expect(stored).toHaveLength(TEST_SENDS_PER_MINUTE);
+    expect(stored).toHaveLength(2 * TEST_SENDS_PER_MINUTE);
   });
 });
 
