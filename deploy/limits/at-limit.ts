@@ -36,6 +36,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'application/access/key-lease-cache.ts': {
     LEASE_MS: ['use of a cached API key', 'it is read again; a revocation replies after this time'],
   },
+  'application/access/refused-requests.ts': {
+    REFUSED_PER_MINUTE: ['requests without a valid key of one address in a minute', '429 with `retry-after`'],
+  },
   'application/collecting/plan-targets.ts': {
     CONCURRENT_TARGETS: ['targets that a collector reads at once', 'the others stay due'],
   },
@@ -152,11 +155,18 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'intake/observations/publish-lines.ts': {
     PUBLISH_TIMEOUT_MS: ['an acknowledgement of NATS', '503 with the lines that are kept'],
   },
+  'intake/observations/receive-observations.ts': {
+    LINES_PER_TURN: [
+      'lines of one request that are read in one turn of the event loop',
+      'further ones wait for a later turn',
+    ],
+  },
   'intake/server/request-slots.ts': {
     SLOTS_PER_KEY: ['requests of one key', '429 with `retry-after`'],
     SLOTS: ['requests of a process', REFUSED_503],
   },
   'intake/server/server.ts': {
+    REQUESTS_PER_MINUTE: ['requests of one collector key in a minute', '429 with `retry-after`'],
     OBSERVATIONS_TIMEOUT_MS: ['the body of observations', '400; send smaller parts'],
     FILE_TIMEOUT_MS: ['the body of a file', '400; send it again'],
     REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST],
@@ -171,6 +181,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     CALLS_AT_ONCE_MAX: ['calls of one connection', 'the call is refused'],
     CALL_TIMEOUT_MS: ['a call', 'the call fails, and may be repeated'],
   },
+  'mcp/http/oauth-routes.ts': {
+    REQUESTS_PER_MINUTE: ['requests to `/oauth/…` of one address in a minute', '429 with `retry-after`'],
+    REGISTRATIONS_PER_MINUTE: ['registrations of apps of one address in a minute', '429 with `retry-after`'],
+  },
   'mcp/main.ts': { POOL_CLIENTS: ['connections for commands', 'waits 5 s, then the call fails'] },
   'mcp/output/pictures.ts': { IMAGES_WAIT_MS: ['the images of a result', 'the result comes without them'] },
   'media/archive.ts': { FETCHED_AT_ONCE: ['files fetched at once', 'the others stay wanted'] },
@@ -183,6 +197,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     PROGRAM_LIMIT_MS: ['the measurement of a film', 'stored without its measures'],
   },
   'operations/dependencies/heavy-reads.ts': {
+    HEAVY_PER_WORKSPACE_MAX: ['the same of one workspace', 'further ones wait'],
     HEAVY_IN_FLIGHT_MAX: ['searches and other slow reads that run', 'further ones wait'],
     WAITING_MAX: ['searches and slow reads that wait', REFUSED_503],
     WAITING_PER_WORKSPACE_MAX: ['those of one workspace that wait', REFUSED_503],
@@ -229,10 +244,15 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     SOCKET_TIMEOUT_MS: ['an answer of the mail server', RETRIED],
   },
   'platform/channels/http-post.ts': {
+    INTERIM_MAX: ['interim responses (1xx) to one request', 'the attempt failed, and is repeated later'],
     TOTAL_TIMEOUT_MS: ['the headers of an answer of a receiver', 'the attempt failed, and is repeated later'],
     ANSWER_READ_MS: ['the body of that answer', 'recorded as far as it came'],
   },
   'platform/concurrency/fair-turns.ts': {
+    PER_TURN: [
+      'requests of one caller that start in one turn of the event loop',
+      'further ones wait for a later turn',
+    ],
     TURNS_WAITING_MAX: [
       'requests that wait for their turn',
       'further ones start at once, and meet the other limits',
@@ -347,6 +367,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'projector/apply/write-changes.ts': {
     COPY_BUFFER_CHARACTERS: ['characters of rows on their way to Postgres', 'written before more are added'],
+  },
+  'projector/rebuild/rebuild-manager.ts': {
+    CONCURRENT_REBUILDS_MAX: ['rebuilds of read models in a process', 'further ones wait'],
   },
   'projector/rebuild/swap-schema.ts': {
     DROP_LOCK_TIMEOUT_MS: ['the removal of replaced tables for their readers', 'tried again'],

@@ -10,6 +10,10 @@ const WAIT =
 /** Words in the names of constants that limit what waits, or is worked on, at the same time. */
 const QUEUE =
   /(WAITING|IN_FLIGHT|QUEUED|BUFFER|BUFFERED|AT_ONCE|FETCHED|ACK_PENDING|CONCURRENT|CONCURRENCY|SLOTS|FOLLOWERS|CLIENTS|SEARCHES|EXPORTS)/;
+/** Words in the names of constants that limit how many requests or replies may follow each other, or run for one workspace. */
+const RATE = /(PER_MINUTE|PER_TURN|PER_WORKSPACE_MAX|INTERIM_MAX)$/;
+/** Values that depend on the machine. They are shown as they are written. */
+const OF_MACHINE = /availableParallelism\(\)/;
 /** Words in the names of intervals, margins and sizes of parts, which limit no wait. */
 const OTHER =
   /(TIMEOUT_CHECK|STEP|EVERY|SOON|RECONNECT|_PART$|WINDOWS|MARGIN|EXTENSION|PASSED|ROWS_AT_ONCE|PAGE)/;
@@ -62,7 +66,11 @@ export const limitsIn = (file: string, text: string): readonly Limit[] => {
   for (const { 1: name = '', 2: code = '' } of text.matchAll(CONSTANT)) {
     const value = valueOf(code, known);
     if (value !== null) known.set(name, value);
-    if (OTHER.test(name) || (!WAIT.test(name) && !QUEUE.test(name))) continue;
+    if (OTHER.test(name) || ![WAIT, QUEUE, RATE].some((words) => words.test(name))) continue;
+    if (OF_MACHINE.test(code)) {
+      limits.push({ file, name, value: `\`${code.replaceAll(/\s+/g, ' ')}\`` });
+      continue;
+    }
     const isObject = code.startsWith('{');
     if (value === null && !isObject) continue;
     const shown = value ?? code.replace(' as const', '').replaceAll(/\s+/g, ' ');

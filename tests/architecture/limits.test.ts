@@ -24,6 +24,9 @@ const IN_FLIGHT_OF: Limits = { one: 1 };
 const WAIT_EVERY_MS = 10;
 const NAME_MAX = 5;
 const OPENED_TIMEOUT_MS = settings.OPENED;
+export const RUNNING_PER_WORKSPACE_MAX = Math.min(2, availableParallelism());
+const PER_TURN = 2;
+const REQUESTS_PER_MINUTE = 60;
 `;
   expect(limitsIn('a.ts', code).map(({ name, value }) => [name, value])).toEqual([
     ['ANSWER_TIMEOUT_MS', 121_000],
@@ -31,5 +34,8 @@ const OPENED_TIMEOUT_MS = settings.OPENED;
     ['OF_WORKSPACE_WAITING_MAX', 250],
     ['BUFFER_BYTES_MAX', 1_048_576],
     ['IN_FLIGHT_OF', '{ one: 1 }'],
+    ['RUNNING_PER_WORKSPACE_MAX', '`Math.min(2, availableParallelism())`'],
+    ['PER_TURN', 2],
+    ['REQUESTS_PER_MINUTE', 60],
   ]);
 });

@@ -8,6 +8,7 @@ import { readNewestScan, readScannedAt } from '#projections/shared-tables/applie
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { adSummary } from '../endpoint/examples.ts';
+import { HEAVY_WAIT_MS, WAITING_PER_WORKSPACE_MAX } from '../dependencies/heavy-reads.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 
@@ -30,8 +31,7 @@ export const searchAds = endpoint({
   tag: 'Ads',
   scope: 'ads:read',
   summary: 'Search ads',
-  description:
-    'Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched. An ad without a known start is sorted by its first sighting.',
+  description: `Ads by copy, format, status and country, newest start first. Without \`brand_id\` only ads started in the last 90 days are searched. An ad without a known start is sorted by its first sighting. In a process, at most two searches of a workspace run at once (one on a machine of two processors), and ${WAITING_PER_WORKSPACE_MAX} more wait for up to ${HEAVY_WAIT_MS / 1_000} s; beyond that 503 with \`retry-after\`.`,
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
