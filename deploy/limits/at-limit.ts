@@ -202,10 +202,8 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     WAITING_MAX: ['searches and slow reads that wait', REFUSED_503],
     WAITING_PER_WORKSPACE_MAX: ['those of one workspace that wait', REFUSED_503],
     HEAVY_WAIT_MS: ['one of them', REFUSED_503],
-    UNMEASURED_IN_FLIGHT_MAX: [
-      'reads that run of statements not yet measured, at most two of a workspace',
-      'further ones wait',
-    ],
+    UNMEASURED_IN_FLIGHT_MAX: ['reads that run of statements not yet measured', 'further ones wait'],
+    UNMEASURED_PER_WORKSPACE_MAX: ['the same of one workspace', 'further ones wait'],
     UNMEASURED_WAITING_MAX: ['such reads that wait', REFUSED_503],
     UNMEASURED_WAITING_PER_WORKSPACE_MAX: ['those of one workspace that wait', REFUSED_503],
     UNMEASURED_WAIT_MS: ['one of them', REFUSED_503],
