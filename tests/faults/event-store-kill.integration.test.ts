@@ -32,12 +32,7 @@ afterAll(async () => {
 
 async function startServer(): Promise<void> {
   server = spawn(process.execPath, [MAIN], {
-    env: {
-      EVENT_STORE_PORT: String(port),
-      EVENT_STORE_DATABASE_URL: database.url,
-      EVENT_STORE_INSECURE: 'true',
-      LOG_LEVEL: 'info',
-    },
+    env: { EVENT_STORE_PORT: String(port), EVENT_STORE_DATABASE_URL: database.url, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const started = Promise.withResolvers<void>();

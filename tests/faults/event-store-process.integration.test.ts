@@ -38,11 +38,7 @@ function start(settings: Record<string, string>): { child: ChildProcess; output:
 }
 
 async function startListening(port: number): Promise<ChildProcess> {
-  const { child, output } = start({
-    EVENT_STORE_PORT: String(port),
-    EVENT_STORE_DATABASE_URL: database.url,
-    EVENT_STORE_INSECURE: 'true',
-  });
+  const { child, output } = start({ EVENT_STORE_PORT: String(port), EVENT_STORE_DATABASE_URL: database.url });
   await new Promise<void>((resolve, reject) => {
     child.once('exit', () => reject(new Error(output())));
     child.stdout?.on('data', () => {
@@ -71,7 +67,7 @@ describe('the event store process', () => {
     expect([code, output()]).toEqual([1, expect.stringContaining('EVENT_STORE_HOST')]);
   });
 
-  test('makes a password at the first start, names its file, and refuses clients without it', async () => {
+  test('makes the password of its file at the first start, and refuses clients without it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'event-store-'));
     const file = join(folder, 'made', 'password');
     try {
@@ -108,7 +104,6 @@ describe('the event store process', () => {
     const { child, output } = start({
       EVENT_STORE_PORT: String(await freePort()),
       EVENT_STORE_DATABASE_URL: database.url,
-      EVENT_STORE_INSECURE: 'true',
       EVENT_STORE_LOCK_WAIT_MS: '300',
     });
     const [code] = await once(child, 'close');

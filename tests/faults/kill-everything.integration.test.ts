@@ -132,7 +132,6 @@ const openStack = async (name: string) => {
       startProcess('deploy/local/event-store/main.ts', {
         EVENT_STORE_PORT: String(eventStorePort),
         EVENT_STORE_DATABASE_URL: postgres.databaseUrl('event_store'),
-        EVENT_STORE_INSECURE: 'true',
       }),
     ingest: () =>
       startProcess('services/ingest/main.ts', {

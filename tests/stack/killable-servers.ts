@@ -58,7 +58,6 @@ export const startKillableServers = async (name: string): Promise<KillableServer
     startProcess('deploy/local/event-store/main.ts', {
       EVENT_STORE_PORT: String(eventStorePort),
       EVENT_STORE_DATABASE_URL: postgres.databaseUrl('event_store'),
-      EVENT_STORE_INSECURE: 'true',
     });
   let eventStore = startEventStore();
   resources.defer(async () => void (await eventStore.stop()));

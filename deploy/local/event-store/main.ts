@@ -37,27 +37,26 @@ export const EventStoreSettings = z.object({
   EVENT_STORE_USER: z.string().min(1).default('service').describe('User name that clients send.'),
   EVENT_STORE_PASSWORD: secret(
     z.string().min(16).optional(),
-    'Password that clients send, at least 16 characters. When not set, one is made at the first start.',
+    'Password that clients send, at least 16 characters. Without it and without a file, every program on this machine may connect.',
   ),
   EVENT_STORE_PASSWORD_FILE: z
     .string()
     .min(1)
-    .default('.data/event-store/password')
-    .describe('File with the password that is made at the first start, readable by its owner only.'),
-  EVENT_STORE_INSECURE: z
-    .enum(['true', 'false'])
-    .default('false')
-    .describe('`true` accepts every program on this machine without a password; for tests.'),
+    .optional()
+    .describe('File with the password, readable by its owner only. It is made at the first start.'),
   LOG_LEVEL: LogLevel.describe('Log level: `fatal` to `trace`, or `silent`.'),
 });
 
 type Settings = z.infer<typeof EventStoreSettings>;
 
-/** Returns what clients must send; the first start without a password makes one. `null`: nothing. */
+/** Returns what clients must send; `null`: nothing. The first start with a password file makes the password. */
 async function credentialsOf(settings: Settings, log: Log): Promise<Credentials | null> {
-  if (settings.EVENT_STORE_INSECURE === 'true') return null;
   const { EVENT_STORE_USER: user, EVENT_STORE_PASSWORD: password } = settings;
   if (password !== undefined) return { user, password };
+  if (settings.EVENT_STORE_PASSWORD_FILE === undefined) {
+    log.warn('every program on this machine may connect: set EVENT_STORE_PASSWORD_FILE');
+    return null;
+  }
   const file = resolve(settings.EVENT_STORE_PASSWORD_FILE);
   await preparePrivateFolder(dirname(file));
   const made = await readOrCreatePassword(file);

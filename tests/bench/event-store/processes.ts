@@ -24,11 +24,7 @@ export async function startCeiling(): Promise<ServerProcess> {
 /** Starts the event store. Its CPU time includes the processes of its PostgreSQL. */
 export async function startStore(databaseUrl: string, postmasterPid: number): Promise<ServerProcess> {
   const port = await freePort();
-  const env = {
-    EVENT_STORE_PORT: String(port),
-    EVENT_STORE_DATABASE_URL: databaseUrl,
-    EVENT_STORE_INSECURE: 'true',
-  };
+  const env = { EVENT_STORE_PORT: String(port), EVENT_STORE_DATABASE_URL: databaseUrl };
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   await lineOf(child, /event store listening/);
   return describe(child, port, () =>

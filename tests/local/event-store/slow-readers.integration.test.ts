@@ -27,7 +27,6 @@ beforeAll(async () => {
   store = startProcess('deploy/local/event-store/main.ts', {
     EVENT_STORE_PORT: String(port),
     EVENT_STORE_DATABASE_URL: database.url,
-    EVENT_STORE_INSECURE: 'true',
   });
   resources.defer(() => store.kill());
   await store.says('event store listening');

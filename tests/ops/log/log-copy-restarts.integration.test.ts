@@ -27,7 +27,6 @@ test('a copy continues by itself when the target is killed and started again', {
     const started = startProcess('deploy/local/event-store/main.ts', {
       EVENT_STORE_PORT: String(port),
       EVENT_STORE_DATABASE_URL: database.url,
-      EVENT_STORE_INSECURE: 'true',
     });
     resources.defer(() => started.kill());
     await started.says('event store listening');

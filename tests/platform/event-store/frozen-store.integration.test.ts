@@ -109,7 +109,6 @@ test(
     const server = startProcess('deploy/local/event-store/main.ts', {
       EVENT_STORE_PORT: String(port),
       EVENT_STORE_DATABASE_URL: database.url,
-      EVENT_STORE_INSECURE: 'true',
     });
     resources.defer(async () => void (await server.stop()));
     await server.says('event store listening');
