@@ -40,11 +40,12 @@ export const addStep = ({ brand_id, observed_at }: When, counted: Counted): Chan
 
 type Cause = Occurrence['kind'];
 
-/** Records that a scan showed something of an ad that the radar reports. */
+/** Records that a scan showed something of an ad that the radar reports, or that a correction added. */
 export const putOccurrence = (
   event: LibraryEvent,
   ad_id: string,
   of: Pick<Occurrence, 'kind' | 'scan_id' | 'observed_at' | 'brand_id'>,
+  is_added = false,
 ): Change => ({
   kind: 'run',
   statement: 'put_occurrence',
@@ -55,6 +56,7 @@ export const putOccurrence = (
     brand_id: of.brand_id ?? event.data.brand_id,
     observed_at: of.observed_at,
     position: event.position,
+    is_added,
   },
 });
 

@@ -23,7 +23,8 @@ import {
 import { isLongRunner, textsOf } from './rules.ts';
 
 /**
- * Signals after corrections. Figures of a day equal those in the order of observation; nothing of a correction is news.
+ * Signals after corrections. Figures of a day equal those in the order of observation; nothing of a correction is news. What
+ * a correction changed is marked.
  */
 
 /** Returns the changes that add an ad to the counts, or remove it, from its first sighting until it was inactive. */
@@ -56,7 +57,7 @@ const addOccurrence = (event: RecordedEvent<AdObservationCorrected>, of: Occurre
   const naming = { ad_id, scan_id: of.scan_id, cause: of.kind };
   const page = { social_page_id: after.page_id, page_name: after.page_name };
   return [
-    putOccurrence(event, ad_id, of),
+    putOccurrence(event, ad_id, of, true),
     ...markOccurrence(event, ad_id, of, false),
     ...(of.kind === 'started' && isSaleCopy(textsOf(after.content)) ? [nameAd(when, 'sale', naming)] : []),
     ...(of.kind === 'destination_changed'

@@ -13,14 +13,17 @@ type Found = {
   readonly figures: Readonly<Record<string, string>>;
   /** SQL of a JSON array of named ads or pages; default: none. */
   readonly about?: string;
+  /** SQL of the mark; default: null. */
+  readonly correction?: string;
   readonly from: string;
 };
 
-const signal = (kind: SignalKind, { observedAt, figures, about, from }: Found): string => `
+const signal = (kind: SignalKind, { observedAt, figures, about, correction, from }: Found): string => `
   select '${kind}' as kind, ${observedAt} as observed_at,
     jsonb_build_object(${Object.entries(figures)
       .map(([name, sql]) => `'${name}', ${sql}`)
-      .join()}) as figures, ${about ?? `'[]'::jsonb`} as about
+      .join()}) as figures, ${about ?? `'[]'::jsonb`} as about,
+    ${correction ?? 'null::text'} as correction
   ${from}`;
 
 /**
@@ -35,13 +38,54 @@ const named = (rows: string): string => `(
     having count(*) > 0
   )`;
 
-const NAMES_AN_AD = `null::text as social_page_id, null::text as page_name, null::text as role, null::text as destination_url`;
+/** SQL of the counts of items, each with the columns `is_withdrawn` and `is_added`, and of the time of the newest. */
+const COUNTED_ITEMS = `
+  count(*) filter (where not is_withdrawn) as items, count(*) filter (where is_withdrawn) as withdrawn,
+  count(*) filter (where is_added and not is_withdrawn) as added,
+  coalesce(max(observed_at) filter (where not is_withdrawn), max(observed_at)) as observed_at`;
 
-const namedAds = (kind: SignalKind): string =>
-  named(`select max(n.observed_at) as observed_at, n.ad_id, ${NAMES_AN_AD} from named_ad n
-    where n.brand_id = k.brand_id and n.date = k.date and n.kind = '${kind}' and not exists (
-      select from occurrence o where o.ad_id = n.ad_id and o.cause = n.cause and o.scan_id = n.scan_id and (o.is_withdrawn or o.brand_id <> n.brand_id))
-    group by n.ad_id`);
+/** SQL of the mark of counted items. */
+const markOf = (items: string): string => `
+  case when ${items}.items = 0 then 'withdrawn' when ${items}.withdrawn = 0 and ${items}.added = ${items}.items then 'added'
+    when ${items}.withdrawn + ${items}.added > 0 then 'changed' end`;
+
+/** SQL of the figures of counted items that corrections changed. */
+const correctedFigures = (items: string) => ({ withdrawn: `${items}.withdrawn`, added: `${items}.added` });
+
+/** SQL of the mark of figures that were taken from these days. */
+const markOfDays = (...days: readonly string[]): string =>
+  `case when ${days.map((one) => `${one}.corrected`).join(' or ')} then 'changed' end`;
+
+/**
+ * SQL that counts the ads that a kind names, and apart from them those that are withdrawn. Names the first of them; withdrawn
+ * ones only where no other is left.
+ */
+const namedAds = (kind: SignalKind): string => `(
+    select items, withdrawn, added, observed_at, coalesce(about, withdrawn_about) as about from (
+      select ${['not', '']
+        .map(
+          (not) => `
+        jsonb_agg(name order by place) filter (where ${not} is_withdrawn and place <= ${SIGNAL_NAMES_MAX})
+          as ${not === '' ? 'withdrawn_' : ''}about`,
+        )
+        .join()},
+        ${COUNTED_ITEMS}
+      from (
+        select n.ad_id, n.observed_at, n.is_withdrawn, n.is_added,
+          jsonb_build_object('ad_id', n.ad_id, 'page_id', null, 'page_name', null, 'role', null, 'destination_url', null) as name,
+          row_number() over (partition by n.is_withdrawn order by n.observed_at, n.ad_id) as place
+        from (
+          select n.ad_id, max(n.observed_at) as observed_at, bool_and(coalesce(o.is_withdrawn, false)) as is_withdrawn,
+            bool_and(coalesce(o.is_added, false)) as is_added
+          from named_ad n left join occurrence o using (ad_id, cause, scan_id)
+          where n.brand_id = k.brand_id and n.date = k.date and n.kind = '${kind}'
+            and (o.brand_id is null or o.brand_id = n.brand_id)
+          group by n.ad_id
+        ) n
+      ) n
+      having count(*) > 0
+    ) n
+  )`;
 
 const met = (kind: 'landing_page' | 'page', where: string, role = 'null::text', join = ''): string =>
   named(`select m.observed_at, m.ad_id, m.social_page_id, m.page_name, ${role} as role, m.destination_url
@@ -51,10 +95,11 @@ const met = (kind: 'landing_page' | 'page', where: string, role = 'null::text', 
 const itemsOf = (kind: SignalKind, cause: Occurrence['kind']): string =>
   signal(kind, {
     observedAt: 'g.observed_at',
-    figures: { items: 'g.items' },
+    figures: { items: 'g.items', ...correctedFigures('g') },
+    correction: markOf('g'),
     from: `from (
-      select count(*) as items, max(o.observed_at) as observed_at from occurrence o
-      where o.brand_id = k.brand_id and o.date = k.date and o.cause = '${cause}' and not o.is_withdrawn
+      select ${COUNTED_ITEMS} from occurrence o
+      where o.brand_id = k.brand_id and o.date = k.date and o.cause = '${cause}'
       having count(*) > 0
     ) g`,
   });
@@ -80,12 +125,14 @@ const moved = (kind: 'ramp' | 'drop', isSo: Compare): string =>
       ...(kind === 'ramp' ? { uncovered: 't.uncovered - t7.uncovered' } : {}),
       compared_with: 't7.date',
     },
+    correction: markOfDays('t', 't7'),
     from: `where ${isSo('t', 't7')} and (${isSo('p', 'p7')}) is not true`,
   });
 
 const launchBurst = signal('launch_burst', {
   observedAt: 't.observed_at',
   figures: { items: 't.new_ads', usual: 'round(w.usual, 2)' },
+  correction: markOfDays('t'),
   // Ads that start while no scan runs pile up until the next one. So a day is skipped after an unreliable
   // day, or after a gap longer than those of the window.
   from: `from (
@@ -105,10 +152,18 @@ const launchBurst = signal('launch_burst', {
 
 const saleOfDay = signal('sale', {
   observedAt: 'greatest(a.observed_at, c.observed_at)',
-  figures: { items: 'coalesce(a.items, 0)', cheaper: 'c.cheaper', products: 'c.products' },
+  figures: {
+    items: `case when a.items >= ${sale.ads} or c.cheaper is null then a.items else 0 end`,
+    cheaper: 'c.cheaper',
+    products: 'c.products',
+    withdrawn: 'coalesce(a.withdrawn, 0)',
+    added: 'coalesce(a.added, 0)',
+  },
   about: `coalesce(a.about, '[]')`,
+  correction: `case when a.items >= ${sale.ads} then ${markOf('a')}
+    when a.withdrawn > 0 then case when c.cheaper is null then 'withdrawn' else 'changed' end end`,
   from: `from (select) one
-    left join ${namedAds('sale')} a on t.date is not null and a.items >= ${sale.ads}
+    left join ${namedAds('sale')} a on t.date is not null and a.items + a.withdrawn >= ${sale.ads}
     left join (
       select observed_at, cheaper, products from catalogue
       where brand_id = k.brand_id and date = k.date and cheaper > 0 and cheaper >= ${sale.catalogueShare} * products
@@ -149,6 +204,7 @@ const formatMixShift = signal('format_mix_shift', {
     compared_with: 't28.date',
     format: 'f.format',
   },
+  correction: markOfDays('t', 't28'),
   from: `from (values ${FORMATS}) f(format, t, t28, p, p28)
     where ${isShift('t', 't28')} and (${isShift('p', 'p28')}) is not true
     order by abs(f.t * t28.active_ads - f.t28 * t.active_ads) desc, f.format limit 1`,
@@ -156,8 +212,9 @@ const formatMixShift = signal('format_mix_shift', {
 
 const longRunnerRefreshed = signal('long_runner_refreshed', {
   observedAt: 'a.observed_at',
-  figures: { items: 'a.items' },
+  figures: { items: 'a.items', ...correctedFigures('a') },
   about: 'a.about',
+  correction: markOf('a'),
   from: `from ${namedAds('long_runner_refreshed')} a`,
 });
 

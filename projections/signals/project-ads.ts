@@ -86,7 +86,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
     case 'ScanCorrected': {
       const { observed_at, reliable, totals } = event.data;
       const { active: active_ads, news: new_ads } = totals;
-      const set = { observed_at, in_order: !isNoLook(event), reliable, active_ads, new_ads };
+      const set = { observed_at, in_order: !isNoLook(event), reliable, active_ads, new_ads, corrected: true };
       return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, appliedScan(event)];
     }
     case 'AdsReworded':
@@ -107,7 +107,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
     case 'AdReturned':
       return [addStep(event.data, { plus: event.data.format })];
     case 'ScanRecorded': {
-      const { observed_at, reliable, pages, totals } = event.data;
+      const { observed_at, reliable, pages, totals, late_arrival } = event.data;
       const baseline = pages.length > 0 && pages.every((page) => page.baseline);
       const set = {
         observed_at,
@@ -116,6 +116,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
         baseline,
         active_ads: totals.active,
         new_ads: totals.news,
+        corrected: late_arrival,
       };
       return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, appliedScan(event)];
     }

@@ -6,11 +6,12 @@ import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '../sql/signal-json.ts
 const OF_BRAND = `
   select ${SIGNAL_COLUMNS}, ${isoTimeSql('s.observed_at')} as observed_at from signals.signal s
   where s.brand_id = $1 and s.date between $2 and $3 and s.kind = any($4::text[])
+    and s.correction is distinct from 'withdrawn'
   order by s.observed_at, s.kind`;
 
 export type BrandSignal = SignalRow & { readonly summary: string };
 
-/** Lists the signals of one brand by kind and day, both days included, in the order of observation. */
+/** Lists the signals of one brand by kind and day, both days included, in the order of observation. Withdrawn ones are left out. */
 export const listBrandSignals = async (
   db: ReadDatabase,
   brandId: string,

@@ -30,6 +30,8 @@ create table scan (
   baseline boolean not null default false,
   active_ads bigint not null,
   new_ads bigint not null,
+  -- True if it arrived late, or a late scan corrected its figures.
+  corrected boolean not null default false,
   primary key (brand_id, date, scan_id)
 );
 
@@ -43,6 +45,8 @@ create table occurrence (
   date date,
   observed_at timestamptz,
   position bigint,
+  -- True if that event is a correction.
+  is_added boolean,
   stated_brand_id uuid,
   -- The mark of the correction with the highest log position. Withdrawn items do not count.
   marked_at bigint,
@@ -119,7 +123,8 @@ create table brand (
   logo_url text
 );
 
--- Signals: their figures and the first things they name, as JSON. Sentences and links are made when read.
+-- Signals: their figures and the first things they name, as JSON. Sentences and links are made when read. A signal all of
+-- whose items were withdrawn stays, and its `correction` says so.
 create table signal (
   id uuid not null,
   brand_id uuid not null,
@@ -128,6 +133,7 @@ create table signal (
   observed_at timestamptz not null,
   figures jsonb not null,
   about jsonb not null,
+  correction text,
   primary key (brand_id, date, kind)
 );
 

@@ -12,12 +12,18 @@ const OCCURRENCE = { ad_id: 'text', cause: 'text', scan_id: 'text' } as const;
  * loses an occurrence to such an event is marked as outdated: the event itself names the other day only.
  */
 export const putOccurrence: Statement = {
-  columns: { ...OCCURRENCE, brand_id: 'uuid', observed_at: 'timestamptz', position: 'bigint' },
+  columns: {
+    ...OCCURRENCE,
+    brand_id: 'uuid',
+    observed_at: 'timestamptz',
+    position: 'bigint',
+    is_added: 'boolean',
+  },
   touches: ['occurrence', 'outdated_day'],
   sql: `
     with put as materialized (
       select distinct on (ad_id, cause, scan_id) ad_id, cause, scan_id, brand_id,
-        (observed_at at time zone 'utc')::date as date, observed_at, position
+        (observed_at at time zone 'utc')::date as date, observed_at, position, is_added
       from :input i order by ad_id, cause, scan_id, position
     ), outdated as (
       insert into outdated_day (brand_id, date)
@@ -25,10 +31,10 @@ export const putOccurrence: Statement = {
       where p.position < o.position and (o.brand_id, o.date) <> (p.brand_id, p.date)
       on conflict do nothing
     )
-    insert into occurrence as o (ad_id, cause, scan_id, brand_id, date, observed_at, position)
-    select ad_id, cause, scan_id, brand_id, date, observed_at, position from put
+    insert into occurrence as o (ad_id, cause, scan_id, brand_id, date, observed_at, position, is_added)
+    select ad_id, cause, scan_id, brand_id, date, observed_at, position, is_added from put
     on conflict (ad_id, cause, scan_id) do update set brand_id = coalesce(o.stated_brand_id, excluded.brand_id), date = excluded.date,
-      observed_at = excluded.observed_at, position = excluded.position
+      observed_at = excluded.observed_at, position = excluded.position, is_added = excluded.is_added
     where o.position is null or excluded.position < o.position`,
 };
 
@@ -110,7 +116,8 @@ export const meet: Statement = {
 const day = (name: string, date: string): string => `
   left join lateral (
     select s.*, c.* from (
-      select s.date, s.observed_at, s.active_ads, sum(s.new_ads) over () as new_ads, bool_or(s.reliable) over () as reliable
+      select s.date, s.observed_at, s.active_ads, sum(s.new_ads) over () as new_ads, bool_or(s.reliable) over () as reliable,
+        bool_or(s.corrected) over () as corrected
       from scan s where s.brand_id = k.brand_id and s.date = ${date} and s.in_order
       order by s.observed_at desc, s.scan_id desc limit 1
     ) s cross join lateral (
@@ -146,11 +153,13 @@ const summingUp = (
         .join()})
       and not exists (select from found f where f.brand_id = g.brand_id and f.date = g.date and f.kind = g.kind)
   )
-  insert into signal as g (id, brand_id, date, kind, observed_at, figures, about)
-  select ${ID}, f.brand_id, f.date, f.kind, f.observed_at, f.figures, f.about from found f
+  insert into signal as g (id, brand_id, date, kind, observed_at, figures, about, correction)
+  select ${ID}, f.brand_id, f.date, f.kind, f.observed_at, f.figures, f.about, f.correction from found f
   on conflict (brand_id, date, kind) do update
-    set observed_at = excluded.observed_at, figures = excluded.figures, about = excluded.about
-    where (g.observed_at, g.figures, g.about) is distinct from (excluded.observed_at, excluded.figures, excluded.about)`;
+    set observed_at = excluded.observed_at, figures = excluded.figures, about = excluded.about,
+      correction = excluded.correction
+    where (g.observed_at, g.figures, g.about, g.correction)
+      is distinct from (excluded.observed_at, excluded.figures, excluded.about, excluded.correction)`;
 
 /** SQL of the days of brands from a changed day on. `changed` is SQL of `brand_id, date`. */
 const daysFrom = (changed: string): string => `

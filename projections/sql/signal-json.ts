@@ -19,6 +19,8 @@ export type SignalFigures = {
   readonly format?: AdFormat;
   readonly cheaper?: number | null;
   readonly products?: number | null;
+  readonly withdrawn?: number;
+  readonly added?: number;
 };
 
 export type SignalRow = {
@@ -28,6 +30,7 @@ export type SignalRow = {
   readonly date: string;
   readonly observed_at: string;
   readonly figures: SignalFigures;
+  readonly correction: Signal['correction'];
   readonly about: readonly {
     readonly ad_id: string | null;
     readonly page_id: string | null;
@@ -38,7 +41,7 @@ export type SignalRow = {
 };
 
 /** SQL of the columns of a `SignalRow` for a row `s` of `signals.signal`, without the observation time. */
-export const SIGNAL_COLUMNS = `s.id, s.brand_id, s.kind, s.date::text, s.figures, s.about`;
+export const SIGNAL_COLUMNS = `s.id, s.brand_id, s.kind, s.date::text, s.figures, s.about, s.correction`;
 
 const SHARE_DIGITS = 4;
 const share = (part: number, whole: number): number =>
@@ -69,7 +72,17 @@ const rampSentence = ({ before, after, uncovered }: SignalFigures): string => {
 };
 
 /** Returns the sentence of a signal: what changed, never why. */
-export const summaryOf = ({ kind, figures }: Pick<SignalRow, 'kind' | 'figures'>): string => {
+export const summaryOf = ({
+  kind,
+  figures,
+  correction,
+}: Pick<SignalRow, 'kind' | 'figures' | 'correction'>): string => {
+  if (correction !== 'withdrawn') return sentenceOf(kind, figures);
+  const reported = sentenceOf(kind, { ...figures, items: figures.items + (figures.withdrawn ?? 0) });
+  return `Withdrawn: ${reported} A scan that arrived late showed otherwise.`;
+};
+
+const sentenceOf = (kind: SignalKind, figures: SignalFigures): string => {
   const { items, before, after, usual } = figures;
   switch (kind) {
     case 'ads_started':
@@ -149,7 +162,8 @@ const evidenceOf = (row: SignalRow, workspaceId: string): readonly z.infer<typeo
 };
 
 const countsOf = ({ kind, figures }: SignalRow): Signal['counts'] => {
-  const { items, before, after, active_before, usual, uncovered, cheaper, products } = figures;
+  const { items, before, after, active_before, usual, uncovered, cheaper, products, withdrawn, added } =
+    figures;
   const isShift = kind === 'format_mix_shift';
   return {
     items,
@@ -160,12 +174,14 @@ const countsOf = ({ kind, figures }: SignalRow): Signal['counts'] => {
     cheaper_share: cheaper && products ? share(cheaper, products) : null,
     usual: usual ?? null,
     uncovered: uncovered ?? null,
+    withdrawn: withdrawn ?? 0,
+    added: added ?? 0,
   };
 };
 
 /** Returns a signal as JSON text. `brand` is its JSON reference. */
 export const signalText = (row: SignalRow, brand: string, workspaceId: string): string => {
-  const { id, kind, date, observed_at, figures, about } = row;
+  const { id, kind, date, observed_at, figures, about, correction } = row;
   const { compared_with, format } = figures;
   const signal: Omit<Signal, 'brand'> = {
     id,
@@ -183,6 +199,7 @@ export const signalText = (row: SignalRow, brand: string, workspaceId: string): 
       destination_url,
     })),
     evidence: [...evidenceOf(row, workspaceId)],
+    correction,
   };
   const text = unescapeBaseUrl(JSON.stringify(signal));
   return appendFields(text, { brand });

@@ -3,6 +3,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { SignalKind } from '#contracts/values/signals.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
+import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '#projections/sql/signal-json.ts';
 import { given } from '../dsl/projections.ts';
 import { correctedAds, scanOf } from './fixtures/corrected-ads.ts';
 import { at, idOf } from './fixtures/network-events.ts';
@@ -18,6 +19,14 @@ const shownOf = (brand: string) => async (db: ReadDatabase) =>
   (await listBrandSignals(db, idOf(brand), { from: '2026-01-01', to: '2026-03-01' }, SignalKind.options))
     .map(({ date, kind, figures }) => `${date} ${kind} ${figures.items}`)
     .toSorted();
+/** Signals of brand `a` with their marks, as replies show them. */
+const markedOf = async (db: ReadDatabase) => {
+  const rows = await db.query<SignalRow>({
+    sql: `select ${SIGNAL_COLUMNS} from signals.signal s where s.brand_id = $1 order by s.date, s.kind`,
+    values: [idOf('a')],
+  });
+  return rows.map((row) => `${row.date} ${row.kind} ${row.correction}: ${summaryOf(row)}`);
+};
 
 describe('signals of corrected days', () => {
   it('leave withdrawn items out, and count added ones on their own day', async () => {
@@ -36,6 +45,42 @@ describe('signals of corrected days', () => {
     await given(story.events)
       .into(signals)
       .shows(shownOf('a'), ['2026-01-04 ads_started 1', '2026-01-06 ads_started 1']);
+    await given(story.events)
+      .into(signals)
+      .shows(markedOf, [
+        '2026-01-04 ads_started added: 1 ad started.',
+        '2026-01-06 ads_started changed: 1 ad started.',
+      ]);
+  });
+
+  it('stay and are marked when all that was reported is withdrawn', async () => {
+    const story = correctedAds(['a', 'b']);
+    const ids = idsOf(2);
+    for (const id of ids) story.start('a', id, 6);
+    story.scan('a', 6, { active: 2, news: 2 });
+    for (const id of ids)
+      story.correct(id, 4, { novelty: 'baseline', first_seen_at: at(4) }, { withdrawn: [started('a', 6)] });
+    await given(story.events).into(signals).shows(shownOf('a'), []);
+    await given(story.events)
+      .into(signals)
+      .shows(markedOf, [
+        '2026-01-06 ads_started withdrawn: Withdrawn: 2 ads started. A scan that arrived late showed otherwise.',
+      ]);
+  });
+
+  it('stay and are marked when a sale or a refreshed ad is withdrawn', async () => {
+    const story = correctedAds(['a', 'b']);
+    const ids = idsOf(3);
+    for (const id of ids) story.start('a', id, 6, {}, { body: 'Sale: 20 % off' });
+    story.scan('a', 6, { active: 3, news: 3 });
+    const [first = ''] = ids;
+    story.correct(first, 4, { novelty: 'baseline', first_seen_at: at(4) }, { withdrawn: [started('a', 6)] });
+    await given(story.events)
+      .into(signals)
+      .shows(markedOf, [
+        '2026-01-06 ads_started changed: 2 ads started.',
+        '2026-01-06 sale withdrawn: Withdrawn: 3 ads with sale copy started. A scan that arrived late showed otherwise.',
+      ]);
   });
 
   it('leave a withdrawn item out for the brand that reported it, also after the ad moved', async () => {
@@ -57,6 +102,14 @@ describe('signals of corrected days', () => {
       .correctScan('a', 5, { active: 20 });
     for (const { events } of [inOrder, late, corrected])
       await given(events).into(signals).shows(shownOf('a'), ramps);
+    const ramp = 'Active ads went from 20 to 40 in 7 days.';
+    await given(inOrder.events)
+      .into(signals)
+      .shows(markedOf, [`2026-01-12 ramp null: ${ramp}`]);
+    for (const { events } of [late, corrected])
+      await given(events)
+        .into(signals)
+        .shows(markedOf, [`2026-01-12 ramp changed: ${ramp}`]);
     const undone = inOrder.correctScan('a', 12, { active: 21 });
     await given(undone.events).into(signals).shows(shownOf('a'), []);
   });

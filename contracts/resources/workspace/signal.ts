@@ -4,6 +4,7 @@ import { AdFormat, CalendarDate, Count, LibraryId, Timestamp, Uuid } from '#cont
 import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
 import { AdPage } from '../corpus/ad.ts';
 import { BrandReference } from '../corpus/brand.ts';
+import { RadarCorrection } from './radar.ts';
 
 const Share = z.number().min(0).max(1);
 
@@ -56,6 +57,11 @@ export const Signal = z
         description:
           'Of a ramp or shift: ads taken off first, since they came into view since `compared_with` without having started then, or were counted under another format by another source.',
       }),
+      withdrawn: Count.meta({
+        description:
+          'Ads that were reported, and that a scan which arrived late showed to be otherwise. Not in `items`.',
+      }),
+      added: Count.meta({ description: 'Of `items`, those that a scan which arrived late added.' }),
     }),
     compared_with: CalendarDate.nullable().meta({ description: 'The reliable day compared with.' }),
     format: AdFormat.nullable().meta({ description: 'Of a shift: the format that moved most.' }),
@@ -77,6 +83,10 @@ export const Signal = z
         description: `The pages or ads it is about, the first ${SIGNAL_NAMES_MAX} observed. Empty where the evidence alone lists them.`,
       }),
     evidence: z.array(Evidence).min(1),
+    correction: RadarCorrection.nullable().meta({
+      description:
+        'Correction by a scan that arrived late. `withdrawn`: reported, but no signal in the order of observation. `added`: none was reported at the time. `changed`: some were withdrawn or added, or the figures of a day that it compares were corrected. Null: not corrected.',
+    }),
   })
   .meta({ id: 'Signal' });
 export type Signal = z.infer<typeof Signal>;

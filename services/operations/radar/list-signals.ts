@@ -45,6 +45,8 @@ const counts = {
   cheaper_share: null,
   usual: null,
   uncovered: null,
+  withdrawn: 0,
+  added: 0,
 };
 
 const rampSignal = {
@@ -63,6 +65,7 @@ const rampSignal = {
       url: `${BASE_URL}/v1/brands/${BRAND_ID}/daily-activity?from=2026-11-13&to=2026-11-20`,
     },
   ],
+  correction: null,
   brand: brandReference,
 };
 
@@ -79,6 +82,7 @@ const refreshedSignal = {
     { ad: { id: AD_ID, url: `${BASE_URL}/v1/ads/${AD_ID}` }, page: null, role: null, destination_url: null },
   ],
   evidence: [{ resource: 'ad', url: `${BASE_URL}/v1/ads/${AD_ID}` }],
+  correction: null,
   brand: brandReference,
 };
 
@@ -89,7 +93,7 @@ export const listSignals = endpoint({
   tag: 'Radar',
   scope: 'tracking:read',
   summary: 'List signals',
-  description: `What changed at tracked brands in the last \`days\` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why. Only figures of reliable days are compared. A lasting change is reported once, on the first reliable day that shows it.\n${THRESHOLDS}`,
+  description: `What changed at tracked brands in the last \`days\` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. The window of a brand has UTC days and ends with the day of its last scan. Says what changed, not why. Only figures of reliable days are compared. A lasting change is reported once, on the first reliable day that shows it. What a scan that arrived late corrected is marked, and a withdrawn signal stays listed.\n${THRESHOLDS}`,
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
