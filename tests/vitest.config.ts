@@ -29,9 +29,16 @@ const isolate = false;
  */
 const OWN_PROCESS = ['tests/local/demo/pictures.test.ts', 'tests/local/world/media-world.test.ts'];
 
+/**
+ * Node loads the code itself, as it does in the processes of the service, with the same compile cache. Vite would transform
+ * each file first. No test mocks a module.
+ */
+const NATIVE_IMPORTS = { viteModuleRunner: false, nodeLoader: false };
+
 export default defineConfig({
   test: {
     pool: 'forks',
+    experimental: NATIVE_IMPORTS,
     maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
     projects: [
