@@ -91,9 +91,48 @@ export type DayFigures = {
   readonly reliable: boolean;
 };
 
+/** Freshness of a brand: times of scans that were made for it, or are reliable for it (rule 9). */
+export type FreshnessFigures = {
+  readonly as_of: string;
+  readonly last_reliable_at: string | null;
+  readonly next_due: string;
+  readonly freshness_tier: string;
+};
+
+/** A brand's ISO week, from its days. */
+export type WeekFigures = {
+  readonly active: number;
+  readonly new: number;
+  readonly retired: number;
+  readonly reliable_days: number;
+};
+
+/** Figures that a brand shows next to its counts; the last 7 and 30 days end with the day of its last look. */
+export type ProfileFigures = {
+  /** Time of the last scan that looked at the brand, as each read model of its days names it; `null` before the first. */
+  readonly as_of: {
+    readonly brands: string | null;
+    readonly days: string | null;
+    readonly weeks: string | null;
+  };
+  readonly new_7d: number;
+  readonly new_30d: number;
+  readonly retired_7d: number;
+  readonly retired_30d: number;
+  readonly avg_lifespan: number | null;
+  readonly last_ad_seen_on: string | null;
+  /** Ads that are not inactive, by country that they name, most ads first. */
+  readonly countries: readonly { readonly country: string; readonly ads: number }[];
+};
+
 /** Figures by ad, by brand, and by `<brand> <day>`. Days without an observation of the brand have no figures. */
 export type Figures = {
   readonly ads: Readonly<Record<string, AdFigures>>;
   readonly brands: Readonly<Record<string, BrandFigures>>;
   readonly days: Readonly<Record<string, DayFigures>>;
+  /** By brand; none for a brand without such a scan. */
+  readonly freshness: Readonly<Record<string, FreshnessFigures>>;
+  /** By `<brand> <Monday>`. */
+  readonly weeks: Readonly<Record<string, WeekFigures>>;
+  readonly profiles: Readonly<Record<string, ProfileFigures>>;
 };

@@ -10,6 +10,9 @@ const entriesOf = (figures: Figures): Map<string, unknown> => {
     ad: figures.ads,
     brand: figures.brands,
     day: figures.days,
+    freshness: figures.freshness,
+    week: figures.weeks,
+    profile: figures.profiles,
   }))
     for (const [name, one] of Object.entries(group))
       for (const [field, value] of Object.entries(one)) entries.set(`${kind} ${name}: ${field}`, value);

@@ -2,6 +2,8 @@ import { type Database, openReadDatabase } from '#platform/postgres/pool.ts';
 import { ads } from '#projections/ads/project.ts';
 import { brands } from '#projections/brands/project.ts';
 import { dailyActivity } from '#projections/daily-activity/project.ts';
+import { freshness } from '#projections/freshness/project.ts';
+import { velocity } from '#projections/velocity/project.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { applyBatch, type Target } from '#services/projector/apply/apply-batch.ts';
 import { PoisonEvent } from '#services/projector/apply/failures.ts';
@@ -21,7 +23,7 @@ import type { Figures, World, WorldObservation } from '../world.ts';
  * the compared figures. Any number of worlds go through one instance.
  */
 
-const PROJECTIONS: readonly Projection[] = [ads, brands, dailyActivity];
+const PROJECTIONS: readonly Projection[] = [ads, brands, dailyActivity, freshness, velocity];
 const PREFIXES = ['adLibrary-', 'brand-', 'socialPage-'];
 /** Worlds that are submitted at the same time. The observations of one world stay in their order. */
 const WORLDS_AT_ONCE = 16;

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import { expectedFigures } from '../model.ts';
+import { at, dateOf, link, profile, scan, shown, worldWith } from '../sketch.ts';
+import type { WorldObservation } from '../world.ts';
+
+/** Small worlds for the figures that read models derive from those of ads and days, worked out by hand. */
+
+const figuresOf = (...observations: readonly WorldObservation[]) =>
+  expectedFigures(worldWith(...observations));
+const seen = scan('s1', at(0), [shown()]);
+const unseen = (id: string, time: string, fields = {}) => scan(id, time, [], fields);
+
+describe('freshness', () => {
+  const freshnessOf = (...observations: readonly WorldObservation[]) =>
+    figuresOf(...observations).freshness['b1.example'];
+
+  test('a brand without a scan has none, and one with a partial scan no reliable time', () => {
+    expect(freshnessOf(profile(at(0), 'b1.example'))).toBeUndefined();
+    expect(freshnessOf({ ...seen, complete: false })).toEqual({
+      as_of: at(0),
+      last_reliable_at: null,
+      next_due: '2026-04-09T10:00:00.000Z',
+      freshness_tier: 'census',
+    });
+  });
+
+  test('the last reliable scan is the last one by which a day is reliable', () => {
+    expect(freshnessOf(seen, unseen('s2', at(1)))).toMatchObject({ last_reliable_at: at(1) });
+    const links = [link(at(0, '01:00'), 'P1'), link(at(0, '01:00'), 'P2')];
+    const ofP2 = unseen('s2', at(0, '12:00'), { pages: ['P2'] });
+    expect(freshnessOf(...links, seen)).toMatchObject({ as_of: at(0), last_reliable_at: null });
+    expect(freshnessOf(...links, seen, ofP2)).toMatchObject({ last_reliable_at: at(0, '12:00') });
+    expect(freshnessOf(...links, seen, ofP2, unseen('s3', at(1)))).toMatchObject({
+      as_of: at(1),
+      last_reliable_at: at(0, '12:00'),
+    });
+  });
+
+  test('a scan for another brand counts if it covers a linked page, not if it shows an ad', () => {
+    const other = scan('s2', at(1), [shown()], { brand: 'b2.example' });
+    expect(freshnessOf(seen, other)).toMatchObject({ as_of: at(0), last_reliable_at: at(0) });
+    const linked = link(at(0, '01:00'), 'P1');
+    expect(freshnessOf(linked, seen, other)).toMatchObject({ as_of: at(1), last_reliable_at: at(1) });
+    expect(freshnessOf(linked, seen, { ...other, complete: false })).toMatchObject({ as_of: at(0) });
+  });
+
+  test('a scan of no page of the brand counts if only its page was missing on a day, and no later one', () => {
+    const links = [link(at(0, '01:00'), 'P1'), link(at(0, '01:00'), 'P2')];
+    const ended = link(at(0, '11:00'), 'P2', 'b1.example', { linked: false });
+    const ofP2 = (id: string, time: string) => unseen(id, time, { pages: ['P2'], brand: 'b2.example' });
+    expect(
+      freshnessOf(...links, seen, ended, ofP2('s2', at(0, '12:00')), ofP2('s3', at(0, '14:00'))),
+    ).toMatchObject({ last_reliable_at: at(0, '12:00') });
+  });
+});
+
+describe('weeks', () => {
+  const links = [link(at(3, '01:00'), 'P1'), link(at(3, '01:00'), 'P2')];
+  const news = (id: string, day: number, fields = {}) =>
+    scan(id, at(day), [shown(`a${day}`, { startedOn: dateOf(day) })], fields);
+  const { weeks } = figuresOf(
+    unseen('s1', at(0)),
+    news('s2', 1),
+    ...links,
+    news('s3', 4),
+    news('s4', 6, { pages: ['P1', 'P2'] }),
+  );
+
+  test('begin on Mondays, and sum new and retired ads of reliable days', () => {
+    expect(weeks).toEqual({
+      'b1.example 2026-03-09': { active: 2, new: 1, retired: 0, reliable_days: 2 },
+      'b1.example 2026-03-16': { active: 2, new: 1, retired: 1, reliable_days: 1 },
+    });
+  });
+});
+
+describe('profiles', () => {
+  const profileOf = (...observations: readonly WorldObservation[]) =>
+    figuresOf(...observations).profiles['b1.example'];
+
+  test('a brand that no scan looked at has no figures', () => {
+    expect(profileOf(profile(at(0), 'b1.example'))).toEqual({
+      as_of: { brands: null, days: null, weeks: null },
+      new_7d: 0,
+      new_30d: 0,
+      retired_7d: 0,
+      retired_30d: 0,
+      avg_lifespan: null,
+      last_ad_seen_on: null,
+      countries: [],
+    });
+  });
+
+  test('the last 7 days end with the day of the last look, also at the ad of another scan', () => {
+    const news = scan('s2', at(2), [shown('a2', { startedOn: dateOf(2) })]);
+    const days = [unseen('s1', at(0)), news];
+    expect(profileOf(...days, unseen('s3', at(8)))).toMatchObject({ new_7d: 1, new_30d: 1 });
+    const other = scan('s4', at(9), [shown('a2')], { brand: 'b2.example' });
+    expect(profileOf(...days, unseen('s3', at(8)), other)).toMatchObject({
+      as_of: { brands: at(9), days: at(9), weeks: at(9) },
+      new_7d: 0,
+      new_30d: 1,
+      last_ad_seen_on: dateOf(9),
+    });
+  });
+
+  test('ages of ended ads are averaged, and ads that are not inactive counted by country', () => {
+    const older = { startedOn: '2026-03-07' };
+    const ended = { isActive: false };
+    const both = scan('s1', at(0), [shown('a1'), shown('a2', older), shown('a3')]);
+    const last = scan('s2', at(1), [shown('a1', ended), shown('a2', { ...older, ...ended }), shown('a3')], {
+      countries: ['CA'],
+    });
+    expect(profileOf(both, last)).toMatchObject({
+      retired_7d: 2,
+      avg_lifespan: 1.5,
+      countries: [
+        { country: 'CA', ads: 1 },
+        { country: 'US', ads: 1 },
+      ],
+    });
+  });
+});
