@@ -4,6 +4,7 @@ import { dailyFigures } from './model/days.ts';
 import { freshnessFigures } from './model/freshness.ts';
 import { libraryOf } from './model/library.ts';
 import { profileFigures } from './model/profiles.ts';
+import { radarFigures } from './model/radar.ts';
 import { weeklyFigures } from './model/weeks.ts';
 
 /**
@@ -35,5 +36,6 @@ export const expectedFigures = (world: World): Figures => {
     freshness: freshnessFigures(library),
     weeks: weeklyFigures(days),
     profiles: profileFigures(library, { ads, days }),
+    radar: radarFigures(library),
   };
 };

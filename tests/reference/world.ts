@@ -125,6 +125,17 @@ export type ProfileFigures = {
   readonly countries: readonly { readonly country: string; readonly ads: number }[];
 };
 
+/** An item of the radar that no correction withdrew. */
+export type RadarFigures = {
+  /** The brand that the ad had at the scan. */
+  readonly brand: string;
+  /** New destination of a changed one, or the destination of a start. */
+  readonly to: string | null;
+  readonly from: string | null;
+  readonly basis: 'library' | 'absence' | null;
+  readonly stopped_on: string | null;
+};
+
 /** Figures by ad, by brand, and by `<brand> <day>`. Days without an observation of the brand have no figures. */
 export type Figures = {
   readonly ads: Readonly<Record<string, AdFigures>>;
@@ -135,4 +146,6 @@ export type Figures = {
   /** By `<brand> <Monday>`. */
   readonly weeks: Readonly<Record<string, WeekFigures>>;
   readonly profiles: Readonly<Record<string, ProfileFigures>>;
+  /** By `<ad> <type> <time>`. */
+  readonly radar: Readonly<Record<string, RadarFigures>>;
 };

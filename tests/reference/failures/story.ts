@@ -13,6 +13,7 @@ const entriesOf = (figures: Figures): Map<string, unknown> => {
     freshness: figures.freshness,
     week: figures.weeks,
     profile: figures.profiles,
+    radar: figures.radar,
   }))
     for (const [name, one] of Object.entries(group))
       for (const [field, value] of Object.entries(one)) entries.set(`${kind} ${name}: ${field}`, value);

@@ -121,3 +121,57 @@ describe('profiles', () => {
     });
   });
 });
+
+describe('the radar', () => {
+  const radarOf = (...observations: readonly WorldObservation[]) => figuresOf(...observations).radar;
+  const none = { brand: 'b1.example', to: null, from: null, basis: null, stopped_on: null };
+  const before = unseen('s1', at(0));
+  const to = (id: string, day: number, fields: object) =>
+    scan(id, at(day), [shown('a1', { startedOn: dateOf(1), ...fields })]);
+
+  test('shows the start of an ad that is news, and its stop by absence', () => {
+    const news = to('s2', 1, { link: 'x.example/a' });
+    expect(radarOf(before, news, unseen('s3', at(2)), unseen('s4', at(3)))).toEqual({
+      [`a1 ad_started ${at(1)}`]: { ...none, to: 'x.example/a' },
+      [`a1 ad_stopped ${at(3)}`]: { ...none, basis: 'absence' },
+    });
+    expect(radarOf(seen), 'a baseline').toEqual({});
+  });
+
+  test('shows a stop by the library with its date, also of an ad that is met as ended', () => {
+    const ended = { isActive: false, stoppedOn: dateOf(1) };
+    const stop = { ...none, basis: 'library', stopped_on: dateOf(1) };
+    expect(radarOf(seen, to('s2', 2, ended))).toEqual({ [`a1 ad_stopped ${at(2)}`]: stop });
+    expect(radarOf(before, to('s2', 2, ended))).toEqual({
+      [`a1 ad_started ${at(2)}`]: none,
+      [`a1 ad_stopped ${at(2)}`]: stop,
+    });
+  });
+
+  test('shows another destination than the last one shown, unless the ad has stopped before', () => {
+    const first = to('s1', 0, { link: 'x.example/a' });
+    const hidden = to('s2', 1, { link: null });
+    const ended = { isActive: false };
+    const change = (day: number, fields: object = {}) => ({
+      [`a1 destination_changed ${at(day)}`]: { ...none, to: 'y.example/b', from: 'x.example/a', ...fields },
+    });
+    expect(radarOf(first, hidden, to('s3', 2, { link: 'y.example/b' }))).toEqual(change(2));
+    expect(radarOf(hidden, to('s3', 2, { link: 'y.example/b' })), 'the first destination').toEqual({});
+    expect(Object.keys(radarOf(first, to('s3', 2, { link: 'y.example/b', ...ended })))).toEqual([
+      `a1 destination_changed ${at(2)}`,
+      `a1 ad_stopped ${at(2)}`,
+    ]);
+    const stopped = [first, to('s2', 1, { link: null, ...ended })];
+    expect(Object.keys(radarOf(...stopped, to('s3', 2, { link: 'y.example/b', ...ended })))).toEqual([
+      `a1 ad_stopped ${at(1)}`,
+    ]);
+    expect(radarOf(...stopped, to('s3', 2, { link: 'y.example/b' }))).toMatchObject(change(2));
+  });
+
+  test('shows an item for the brand that the ad had at the scan', () => {
+    const moved = to('s3', 2, { link: 'b2.example/a' });
+    const news = to('s2', 1, { link: 'x.example/a' });
+    const items = radarOf(profile(at(0, '01:00'), 'b2.example'), before, news, moved);
+    expect(Object.values(items).map(({ brand }) => brand)).toEqual(['b1.example', 'b2.example']);
+  });
+});

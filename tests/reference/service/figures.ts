@@ -10,6 +10,7 @@ import {
   weeksOf,
 } from './brand-figures.ts';
 import type { Placement } from './placement.ts';
+import { readRadar } from './radar-figures.ts';
 
 /** Reads the figures of a placed world, in the names of the world. */
 export const readFigures = async (
@@ -23,7 +24,8 @@ export const readFigures = async (
   );
   const ads: Record<string, AdFigures> = {};
   const ofBrands = new Map<string, BrandReplies>();
-  await Promise.all([
+  const [radar] = await Promise.all([
+    readRadar(db, world, placement),
     ...[...new Set(shown)].map(async (ad) => {
       const figures = await readAd(sources, ad, placement);
       if (figures) ads[ad] = figures;
@@ -53,5 +55,6 @@ export const readFigures = async (
       ...inOrder.map(([brand, { weeks }]) => weeksOf(brand, weeks.items)),
     ) as Figures['weeks'],
     profiles: Object.fromEntries(inOrder.map(([brand, of]) => [brand, profileOf(of)])),
+    radar,
   };
 };

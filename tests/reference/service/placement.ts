@@ -11,6 +11,7 @@ export type Placement = {
   readonly brandIdOf: (domain: string) => string;
   readonly domainOf: (brandId: string) => string;
   readonly adIdOf: (ad: string) => string;
+  readonly adOf: (adId: string) => string;
   readonly pageOf: (pageId: string) => string;
   /** Shortens a destination to host and path, as worlds write it. */
   readonly linkOf: (url: string) => string;
@@ -110,6 +111,7 @@ export const place = (world: World, number: number): Placement => {
     brandIdOf: (domain) => brandIdOf(domainIn(domain)),
     domainOf: (brandId) => brandById.get(brandId) ?? brandId,
     adIdOf,
+    adOf: (adId) => `a${Number(adId.slice(-2))}`,
     pageOf: (pageId) => `P${Number(pageId.slice(-2))}`,
     linkOf: (url) =>
       replaceHost(
