@@ -38,7 +38,7 @@ export type AddedBrand = {
   readonly notes: readonly string[];
 };
 
-/** Reads a source of the domain now, or waits for the process that reads it. */
+/** Reads a source of the domain now, or waits for the process that reads it. Throws when aborted. */
 const readSource = async (
   { runner, progress, signal }: AddContext,
   source: string,
@@ -46,21 +46,28 @@ const readSource = async (
 ): Promise<ReadSource> => {
   const { database, clock } = runner;
   const since = clock.now();
-  progress(`Reading the ${source} of ${domain}; requests to a host are 5 s apart.`);
-  const isRead = await readTargetNow({ ...runner, signal }, source, domain);
   const deadline = Date.now() + OTHER_READER_MAX_MS;
-  for (;;) {
+  progress(`Reading the ${source} of ${domain}; requests to a host are 5 s apart.`);
+  for (let looks = 0; ; looks += 1) {
+    const isRead = await readTargetNow({ ...runner, signal }, source, domain);
+    signal.throwIfAborted();
     const all = await listTargets(database, clock.now(), { domain, limit: 20 });
     const target = all.find((one) => one.source === source);
+    if (target?.paused != null) {
+      const detail = `${target.paused}; end it with: collect resume ${domain}`;
+      return { source, outcome: 'paused', detail };
+    }
     const isTried = target?.tried_at != null && new Date(target.tried_at) >= since;
-    const isWaiting = target !== undefined && !target.states.includes('in_flight');
-    if (target === undefined || isRead || isTried || isWaiting || Date.now() > deadline) {
+    // The lease of a process that was killed ends within a minute. Then the target is due, and this command reads it.
+    const mayBeRead = target?.states.some((state) => state === 'in_flight' || state === 'due') === true;
+    if (target === undefined || isRead || isTried || !mayBeRead || Date.now() > deadline) {
       return {
         source,
         outcome: target?.outcome ?? 'unknown',
         detail: target?.detail ?? 'it was not read yet',
       };
     }
+    if (looks === 0) progress(`Another process reads the ${source} of ${domain}. Waiting for it.`);
     await pause(LOOK_MS, signal);
     signal.throwIfAborted();
   }

@@ -50,7 +50,9 @@ export type AddContext = {
   readonly signal: AbortSignal;
 };
 
-type Choices = Pick<AddContext, 'cadence' | 'name' | 'progress'>;
+type Choices = Pick<AddContext, 'cadence' | 'name' | 'progress'> &
+  /** Absent: the command is not interrupted. */
+  Partial<Pick<AddContext, 'signal'>>;
 
 /** Settings, time and waits of a command. Tests replace them by those of a played world. */
 export type AddSurroundings = Pick<AddContext, 'wait'> & {

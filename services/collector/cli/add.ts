@@ -43,9 +43,27 @@ const printAdded = (command: Command, added: AddedBrand): void => {
 
 const showProgress = (text: string): void => console.error(onOneLine(text));
 
+/** Runs a command that Ctrl-C ends. What it committed until then is kept, and its lease is released. */
+const untilInterrupted = async (run: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+  try {
+    await run(ending.signal);
+  } catch (error) {
+    if (!ending.signal.aborted) throw error;
+    console.error('Interrupted. What was read is kept. Repeat the command to go on.');
+    process.exitCode = 1;
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, end);
+  }
+};
+
 const linkAndPrint = (domain: string, pageId: string, command: Command): Promise<void> =>
-  withAddContext({ cadence: 'daily', name: null, progress: showProgress }, async (context) =>
-    printTable(command, PAGE_COLUMNS, pageRows(await linkPage(context, domain, pageId))),
+  untilInterrupted((signal) =>
+    withAddContext({ cadence: 'daily', name: null, progress: showProgress, signal }, async (context) =>
+      printTable(command, PAGE_COLUMNS, pageRows(await linkPage(context, domain, pageId))),
+    ),
   );
 
 /** `collect add DOMAIN [--name NAME] [--cadence CADENCE]`, `collect link DOMAIN [PAGE_ID]` */
@@ -64,7 +82,12 @@ export const registerAddCommands = (program: Command): void => {
       async (text: string, options: { name?: string; cadence: 'daily' | 'weekly' }, command: Command) => {
         const domain = brandDomain(text);
         const choices = { cadence: options.cadence, name: options.name ?? null, progress: showProgress };
-        printAdded(command, await withAddContext(choices, (context) => addBrand(context, domain)));
+        await untilInterrupted(async (signal) =>
+          printAdded(
+            command,
+            await withAddContext({ ...choices, signal }, (context) => addBrand(context, domain)),
+          ),
+        );
       },
     );
   program

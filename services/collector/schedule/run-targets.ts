@@ -13,7 +13,14 @@ import { nextDue, retryDelayMs } from './due.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
 import type { ReadOutcome } from './read-outcome.ts';
 import type { SourceReader } from './source-reader.ts';
-import { type Claimed, claimTarget, extendLease, finishBatch, putBack } from './target-store.ts';
+import {
+  type Claimed,
+  claimTarget,
+  extendLease,
+  finishBatch,
+  putBack,
+  releaseLease,
+} from './target-store.ts';
 
 /** Milliseconds after which a batch is published as partial. */
 export const BATCH_MAX_MS = 6 * HOUR_MS;
@@ -95,7 +102,13 @@ const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<vo
     const text = { outcome: outcome.outcome, detail };
     log.info({ source, domain, ...text }, kind === 'wait' ? 'target put back' : 'target read');
   } catch (error) {
-    if (signal.aborted) return;
+    if (signal.aborted) {
+      // Without it, the lease expires within a minute.
+      await releaseLease(database, claimed).catch((fault: unknown) =>
+        log.debug({ source, domain, reason: (fault as Error).message }, 'lease not released'),
+      );
+      return;
+    }
     if (error instanceof RowLeaseLost || lost.signal.aborted) log.warn({ source, domain }, 'lease lost');
     // The lease expires, and a reader goes on where the batch was committed.
     else log.warn({ err: error, source, domain }, 'reading failed; retrying when the lease has expired');

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { type ArchiveWorld, createArchiveWorld, type WorldAd } from '#deploy/local/world/archive-world.ts';
 import { answerSite } from '#deploy/local/world/site-world.ts';
+import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { brands } from '#projections/brands/project.ts';
@@ -18,6 +19,15 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 const TOKEN = 'EAAaddtokenaddtokenaddtokenadd';
 const DOMAIN = 'shop.example';
+const SITE = {
+  domain: DOMAIN,
+  name: 'The Shop',
+  description: 'Things',
+  company: 'Shop GmbH',
+  country: 'DE',
+  scripts: [],
+  products: ['shoe'],
+};
 
 let stack: CollectorStack;
 let world: ArchiveWorld;
@@ -29,16 +39,6 @@ beforeAll(async () => {
     await createTables(client, brands, 'brands');
     await createTables(client, socialPages, 'social_pages');
   });
-  const site = {
-    domain: DOMAIN,
-    name: 'The Shop',
-    description: 'Things',
-    company: 'Shop GmbH',
-    country: 'DE',
-    scripts: [],
-    products: ['shoe'],
-  };
-  stack.played.sites.set(DOMAIN, (path) => answerSite(site, { path }) ?? undefined);
 });
 afterAll(async () => {
   await commands[Symbol.asyncDispose]();
@@ -49,6 +49,7 @@ beforeEach(async () => {
     `truncate collecting.target, collecting.account, collecting.batch, collecting.spool, collecting.page_proposal,
        brands.brand, social_pages.link`,
   );
+  stack.played.sites.set(DOMAIN, (path) => answerSite(SITE, { path }) ?? undefined);
   world = createArchiveWorld(() => new Date());
   world.tokens.add(TOKEN);
   stack.played.sites.set(
@@ -78,17 +79,19 @@ const collect = async (...args: readonly string[]): Promise<Ended> => {
   return { code, out: stdout, error: stderr };
 };
 
-/** Runs `npm run collect -- …` as a process of its own. */
-const collectAlone = (...args: readonly string[]): Promise<Ended> =>
-  new Promise((resolve) => {
-    const env = { ...inheritedEnvironment(), ...environmentOf() };
-    const child = execFile(
-      process.execPath,
-      ['services/collector/cli.ts', ...args],
-      { cwd: ROOT, env },
-      (_error, out, error) => resolve({ code: child.exitCode ?? -1, out, error }),
-    );
-  });
+/** Starts `npm run collect -- …` as a process of its own. */
+const startAlone = (...args: readonly string[]) => {
+  const ended = Promise.withResolvers<Ended>();
+  const env = { ...inheritedEnvironment(), ...environmentOf() };
+  const child = execFile(
+    process.execPath,
+    ['services/collector/cli.ts', ...args],
+    { cwd: ROOT, env },
+    (_error, out, error) => ended.resolve({ code: child.exitCode ?? -1, out, error }),
+  );
+  return { child, ended: ended.promise };
+};
+const collectAlone = (...args: readonly string[]): Promise<Ended> => startAlone(...args).ended;
 const json = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
   const { code, out, error } = await collect('--json', ...args);
   expect({ code, error: code === 0 ? '' : error }).toEqual({ code: 0, error: '' });
@@ -143,6 +146,56 @@ test('without a token the site and the shop are read, and a sentence says how to
   expect(await sources()).toEqual(['site', 'storefront']);
   const types = (await stack.observations()).map(({ type }) => type);
   expect(types).toEqual(expect.arrayContaining(['brand.profile', 'site.scan', 'operator.record']));
+}, 240_000);
+
+test('a command that Ctrl-C interrupts says so, and the next one goes on at once where it stopped', async () => {
+  const asked = Promise.withResolvers<void>();
+  stack.played.sites.set(DOMAIN, (path) => {
+    if (!path.startsWith('/products/')) return answerSite(SITE, { path }) ?? undefined;
+    asked.resolve();
+    return () => undefined;
+  });
+  const { child, ended } = startAlone('add', DOMAIN);
+  await asked.promise;
+  child.kill('SIGINT');
+  const { code, out, error } = await ended;
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(error).toMatch(/\nInterrupted\. What was read is kept\. Repeat the command to go on\.\n$/);
+  stack.played.sites.set(DOMAIN, (path) => answerSite(SITE, { path }) ?? undefined);
+  const before = stack.played.requests.length;
+  const started = performance.now();
+  expect(await json('add', DOMAIN)).toMatchObject({ sources: [{ source: 'site', outcome: 'complete' }, {}] });
+  expect(performance.now() - started).toBeLessThan(ROW_LEASE_MS / 2);
+  expect(stack.played.requests.slice(before)).not.toContain(`${DOMAIN} /`);
+}, 240_000);
+
+test('a command after a killed one waits for its lease to end, and reads the site', async () => {
+  await stack.database.query(
+    `insert into collecting.target (source, domain, cadence, wished_at, due_at, lease_owner, lease_until)
+     values ('site', $1, 'daily', now(), now(), 'killed', now() + interval '3 seconds')`,
+    [DOMAIN],
+  );
+  const { out, error } = await collect('add', DOMAIN);
+  expect(error).toContain('Another process reads the site of shop.example');
+  expect(out).toMatch(/site +complete +5 of 5 pages/);
+}, 240_000);
+
+test('a paused source is named with its reason, and not read', async () => {
+  await stack.database.query(
+    `insert into collecting.target (source, domain, cadence, wished_at, due_at, paused)
+     values ('site', $1, 'daily', now(), now(), 'asked by the shop')`,
+    [DOMAIN],
+  );
+  expect(await json('add', DOMAIN)).toMatchObject({
+    sources: [
+      {
+        source: 'site',
+        outcome: 'paused',
+        detail: 'asked by the shop; end it with: collect resume shop.example',
+      },
+      { source: 'storefront', outcome: 'no_catalogue' },
+    ],
+  });
 }, 240_000);
 
 describe('with a token', () => {
