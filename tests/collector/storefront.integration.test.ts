@@ -144,6 +144,24 @@ describe('a Shopify shop', () => {
       },
     ],
     [
+      'whose domain leads to the shop of another one',
+      'moved',
+      (shop) => {
+        const { domain } = open(products(2));
+        for (const path of ['/meta.json', page(1)]) {
+          shop.instead.set(path, { status: 301, headers: { location: `https://${domain}${path}` } });
+        }
+      },
+    ],
+    [
+      'whose catalogue alone leads to another domain',
+      'moved',
+      (shop) => {
+        const { domain } = open(products(2));
+        shop.instead.set(page(1), { status: 302, headers: { location: `https://${domain}${page(1)}` } });
+      },
+    ],
+    [
       'whose robots.txt forbids the catalogue',
       'forbidden',
       (shop) => void (shop.robots = { body: 'User-agent: *\nDisallow: /' }),

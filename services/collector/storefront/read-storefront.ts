@@ -6,6 +6,7 @@ import type { GetOutcome } from '#platform/http-client/polite-client.ts';
 import type { SpoolPage } from '../schedule/batch-store.ts';
 import type { ReadOutcome } from '../schedule/read-outcome.ts';
 import type { Reading, SourceReader } from '../schedule/source-reader.ts';
+import { isHostOf } from '../site/choose-pages.ts';
 import { countOf, jsonOf, SHOP_SYSTEMS, type ShopSystem, type ShopSystemName } from './catalogue-page.ts';
 
 /** Share of the stated products that a complete scan has at least. */
@@ -49,20 +50,23 @@ const nothing = (outcome: string, detail: string, notBeforeMs: number | null = n
 const isPasswordPage = ({ url }: Answered): boolean => /^\/password\/?$/.test(url.pathname);
 
 /** Returns how the reading ends for now; `null` when it goes on with the outcome. */
-const interruption = (got: GetOutcome): ReadOutcome | null => {
+const interruption = (domain: string, got: GetOutcome): ReadOutcome | null => {
   if (got.kind === 'resting')
     return { kind: 'wait', outcome: 'refused', untilMs: got.untilMs, detail: got.reason };
   if (got.kind === 'failed') return { kind: 'wait', outcome: 'wait', untilMs: null, detail: got.reason };
   if (got.kind !== 'answered') return null;
   if (got.status >= SERVER_ERRORS_FROM)
     return { kind: 'wait', outcome: 'wait', untilMs: null, detail: `answered ${got.status}` };
+  // The catalogue of another domain is that of another brand.
+  if (!isHostOf(got.url.hostname, domain))
+    return nothing('moved', `the shop leads to ${got.url.hostname}; read that domain instead`);
   return isPasswordPage(got) ? nothing('closed', 'the shop asks for a password') : null;
 };
 
 /** Reads what the shop states about itself. A site without `/meta.json` states nothing. */
 const readMeta = async ({ domain, client, signal }: StorefrontRead): Promise<Step<StorefrontCursor>> => {
   const got = await client.get(`https://${domain}/meta.json`, { signal });
-  const outcome = interruption(got);
+  const outcome = interruption(domain, got);
   if (outcome !== null) return { outcome };
   const meta = got.kind === 'answered' ? jsonOf(got) : null;
   const stated = isObject(meta) ? countOf(meta['published_products_count']) : null;
@@ -104,7 +108,7 @@ const findSystem = async (
   const previous = await batch.previousPage(1);
   for (const [name, system] of Object.entries(SHOP_SYSTEMS) as [ShopSystemName, ShopSystem][]) {
     const first = await requestPage(reading, cursor, name, previous);
-    const outcome = interruption(first);
+    const outcome = interruption(reading.domain, first);
     if (outcome !== null) return { outcome };
     if (first.kind === 'forbidden') forbidden.push(first.reason);
     if (first.kind === 'unchanged') return { value: { cursor: { ...cursor, system: name }, first } };
@@ -133,7 +137,7 @@ const readPage = async (
   const system = SHOP_SYSTEMS[name];
   const previous = await batch.previousPage(cursor.page);
   const got = first ?? (await requestPage(reading, cursor, name, previous));
-  const outcome = interruption(got);
+  const outcome = interruption(reading.domain, got);
   if (outcome !== null) return { outcome };
   const end = async (ended: 'empty' | 'cut', stated = cursor.stated): Promise<Step<StorefrontCursor>> => {
     const next = { ...cursor, ended, stated };
