@@ -12,7 +12,7 @@ import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, withProof } from '#platform/postgres/pool.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { ArchiveRunner } from './ads-archive/archive-runner.ts';
+import { ARCHIVE_LEADER, type ArchiveRunner } from './ads-archive/archive-runner.ts';
 import { runArchive } from './ads-archive/run-batches.ts';
 import { createLandingPagesReader, LANDING_PAGES_SOURCE } from './landing-pages/read-landing-pages.ts';
 import { consumeWishes } from './schedule/consume-wishes.ts';
@@ -89,7 +89,7 @@ const runArchiveAsLeader = async (
   const route = { egress, via };
   await runAsLeader({
     databaseUrl,
-    kind: 'collector-ads-archive',
+    kind: ARCHIVE_LEADER,
     log,
     signal,
     run: (leading, lease) => {

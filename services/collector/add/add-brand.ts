@@ -11,10 +11,11 @@ import { readTargetNow } from '../schedule/run-targets.ts';
 import { recordWish } from '../schedule/target-store.ts';
 import { readSiteName, SITE_SOURCE } from '../site/read-site.ts';
 import type { AddContext } from './add-context.ts';
+import { isArchiveRead } from './archive-leader.ts';
 import { proposedLinks, publishLinks } from './link-pages.ts';
 import { listProposals, saveProposals, type StoredProposal } from './page-proposal-store.ts';
 import { searchPages } from './search-pages.ts';
-import { NO_ADS } from './sentences.ts';
+import { NO_ADS, NO_READER } from './sentences.ts';
 
 /** Sources that are read at once, in this order, as far as they are read at all. */
 const READ_AT_ONCE = [SITE_SOURCE, 'storefront'];
@@ -114,6 +115,7 @@ const findPages = async (
       ...(doubted === 0
         ? []
         : [`${doubted} pages need your decision. Link one with: collect link ${domain} PAGE_ID`]),
+      ...(isLinked && !(await isArchiveRead(database)) ? [NO_READER] : []),
     ],
   };
 };

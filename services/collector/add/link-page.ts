@@ -1,8 +1,10 @@
 import { ARCHIVE_SOURCE } from '../ads-archive/archive-batch-store.ts';
 import { recordWish } from '../schedule/target-store.ts';
 import type { AddContext } from './add-context.ts';
+import { isArchiveRead } from './archive-leader.ts';
 import { publishLinks } from './link-pages.ts';
 import { listProposals, saveLinked, type StoredProposal } from './page-proposal-store.ts';
+import { NO_READER } from './sentences.ts';
 
 /** Confidence of a link that an operator decided. */
 const DECIDED_CONFIDENCE = 1;
@@ -36,6 +38,7 @@ export const linkPage = async (
   if (await context.hasToken()) {
     const wish = { source: ARCHIVE_SOURCE, domain, cadence, at: clock.now(), isUrgent: true };
     await recordWish(database, wish);
+    if (!(await isArchiveRead(database))) progress(NO_READER);
   }
   return listProposals(database, domain);
 };

@@ -6,6 +6,10 @@ export const NO_ADS = (domain: string): string =>
   'United Kingdom in the last year, and elsewhere only ads about politics. A brand that advertises in other countries ' +
   'alone, such as the United States, has no ads there; other collectors can send its scans to the intake.';
 
+/** Shown when a page is linked, and no collector reads its ads. */
+export const NO_READER =
+  'No collector reads ads at the library API now. Start one with COLLECT_SOURCES=storefront,site,landing_pages,ads_archive.';
+
 /** Shown when no token is stored. */
 export const NO_TOKEN =
   'No token of the official library API is stored, so ads and social pages are not read. The site, the shop and the ' +

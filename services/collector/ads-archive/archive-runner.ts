@@ -8,6 +8,9 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { PacedAccount } from './paced-account.ts';
 
+/** Kind of the lease of the process that makes the calls of all accounts. */
+export const ARCHIVE_LEADER = 'collector-ads-archive';
+
 /** Settings and connections of reading the library API. */
 export type ArchiveRunner = {
   readonly database: Database;

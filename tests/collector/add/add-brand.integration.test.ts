@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { type ArchiveWorld, createArchiveWorld, type WorldAd } from '#deploy/local/world/archive-world.ts';
 import { answerSite } from '#deploy/local/world/site-world.ts';
+import { createRunTables } from '#platform/postgres/lease/leases.ts';
+import { WHOLE } from '#platform/postgres/lease/prove-lease.ts';
 import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
@@ -19,6 +21,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 const TOKEN = 'EAAaddtokenaddtokenaddtokenadd';
 const DOMAIN = 'shop.example';
+const DECISION = '1 pages need your decision. Link one with: collect link shop.example PAGE_ID';
 const SITE = {
   domain: DOMAIN,
   name: 'The Shop',
@@ -217,7 +220,7 @@ describe('with a token', () => {
         { page_id: '10001', ads_with_domain: 3, state: 'linked' },
       ],
       forecast: { calls_of_first_scan: 4, days_a_round: expect.any(Number) },
-      notes: ['1 pages need your decision. Link one with: collect link shop.example PAGE_ID'],
+      notes: [DECISION, expect.stringMatching(/^No collector reads ads .+,ads_archive\.$/)],
     });
     expect(await sources()).toEqual(['ads_archive', 'site', 'storefront']);
     const links = (await stack.observations()).filter((one) => one.type === 'social_page.link');
@@ -229,6 +232,13 @@ describe('with a token', () => {
     ]);
     const { out } = await collect('link', DOMAIN);
     expect(out).toMatch(/10002 +Fan Page +5 +quarantined/);
+    await createRunTables(stack.database);
+    await stack.database.query(
+      `insert into run.lease (kind, part, owner, epoch, until)
+       values ('collector-ads-archive', $1, 'a collector', 1, now() + interval '1 hour')`,
+      [WHOLE],
+    );
+    expect(await json('add', DOMAIN)).toMatchObject({ pages: added['pages'], notes: [DECISION] });
   }, 240_000);
 
   test('`link` links a page by the decision of an operator', async () => {
