@@ -71,6 +71,8 @@ create table if not exists ingest.staged_chunk (
   unnamed boolean not null,
   primary key (scan_id, chunk)
 );
+-- The domains to which destinations of the ads may belong. Null in rows of an older release.
+alter table ingest.staged_chunk add column if not exists domains text[];
 
 -- SHA-256 of the ads of each chunk as it first arrived. Kept after the scan is recorded, until 30 days after the last
 -- chunk of the scan: a chunk that comes again with other content is refused (rule 8). Chunks that an older release

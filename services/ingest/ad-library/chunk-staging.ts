@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AdLibraryScanChunk } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { domainsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -25,8 +26,8 @@ const STAGE_CHUNK = `
     select $1, $2, $8, $4 where not exists (select from recorded) and not exists (select from another_brand)
     on conflict (scan_id, chunk) do update set digest = d.digest returning digest
   ), staged as (
-    insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed)
-    select $1, $2, $3, $7 from first where digest = $8
+    insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed, domains)
+    select $1, $2, $3, $7, $9 from first where digest = $8
     on conflict do nothing returning 1
   ), staged_ads as (
     insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, social_page_id)
@@ -65,6 +66,7 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
       ads.map(({ page_id }) => page_id),
       ads.some(({ page_id }) => page_id === null),
       digest,
+      [...new Set(ads.flatMap(({ link_url }) => domainsOf(link_url)))],
     ],
   });
   const first = rows[0];
@@ -101,6 +103,8 @@ export type StagedScan = {
   readonly unnamed: boolean;
   /** Pages on which the scan shows ads; `NO_PAGE` for ads without a page. */
   readonly shownPages: readonly string[];
+  /** Domains to which destinations of the shown ads may belong. */
+  readonly shownDomains: readonly string[];
   /** Brands whose part of the scan is recorded. */
   readonly recordedFor: readonly string[];
 };
@@ -115,10 +119,11 @@ export const stagedScan = async (database: Database, scanId: string): Promise<St
        exists (select from ingest.staged_chunk where scan_id = $1 and unnamed) as unnamed,
        array(select distinct coalesce(social_page_id, '${NO_PAGE}') from ingest.staged_ad
          where scan_id = $1 order by 1) as "shownPages",
+       array(select distinct unnest(domains) from ingest.staged_chunk where scan_id = $1) as "shownDomains",
        array(select brand_id::text from ingest.recorded_scan where scan_id = $1 order by brand_id) as "recordedFor"`,
     [scanId],
   );
-  return rows[0] ?? { chunks: [], unnamed: false, shownPages: [], recordedFor: [] };
+  return rows[0] ?? { chunks: [], unnamed: false, shownPages: [], shownDomains: [], recordedFor: [] };
 };
 
 /**

@@ -75,19 +75,24 @@ const pagesOf = ({ coverage }: AdLibraryScanEnd, shownPages: readonly string[]):
  * Decides and records a scan whose chunks are all staged, one brand after the other. The brand that the scan was made
  * for comes last: its `ScanRecorded` marks the whole scan as recorded. Safe to call again after any interruption.
  * Throws `ChunksMissing` when chunks are missing, and `Refusal` when there are more chunks than the end states.
+ *
+ * `register` registers the brand, and returns the number of its events. It runs with the locks of the scan's places.
  */
 export const recordStagedScan = async (
   database: Database,
   eventStore: EventStore,
   end: AdLibraryScanEnd,
   locks: BrandLocks = NO_LOCKS,
+  register: () => Promise<number> = async () => 0,
 ): Promise<IntakeOutcome> => {
-  const { shownPages } = requireChunks(await stagedScan(database, end.scan_id), end);
+  const { shownPages, shownDomains } = requireChunks(await stagedScan(database, end.scan_id), end);
   const pageIds = pagesOf(end, shownPages).map((pageId) =>
     pageId === NO_PAGE ? brandIdOf(end.brand_domain) : pageId,
   );
   const recorded: Recorded = { events: 0, totals: null };
-  return await locks.runOnPages(pageIds, async () => {
+  const places = { alone: [...pageIds, end.brand_domain], shared: shownDomains };
+  return await locks.runOnPlaces(places, async () => {
+    recorded.events += await register();
     for (let judged = 1; ; judged += 1) {
       try {
         await recordParts(database, eventStore, end, locks, recorded);

@@ -4,7 +4,7 @@ import { BRAND_LOCK_CLASS, PAGE_LOCK_CLASS } from '#contracts/ports/advisory-loc
 import { openPool } from '#platform/postgres/pool.ts';
 
 /**
- * Maximum locks of a process at once, of brands and of pages each. `INGEST_LANES` is 6 by default; scans beyond this number
+ * Maximum locks of a process at once, of brands and of places each. `INGEST_LANES` is 6 by default; scans beyond this number
  * wait for those before them.
  */
 const LOCKS_MAX = 8;
@@ -12,10 +12,12 @@ const LOCKS_MAX = 8;
 const LOCK_WAIT_MS = 60_000;
 
 /**
- * Locks on brands and on social pages, for the processes that record scans, several at once. Without the first, a scan of many
- * appends loses each append to the small scans of another process, until its retries are used up. Without the second, a scan
- * that shows an ad on a page and a scan of that page for another brand do not see each other. Work that cannot get
- * a lock is done without it: the expected revision of each append keeps the log correct.
+ * Locks on brands and on places, which are social pages and domains, for work that runs at once in one process or in
+ * several. Without the first, a scan of many appends loses each append to the small scans of another process, until its
+ * retries are used up, and a link of a brand does not see the scan that is being decided for the brand. Without the second,
+ * a scan that shows an ad does not see another scan of its page for another brand, or a link of its page, or the
+ * registration of the domain that it leads to, and they do not see the scan. Work that cannot get a lock is done without it:
+ * the expected revision of each append keeps the log correct.
  *
  * A lock belongs to a transaction that stays open meanwhile, not to a session: behind a connection pooler the statement that
  * unlocks may reach another session, and the lock would stay for ever. The transaction reads and writes nothing, so it
@@ -24,15 +26,34 @@ const LOCK_WAIT_MS = 60_000;
 export type BrandLocks = {
   /** Runs `work` with the lock of this name, which one process has at a time. Waits at most `LOCK_WAIT_MS` for it. */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** Runs `work` while no other work runs on one of these pages. `work` may take the lock of a brand, but not of pages. */
-  runOnPages<T>(pageIds: readonly string[], work: () => Promise<T>): Promise<T>;
+  /** Runs `work` with the locks of these places. `work` may take the lock of a brand, but not of places. */
+  runOnPlaces<T>(places: Places, work: () => Promise<T>): Promise<T>;
+};
+
+/** Places that work needs. */
+export type Places = {
+  /** Ids of pages and domains on which no other work may run meanwhile. */
+  readonly alone: readonly string[];
+  /** Domains that no other work may register meanwhile. */
+  readonly shared?: readonly string[];
 };
 
 /** Runs work without locks. */
-export const NO_LOCKS: BrandLocks = { run: (_name, work) => work(), runOnPages: (_pageIds, work) => work() };
+export const NO_LOCKS: BrandLocks = { run: (_name, work) => work(), runOnPlaces: (_places, work) => work() };
 
-/** Returns the number of a page's lock: one of 256, so that a scan of thousands of pages takes few locks. */
-const pageLockOf = (pageId: string): number => createHash('sha256').update(pageId).digest().readUInt8();
+/** Returns the number of a place's lock: one of 256, so that a scan of thousands of pages takes few locks. */
+const placeLockOf = (place: string): number => createHash('sha256').update(place).digest().readUInt8();
+
+/** Returns a statement that takes the locks in the order of their numbers, so that two scans cannot wait for each other. */
+const lockPlaces = ({ alone, shared = [] }: Places): string => {
+  const exclusive = new Set(alone.map(placeLockOf));
+  const numbers = [...new Set([...exclusive, ...shared.map(placeLockOf)])].toSorted((a, b) => a - b);
+  const taken = numbers.map(
+    (number) =>
+      `pg_advisory_xact_lock${exclusive.has(number) ? '' : '_shared'}(${PAGE_LOCK_CLASS}, ${number})`,
+  );
+  return `select ${taken.join(', ')}`;
+};
 
 /** Opens locks with a few connections of their own, since a lock holds its connection. */
 export const openBrandLocks = (
@@ -45,8 +66,8 @@ export const openBrandLocks = (
       // Above the wait for a lock, so that the wait ends first.
       statement_timeout: waitMs + 5_000,
     });
-  // Work on pages takes the lock of a brand while it holds its own: from one pool, all of it could wait for a connection.
-  const [ofBrands, ofPages] = [open(), open()];
+  // Work on places takes the lock of a brand while it holds its own: from one pool, all of it could wait for a connection.
+  const [ofBrands, ofPlaces] = [open(), open()];
 
   /** Returns the connection that holds the locks; `null` when the wait took too long or the server is down. */
   const lock = async (pool: Pool, statement: (client: PoolClient) => string) => {
@@ -95,17 +116,13 @@ export const openBrandLocks = (
         ),
         work,
       ),
-    runOnPages: (pageIds, work) =>
+    runOnPlaces: (places, work) =>
       holding(
-        lock(ofPages, () => {
-          // In the order of the numbers, so that two scans cannot wait for each other.
-          const pages = [...new Set(pageIds.map(pageLockOf))].toSorted((a, b) => a - b);
-          return `select pg_advisory_xact_lock(${PAGE_LOCK_CLASS}, page) from unnest('{${pages.join()}}'::int[]) page`;
-        }),
+        lock(ofPlaces, () => lockPlaces(places)),
         work,
       ),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([ofBrands.end(), ofPages.end()]);
+      await Promise.all([ofBrands.end(), ofPlaces.end()]);
     },
   };
 };

@@ -27,7 +27,7 @@ import type { BrandRegister, Intake, IntakeOutcome, Leading, Retention } from '.
 import { decideAgain } from '../ad-library/late/decide-again.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { requireOneBrand } from '../ad-library/scan-brand.ts';
-import { noteIfLate } from '../attribution/late-cause.ts';
+import { type LateCause, noteIfLate } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
 import { deleteAbandonedScans, deleteOldChunkDigests } from '../ad-library/retention.ts';
@@ -127,6 +127,17 @@ export const openIntake = async ({
     });
   };
 
+  /**
+   * Runs the work of an observation that decides the brands of ads. No scan with such ads is decided between its note and its
+   * append, and none of the brand of a link, whose reliable days the link decides (rule 9).
+   */
+  const runAlone = <T>({ brandId, about }: LateCause, work: () => Promise<T>): Promise<T> => {
+    if (!('pageId' in about)) return locks.runOnPlaces({ alone: [about.domain] }, work);
+    const { pageId, registers } = about;
+    const alone = registers === null ? [pageId] : [pageId, registers];
+    return locks.runOnPlaces({ alone }, () => locks.run(brandId, work));
+  };
+
   const record = async (observation: Observation): Promise<IntakeOutcome> => {
     const commandId = v7();
     switch (observation.type) {
@@ -142,15 +153,17 @@ export const openIntake = async ({
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
         await requireOneBrand(database, observation.scan_id, brandIdOf(observation.brand_domain));
-        const registered = await registerIfMissing(observation.brand_domain, scannedAt, commandId);
-        await foldPending(database, eventStore);
-        const outcome = await recordStagedScan(
+        return await recordStagedScan(
           database,
           eventStore,
           { ...observation, scanned_at: scannedAt },
           locks,
+          async () => {
+            const registered = await registerIfMissing(observation.brand_domain, scannedAt, commandId);
+            await foldPending(database, eventStore);
+            return registered;
+          },
         );
-        return { ...outcome, events: outcome.events + registered };
       }
       case 'storefront.scan':
         inUtc(observation.scanned_at, 'scanned_at');
@@ -162,12 +175,15 @@ export const openIntake = async ({
         const events = await recordStorefront(end);
         const { domain, scanned_at: observedAt } = end;
         const cause = { brandId: brandIdOf(domain), observedAt, about: { domain } };
-        if (!(await hasBrand(domain))) await noteIfLate(database, cause);
-        const registered = await registerIfMissing(domain, observedAt, commandId);
-        await foldPending(database, eventStore);
-        const again = await decideAgain(database, eventStore, cause);
-        const moved = await moveAdsOfDomain(database, eventStore, { domain, observedAt, byScans: true });
-        return { events: events + registered + again + moved, totals: null };
+        // No scan with ads that lead to the domain is decided between the note and the registration.
+        return await locks.runOnPlaces({ alone: [domain] }, async () => {
+          if (!(await hasBrand(domain))) await noteIfLate(database, cause);
+          const registered = await registerIfMissing(domain, observedAt, commandId);
+          await foldPending(database, eventStore);
+          const again = await decideAgain(database, eventStore, cause);
+          const moved = await moveAdsOfDomain(database, eventStore, { domain, observedAt, byScans: true });
+          return { events: events + registered + again + moved, totals: null };
+        });
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
@@ -197,10 +213,7 @@ export const openIntake = async ({
           const again = cause ? await decideAgain(database, eventStore, cause) : 0;
           return events + again + ((await correct?.(database, eventStore)) ?? 0);
         };
-        // No scan of the page is decided between the note and the link.
-        const isOfPage = cause !== undefined && 'pageId' in cause.about;
-        const events = isOfPage ? await locks.runOnPages([cause.about.pageId], recordAll) : await recordAll();
-        return { events, totals: null };
+        return { events: await (cause ? runAlone(cause, recordAll) : recordAll()), totals: null };
       }
     }
   };

@@ -10,6 +10,7 @@ import { storeBrand } from '#services/ingest/intake/folded-streams.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
+import { profileOf } from '../../intake/stack.ts';
 
 /** Scans that are recorded at the same time, in one process or in several, give what they give one after the other. */
 
@@ -121,6 +122,79 @@ describe('scans that are recorded at once', () => {
       type: 'ScanRecorded',
       data: { totals: { seen: 2, active: 2, missing: 0, total: 2 } },
     });
+  });
+});
+
+describe('a link or registration of an earlier time that arrives while a scan is recorded', () => {
+  const linkOf = (brand_domain: string, page_id: string, observed_at: string) => ({
+    type: 'social_page.link',
+    brand_domain,
+    page_id,
+    observed_at,
+    linked: true,
+    role: 'OFFICIAL',
+    confidence: 1,
+    page_name: null,
+  });
+
+  /** Submits an observation, and waits until it is recorded or waits for one more lock than before. */
+  const submitMeanwhile = async (observation: unknown) => {
+    const before = await awaitedLocks();
+    let isDone = false;
+    const submitted = stack.intake.submit(observation).finally(() => (isDone = true));
+    await expect.poll(async () => isDone || (await awaitedLocks()) > before, { timeout: 60_000 }).toBe(true);
+    return { submitted };
+  };
+
+  it.each([
+    ['profile', '840000001', (domain: string, at: string) => profileOf(domain, at)],
+    ['link', '840000002', (domain: string, at: string) => linkOf(domain, '840000009', at)],
+  ] as const)(
+    'decides about the ads of the scan that lead to its domain: a %s',
+    async (kind, page, observe) => {
+      const [shop, named] = [`${kind}-shop.example`, `${kind}-named.example`];
+      const ads = [leadingTo(Number(page.slice(-1)) + 840, named, page)];
+      const scan = scanOf(shop, '2026-05-03T10:00:00Z', ads, { pages: [page] });
+      const release = await holdScansOf(shop);
+      const recorded = submit(scan);
+      await expect.poll(awaitedLocks, { timeout: 60_000 }).toBe(1);
+      const { submitted } = await submitMeanwhile(observe(named, '2026-05-02T10:00:00Z'));
+      await release();
+      await Promise.all([recorded, submitted]);
+      expect((await eventsOf(shop, scan)).at(-1)).toMatchObject({
+        type: 'ScanCorrected',
+        data: { totals: { seen: 0, active: 0, total: 0 } },
+      });
+      expect(await eventsOf(named, scan)).toMatchObject([
+        { type: 'ScanRecorded', data: { totals: { seen: 1, active: 1, total: 1 } } },
+      ]);
+    },
+  );
+
+  it('decides about the reliability of the scan for its brand', async () => {
+    const [covered, other, linked] = ['850000001', '850000002', 'linked-twice.example'];
+    await stack.intake.submit(linkOf(linked, covered, '2026-05-01T10:00:00Z'));
+    const scan = scanOf('covering.example', '2026-05-03T10:00:00Z', [], { pages: [covered] });
+    await stage(scan);
+    const [deciding, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const eventStore: typeof stack.eventStore = {
+      ...stack.eventStore,
+      append: async (...append) => {
+        if (append[0] === adLibraryStream(brandIdOf(linked))) {
+          deciding.resolve();
+          await decided.promise;
+        }
+        return await stack.eventStore.append(...append);
+      },
+    };
+    await using locks = openBrandLocks(stack.databaseUrl);
+    const recorded = recordStagedScan(database, eventStore, scan.end, locks);
+    await deciding.promise;
+    const { submitted } = await submitMeanwhile(linkOf(linked, other, '2026-05-02T10:00:00Z'));
+    decided.resolve();
+    await Promise.all([recorded, submitted]);
+    const events = await eventsOf(linked, scan);
+    expect(events.at(-1)).toMatchObject({ type: 'ScanCorrected', data: { reliable: false } });
   });
 });
 
