@@ -67,7 +67,7 @@ create table if not exists ingest.staged_chunk (
   chunk int not null,
   staged_at timestamptz not null default now(),
   ads text not null,
-  -- True when at least one ad of the chunk has no social page.
+  -- True when at least one entry of the chunk has no social page. Read by earlier releases.
   unnamed boolean not null,
   primary key (scan_id, chunk)
 );
@@ -95,7 +95,7 @@ end $$;
 -- The brand that the chunk was submitted for. Null in rows of an older release.
 alter table ingest.staged_digest add column if not exists brand_id uuid;
 
--- One row per ad of a staged scan: the first chunk that was staged with the ad (rule 8), and the brand that the ad
+-- One row per ad of a staged scan: the first chunk that has an entry of the ad (rule 8), and the brand that the ad
 -- belongs to. Until the end of the scan attributes its ads, that is the brand of the scan.
 create table if not exists ingest.staged_ad (
   scan_id uuid not null,
@@ -105,6 +105,8 @@ create table if not exists ingest.staged_ad (
   primary key (scan_id, ad_id)
 );
 alter table ingest.staged_ad add column if not exists social_page_id text;
+-- Further chunks with entries of the ad, which are merged with that of the first. Null for nearly all ads.
+alter table ingest.staged_ad add column if not exists more_chunks int[];
 create index if not exists staged_ad_by_brand on ingest.staged_ad (scan_id, brand_id, chunk);
 
 -- Catalogue pages of storefront scans that have not ended.

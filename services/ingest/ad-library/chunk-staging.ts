@@ -30,10 +30,13 @@ const STAGE_CHUNK = `
     select $1, $2, $3, $7, $9 from first where digest = $8
     on conflict do nothing returning 1
   ), staged_ads as (
-    insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id, social_page_id)
-    select $1, i.ad_id, $2, $4, i.social_page_id
+    insert into ingest.staged_ad as s (scan_id, ad_id, chunk, brand_id, social_page_id)
+    select $1, i.ad_id, $2, $4, min(i.social_page_id collate "C")
     from unnest($5::text[], $6::text[]) as i(ad_id, social_page_id)
-    where exists (select from staged) on conflict do nothing
+    where exists (select from staged) group by i.ad_id order by i.ad_id
+    on conflict (scan_id, ad_id) do update set chunk = least(s.chunk, excluded.chunk),
+      more_chunks = array_append(s.more_chunks, greatest(s.chunk, excluded.chunk)),
+      social_page_id = least(s.social_page_id collate "C", excluded.social_page_id collate "C")
   )
   select coalesce((select digest from first),
       (select digest from ingest.staged_digest where scan_id = $1 and chunk = $2)) as digest,
@@ -99,7 +102,7 @@ export const claimStagedAds = async (database: Database, scanId: string): Promis
 export type StagedScan = {
   /** Numbers of the staged chunks, in their order. */
   readonly chunks: readonly number[];
-  /** True when any chunk has an ad without a social page. */
+  /** True when the scan has an ad without a social page. */
   readonly unnamed: boolean;
   /** Pages on which the scan shows ads; `NO_PAGE` for ads without a page. */
   readonly shownPages: readonly string[];
@@ -116,7 +119,7 @@ export type StagedScan = {
 export const stagedScan = async (database: Database, scanId: string): Promise<StagedScan> => {
   const { rows } = await database.query<StagedScan>(
     `select array(select chunk from ingest.staged_chunk where scan_id = $1 order by chunk) as chunks,
-       exists (select from ingest.staged_chunk where scan_id = $1 and unnamed) as unnamed,
+       exists (select from ingest.staged_ad where scan_id = $1 and social_page_id is null) as unnamed,
        array(select distinct coalesce(social_page_id, '${NO_PAGE}') from ingest.staged_ad
          where scan_id = $1 order by 1) as "shownPages",
        array(select distinct unnest(domains) from ingest.staged_chunk where scan_id = $1) as "shownDomains",

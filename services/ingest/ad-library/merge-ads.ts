@@ -1,4 +1,6 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { shortenAd } from '#contracts/observations/shorten-ad.ts';
+import { cardOfAd } from '../readers/ad-fields.ts';
 
 type AdCard = ObservedAd['cards'][number];
 type AdMedia = ObservedAd['media'][number];
@@ -25,10 +27,27 @@ export const mergeAds = (rows: readonly [AdRow, ...AdRow[]]): ObservedAd => {
   for (const row of rows) {
     for (const [field, value] of Object.entries(row.ad)) if (isBlank(ad[field])) ad[field] = value;
     for (const medium of row.ad.media) media.set(`${medium.kind}|${medium.url}|${medium.poster_url}`, medium);
-    if (row.ad.versions.length === 0)
+    if (row.ad.versions.length === 0 && Object.values(row.version.card).some((text) => text !== null))
       versions.set(row.version.key ?? JSON.stringify(row.version.card), row.version.card);
     for (const card of row.ad.versions) versions.set(JSON.stringify(card), card);
   }
   const merged = { ...(ad as ObservedAd), media: [...media.values()] };
   return versions.size > 1 ? { ...merged, versions: [...versions.values()] } : merged;
+};
+
+/** Returns the place of an entry among those of its ad. It follows from the content, so any order is the same. */
+const sortKeyOf = (ad: ObservedAd): string =>
+  JSON.stringify([ad.page_id === null, ad.page_id, ad.is_active !== true, ad]);
+
+/**
+ * Merges several entries of an ad in one scan. Entries with a social page come first, then those that are active, so
+ * that no entry counts for its place in the scan. The result is within the limits of an ad.
+ */
+export const mergeEntries = (entries: readonly [ObservedAd, ...ObservedAd[]]): ObservedAd => {
+  if (entries.length === 1) return entries[0];
+  const [first, ...others] = entries
+    .map((ad) => ({ key: sortKeyOf(ad), row: { ad, version: { key: null, card: cardOfAd(ad) } } }))
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ row }) => row) as [AdRow, ...AdRow[]];
+  return shortenAd(mergeAds([first, ...others])).ad;
 };

@@ -5,13 +5,19 @@ import type { Database } from '#platform/postgres/pool.ts';
 /** Retention of staged parts in days. A scan whose end arrives later counts as abandoned by its collector. */
 const STAGED_DAYS_MAX = 30;
 
-/** Deletes parts of scans that never ended. If the end arrives after that, it fails with `ChunksMissing`. */
+/**
+ * Deletes parts of scans that never ended, always all chunks of a scan: an ad may have entries in several. If the end
+ * arrives after that, it fails with `ChunksMissing`.
+ */
 export const deleteAbandonedScans = async (database: Database): Promise<void> => {
   const limit = [STAGED_DAYS_MAX];
   await database.query(
     `with old as (
-       delete from ingest.staged_chunk where staged_at < now() - make_interval(days => $1) returning scan_id, chunk)
-     delete from ingest.staged_ad a using old where a.scan_id = old.scan_id and a.chunk = old.chunk`,
+       select scan_id from ingest.staged_chunk group by scan_id
+       having max(staged_at) < now() - make_interval(days => $1)
+     ), chunks as (
+       delete from ingest.staged_chunk c using old where c.scan_id = old.scan_id)
+     delete from ingest.staged_ad a using old where a.scan_id = old.scan_id`,
     limit,
   );
   await database.query(

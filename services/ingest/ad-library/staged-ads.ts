@@ -1,6 +1,7 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { mergeEntries } from './merge-ads.ts';
 
 /** The ads of a staged scan, and the brands that own them. */
 
@@ -33,31 +34,58 @@ export const attributeStagedAds = async (
   );
 };
 
-/** A staged chunk as its JSON text, and the ids of those of its ads that are asked for. */
-type ChunkRow = { readonly ads: string; readonly own: readonly string[] };
+/** A staged chunk as its JSON text, the ids of those of its ads that are asked for, and further chunks with them. */
+type ChunkRow = { readonly ads: string; readonly own: readonly string[]; readonly more: readonly number[] };
 
-/** Returns the ads of a chunk that are asked for, each once, in the order of the chunk. */
-const ownAds = (row: ChunkRow | undefined): readonly ObservedAd[] => {
+/** SQL of the columns `own` and `more` of `ChunkRow`. `where` selects the staged ads `s`. */
+const ownSql = (where: string): string => `
+  array(select ad_id from ingest.staged_ad s where ${where}) as own,
+  array(select distinct unnest(s.more_chunks) from ingest.staged_ad s where ${where} order by 1) as more`;
+
+/** Returns the ads of a chunk that are asked for, each merged from all its entries in the scan (rule 8). */
+const ownAds = async (
+  database: Database,
+  scanId: string,
+  row: ChunkRow | undefined,
+): Promise<readonly ObservedAd[]> => {
   if (row === undefined || row.own.length === 0) return [];
   const own = new Set(row.own);
-  return (JSON.parse(row.ads) as ObservedAd[]).filter(({ ad_id }) => own.delete(ad_id));
+  const entries = new Map<string, [ObservedAd, ...ObservedAd[]]>();
+  const collect = (ads: string): void => {
+    for (const ad of JSON.parse(ads) as readonly ObservedAd[]) {
+      if (!own.has(ad.ad_id)) continue;
+      const others = entries.get(ad.ad_id);
+      if (others === undefined) entries.set(ad.ad_id, [ad]);
+      else others.push(ad);
+    }
+  };
+  collect(row.ads);
+  for (const chunk of row.more) {
+    const { rows } = await database.query<{ ads: string }>({
+      name: 'ingest_further_entries',
+      text: 'select ads from ingest.staged_chunk where scan_id = $1 and chunk = $2',
+      values: [scanId, chunk],
+    });
+    if (rows[0]) collect(rows[0].ads);
+  }
+  return [...entries.values()].map(mergeEntries);
 };
 
-/** Returns the ads that were staged with this chunk, of all brands. Ads that another chunk staged first are left out. */
+/** Returns the ads of which this chunk is the first with an entry, of all brands. */
 export const adsOfChunk = async (
   database: Database,
   scanId: string,
   chunk: number,
 ): Promise<readonly ObservedAd[]> => {
   const { rows } = await database.query<ChunkRow>(
-    `select ads, array(select ad_id from ingest.staged_ad s where s.scan_id = $1 and s.chunk = $2) as own
+    `select ads, ${ownSql('s.scan_id = $1 and s.chunk = $2')}
      from ingest.staged_chunk where scan_id = $1 and chunk = $2`,
     [scanId, chunk],
   );
-  return ownAds(rows[0]);
+  return await ownAds(database, scanId, rows[0]);
 };
 
-/** Returns the ids of the ads that were staged with this chunk, of all brands. */
+/** Returns the ids of the ads of which this chunk is the first with an entry, of all brands. */
 export const adIdsOfChunk = async (
   database: Database,
   scanId: string,
@@ -71,8 +99,8 @@ export const adIdsOfChunk = async (
 };
 
 /**
- * Returns the brand's ads that were staged with this chunk. Ads that another chunk staged first are left out, and so are
- * ads that moved to another brand since they were claimed: the former brand would start them again.
+ * Returns the brand's ads of which this chunk is the first with an entry. Ads that moved to another brand since they
+ * were claimed are left out: the former brand would start them again.
  */
 export const stagedAds = async (
   database: Database,
@@ -81,12 +109,12 @@ export const stagedAds = async (
   brandId: string,
 ): Promise<readonly ObservedAd[]> => {
   const { rows } = await database.query<ChunkRow>(
-    `select ads, array(select ad_id from ingest.staged_ad s where scan_id = $1 and brand_id = $2 and chunk = $3
-       and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id and o.brand_id <> s.brand_id)) as own
+    `select ads, ${ownSql(`s.scan_id = $1 and s.brand_id = $2 and s.chunk = $3
+       and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id and o.brand_id <> s.brand_id)`)}
      from ingest.staged_chunk where scan_id = $1 and chunk = $3`,
     [scanId, brandId, chunk],
   );
-  return ownAds(rows[0]);
+  return await ownAds(database, scanId, rows[0]);
 };
 
 /** Returns the pages on which the staged scan shows ads, of a brand or of all; `NO_PAGE` for ads without a page. */
