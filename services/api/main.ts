@@ -53,7 +53,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   await Promise.all([db, accessDb, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
-  const serving = resources.use(await openServingProcess(pool, 'api', log));
+  const serving = resources.use(await openServingProcess(pool, 'api', { clock: systemClock, log }));
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const memberVault = hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null;
@@ -99,7 +99,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     secretVault,
     alertChannels,
     botKey,
-    countProcesses: () => serving.count(),
+    servingGroup: serving.group,
     loopLoad: resources.use(openLoopLoad(settings.LOOP_DELAY_MS)),
     clock: systemClock,
     log,

@@ -1,3 +1,4 @@
+import { openServingProcess } from '#application/access/serving-processes.ts';
 import { createCollectorTables } from '#application/collectors/collector-keys.ts';
 import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
@@ -23,8 +24,17 @@ await runProcess('intake', IntakeSettings, async ({ settings, resources, log, si
   const nats = resources.use(
     await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'intake', settings)),
   );
+  const serving = resources.use(await openServingProcess(database, 'intake', { clock: systemClock, log }));
   const objectStore = await openObjectStore(settings);
-  const app = buildIntake({ database, nats, objectStore, clock: systemClock, log });
+  const app = buildIntake({
+    database,
+    nats,
+    objectStore,
+    servingGroup: serving.group,
+    ...(settings.INTAKE_TRUSTED_PROXIES ? { trustedProxies: settings.INTAKE_TRUSTED_PROXIES } : {}),
+    clock: systemClock,
+    log,
+  });
   resources.defer(() => app.close());
   await app.listen({ host: INTAKE_HOST, port: INTAKE_PORT });
   operatorPort.started();

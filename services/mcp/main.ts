@@ -68,7 +68,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   await Promise.all([db, tokens, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
   await createAuthorizationTables(pool);
-  const serving = resources.use(await openServingProcess(pool, 'mcp', log));
+  const serving = resources.use(await openServingProcess(pool, 'mcp', { clock: systemClock, log }));
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const alertChannels = resources.use(
@@ -105,7 +105,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     memberVault: hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     secretVault: hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     alertChannels,
-    countProcesses: () => serving.count(),
+    servingGroup: serving.group,
     loopLoad: resources.use(openLoopLoad(settings.LOOP_DELAY_MS)),
     clock: systemClock,
     log,

@@ -3,6 +3,8 @@ import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotoc
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '#application/access/key-lease-cache.ts';
+import { createRefusedRequests } from '#application/access/refused-requests.ts';
+import { bearerOf } from '#platform/http/bearer-token.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
 import type { McpCall, McpDependencies } from './calls/call.ts';
@@ -22,8 +24,8 @@ import { costOfMessage } from './calls/cost-of-message.ts';
 const BODY_MAX_BYTES = 64 * 1024;
 /** Seconds after which a client may try again while all its calls are in progress. */
 const RETRY_SOON_SECONDS = '1';
-/** The scheme's name is case-insensitive (RFC 9110, section 11.1). */
-const BEARER = /^bearer +(\S+)$/i;
+/** An access token: 256 random bits in base64url. */
+const ACCESS_TOKEN = /^[\w-]{43}$/;
 const JSON_CONTENT = /^application\/json\s*(;|$)/i;
 
 export type McpEndpoint = McpOptions & {
@@ -33,6 +35,8 @@ export type McpEndpoint = McpOptions & {
   readonly dependencies: McpDependencies;
   /** Creates the server of one request. Only tests of the transport replace it. */
   readonly createServer?: typeof createMcpServer;
+  /** Refused requests per minute and address; the default of `refused-requests.ts` when absent. */
+  readonly refusedPerMinute?: number;
   /** `json` when absent: no reply streams. Only tests of the transport replace it. */
   readonly responseMode?: 'json' | 'auto';
 };
@@ -51,9 +55,15 @@ const describe = ({ method, params }: RpcMessage): { method: string; tool?: stri
 /** Registers `/mcp`, which serves both revisions of the protocol. The caller of the app adds other routes. */
 export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEndpoint): Promise<void> => {
   const { baseUrl, allowedOrigins, verifyAccessToken, dependencies, hasWrites } = endpoint;
-  const { createServer = createMcpServer, responseMode = 'json' } = endpoint;
+  const { createServer = createMcpServer, responseMode = 'json', refusedPerMinute } = endpoint;
   const { log, clock, rateLimiter, keyUsage } = dependencies;
   const slots = createCallSlots();
+  const refusedRequests = createRefusedRequests(rateLimiter, {
+    clock,
+    server: 'mcp',
+    isWellFormed: (token) => ACCESS_TOKEN.test(token),
+    perMinute: refusedPerMinute,
+  });
   const meter = requestMeter('mcp');
   const calls = new WeakMap<AuthInfo, McpCall>();
   const handler = createMcpHandler(
@@ -96,9 +106,23 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
     });
 
     const { authorization = '' } = request.headers;
-    const token = BEARER.exec(authorization)?.[1];
-    if (token !== undefined) caller = await verifyAccessToken(token);
-    if (token === undefined || !caller) return sendUnauthorized(reply, baseUrl, authorization !== '');
+    const token = bearerOf(request.headers);
+    const counted = await refusedRequests.enter(request.ip, token);
+    if (counted !== null && typeof counted !== 'string') {
+      const text = `Too many requests without a valid access token from this address. Try again in ${counted.resetIn} s.`;
+      return sendRpcError(reply, 429, text, undefined, { 'retry-after': String(counted.resetIn) });
+    }
+    if (token !== undefined) {
+      caller = await verifyAccessToken(token).catch((error: unknown) => {
+        refusedRequests.cancel(counted);
+        throw error;
+      });
+    }
+    if (token === undefined || !caller) {
+      refusedRequests.refuse(request.ip, token, counted);
+      return sendUnauthorized(reply, baseUrl, authorization !== '');
+    }
+    refusedRequests.accept(token, counted);
     if (!JSON_CONTENT.test(request.headers['content-type'] ?? '')) {
       return sendRpcError(reply, 415, 'Send `content-type: application/json`.');
     }
@@ -125,7 +149,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
       );
     }
     reply.raw.once('close', release);
-    const allowance = takeRequests(caller, costOfMessage(message), rateLimiter);
+    const allowance = await takeRequests(caller, costOfMessage(message), rateLimiter);
     if (allowance && !allowance.allowed) {
       const text = `Rate limit exceeded. Try again in ${allowance.resetIn} s.`;
       return sendRpcError(reply, 429, text, undefined, { 'retry-after': String(allowance.resetIn) });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import { pause } from '#platform/clock.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
@@ -20,7 +21,7 @@ type Reply = {
   readonly data: unknown;
   readonly position: string | null;
 };
-type Api = (method: string, path: string, options: Asking) => Promise<Reply>;
+type Api = ((method: string, path: string, options: Asking) => Promise<Reply>) & { readonly url: string };
 type Asking = { readonly key: string; readonly body?: object; readonly minPosition?: string };
 
 let stack: ApiStack;
@@ -37,7 +38,8 @@ const startApi = async (): Promise<Api> => {
   });
   processes.defer(async () => void (await api.stop()));
   await api.says('"listening"');
-  return async (method, path, { key, body, minPosition }) => {
+  const url = `http://127.0.0.1:${port}`;
+  const ask = async (method: string, path: string, { key, body, minPosition }: Asking): Promise<Reply> => {
     const headers = {
       authorization: `Bearer ${key}`,
       ...(body ? { 'content-type': 'application/json', 'idempotency-key': randomUUID() } : {}),
@@ -45,7 +47,7 @@ const startApi = async (): Promise<Api> => {
     };
     const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
     for (let again = 0; ; again += 1) {
-      const reply = await fetch(`http://127.0.0.1:${port}${path}`, init);
+      const reply = await fetch(`${url}${path}`, init);
       const { data } = (await reply.json()) as { data?: unknown };
       const position = reply.headers.get('x-read-position');
       // On a busy machine a request may not be done in time. A client repeats it as the reply says.
@@ -53,6 +55,7 @@ const startApi = async (): Promise<Api> => {
       await pause(Number(reply.headers.get('retry-after')) * 1_000);
     }
   };
+  return Object.assign(ask, { url });
 };
 
 beforeAll(async () => {
@@ -138,4 +141,69 @@ describe.sequential('two API processes', { timeout: CASE_LIMIT_MS }, () => {
     // Each write waits seconds for the stopped projector, so both directions wait at the same time.
     await Promise.all([refuse(apis, keys[0]), refuse([apis[1], apis[0]], keys[1])]);
   });
+});
+
+/** Clients in the test of limits. */
+const CROWD = 20;
+/** Refusals in a row, and milliseconds between them, after which a client gives up. */
+const REFUSALS_MAX = 6;
+const REFUSED_WAIT_MS = 250;
+
+/**
+ * Sends requests of a crowd of clients to the APIs at these places, in turn, until all are refused. Returns the number of
+ * answered requests by the minute that they were counted in.
+ */
+const countAnswered = async (
+  urls: readonly string[],
+  places: readonly number[],
+  key: Key,
+): Promise<ReadonlyMap<string, number>> => {
+  const minutes = new Map<string, number>();
+  let sent = 0;
+  const send = async (): Promise<void> => {
+    for (let refusals = 0; refusals < REFUSALS_MAX; ) {
+      const place = places[sent % places.length] ?? 0;
+      sent += 1;
+      const reply = await fetch(`${urls[place]}/v1/me`, { headers: { authorization: `Bearer ${key.text}` } });
+      await reply.arrayBuffer();
+      const minute = reply.headers.get('x-ratelimit-reset') ?? '';
+      if (reply.status === 200) {
+        minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
+        refusals = 0;
+        continue;
+      }
+      expect([reply.status, reply.headers.get('x-ratelimit-remaining')]).toEqual([429, '0']);
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+      refusals += 1;
+      await pause(REFUSED_WAIT_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: CROWD }, send));
+  return minutes;
+};
+
+test('four API processes together answer the limit of a workspace, and one alone answers nearly all of it', {
+  timeout: CASE_LIMIT_MS,
+}, async () => {
+  const urls = [...apis, ...(await Promise.all([startApi(), startApi()]))].map(({ url }) => url);
+  const cases = [
+    ['free', 'on one process', [0]],
+    ['free', 'evenly', [0, 1, 2, 3]],
+    ['free', 'skewed', [3, 3, 3, 3, 3, 2, 1, 0]],
+    ['pro', 'on one process', [3]],
+  ] as const;
+  const figures: [string, number][] = [];
+  const measure = async ([plan, load, places]: (typeof cases)[number]): Promise<void> => {
+    const limit = PLANS[plan].requestsPerMinute;
+    for (;;) {
+      const minutes = [...(await countAnswered(urls, places, await stack.key({ plan }))).values()];
+      for (const answered of minutes) expect(answered).toBeLessThanOrEqual(1.1 * limit);
+      // The minute ended meanwhile: nothing says how much of the limit was left.
+      if (minutes.length > 1) continue;
+      figures.push([`${limit} ${load}`, (minutes[0] ?? 0) / limit]);
+      return;
+    }
+  };
+  for (const one of cases) await measure(one);
+  for (const [, part] of figures) expect(part, JSON.stringify(figures)).toBeGreaterThanOrEqual(0.95);
 });

@@ -21,11 +21,16 @@ import {
 
 const MEBIBYTE = 1024 * 1024;
 const BODY_TIMEOUT_MS = 1_500;
+const REFUSED_PER_MINUTE = 60;
 
 let server: IntakeServer;
 let key: string;
 beforeAll(async () => {
-  server = await openIntakeServer({ bodyTimeoutMs: BODY_TIMEOUT_MS });
+  server = await openIntakeServer({
+    bodyTimeoutMs: BODY_TIMEOUT_MS,
+    refusedPerMinute: REFUSED_PER_MINUTE,
+    trustedProxies: ['127.0.0.1'],
+  });
   key = (await server.issue('tests')).text;
 });
 afterAll(() => server[Symbol.asyncDispose]());
@@ -182,6 +187,26 @@ describe('a request that is refused as a whole queues nothing', () => {
     const { status, body } = await slow;
     expect([status, body]).toEqual([400, expect.stringContaining('body_too_slow')]);
     expect(await domainsQueued()).toEqual(['meanwhile.example']);
+  });
+
+  test.each([
+    ['without a key', '/intake/observations', {}],
+    ['with an invented key', '/intake/observations', { key: COLLECTOR_KEY.create() }],
+    ['to unknown paths', '/intake/unknown', {}],
+  ])('requests %s meet a limit by address, which holds up no valid key', async (kind, path, sending) => {
+    const headers = { 'x-forwarded-for': `198.51.100.${kind.length}`, 'content-type': NDJSON };
+    const request = () => send(`${server.url}${path}`, '', { ...sending, headers });
+    // The key is accepted, and the empty body is not.
+    const sendWithKey = () => send(`${server.url}/intake/observations`, '', { key, headers });
+    expect((await sendWithKey()).status).toBe(400);
+    const statuses: number[] = [];
+    // A minute may end meanwhile, and begins another count.
+    while (statuses.at(-1) !== 429 && statuses.length <= 2 * REFUSED_PER_MINUTE)
+      statuses.push((await request()).status);
+    expect(statuses.at(-1)).toBe(429);
+    expect(statuses.length).toBeGreaterThan(REFUSED_PER_MINUTE);
+    expect(Number((await request()).headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await sendWithKey()).status).toBe(400);
   });
 
   test('a fifth request of a key at once is 429 with retry-after', async () => {

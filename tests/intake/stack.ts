@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { createCollectorTables } from '#application/collectors/collector-keys.ts';
-import { type Clock, systemClock } from '#platform/clock.ts';
+import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type Database, openPool, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
-import { buildIntake } from '#services/intake/server/server.ts';
+import { buildIntake, type IntakeResources } from '#services/intake/server/server.ts';
 import { issueCollectorKey, revokeCollector } from '#services/ops/collectors/operations.ts';
 import { createTestDatabase, createTestNats } from '../stack/database.ts';
 import { readQueuedObservations } from '../dsl/queued-observations.ts';
@@ -46,7 +46,9 @@ export const queuedIn = async (nats: Nats): Promise<readonly Queued[]> =>
 
 /** Starts an intake server in this process, with its own database, queue and object store. */
 export const openIntakeServer = async (
-  options: { readonly bodyTimeoutMs?: number; readonly clock?: Clock } = {},
+  options: Partial<
+    Pick<IntakeResources, 'bodyTimeoutMs' | 'clock' | 'refusedPerMinute' | 'trustedProxies'>
+  > = {},
 ): Promise<IntakeServer> => {
   const resources = new AsyncDisposableStack();
   const created = await createTestDatabase();

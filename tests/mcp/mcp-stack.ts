@@ -33,7 +33,10 @@ export const withThumbnails = (operations: OperationDependencies): McpDependenci
 /** Opens an MCP server on a free port of the loopback interface. Tokens are issued by the test itself. */
 export const openMcpStack = async (
   stack: ApiStack,
-  options: Partial<Pick<McpEndpoint, 'hasWrites' | 'allowedOrigins' | 'createServer' | 'responseMode'>> & {
+  options: Partial<
+    Pick<McpEndpoint, 'hasWrites' | 'allowedOrigins' | 'createServer' | 'responseMode' | 'refusedPerMinute'>
+  > & {
+    readonly trustedProxies?: readonly string[];
     readonly dependencies?: Partial<McpDependencies>;
     readonly operations?: Parameters<ApiStack['operations']>[0];
   } = {},
@@ -42,7 +45,7 @@ export const openMcpStack = async (
   const callers = new Map<string, Caller>();
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const app = await buildMcpApp({
+  const endpoint: McpEndpoint = {
     baseUrl,
     allowedOrigins: options.allowedOrigins ?? [],
     hasWrites: options.hasWrites ?? true,
@@ -50,7 +53,9 @@ export const openMcpStack = async (
     verifyAccessToken: async (token) => callers.get(token) ?? null,
     ...(options.createServer === undefined ? {} : { createServer: options.createServer }),
     ...(options.responseMode === undefined ? {} : { responseMode: options.responseMode }),
-  });
+    ...(options.refusedPerMinute === undefined ? {} : { refusedPerMinute: options.refusedPerMinute }),
+  };
+  const app = await buildMcpApp(endpoint, { trustedProxies: options.trustedProxies ?? [] });
   await app.listen({ host: '127.0.0.1', port });
   const url = `${baseUrl}/mcp`;
   return {

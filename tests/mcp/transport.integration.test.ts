@@ -16,6 +16,8 @@ let alpha: CorpusBrand;
 /** Size of `tools/list` that the specification of this server allows. */
 const TOOLS_LIST_MAX_BYTES = 34 * 1024;
 const INSTRUCTIONS_MAX_LENGTH = 1_200;
+/** More than the refused requests of the other tests together: the minute stands still. */
+const REFUSED_PER_MINUTE = 60;
 const READS = SCOPES.filter((scope) => scope.endsWith(':read'));
 
 beforeAll(async () => {
@@ -24,6 +26,8 @@ beforeAll(async () => {
   // A fixed clock, so that the minute of the rate limit does not end during a test.
   mcp = await openMcpStack(stack, {
     allowedOrigins: ['https://inspector.example'],
+    refusedPerMinute: REFUSED_PER_MINUTE,
+    trustedProxies: ['127.0.0.1'],
     operations: { clock: { now: () => noon }, nats: new Promise(() => undefined) },
   });
   let brands: readonly CorpusBrand[];
@@ -162,6 +166,20 @@ describe('authentication', () => {
       expect(reply.headers.get('www-authenticate')).toContain('error="invalid_token"');
     },
   );
+
+  test('refused requests meet a limit by address, and hold up no valid token', async () => {
+    const forwarded = { 'x-forwarded-for': '198.51.100.1' };
+    const send = async (headers: object) => mcp.post(rpc('tools/list'), { ...forwarded, ...headers });
+    expect((await older(token, 'tools/list', {}, forwarded)).status).toBe(200);
+    for (let count = 0; count < REFUSED_PER_MINUTE; count += 1)
+      expect((await send(count % 2 === 0 ? {} : bearer('invented'))).status).toBe(401);
+    const refused = await send({});
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30']);
+    expect(await refused.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32_000 } });
+    expect((await send(bearer('invented too'.replaceAll(' ', '-')))).status).toBe(429);
+    expect((await older(token, 'tools/list', {}, forwarded)).status).toBe(200);
+    expect((await mcp.post(rpc('tools/list'))).status).toBe(401);
+  });
 
   test('a token in the address or in the body is not read: 401', async () => {
     const body = JSON.stringify({ ...rpc('tools/list'), access_token: token });

@@ -15,7 +15,7 @@ export const sendError = (
   requestId: string,
   thrown: unknown,
   log: Log,
-  context?: RequestContext,
+  context?: Pick<RequestContext, 'allowance'>,
 ): void => {
   const error = toOverload(thrown);
   const refusal =

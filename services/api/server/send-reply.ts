@@ -23,19 +23,19 @@ export const envelope = (requestId: string, now: number, result: Reply, cursor: 
  * Returns the allowance after a 304. One for an ETag that the workspace got is free, as many times a minute as its plan
  * allows requests; further ones, and those for a star, count as any request.
  */
-const allowanceOfMatch = (
+const allowanceOfMatch = async (
   context: RequestContext,
   match: 'etag' | 'any',
   { rateLimiter, requestsPerMinute }: ApiDependencies,
-): Allowance | undefined => {
+): Promise<Allowance | undefined> => {
   const { workspaceId, plan } = callerOf(context);
   const limit = requestsPerMinute(plan);
-  const isFree = match === 'etag' && rateLimiter.take(`304 ${workspaceId}`, limit).allowed;
+  const isFree = match === 'etag' && (await rateLimiter.take(`304 ${workspaceId}`, limit)).allowed;
   return isFree ? rateLimiter.giveBack(workspaceId, limit) : context.allowance;
 };
 
 /** Sends the result: 304 when the ETag matches, otherwise the envelope with its headers. */
-export const sendReply = (context: RequestContext, dependencies: ApiDependencies): void => {
+export const sendReply = (context: RequestContext, dependencies: ApiDependencies): void | Promise<void> => {
   const { result, endpoint, request } = context;
   if (!result) throw new Error('no result to send: runHandler must run first');
   const headers: Headers = { 'x-request-id': context.requestId };
@@ -45,8 +45,9 @@ export const sendReply = (context: RequestContext, dependencies: ApiDependencies
     headers['cache-control'] = 'private, no-cache';
     const match = matchEtag(request.headers['if-none-match'], etag);
     if (match !== 'none') {
-      const allowance = allowanceOfMatch(context, match, dependencies);
-      return send(context.reply, 304, Object.assign(headers, allowance && rateHeaders(allowance)), '');
+      return allowanceOfMatch(context, match, dependencies).then((allowance) =>
+        send(context.reply, 304, Object.assign(headers, allowance && rateHeaders(allowance)), ''),
+      );
     }
   }
   if (context.allowance) Object.assign(headers, rateHeaders(context.allowance));

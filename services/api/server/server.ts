@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
+import type { Allowance } from '#application/access/rate-limiter.ts';
 import { PLANS } from '#contracts/values/plans.ts';
+import { isKeyText } from '#application/access/api-key-format.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
@@ -23,6 +25,7 @@ import {
   type Step,
   WRITE_PIPELINE,
 } from './request-pipeline.ts';
+import { bearerOf } from '#platform/http/bearer-token.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
 import type { BotKey } from '#platform/http-client/bot-key.ts';
@@ -30,6 +33,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { registerKeyDirectory } from './key-directory-route.ts';
 import { registerMedia } from './media-route.ts';
 import { sendError } from './send-error.ts';
+import { addressRefusal } from './steps/authenticate.ts';
 import { traceRequest } from './trace-request.ts';
 
 /** Maximum size of a request body. Bodies of this API hold a few ids and short texts. */
@@ -101,7 +105,8 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     idempotencyStore: createIdempotencyStore(resources.pool),
     refusedRequests: createRefusedRequests(operations.rateLimiter, {
       clock,
-      installation: cursorSecret,
+      server: 'api',
+      isWellFormed: isKeyText,
       perMinute,
     }),
     etags: createEtags(cursorSecret),
@@ -110,9 +115,14 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     turns: createCallerTurns(),
   };
   const { log } = dependencies;
-  const sendRefusal = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
+  const sendRefusal = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    error: unknown,
+    allowance?: Allowance,
+  ): void => {
     const requestId = requestIdOf(request.headers['x-request-id']);
-    sendError(reply, requestId, error, log);
+    sendError(reply, requestId, error, log, { allowance });
     log.info({ request_id: requestId, status: reply.raw.statusCode }, 'request');
     meterUnmatched(reply.raw.statusCode, 0);
   };
@@ -128,10 +138,18 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   // Bodies of any content type are read as text. `validateInput` checks type and content.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseUtf8Body);
+  /** Refuses a request that matches no endpoint. Without a key that was valid of late it counts against its address. */
+  const sendNotFound = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const entered = await dependencies.refusedRequests.enter(request.ip, bearerOf(request.headers));
+    if (entered !== null && typeof entered !== 'string')
+      return sendRefusal(request, reply, addressRefusal(entered), entered);
+    if (entered !== null) dependencies.refusedRequests.refuse(request.ip, undefined, entered);
+    sendRefusal(request, reply, NOT_FOUND);
+  };
   app.setErrorHandler((error, request, reply) =>
-    sendRefusal(request, reply, request.is404 ? NOT_FOUND : toRefusal(error)),
+    request.is404 ? sendNotFound(request, reply) : sendRefusal(request, reply, toRefusal(error)),
   );
-  app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, NOT_FOUND));
+  app.setNotFoundHandler(sendNotFound);
 
   for (const endpoint of ENDPOINTS) {
     const steps = endpoint.method === 'GET' ? READ_PIPELINE : WRITE_PIPELINE;

@@ -1,52 +1,51 @@
-import { pause } from '#platform/clock.ts';
+import { type Clock, pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import { createRunTables } from '#platform/postgres/lease/leases.ts';
 import { isAliveSql, openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { WINDOW_SECONDS } from './rate-limiter.ts';
+import { createMembership, type Member, type ServingGroup } from './rights/serving-group.ts';
 
-/** Processes that serve callers, and so count their requests. */
-const ROLES = ['api', 'mcp'] as const;
-/** Milliseconds between two counts. */
-const COUNT_EVERY_MS = 2_000;
-const COUNT = `select count(*)::int as live from run.process p where p.role = any($1) and ${isAliveSql('p')}`;
+/** Groups of processes that serve the same callers, with the roles of each, and so divide their requests among them. */
+const GROUPS = { callers: ['api', 'mcp'], collectors: ['intake'] } as const;
+/** Milliseconds between two reads of the live processes. */
+const READ_EVERY_MS = 2_000;
+const READ = `
+  select p.id, extract(epoch from p.started_at)::float8 as started_at
+  from run.process p where p.role = any($1) and ${isAliveSql('p')}`;
 
-/** The row of a serving process, and the number of live ones. */
-export type ServingProcesses = AsyncDisposable & {
-  /** Number of live serving processes, this one included, as counted last. */
-  count(): number;
-};
+/** The row of a serving process, and the processes of its group. */
+export type ServingProcesses = AsyncDisposable & { readonly group: ServingGroup };
 
-/** Registers this process until disposed of. While Postgres does not answer, the last count stays. */
+/** Registers this process until disposed of. While Postgres does not answer, the last list of processes stays. */
 export const openServingProcess = async (
   database: Database,
-  role: (typeof ROLES)[number],
-  log: Log,
+  role: (typeof GROUPS)[keyof typeof GROUPS][number],
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<ServingProcesses> => {
   await createRunTables(database);
   const row = await openProcessRow(database, role);
   const ending = new AbortController();
-  let live = 1;
-  const countLive = async (): Promise<void> => {
-    const { rows } = await database.query<{ live: number }>({
-      name: 'count_serving',
-      text: COUNT,
-      values: [ROLES],
-    });
-    live = Math.max(1, rows[0]?.live ?? 1);
+  const [name, roles] = role === 'intake' ? ['collectors', GROUPS.collectors] : ['callers', GROUPS.callers];
+  const { rows } = await database.query<{ id: string }>('select id from run.installation');
+  const membership = createMembership(row.id, WINDOW_SECONDS);
+  const readLive = async (): Promise<void> => {
+    const members = await database.query<Member>({ name: 'read_serving', text: READ, values: [roles] });
+    membership.see(members.rows, Math.floor(clock.now().getTime() / 1_000 / WINDOW_SECONDS));
   };
-  await countLive();
-  const counting = (async (): Promise<void> => {
+  await readLive();
+  const reading = (async (): Promise<void> => {
     for (;;) {
-      await pause(COUNT_EVERY_MS, ending.signal);
+      await pause(READ_EVERY_MS, ending.signal);
       if (ending.signal.aborted) return;
-      await countLive().catch((error: unknown) => log.debug({ err: error }, 'serving processes not counted'));
+      await readLive().catch((error: unknown) => log.debug({ err: error }, 'serving processes not read'));
     }
   })();
   return {
-    count: () => live,
+    group: { name: `${rows[0]?.id}.${name}`, holders: membership.holders },
     [Symbol.asyncDispose]: async () => {
       ending.abort();
-      await counting;
+      await reading;
       await row[Symbol.asyncDispose]();
     },
   };

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Counted, createRefusedRequests } from '#application/access/refused-requests.ts';
 import { createRateLimiter } from '#application/access/rate-limiter.ts';
-import type { Collector } from '#application/collectors/collector-keys.ts';
+import type { ServingGroup } from '#application/access/rights/serving-group.ts';
+import { COLLECTOR_KEY, type Collector } from '#application/collectors/collector-keys.ts';
 import type { Clock } from '#platform/clock.ts';
+import { bearerOf } from '#platform/http/bearer-token.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
@@ -39,6 +42,12 @@ export type IntakeResources = {
   readonly objectStore: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Processes that divide the requests of a key among them; this one alone when absent. */
+  readonly servingGroup?: ServingGroup;
+  /** Refused requests per minute and address; the default of `refused-requests.ts` when absent. */
+  readonly refusedPerMinute?: number;
+  /** Proxies whose `x-forwarded-for` names the address of a client. */
+  readonly trustedProxies?: readonly string[];
   /** Milliseconds in which a body must arrive; for tests. */
   readonly bodyTimeoutMs?: number;
 };
@@ -67,10 +76,17 @@ const toRefusal = (error: unknown): unknown => {
  * tasks. It writes no event. It does not listen yet. Closing it leaves `resources` open.
  */
 export const buildIntake = (resources: IntakeResources): FastifyInstance => {
-  const { database, nats, objectStore, clock, log, bodyTimeoutMs } = resources;
+  const { database, nats, objectStore, clock, log, bodyTimeoutMs, servingGroup } = resources;
+  const { refusedPerMinute, trustedProxies } = resources;
   const slots = createRequestSlots();
-  const rateLimiter = createRateLimiter(clock);
+  const rateLimiter = createRateLimiter(clock, { group: servingGroup, log });
   rateLimiter.share(nats.connection);
+  const refusedRequests = createRefusedRequests(rateLimiter, {
+    clock,
+    server: 'intake',
+    isWellFormed: COLLECTOR_KEY.isValid,
+    perMinute: refusedPerMinute,
+  });
   const meterUnmatched = requestMeter('none');
 
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
@@ -82,6 +98,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     bodyMaxBytes: OBSERVATIONS_MAX_BYTES,
     pathParameterMaxLength: PATH_PARAMETER_MAX_LENGTH,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    ...(trustedProxies ? { trustedProxies } : {}),
     onFrameworkError: (request, reply, error) => refuse(request, reply, toRefusal(error)),
   });
   refuseInvalidUtf8(app);
@@ -89,7 +106,47 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toRefusal(error)));
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, NOT_FOUND));
+
+  const enterAddress = async (request: FastifyRequest): Promise<Counted> => {
+    const entered = await refusedRequests.enter(request.ip, bearerOf(request.headers));
+    if (entered === null || typeof entered === 'string') return entered;
+    const { resetIn } = entered;
+    throw new IntakeRefusal(
+      'rate_limited',
+      `Too many requests without a valid collector key from this address. Try again in ${resetIn} s.`,
+      { retryAfterSeconds: resetIn },
+    );
+  };
+
+  /** Identifies the collector. Refused requests have a limit by address, which is checked before a key is hashed. */
+  const limitRefused = async (
+    request: FastifyRequest,
+    requireKey: () => Promise<Collector>,
+  ): Promise<Collector> => {
+    const counted = await enterAddress(request);
+    const key = bearerOf(request.headers);
+    try {
+      const collector = await requireKey();
+      if (key !== undefined) refusedRequests.accept(key, counted);
+      return collector;
+    } catch (error) {
+      if (error instanceof IntakeRefusal && error.code === 'unauthorized')
+        refusedRequests.refuse(request.ip, key, counted);
+      else refusedRequests.cancel(counted);
+      throw error;
+    }
+  };
+
+  /** Refuses a request that matches no route. Without a key that was valid of late it counts against its address. */
+  const refuseUnmatched = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    try {
+      const counted = await enterAddress(request);
+      if (counted !== null) refusedRequests.refuse(request.ip, undefined, counted);
+      refuse(request, reply, NOT_FOUND);
+    } catch (error) {
+      refuse(request, reply, error);
+    }
+  };
 
   /** Checks key and limits, runs the handler, and sends the reply. The only place that writes replies to collectors. */
   const handle = (operation: string, run: Run) => {
@@ -101,9 +158,9 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
       let logged: object = {};
       try {
         const requireKey = () => authenticate(database, request.headers, log);
-        const known = await requireKey();
+        const known = await limitRefused(request, requireKey);
         collector = known;
-        const { allowed, resetIn } = rateLimiter.take(known.keyId, REQUESTS_PER_MINUTE);
+        const { allowed, resetIn } = await rateLimiter.take(known.keyId, REQUESTS_PER_MINUTE);
         if (!allowed) {
           throw new IntakeRefusal(
             'rate_limited',
@@ -135,6 +192,8 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
       );
     };
   };
+
+  app.setNotFoundHandler(refuseUnmatched);
 
   app.post(
     '/intake/observations',

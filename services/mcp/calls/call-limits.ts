@@ -12,15 +12,15 @@ const CALL_TIMEOUT_MS = 20_000;
  * Counts `cost` requests against the minute of the member in the workspace, all connections together. Counts none
  * when they do not all fit.
  */
-export const takeRequests = (
+export const takeRequests = async (
   { workspaceId, memberId, plan }: Caller,
   cost: number,
   rateLimiter: RateLimiter,
-): Allowance | null => {
+): Promise<Allowance | null> => {
   const [key, limit] = [`${workspaceId}+${memberId}`, PLANS[plan].requestsPerMinute];
   let last: Allowance | null = null;
   for (let taken = 0; taken < cost; taken += 1) {
-    last = rateLimiter.take(key, limit);
+    last = await rateLimiter.take(key, limit);
     if (last.allowed) continue;
     for (; taken > 0; taken -= 1) rateLimiter.giveBack(key, limit);
     return last;

@@ -27,11 +27,11 @@ const deliveriesOf = (events: readonly AlertDeliveryEvent[]): TestedAlert['deliv
   });
 
 /** Counts a test send of a workspace. Throws at the limit: samples go to addresses of others. */
-const requireTestSend = (
+const requireTestSend = async (
   { rateLimiter }: Pick<OperationDependencies, 'rateLimiter'>,
   workspaceId: string,
-): void => {
-  const { allowed, resetIn } = rateLimiter.take(`test sends ${workspaceId}`, TEST_SENDS_PER_MINUTE);
+): Promise<void> => {
+  const { allowed, resetIn } = await rateLimiter.take(`test sends ${workspaceId}`, TEST_SENDS_PER_MINUTE);
   if (allowed) return;
   throw new Refusal(
     'limit_reached',
@@ -78,7 +78,7 @@ export const testAlert = endpoint({
     const { ws: workspace_id, alertId: alert_id } = call.params;
     const rule = await requireRule(dependencies.eventStore, workspace_id, alert_id);
     // Counted before the log is read, and so is the retry of a test.
-    requireTestSend(dependencies, workspace_id);
+    await requireTestSend(dependencies, workspace_id);
     const send = async () => {
       const sending = channelsOf(rule).map(async (channel) => {
         const attempted_at = dependencies.clock.now().toISOString();

@@ -14,7 +14,8 @@ import type { OperationDependencies } from './dependencies.ts';
 import { createDownloadLinks } from './download-links.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { createMediaLinks } from './media-links.ts';
-import { type CountProcesses, createRateLimiter } from '#application/access/rate-limiter.ts';
+import { createRateLimiter } from '#application/access/rate-limiter.ts';
+import type { ServingGroup } from '#application/access/rights/serving-group.ts';
 import type { LoopLoad } from '#platform/process/loop-delay.ts';
 import { createHeavyReads } from './heavy-reads.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
@@ -45,8 +46,8 @@ export type OperationResources = Pick<
   readonly accessDb?: ReadDatabase;
   /** Standbys of the database, for reads. */
   readonly replicas?: readonly ReadDatabase[];
-  /** Number of live processes that count requests; 1 when absent. */
-  readonly countProcesses?: CountProcesses;
+  /** Processes that divide the requests of a caller among them; this one alone when absent. */
+  readonly servingGroup?: ServingGroup;
   /** Load of the event loop; never a load when absent. */
   readonly loopLoad?: LoopLoad;
   readonly memberVault?: MemberVault | null;
@@ -63,14 +64,14 @@ export const createOperationDependencies = ({
   secretVault = null,
   accessDb,
   replicas = [],
-  countProcesses,
+  servingGroup,
   loopLoad,
   ...resources
 }: OperationResources): OperationDependencies => {
-  const rateLimiter = createRateLimiter(resources.clock, countProcesses);
+  const rateLimiter = createRateLimiter(resources.clock, { group: servingGroup, log: resources.log });
   nats.then(
     ({ connection }) => rateLimiter.share(connection),
-    (error: unknown) => resources.log.warn({ err: error }, 'NATS unavailable; request counts not shared'),
+    (error: unknown) => resources.log.warn({ err: error }, 'NATS unavailable; rights to requests not shared'),
   );
   const { pool, log } = resources;
   const eventStore = withSnapshots(resources.eventStore, openSnapshotTable(pool), log);

@@ -1,11 +1,20 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { Allowance } from '#application/access/rate-limiter.ts';
+import type { Counted } from '#application/access/refused-requests.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
 const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
+
+/** Returns the refusal of a request from an address that has used up its limit of refused requests. */
+export const addressRefusal = ({ resetIn }: Allowance): Refusal =>
+  new Refusal(
+    'rate_limited',
+    `Too many requests without a valid API key from this address. Try again in ${resetIn} s.`,
+  );
 
 /**
  * Identifies the caller by API key. The error is the same for a missing, malformed, unknown and revoked key. Refused
@@ -18,26 +27,32 @@ export const authenticate = (
   const { refusedRequests, callers, keyUsage, turns } = dependencies;
   const { ip, headers } = context.request;
   const key = bearerOf(headers);
-  const exhausted = refusedRequests.exhausted(ip, key);
-  if (exhausted) {
-    context.allowance = exhausted;
-    const message = `Too many requests without a valid API key from this address. Try again in ${exhausted.resetIn} s.`;
-    throw new Refusal('rate_limited', message);
-  }
-  if (key === undefined || !isKeyText(key)) {
-    refusedRequests.refuse(ip, key);
-    throw KEY_REFUSED;
-  }
-  const accept = (caller: Caller | null): void => {
-    turns.learn(key, caller?.workspaceId ?? null);
-    if (!caller) {
-      refusedRequests.refuse(ip, key);
+  const check = (entered: Counted | Allowance): void | Promise<void> => {
+    if (entered !== null && typeof entered !== 'string') {
+      context.allowance = entered;
+      throw addressRefusal(entered);
+    }
+    if (key === undefined || !isKeyText(key)) {
+      refusedRequests.refuse(ip, key, entered);
       throw KEY_REFUSED;
     }
-    refusedRequests.accept(key);
-    context.caller = caller;
-    keyUsage.record(caller, context.now);
+    const accept = (caller: Caller | null): void => {
+      turns.learn(key, caller?.workspaceId ?? null);
+      if (!caller) {
+        refusedRequests.refuse(ip, key, entered);
+        throw KEY_REFUSED;
+      }
+      refusedRequests.accept(key, entered);
+      context.caller = caller;
+      keyUsage.record(caller, context.now);
+    };
+    const found = callers.find(sha256Of(key));
+    if (!(found instanceof Promise)) return accept(found);
+    return found.then(accept, (error: unknown) => {
+      refusedRequests.cancel(entered);
+      throw error;
+    });
   };
-  const found = callers.find(sha256Of(key));
-  return found instanceof Promise ? found.then(accept) : accept(found);
+  const entered = refusedRequests.enter(ip, key);
+  return entered instanceof Promise ? entered.then(check) : check(entered);
 };

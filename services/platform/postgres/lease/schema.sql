@@ -10,6 +10,15 @@ create table if not exists run.process (
   -- Event types that its release reads, by category, with the highest schema version.
   reads jsonb not null default '{}'
 );
+-- Processes that serve callers divide the requests of a minute among those that had started before it.
+alter table run.process add column if not exists started_at timestamptz not null default now();
+
+-- Name of this installation on servers that several share, such as NATS.
+create table if not exists run.installation (
+  is_only boolean primary key default true check (is_only),
+  id uuid not null default gen_random_uuid()
+);
+insert into run.installation default values on conflict do nothing;
 
 -- One row per kind and part of work: the process that does it. A row is never deleted, because its epoch only grows:
 -- each takeover raises it by a random number, and a write of an earlier owner fails on it.

@@ -1,0 +1,38 @@
+import type { NatsConnection } from 'nats';
+
+/** Returns the milliseconds until a message arrives, or `null` when it is lost. */
+export type Travel = (subject: string) => number | null;
+
+/** A core NATS server without a network: each message arrives after the time that `travel` returns, or never. */
+export const createSimulatedNats = (travel: Travel = () => 1) => {
+  const subscribers = new Map<string, Set<(text: string) => void>>();
+  const sent: string[] = [];
+  const publish = (subject: string, text: string): void => {
+    sent.push(subject);
+    const delayMs = travel(subject);
+    if (delayMs === null) return;
+    setTimeout(() => {
+      for (const receive of subscribers.get(subject) ?? []) receive(text);
+    }, delayMs);
+  };
+  const connection = {
+    isClosed: () => false,
+    publish,
+    subscribe: (
+      subject: string,
+      { callback }: { callback: (error: null, message: { string: () => string }) => void },
+    ) => {
+      const receive = (text: string): void => callback(null, { string: () => text });
+      const all = subscribers.get(subject) ?? new Set();
+      subscribers.set(subject, all.add(receive));
+      return { unsubscribe: () => all.delete(receive) };
+    },
+  } as unknown as NatsConnection;
+  return {
+    connection,
+    publish,
+    /** Subjects of the messages so far. */
+    sent,
+    subjects: (): readonly string[] => [...subscribers.keys()],
+  };
+};
