@@ -27,7 +27,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     IN_FLIGHT_OF_WORKSPACE_MAX: ['the same of one workspace', `${REFUSED_503}; 64 more for keys`],
   },
   'api/server/request-pipeline.ts': {
-    ANSWERED_WITHIN_MS: ['a request, in all', `${REFUSED_503}; a write goes on and stores its reply`],
+    RECEIVER_WAIT_MS: ['the same for a test send, in addition', REFUSED_503],
   },
   'api/server/server.ts': { REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST] },
   'application/access/access-subscription.ts': {
@@ -253,6 +253,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     TOTAL_TIMEOUT_MS: ['the headers of an answer of a receiver', 'the attempt failed, and is repeated later'],
     ANSWER_READ_MS: ['the body of that answer', 'recorded as far as it came'],
   },
+  'platform/concurrency/time-budget.ts': {
+    REQUEST_BUDGET_MS: [
+      'a request of `api` or `mcp`, in all; each of its waits takes the lesser of its own limit and what is left. The stream of a report or media file has limits of its own',
+      `${REFUSED_503}; its waits end, and nothing that it has not begun is recorded`,
+    ],
+  },
   'platform/concurrency/fair-turns.ts': {
     PER_TURN: [
       'requests of one caller that start in one turn of the event loop',
@@ -289,12 +295,18 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
       'repeated 12 times, then the command ends',
     ],
   },
+  'platform/event-store/reads.ts': {
+    READ_SILENCE_MS: ['the next event of a read of background work', RETRIED],
+  },
   'platform/event-store/read-slots.ts': {
     READS_WAITING_MAX: ['reads of streams that wait', 'refused at once: 503; background work is retried'],
     PATIENT_WAIT_MS: ['a read of background work', RETRIED],
   },
   'platform/event-store/renewable-client.ts': {
     DISPOSE_LIMIT_MS: ['the end of a replaced client', 'it is left'],
+  },
+  'platform/event-store/settings.ts': {
+    EVENT_STORE_ANSWER_MS: ['an append, or the next event of a read, of a request', REFUSED_503],
   },
   'platform/event-store/server-version.ts': { ANSWER_MS: ['the version of the server', 'asked again'] },
   'platform/http-client/request-once.ts': {

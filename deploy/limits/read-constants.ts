@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 /** Words in the names of constants that limit a wait, with a unit of time at the end. */
 const WAIT =
-  /(TIMEOUT|SILENCE|SILENT|ANSWER|ANSWERED|DEADLINE|LIMIT|WAIT|PATIENT|CONNECT|LEASE|FLUSH)[A-Z_]*_(MS|SECONDS|MINUTES)$/;
+  /(BUDGET|TIMEOUT|SILENCE|SILENT|ANSWER|ANSWERED|DEADLINE|LIMIT|WAIT|PATIENT|CONNECT|LEASE|FLUSH)[A-Z_]*_(MS|SECONDS|MINUTES)$/;
 /** Words in the names of constants that limit what waits, or is worked on, at the same time. */
 const QUEUE =
   /(WAITING|IN_FLIGHT|QUEUED|BUFFER|BUFFERED|AT_ONCE|FETCHED|ACK_PENDING|CONCURRENT|CONCURRENCY|SLOTS|FOLLOWERS|CLIENTS|SEARCHES|EXPORTS)/;

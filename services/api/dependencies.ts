@@ -13,6 +13,8 @@ export type ApiDependencies = OperationDependencies & {
   readonly etags: Etags;
   readonly admission: Admission;
   readonly turns: CallerTurns;
+  /** Milliseconds of a request, from its arrival to its reply. */
+  readonly requestBudgetMs: number;
   /** Returns the requests per minute of a workspace with this plan. */
   readonly requestsPerMinute: (plan: Plan) => number;
 };

@@ -87,6 +87,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     baseUrl,
     cursorSecret: settings.CURSOR_SECRET,
     ...(settings.API_REQUESTS_PER_MINUTE ? { requestsPerMinute: settings.API_REQUESTS_PER_MINUTE } : {}),
+    requestBudgetMs: settings.REQUEST_BUDGET_MS,
     refusedPerMinute: settings.API_REFUSED_PER_MINUTE,
     ...(settings.API_TRUSTED_PROXIES ? { trustedProxies: settings.API_TRUSTED_PROXIES } : {}),
     downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,

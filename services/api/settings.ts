@@ -3,6 +3,7 @@ import { emailSettings } from '#platform/channels/email.ts';
 import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
 import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
+import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
@@ -17,6 +18,7 @@ export const ApiSettings = z.object({
   ...serverSettings,
   ...natsStreamSettings,
   ...eventStoreAnswerSettings,
+  ...requestBudgetSettings,
   ...loopDelaySettings,
   ...replicaSettings,
   ...serviceSettings,

@@ -1,9 +1,10 @@
 import { fastify, type FastifyInstance } from 'fastify';
+import { REQUEST_BUDGET_MS, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
 import { type McpEndpoint, registerMcpEndpoint } from './transport.ts';
 
-/** Longer than the 20 s of a call. */
+/** Longer than the time of a request. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of load balancers, so that they close a connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -15,6 +16,8 @@ const TIMEOUT_CHECK_MS = 1_000;
 export type AppOptions = {
   /** Proxies whose word about the address of a client counts: addresses or ranges. */
   readonly trustedProxies?: readonly string[];
+  /** Milliseconds of a request, from its arrival to its reply; those of `time-budget.ts` when absent. */
+  readonly requestBudgetMs?: number;
   /** Registers further routes, such as the authorization server. */
   readonly routes?: readonly ((app: FastifyInstance) => Promise<void>)[];
 };
@@ -22,7 +25,7 @@ export type AppOptions = {
 /** Builds the HTTP server of the process. It does not listen yet. */
 export const buildMcpApp = async (
   endpoint: McpEndpoint,
-  { trustedProxies = [], routes = [] }: AppOptions = {},
+  { trustedProxies = [], requestBudgetMs = REQUEST_BUDGET_MS, routes = [] }: AppOptions = {},
 ): Promise<FastifyInstance> => {
   const app = fastify({
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
@@ -39,6 +42,15 @@ export const buildMcpApp = async (
   const closeIdle = closeIdleConnections(app.server);
   app.addHook('preClose', async () => closeIdle());
   refuseInvalidUtf8(app);
+  app.addHook('preHandler', (_request, reply, done) => {
+    const closed = Promise.withResolvers<void>();
+    reply.raw.once('close', closed.resolve);
+    // Runs the rest of the request in its budget.
+    void withTimeBudget(waitsOf(requestBudgetMs), () => {
+      done();
+      return closed.promise;
+    });
+  });
   await registerMcpEndpoint(app, endpoint);
   for (const register of routes) await register(app);
   return app;

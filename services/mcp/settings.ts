@@ -7,6 +7,7 @@ import { objectStoreSettings } from '#platform/object-store/open-object-store.ts
 import { loopDelaySettings } from '#platform/process/loop-delay.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { signInSettings } from './members/sign-in-settings.ts';
+import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
@@ -29,6 +30,7 @@ export const McpSettings = z.object({
   ...serverSettings,
   ...natsStreamSettings,
   ...eventStoreAnswerSettings,
+  ...requestBudgetSettings,
   ...loopDelaySettings,
   ...replicaSettings,
   ...serviceSettings,

@@ -2,6 +2,8 @@ import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server';
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
+import { ERRORS } from '#contracts/errors.ts';
+import { overloadOf } from '#operations/endpoint/overload.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
@@ -167,6 +169,11 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX_BYTES }, parseUtf8Body);
     scope.setErrorHandler((error: { readonly statusCode?: number }, request, reply) => {
+      const refusal = overloadOf(error);
+      if (refusal !== null) {
+        const headers = { 'retry-after': String(refusal.retryAfterSeconds) };
+        return sendRpcError(reply, ERRORS[refusal.code].status, refusal.message, undefined, headers);
+      }
       const status = error.statusCode ?? 500;
       if (status === 413) return sendRpcError(reply, 413, `A message has at most ${BODY_MAX_BYTES} bytes.`);
       if (status < 500) return sendRpcError(reply, 400, 'The request cannot be read.', INVALID_REQUEST);

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
+import { openBucketStore } from '#platform/object-store/s3-object-store.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
@@ -248,6 +251,29 @@ describe('getMedia', () => {
       expect([reply.statusCode, reply.headers['etag']], one).toEqual([403, undefined]);
       expect(reply.json()).toMatchObject({ error: { type: 'forbidden' } });
     }
+  });
+  test.for<[string, (socket: Socket) => void]>([
+    ['does not answer', () => undefined],
+    ['begins an answer and stops', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9')],
+    ['resets each connection', (socket) => socket.resetAndDestroy()],
+    ['ends each connection in the middle of an answer', (socket) => socket.end('HTTP/1.1 200 OK\r\ncont')],
+    ['refuses work', (socket) => socket.end('HTTP/1.1 503 Slow Down\r\ncontent-length: 0\r\n\r\n')],
+  ])('returns 503 in the time of a request while the object store %s', async ([, answer]) => {
+    const faulty = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => answer(socket));
+    }).listen(0, '127.0.0.1');
+    await once(faulty, 'listening');
+    const { port } = faulty.address() as AddressInfo;
+    const objectStore = openBucketStore(`s3://KEY:SECRET@127.0.0.1:${port}/bucket/folder?tls=false`);
+    const waiting = await stack.api({ objectStore, requestBudgetMs: 1_500 });
+    const since = performance.now();
+    const reply = await waiting.inject({ method: 'GET', url: await pathOf(PICTURE_KEY) });
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(reply.statusCode).toBe(503);
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+    expect(reply.json()).toMatchObject({ error: { type: 'unavailable' } });
+    faulty.close();
   });
   test('returns 404 for a file that is neither a picture nor a film, and for a missing file', async () => {
     for (const one of [SCRIPT_KEY, GONE_KEY]) {

@@ -11,7 +11,8 @@ export type FaultMode = 'pass' | 'mute' | 'one-way' | 'slow' | 'cut';
 
 export type FaultProxy = AsyncDisposable & {
   readonly port: number;
-  set(mode: FaultMode): void;
+  /** `slowMs`: milliseconds by which each piece of an answer is late in the mode `slow`. */
+  set(mode: FaultMode, slowMs?: number): void;
   /**
    * Forgets the open connections without a word to either end; new ones are not concerned. The server ends them after 20 s, as
    * its keepalive is set.
@@ -29,14 +30,22 @@ export type FaultProxy = AsyncDisposable & {
 
 /** Milliseconds after which the server notices that a client is gone, as its keepalive is set. */
 const SERVER_NOTICES_MS = 20_000;
-/** Milliseconds by which each piece of an answer is late in the mode `slow`. */
+/** Milliseconds by which each piece of an answer is late in the mode `slow`, unless `set` says otherwise. */
 const SLOW_MS = 200;
 
-type Link = { readonly client: Socket; readonly server: Socket; isDead: boolean; resetsOnAnswer: boolean };
+type Link = {
+  readonly client: Socket;
+  readonly server: Socket;
+  isDead: boolean;
+  resetsOnAnswer: boolean;
+  /** Pieces of answers that are late, in their order. Later ones wait behind them, also when the network is fast again. */
+  readonly late: { readonly bytes: Buffer; readonly dueAt: number }[];
+};
 
 export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy> => {
   let target = first;
   let mode: FaultMode = 'pass';
+  let lateMs = SLOW_MS;
   const links = new Set<Link>();
 
   const isHeld = (link: Link, toClient: boolean): boolean =>
@@ -51,13 +60,27 @@ export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy
     }
   };
 
+  /** Forwards the late pieces whose time has come. */
+  const forwardDue = ({ client, late }: Link): void => {
+    while (late[0] && late[0].dueAt <= performance.now()) {
+      const [{ bytes }] = late.splice(0, 1) as [Link['late'][number]];
+      if (client.writable) client.write(bytes);
+    }
+  };
+  const forwardAfter = (link: Link, bytes: Buffer, afterMs: number): void => {
+    const dueAt = Math.max(performance.now() + afterMs, link.late.at(-1)?.dueAt ?? 0);
+    link.late.push({ bytes, dueAt });
+    // Timers may come a millisecond early.
+    setTimeout(() => forwardDue(link), Math.ceil(dueAt - performance.now()) + 1).unref();
+  };
+
   const proxy = createServer((client) => {
     if (mode === 'cut') {
       client.resetAndDestroy();
       return;
     }
     const server = connect(target);
-    const link: Link = { client, server, isDead: false, resetsOnAnswer: false };
+    const link: Link = { client, server, isDead: false, resetsOnAnswer: false, late: [] };
     links.add(link);
     const end = (): void => {
       links.delete(link);
@@ -74,9 +97,9 @@ export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy
       if (link.resetsOnAnswer) {
         client.resetAndDestroy();
         end();
-      } else if (mode === 'slow') {
-        setTimeout(() => client.writable && client.write(bytes), SLOW_MS).unref();
-      } else client.write(bytes);
+      } else if (mode === 'slow' || link.late.length > 0)
+        forwardAfter(link, bytes, mode === 'slow' ? lateMs : 0);
+      else client.write(bytes);
     });
     holdOrRelease();
   });
@@ -86,8 +109,9 @@ export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy
 
   return {
     port,
-    set: (next) => {
+    set: (next, slowMs = SLOW_MS) => {
       mode = next;
+      lateMs = slowMs;
       if (next === 'cut') for (const { client } of links) client.destroy();
       holdOrRelease();
     },

@@ -33,8 +33,13 @@ const LIMIT = { timeout: 4 * PATIENCE_MS };
 let stack: ApiStack;
 let proxy: FaultProxy;
 let storeProxy: FaultProxy;
+let natsProxy: FaultProxy;
 let api: ServiceProcess;
-let call: (method: 'GET' | 'POST') => Promise<{ status: number; retryAfter: string | null; ms: number }>;
+type CallOptions = { readonly headers?: Readonly<Record<string, string>>; readonly idempotencyKey?: string };
+let call: (
+  method: 'GET' | 'POST',
+  options?: CallOptions,
+) => Promise<{ status: number; type: string | null; retryAfter: string | null; ms: number }>;
 const resources = new AsyncDisposableStack();
 
 beforeAll(async () => {
@@ -43,11 +48,14 @@ beforeAll(async () => {
   proxy = resources.use(through.proxy);
   const store = await proxied(stack.environment['EVENT_STORE_URL'] ?? '');
   storeProxy = resources.use(store.proxy);
+  const nats = await proxied(stack.environment['NATS_URL'] ?? '');
+  natsProxy = resources.use(nats.proxy);
   const port = await freePort();
   api = startProcess('services/api/main.ts', {
     ...stack.environment,
     DATABASE_URL: through.url,
     EVENT_STORE_URL: store.url,
+    NATS_URL: nats.url,
     API_PORT: String(port),
     API_REQUESTS_PER_MINUTE: '100000',
     CURSOR_SECRET: 'a secret for tests only',
@@ -59,18 +67,27 @@ beforeAll(async () => {
   await api.says('"listening"');
   const base = `http://127.0.0.1:${port}/v1`;
   const headers = { authorization: `Bearer ${key.text}` };
-  const post = (): Promise<Response> =>
+  const post = ({ headers: others = {}, idempotencyKey = randomUUID() }: CallOptions): Promise<Response> =>
     fetch(`${base}/workspaces/${key.workspaceId}/notes`, {
       method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+      headers: {
+        ...headers,
+        ...others,
+        'content-type': 'application/json',
+        'idempotency-key': idempotencyKey,
+      },
       body: JSON.stringify({ subject_type: 'ad', subject_key: '100000000000001', body: 'kept' }),
     });
-  call = async (method) => {
+  call = async (method, options = {}) => {
     const since = performance.now();
-    const reply = method === 'GET' ? await fetch(`${base}/brands/alpha-com`, { headers }) : await post();
-    await reply.text();
+    const reply =
+      method === 'GET'
+        ? await fetch(`${base}/brands/alpha-com`, { headers: { ...headers, ...options.headers } })
+        : await post(options);
+    const body = await reply.text();
     return {
       status: reply.status,
+      type: reply.ok ? null : (JSON.parse(body) as { error: { type: string } }).error.type,
       retryAfter: reply.headers.get('retry-after'),
       ms: performance.now() - since,
     };
@@ -149,6 +166,114 @@ describe('while the event store', LIMIT, () => {
       expect((await call('POST')).ms).toBeLessThan(REFUSED_MS / 2);
       storeProxy.set('pass');
       await expect.poll(async () => (await call('POST')).status, { timeout: PATIENCE_MS }).toBe(201);
+    },
+  );
+});
+
+describe('when the event store', LIMIT, () => {
+  const RESETS = 'resets all connections in the middle of an answer';
+  test.for(isLong ? [RESETS, 'loses all connections without a word'] : [RESETS])(
+    '%s, reads succeed, every command is answered, and commands succeed soon afterwards',
+    async (fault) => {
+      proxy.endFaults();
+      await expectHealed();
+      if (fault.startsWith('loses')) storeProxy.halfOpen();
+      else storeProxy.reset(true);
+      const commands = Array.from({ length: WRITES }, () => call('POST'));
+      for (const { status } of await Promise.all(Array.from({ length: READS }, () => call('GET'))))
+        expect(status).toBe(200);
+      await expectAnswered(commands);
+      await expect.poll(async () => (await call('POST')).status, { timeout: PATIENCE_MS }).toBe(201);
+      storeProxy.endFaults();
+    },
+  );
+});
+
+test(
+  'reads and commands succeed while NATS is silent, slow or gone, or loses its connections',
+  LIMIT,
+  async () => {
+    proxy.endFaults();
+    await expectHealed();
+    const expectAll = async (fault: string): Promise<void> => {
+      for (const { status } of await Promise.all(burst())) expect([fault, status]).not.toContain(503);
+    };
+    for (const mode of ['mute', 'one-way', 'slow', 'cut', 'pass'] as const) {
+      natsProxy.set(mode);
+      await expectAll(mode);
+    }
+    natsProxy.halfOpen();
+    await expectAll('half open');
+    natsProxy.endFaults();
+    natsProxy.reset(true);
+    await expectAll('reset');
+  },
+);
+
+describe('all waits of a request together', LIMIT, () => {
+  /** A position that no read model reaches. */
+  const MIN_POSITION = { 'min-position': '9223372036854775807' };
+  /** Postgres answers each statement, and the event store each call, within its own limit. */
+  const LATE_MS = 3_400;
+
+  const claimOf = async (idempotencyKey: string): Promise<{ status: number | null; isFree: boolean }> => {
+    const { rows } = await stack.pool.query<{ status: number | null; is_free: boolean }>(
+      `select status, taken_at = '-infinity' as is_free from access.idempotency where key = $1`,
+      [idempotencyKey],
+    );
+    return { status: rows[0]?.status ?? null, isFree: rows[0]?.is_free ?? false };
+  };
+
+  test('end after its time, and a write whose time is over is not recorded afterwards', async () => {
+    proxy.endFaults();
+    storeProxy.endFaults();
+    await expectHealed();
+    const before = await stack.eventStore.head();
+    const idempotencyKey = randomUUID();
+    proxy.set('slow', LATE_MS);
+    storeProxy.set('slow', LATE_MS);
+    const write = await call('POST', { idempotencyKey });
+    expect(write).toMatchObject({ status: 503, type: 'unavailable' });
+    expect(Number(write.retryAfter)).toBeGreaterThan(0);
+    expect(write.ms).toBeLessThan(ANSWER_MS);
+    proxy.set('pass');
+    storeProxy.set('pass');
+    // Its steps have ended: the claim on its key has a reply, or is free for the next request.
+    await expect
+      .poll(
+        async () => {
+          const { status, isFree } = await claimOf(idempotencyKey);
+          return status !== null || isFree;
+        },
+        { timeout: PATIENCE_MS },
+      )
+      .toBe(true);
+    expect((await claimOf(idempotencyKey)).status).toBeNull();
+    expect(await stack.eventStore.head()).toBe(before);
+    expect((await call('POST', { idempotencyKey })).status).toBe(201);
+  });
+
+  test.for(
+    isLong
+      ? ([
+          { postgresMs: 200, store: 'pass' },
+          { postgresMs: 2_000, store: 'pass' },
+          { postgresMs: 2_000, store: 'mute' },
+        ] as const)
+      : ([{ postgresMs: 2_000, store: 'mute' }] as const),
+  )(
+    'have one limit while Postgres takes $postgresMs ms for each answer, the event store is: $store, and no read model reaches the position',
+    async ({ postgresMs, store }) => {
+      proxy.endFaults();
+      storeProxy.endFaults();
+      await expectHealed();
+      proxy.set('slow', postgresMs);
+      storeProxy.set(store);
+      const read = (): ReturnType<typeof call> => call('GET', { headers: MIN_POSITION });
+      await expectAnswered([read(), read(), call('GET'), call('POST'), call('POST')]);
+      proxy.set('pass');
+      storeProxy.set('pass');
+      await expectHealed();
     },
   );
 });

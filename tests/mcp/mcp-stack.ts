@@ -39,6 +39,7 @@ export const openMcpStack = async (
     readonly trustedProxies?: readonly string[];
     readonly dependencies?: Partial<McpDependencies>;
     readonly operations?: Parameters<ApiStack['operations']>[0];
+    readonly requestBudgetMs?: number;
   } = {},
 ): Promise<McpStack & AsyncDisposable> => {
   const dependencies = { ...withThumbnails(stack.operations(options.operations)), ...options.dependencies };
@@ -55,7 +56,11 @@ export const openMcpStack = async (
     ...(options.responseMode === undefined ? {} : { responseMode: options.responseMode }),
     ...(options.refusedPerMinute === undefined ? {} : { refusedPerMinute: options.refusedPerMinute }),
   };
-  const app = await buildMcpApp(endpoint, { trustedProxies: options.trustedProxies ?? [] });
+  const { requestBudgetMs, trustedProxies = [] } = options;
+  const app = await buildMcpApp(endpoint, {
+    trustedProxies,
+    ...(requestBudgetMs === undefined ? {} : { requestBudgetMs }),
+  });
   await app.listen({ host: '127.0.0.1', port });
   const url = `${baseUrl}/mcp`;
   return {

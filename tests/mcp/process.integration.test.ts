@@ -8,6 +8,7 @@ import { freePort } from '#deploy/local/os/ports.ts';
 import { TOOLS } from '#services/mcp/tools/index.ts';
 import { on } from '../dsl/api.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+import { proxied } from '../faults/fault-proxy.ts';
 import { startProcess } from '../stack/processes.ts';
 import { differences } from './tools/agreement.ts';
 import { openTokenProxy, type TokenProxy } from './conformance/token-proxy.ts';
@@ -18,6 +19,8 @@ const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/in
 const INSPECTOR = join(ROOT, 'node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js');
 
 const SUITE_LIMIT_MS = 180_000;
+/** Milliseconds of a request of the process. Shorter than usual, so that the test does not wait long. */
+const BUDGET_MS = 2_000;
 
 let stack: ApiStack;
 let mcp: McpStack & AsyncDisposable;
@@ -126,10 +129,14 @@ test('the Inspector reads a resource and a prompt', async () => {
   expect(JSON.stringify(messages)).toContain('alpha-com');
 });
 
-test('the process starts with plain node, refuses API keys, logs JSON only, and ends on a signal', async () => {
+test('the process starts with plain node, refuses API keys, answers while Postgres is silent, logs JSON only, and ends on a signal', async () => {
   const port = await freePort();
+  const through = await proxied(stack.environment['DATABASE_URL'] ?? '');
+  await using postgres = through.proxy;
   const started = startProcess(join(ROOT, 'services/mcp/main.ts'), {
     ...stack.environment,
+    DATABASE_URL: through.url,
+    REQUEST_BUDGET_MS: String(BUDGET_MS),
     MCP_PORT: String(port),
     CURSOR_SECRET: 'a secret for tests only',
     MCP_SECRET: 'a secret of 32 characters for tests',
@@ -141,6 +148,30 @@ test('the process starts with plain node, refuses API keys, logs JSON only, and 
     body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
   });
   expect(reply.status).toBe(401);
+  postgres.set('mute');
+  const base = `http://127.0.0.1:${port}`;
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const since = performance.now();
+  const refused = await Promise.all([
+    fetch(`${base}/mcp`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer none', 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    }),
+    fetch(`${base}/oauth/token`, {
+      method: 'POST',
+      headers: form,
+      body: 'grant_type=refresh_token&refresh_token=none&client_id=none',
+    }),
+    fetch(`${base}/account`, { headers: { cookie: `adintel-signed-in=${'x'.repeat(43)}` } }),
+  ]);
+  expect(performance.now() - since).toBeLessThan(BUDGET_MS + 5_000);
+  for (const one of refused) {
+    expect([new URL(one.url).pathname, one.status]).toEqual([new URL(one.url).pathname, 503]);
+    expect(Number(one.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect(await refused[1].json()).toMatchObject({ error: 'temporarily_unavailable' });
+  postgres.set('pass');
   expect(await started.stop()).toBe(0);
   expect(started.output()).not.toContain(key.text);
   const lines = started.output().trim().split('\n');

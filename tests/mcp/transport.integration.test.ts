@@ -3,6 +3,8 @@ import { SCOPES } from '#contracts/values/scopes.ts';
 import { CALLS_AT_ONCE_MAX } from '#services/mcp/calls/call-limits.ts';
 import { INSTRUCTIONS } from '#services/mcp/server.ts';
 import { on } from '../dsl/api.ts';
+import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { proxied } from '../faults/fault-proxy.ts';
 import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { type McpStack, openMcpStack, REVISIONS } from './mcp-stack.ts';
@@ -38,6 +40,27 @@ beforeAll(async () => {
 afterAll(async () => {
   await mcp[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
+});
+
+test('a tool whose reads together take too long is given up in the time of a request', async () => {
+  await using resources = new AsyncDisposableStack();
+  const { proxy, url } = await proxied(stack.environment['DATABASE_URL'] ?? '');
+  resources.use(proxy);
+  const db = resources.use(openReadDatabase(url));
+  const slow = resources.use(await openMcpStack(stack, { operations: { db }, requestBudgetMs: 2_500 }));
+  const text = await slow.connect(key);
+  const client = await slow.client(text);
+  const call = () => client.callTool({ name: 'get_brand', arguments: { brand: 'alpha-com' } });
+  expect((await call()).isError).not.toBe(true);
+  // Each read alone is in time.
+  proxy.set('slow', 1_200);
+  const since = performance.now();
+  const { isError, content } = await call();
+  expect(performance.now() - since).toBeLessThan(5_000);
+  expect(isError).toBe(true);
+  expect(JSON.stringify(content)).toContain('took too long');
+  proxy.set('pass');
+  await client.close();
 });
 
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });

@@ -2,6 +2,7 @@ import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
+import { timeLeft } from '#platform/concurrency/time-budget.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { ShownOnce } from '#operations/endpoint/reply.ts';
 import { decryptReply, encryptReply } from './reply-encryption.ts';
@@ -138,7 +139,8 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
   return {
     claim: async ({ workspaceId, scope, keyText, path, key, fingerprint }) => {
       const primaryKey = [scope, path, key];
-      for (let waitedMs = 0; ; waitedMs += WAIT_STEP_MS) {
+      const until = performance.now() + timeLeft(WAIT_MS);
+      while (true) {
         const claimed = await pool.query<{ command_id: string }>(CLAIM, [
           ...primaryKey,
           fingerprint,
@@ -181,7 +183,7 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
           const { data, asOf, position } = JSON.parse(decryptReply(row.answer, keyText)) as StoredContent;
           return { status: row.status, data, asOf, position: position ? BigInt(position) : null };
         }
-        if (waitedMs >= WAIT_MS) {
+        if (performance.now() >= until) {
           throw new Refusal(
             'changed_meanwhile',
             'A request with this idempotency key is still running. Try again.',

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import { DOWNLOAD_PATH } from '#operations/dependencies/download-links.ts';
+import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { sendError } from './send-error.ts';
@@ -21,7 +22,10 @@ export const registerDownloads = (app: FastifyInstance, dependencies: ApiDepende
           request.query,
           dependencies.clock.now(),
         );
-        const object = await dependencies.objectStore.open(objectKey);
+        // The stream of the file has limits of its own.
+        const object = await withTimeBudget(waitsOf(dependencies.requestBudgetMs), () =>
+          untilTimeUsedUp(dependencies.objectStore.open(objectKey)),
+        );
         if (!object) throw new Refusal('not_found', 'The file no longer exists. Request the report again.');
         dependencies.log.info({ request_id: requestId, object_key: objectKey }, 'download');
         return await reply

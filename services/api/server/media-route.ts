@@ -4,7 +4,8 @@ import parseRange from 'range-parser';
 import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { keyOfMediaName, MEDIA_PATH } from '#contracts/values/stored-media.ts';
-import type { ByteRange, OpenObject } from '#platform/object-store/object-store.ts';
+import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
+import type { ByteRange, ObjectStore, OpenObject } from '#platform/object-store/object-store.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -19,6 +20,16 @@ const contentTypeOf = async (object: OpenObject): Promise<string> => {
   const type = mediaTypeOf(head);
   if (type === null) throw NOT_STORED;
   return type.contentType;
+};
+
+/** Opens a stored file and recognises its type. Throws the refusal of a file that is missing, or of another type. */
+const openMedia = async (
+  objectStore: ObjectStore,
+  key: string,
+): Promise<{ readonly object: OpenObject; readonly contentType: string }> => {
+  const object = await objectStore.open(key);
+  if (!object) throw NOT_STORED;
+  return { object, contentType: await contentTypeOf(object) };
 };
 
 /**
@@ -38,7 +49,7 @@ const requestedRange = (header: string | undefined, bytes: number): ByteRange | 
  * until the link expires. The file's name is its hash, so its content never changes. A thumbnail has the name of its image and `.thumb`.
  */
 export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencies): void => {
-  const { mediaLinks, objectStore, clock, log } = dependencies;
+  const { mediaLinks, objectStore, clock, log, requestBudgetMs } = dependencies;
   const meter = requestMeter('getMedia');
   app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>(
     `${MEDIA_PATH}/:name`,
@@ -64,9 +75,10 @@ export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencie
         if (known?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)) {
           return await reply.code(304).send();
         }
-        const object = await objectStore.open(keyOfMediaName(name));
-        if (!object) throw NOT_STORED;
-        const contentType = await contentTypeOf(object);
+        // The stream of the file has limits of its own.
+        const { object, contentType } = await withTimeBudget(waitsOf(requestBudgetMs), () =>
+          untilTimeUsedUp(openMedia(objectStore, keyOfMediaName(name))),
+        );
         const condition = request.headers['if-range'];
         const header = condition === undefined || condition === etag ? request.headers.range : undefined;
         const range = requestedRange(header, object.bytes);

@@ -1,4 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
+import { timeIsOut } from '#operations/endpoint/overload.ts';
+import { waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { admit } from './steps/admit.ts';
 import { awaitMinPosition } from './steps/await-min-position.ts';
 import { validateInput } from './steps/validate-input.ts';
@@ -14,6 +16,9 @@ import type { RequestContext } from './request-context.ts';
 import { sendReply } from './send-reply.ts';
 import { sendError } from './send-error.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+
+/** Milliseconds for a test send, whose receiver has limits of its own. */
+const RECEIVER_WAIT_MS = 30_000;
 
 /** A check or action of the pipeline. Throws `Refusal` to end the request. */
 export type Step = (context: RequestContext, dependencies: ApiDependencies) => void | Promise<void>;
@@ -60,20 +65,8 @@ export const refusalPipeline = (refuse: () => never): readonly Step[] => [
   refuse,
 ];
 
-/** Milliseconds until a request is answered: 503 when its steps have not ended. They go on, and an idempotent write is stored. */
-const ANSWERED_WITHIN_MS = 9_500;
-/** Operations that wait for a receiver of the caller, which has a time limit of its own. */
-const WAITING_FOR_RECEIVERS: ReadonlySet<string> = new Set(['testAlert']);
-/** Seconds after which such a caller may try again. */
-const RETRY_AFTER_SECONDS = 3;
-
-const timeIsOut = (): Refusal =>
-  new Refusal(
-    'overloaded',
-    'The request was not done in time. Try again; repeat a write with the same `Idempotency-Key`.',
-    [],
-    RETRY_AFTER_SECONDS,
-  );
+/** Operations that wait for a receiver of the caller, with the milliseconds that they may take longer than others. */
+const LONGER_BY_MS: Readonly<Record<string, number>> = { testAlert: RECEIVER_WAIT_MS };
 
 /** Records one request: its status, and the seconds until its reply was written to the socket. */
 export type MeterRequest = (status: number, seconds: number) => void;
@@ -86,7 +79,9 @@ const outcomeOf = (error: unknown): 'refused' | 'failed' =>
   error instanceof Refusal && error.code !== 'overloaded' ? 'refused' : 'failed';
 
 /**
- * Runs the steps in order. Awaits only steps that return a promise: most reads await once, for the database.
+ * Runs the steps in order, in the time of the request: then it is answered with 503, its waits end, and nothing is appended. The
+ * reply of a write that was recorded by then is stored, so that a repetition with the same idempotency key gets it. Awaits only
+ * steps that return a promise: most reads await once, for the database.
  */
 export const runPipeline = async (
   steps: readonly Step[],
@@ -95,20 +90,21 @@ export const runPipeline = async (
   meter: MeterRequest,
 ): Promise<void> => {
   const since = performance.now();
-  const answerLate = (): void =>
-    sendError(context.reply, context.requestId, timeIsOut(), dependencies.log, context);
-  const hasLimit = !WAITING_FOR_RECEIVERS.has(context.endpoint.operationId);
-  const timer = hasLimit ? setTimeout(answerLate, ANSWERED_WITHIN_MS) : undefined;
-  try {
+  const budgetMs = dependencies.requestBudgetMs + (LONGER_BY_MS[context.endpoint.operationId] ?? 0);
+  const runSteps = async (): Promise<void> => {
     for (const step of steps) {
       const pending = step(context, dependencies);
       if (pending) await pending;
     }
+  };
+  const answerLate = (): void =>
+    sendError(context.reply, context.requestId, timeIsOut(), dependencies.log, context);
+  try {
+    await withTimeBudget(waitsOf(budgetMs), runSteps, answerLate);
   } catch (error) {
     await context.claim?.release(outcomeOf(error)).catch(() => undefined);
     sendError(context.reply, context.requestId, error, dependencies.log, context);
   } finally {
-    clearTimeout(timer);
     context.place?.[Symbol.dispose]();
   }
   meter(context.reply.raw.statusCode, (performance.now() - since) / 1_000);

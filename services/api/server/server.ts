@@ -4,6 +4,7 @@ import type { Allowance } from '#application/access/rate-limiter.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { isKeyText } from '#application/access/api-key-format.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';
+import { REQUEST_BUDGET_MS } from '#platform/concurrency/time-budget.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import {
@@ -51,6 +52,8 @@ export type ApiResources = OperationResources & {
   readonly refusedPerMinute?: number;
   /** Requests per minute of every workspace; those of its plan when absent. */
   readonly requestsPerMinute?: number;
+  /** Milliseconds of a request, from its arrival to its reply; those of `time-budget.ts` when absent. */
+  readonly requestBudgetMs?: number;
   /** Maximum requests in progress; that of `admission.ts` when absent. */
   readonly inFlightMax?: number;
   /** Proxies whose `x-forwarded-for` names the address of a client. */
@@ -110,6 +113,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
       perMinute,
     }),
     etags: createEtags(cursorSecret),
+    requestBudgetMs: resources.requestBudgetMs ?? REQUEST_BUDGET_MS,
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
     admission: createAdmission({ max: resources.inFlightMax, loopLoad: resources.loopLoad }),
     turns: createCallerTurns(),

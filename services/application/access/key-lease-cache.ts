@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { outsideTimeBudget, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 
 /**
@@ -136,14 +137,15 @@ export const createLeaseCache = (
     let query = pending.get(sha256);
     if (!query || at - query.since >= LEASE_MS) {
       const hashes = [...new Set([sha256, ...renewableHashes(at)])];
-      query = { since: at, result: queryCallers(hashes, at) };
+      // Others join it, whose time is not that of this request.
+      query = { since: at, result: outsideTimeBudget(() => queryCallers(hashes, at)) };
       for (const hash of hashes) pending.set(hash, query);
       const removePending = (): void => {
         for (const hash of hashes) if (pending.get(hash) === query) pending.delete(hash);
       };
       query.result.then(removePending, removePending);
     }
-    return (await query.result).get(sha256) ?? null;
+    return (await untilTimeUsedUp(query.result)).get(sha256) ?? null;
   };
 
   return {

@@ -1,6 +1,7 @@
 import { HOUR_MS } from '#contracts/values/time.ts';
 import { LRUCache } from 'lru-cache';
 import type { Log } from '#platform/logger.ts';
+import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Caller } from './key-lease-cache.ts';
 
@@ -83,7 +84,7 @@ export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
     record: ({ workspaceId, keyId }, atMs) => {
       unwritten.set(keyId, { workspaceId, keyId, atMs });
       if (soon || atMs - (writtenMs.get(keyId) ?? 0) < IN_STEADY_USE_MS) return;
-      soon = setTimeout(flushQuietly, FLUSH_SOON_MS);
+      soon = outsideTimeBudget(() => setTimeout(flushQuietly, FLUSH_SOON_MS));
       soon.unref();
     },
     flush,

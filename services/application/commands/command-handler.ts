@@ -4,6 +4,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import type { Decider } from '#domain/decider.ts';
 import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import { requireTime, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { type EventStore, type LoadedState, StreamMoved } from '#platform/event-store/event-store.ts';
 import { CALLER_CONFLICTS, type ConflictPolicy, handleCommand } from './handle-command.ts';
 import type { StateKeeper } from './snapshots/with-snapshots.ts';
@@ -117,8 +118,10 @@ export const createCommandHandler = (eventStore: CommandStore): CommandHandler =
       cache(stream, loaded);
       return loaded;
     },
-    execute: (command) =>
-      serialize(command.stream, async () => {
+    execute: (command) => {
+      const done = serialize(command.stream, async () => {
+        // Its turn came too late.
+        requireTime();
         const result = await run(command);
         // After a possible repetition the log may hold other events than those decided here, so the state is not
         // cached.
@@ -127,6 +130,8 @@ export const createCommandHandler = (eventStore: CommandStore): CommandHandler =
           cache(command.stream, { state, revision, position, eventId });
         }
         return result;
-      }),
+      });
+      return untilTimeUsedUp(done);
+    },
   };
 };

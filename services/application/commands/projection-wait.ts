@@ -1,6 +1,7 @@
 import type { Notification } from 'pg';
 import { parseProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { Log } from '#platform/logger.ts';
+import { outsideTimeBudget, timeLeft } from '#platform/concurrency/time-budget.ts';
 import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { havePassed, type PositionRow, POSITIONS, toPositions } from './projected-positions.ts';
@@ -77,7 +78,7 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
   let reading: Promise<void> | undefined;
   const poll = (): void => {
     if (listening || waiting.size === 0 || reading) return;
-    reading = readCheckpoints()
+    reading = outsideTimeBudget(readCheckpoints)
       .catch((error: unknown) => log.warn({ err: error }, 'reading checkpoints failed'))
       .finally(() => {
         reading = undefined;
@@ -98,7 +99,7 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
           resolve(passed);
         };
         const one: Waiting = { projections, position, passed: () => settle(true) };
-        const timer = setTimeout(() => settle(false), timeoutMs);
+        const timer = setTimeout(() => settle(false), timeLeft(timeoutMs));
         waiting.add(one);
         poll();
       });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
+import { withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { type ProjectionWait, READ_POSITION_WAIT_MS } from '../commands/projection-wait.ts';
 import { hasPassed } from '../commands/projected-positions.ts';
 import { createReplica, LATE_MS, type PrimaryPosition, readWalPosition, type Replica } from './replica.ts';
@@ -117,7 +118,8 @@ export const createReadRoutes = ({
       while (now() < half) {
         const route = routeOf(callerId);
         if (route.name === primary.name) break;
-        if (await hasPassed(route.db, readModels, position).catch(() => false)) return;
+        const looking = withTimeBudget(half - now(), () => hasPassed(route.db, readModels, position));
+        if (await looking.catch(() => false)) return;
         await pause(POSITION_POLL_MS, ended.signal);
       }
       await projectionWait.wait(readModels, position, Math.max(0, until - now()));

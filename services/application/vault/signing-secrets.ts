@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type WebhookSecretIssued, webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import { LEASE_PASSED_MS } from '../access/key-lease-cache.ts';
+import { outsideTimeBudget, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type SecretVault, WEBHOOK_SECRET_OWNER } from './secret-vault.ts';
 
@@ -58,7 +59,8 @@ export const openSigningSecrets = (
   };
 
   const createLease = (workspaceId: string, since: number): Lease => {
-    const lease: Lease = { since, secret: readSecret(workspaceId) };
+    // Others share it, whose time is not that of this request.
+    const lease: Lease = { since, secret: outsideTimeBudget(() => readSecret(workspaceId)) };
     leases.set(workspaceId, lease);
     // Failures are not cached. Neither is `null`: issuing the first secret does not wait for leases to expire.
     const removeLease = (): void => {
@@ -74,7 +76,7 @@ export const openSigningSecrets = (
         const at = now();
         const cached = leases.get(workspaceId);
         const lease = cached && at - cached.since < LEASE_MS ? cached : createLease(workspaceId, at);
-        const secret = await lease.secret;
+        const secret = await untilTimeUsedUp(lease.secret);
         // A read that took longer than the lease may return a secret that was rotated meanwhile.
         if (now() - lease.since < LEASE_MS) return secret;
       }

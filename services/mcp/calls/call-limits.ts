@@ -1,12 +1,13 @@
 import { PLANS } from '#contracts/values/plans.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Allowance, RateLimiter } from '#application/access/rate-limiter.ts';
+import { timeLeft } from '#platform/concurrency/time-budget.ts';
 import { CallTimeout } from './failure.ts';
 
 /** Calls of one connection that may run at the same time. */
 export const CALLS_AT_ONCE_MAX = 8;
-/** Maximum duration of a call in milliseconds. */
-const CALL_TIMEOUT_MS = 20_000;
+/** Maximum duration of a call in milliseconds, unless its request has less time left. */
+const CALL_TIMEOUT_MS = 10_000;
 
 /**
  * Counts `cost` requests against the minute of the member in the workspace, all connections together. Counts none
@@ -53,10 +54,13 @@ export const createCallSlots = (): CallSlots => {
   };
 };
 
-/** Waits for a call, at most `timeoutMs`. Throws `CallTimeout` afterwards; the call ends on its own. */
+/**
+ * Waits for a call, at most `timeoutMs`, and until the time of its request is used up. Throws `CallTimeout` afterwards; the
+ * waits of the call end at the same time.
+ */
 export const withinCallTime = async <T>(call: Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise<T> => {
   const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(new CallTimeout('call timed out')), timeoutMs);
+  const timer = setTimeout(() => timeout.reject(new CallTimeout('call timed out')), timeLeft(timeoutMs));
   try {
     return await Promise.race([call, timeout.promise]);
   } finally {

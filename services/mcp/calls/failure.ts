@@ -1,4 +1,5 @@
 import { type ErrorCode, Refusal } from '#contracts/errors.ts';
+import { hasTime } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
 import { cleanText } from '../output/clean-text.ts';
 
@@ -20,7 +21,8 @@ const ADVICE: Partial<Readonly<Record<ErrorCode, string>>> = {
  * constant text with the request id, because its message could hold internals.
  */
 export const sentenceOf = (error: unknown, requestId: string, log: Log): string => {
-  if (error instanceof CallTimeout) return 'The call took too long. Ask for fewer parts or a smaller limit.';
+  if (error instanceof CallTimeout || !hasTime())
+    return 'The call took too long. Ask for fewer parts or a smaller limit.';
   if (!(error instanceof Refusal) || error.code === 'internal') {
     log.error({ err: error, request_id: requestId }, 'call failed');
     return `Internal error. Try again, and report the request id ${requestId}.`;

@@ -1,4 +1,5 @@
 import { ERRORS, Refusal } from '#contracts/errors.ts';
+import { overloadOf } from '#operations/endpoint/overload.ts';
 import { parseUtf8Form } from '#platform/http/utf8.ts';
 import type { FastifyInstance } from 'fastify';
 import { registerAccountPages, registerInvitationPages } from './account-routes.ts';
@@ -25,6 +26,17 @@ export const registerMemberPages = async (app: FastifyInstance, pages: MemberPag
     scope.setErrorHandler(async (error, request, reply) => {
       if (error instanceof Refusal && error.code === 'limit_reached') {
         return sendMessage(reply, ERRORS[error.code].status, 'A limit is reached', error.message);
+      }
+      const refusal = overloadOf(error);
+      if (refusal !== null) {
+        pages.log.warn({ err: error, request_id: request.id }, 'page not done in time');
+        void reply.header('retry-after', String(refusal.retryAfterSeconds));
+        return sendMessage(
+          reply,
+          ERRORS[refusal.code].status,
+          'This takes too long now',
+          'Reload the page in a few seconds.',
+        );
       }
       const { statusCode = 500 } = error as { readonly statusCode?: number };
       if (statusCode < 500) {

@@ -6,6 +6,7 @@ import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
 import { thumbnailAsPng } from '#application/media/thumbnail-as-png.ts';
 import { THUMBNAIL_TYPE, type Thumbnails } from '#application/media/thumbnails.ts';
 import { pause } from '#platform/clock.ts';
+import { timeLeft } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
 import { IMAGES_LATE, IMAGES_NOT_STORED, someImages } from './notes.ts';
 import type { Json, JsonObject } from './observed.ts';
@@ -14,8 +15,10 @@ import type { Json, JsonObject } from './observed.ts';
 export const IMAGES_MAX = 4;
 /** Creatives whose thumbnail is looked for until enough are found. */
 const TRIED_MAX = 12;
-/** Milliseconds that a result waits for its images: the text must not be lost to the 20 s of a call. */
+/** Milliseconds that a result waits for its images. */
 const IMAGES_WAIT_MS = 6_000;
+/** Milliseconds of the call's time that are left for the text, which must not be lost with its images. */
+const TEXT_MARGIN_MS = 500;
 const SHA256_LENGTH = 64;
 
 /** Types of image blocks. Most clients show WebP; some take PNG only. */
@@ -116,7 +119,7 @@ export const readPictures = async (
   const ending = new AbortController();
   await Promise.race([
     searchPictures(candidates, asked, source, found, ending.signal),
-    pause(waitMs, ending.signal),
+    pause(Math.min(waitMs, timeLeft(Number.POSITIVE_INFINITY) - TEXT_MARGIN_MS), ending.signal),
   ]);
   ending.abort();
   const shown = candidates.flatMap(({ key }) => {

@@ -6,8 +6,10 @@ import {
   Provider,
 } from 'oidc-provider';
 import type { EventEmitter } from 'node:events';
+import { ERRORS } from '#contracts/errors.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
+import { overloadOf } from '#operations/endpoint/overload.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { appTokens } from '#platform/telemetry/metrics.ts';
@@ -200,15 +202,23 @@ export const createProvider = (dependencies: ProviderDependencies): Provider => 
   provider.proxy = true;
   provider.silent = true;
   const { log } = dependencies;
-  const report = (_ctx: unknown, error: unknown): void =>
-    log.error({ err: error }, 'authorization server failed');
-  provider.on('server_error', report);
+  const report = (error: unknown): void => log.error({ err: error }, 'authorization server failed');
+  provider.on('server_error', (ctx, error) => {
+    const refusal = overloadOf(error);
+    if (refusal === null) return report(error);
+    log.warn({ err: error }, 'authorization server did not finish in time');
+    // The error of RFC 6749, section 4.1.2.1, instead of a fault of the provider.
+    ctx.status = ERRORS[refusal.code].status;
+    ctx.set('retry-after', String(refusal.retryAfterSeconds));
+    if (typeof ctx.body === 'object')
+      ctx.body = { error: 'temporarily_unavailable', error_description: refusal.message };
+  });
   provider.on('grant.success', ({ oidc }) => {
     const grant = oidc.params?.['grant_type'];
     if (grant === 'authorization_code' || grant === 'refresh_token') appTokens.inc({ grant });
   });
   // An event of Koa, which the types of the provider do not list.
-  (provider as EventEmitter).on('error', (error: unknown) => report(null, error));
+  (provider as EventEmitter).on('error', report);
   provider.use(async (ctx, next) => {
     const { query, path } = ctx as unknown as KoaContextWithOIDC;
     if (path === AUTHORIZE && ctx.method === 'GET') {

@@ -1,3 +1,5 @@
+import { timeLeft } from '#platform/concurrency/time-budget.ts';
+
 /** Limits of reads of one kind in one process. */
 export type ReadPlacesOptions = {
   /** Maximum reads that run at the same time, of all workspaces and of one. */
@@ -77,7 +79,7 @@ export const createReadPlaces = ({
       const timer = setTimeout(() => {
         dequeue(waiting);
         reject(refusal());
-      }, waitMs);
+      }, timeLeft(waitMs));
       queue.add(waiting);
       waitingOf.set(workspaceId, own + 1);
     });

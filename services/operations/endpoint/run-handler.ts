@@ -2,6 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { withObservedLinks } from '#contracts/values/observed-link.ts';
 import { replaceStoredMedia } from '#contracts/values/stored-media.ts';
+import { requireTime, TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { ReadRoute } from '#application/reads/read-routes.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
@@ -57,8 +58,9 @@ const callHandler = async (
   };
 };
 
-/** True for a refusal by a limit of the caller. Errors of servers become refusals later, in `toOverload`. */
-const isOverload = (error: unknown): boolean => error instanceof Refusal && error.code === 'overloaded';
+/** True for a refusal by a limit of the caller, or its time. Errors of servers become refusals later, in `toOverload`. */
+const isOverload = (error: unknown): boolean =>
+  error instanceof TimeUsedUp || (error instanceof Refusal && error.code === 'overloaded');
 
 /**
  * Runs the handler, and replaces the base-URL mark and the placeholders of media files in its reply. Equal concurrent
@@ -82,11 +84,13 @@ export const runEndpointHandler = async (
   const scope = sharingScope(endpoint, caller);
   const share = async (sharers: string): Promise<Reply> => {
     try {
-      return await coalesceReads(`${route.name} ${sharers} ${readKey}`, run);
+      const shared = coalesceReads(`${route.name} ${sharers} ${readKey}`, run);
+      return await (hasRun ? shared : untilTimeUsedUp(shared));
     } catch (error) {
       // The read ran as another caller, whose limits say nothing about this one. It runs once more, for this workspace.
       if (hasRun || !isOverload(error)) throw error;
-      return coalesceReads(`${route.name} ${caller.workspaceId} ${sharers} ${readKey}`, run);
+      requireTime();
+      return untilTimeUsedUp(coalesceReads(`${route.name} ${caller.workspaceId} ${sharers} ${readKey}`, run));
     }
   };
   try {

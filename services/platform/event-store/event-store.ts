@@ -73,22 +73,27 @@ export type EventStore = AsyncDisposable & {
 export type EventStoreLimits = {
   /**
    * Milliseconds in which an append, or the next event of a read, must arrive. `null` for background work: an append is
-   * retried for a minute, a read waits until the connection ends.
+   * retried for a minute, and the next event of a read must arrive within a minute.
    */
   readonly answerWithinMs?: number | null;
+  /** Milliseconds for the next event of a read of background work; a minute when absent. */
+  readonly readSilenceMs?: number;
 };
 
 /**
  * Opens the event store. It connects on first use, so a server that is down fails the first call. Appends, reads and
  * subscriptions have a connection each: each works without the others, and is replaced without them.
  */
-export const openEventStore = (url: string, { answerWithinMs = null }: EventStoreLimits = {}): EventStore => {
+export const openEventStore = (
+  url: string,
+  { answerWithinMs = null, readSilenceMs }: EventStoreLimits = {},
+): EventStore => {
   const breaker = createBreaker();
   const sendAppend =
     answerWithinMs === null ? createPatientSend() : createPromptSend(answerWithinMs, breaker);
   const appending = openAppendStream(url);
   const following = openRenewableClient(url);
-  const reads = openReads(url, answerWithinMs, breaker);
+  const reads = openReads(url, answerWithinMs, breaker, readSilenceMs);
 
   const load: EventStore['load'] = async (stream, fold, from) => {
     let loaded = from ?? { state: fold.initial, revision: -1n, position: 0n };

@@ -1,3 +1,4 @@
+import { timeLeft } from '../concurrency/time-budget.ts';
 import { EventStoreBusy } from './errors.ts';
 
 /** Most reads in flight at a time. Servers allow 100 calls on a connection; further ones would wait unseen. */
@@ -26,10 +27,13 @@ export const createReadSlots = (withinMs: number | null, max = READS_MAX): ReadS
         clearTimeout(timer);
         resolve();
       };
-      const timer = setTimeout(() => {
-        waiters.splice(waiters.indexOf(take), 1);
-        reject(new EventStoreBusy(`all its ${max} places for reads are taken`));
-      }, withinMs ?? PATIENT_WAIT_MS);
+      const timer = setTimeout(
+        () => {
+          waiters.splice(waiters.indexOf(take), 1);
+          reject(new EventStoreBusy(`all its ${max} places for reads are taken`));
+        },
+        timeLeft(withinMs ?? PATIENT_WAIT_MS),
+      );
       waiters.push(take);
     });
   };

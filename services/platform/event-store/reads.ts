@@ -7,6 +7,7 @@ import {
   StreamNotFoundError,
 } from '@eventstore/db-client';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
+import { hasTime, requireTime, timeLeft, TimeUsedUp } from '../concurrency/time-budget.ts';
 import type { Breaker } from './append/append-with-retry.ts';
 import { toRecordedEvent } from './catch-up-subscription.ts';
 import { EventStoreSilent, isConnectionFault, withTimeout } from './errors.ts';
@@ -21,6 +22,9 @@ const LOOK_MS = 10_000;
 /** Events after which a filtered subscription gets a checkpoint, and some more. */
 const LOOK_EVENTS = 1_100;
 
+/** Milliseconds in which the next event of a read of background work must arrive. */
+const READ_SILENCE_MS = 60_000;
+
 const isOwn = (stream: string): boolean => !stream.startsWith('$');
 
 export type Reads = AsyncDisposable & {
@@ -31,41 +35,83 @@ export type Reads = AsyncDisposable & {
   readonly isOwed: (position: bigint | null, prefixes: readonly string[]) => Promise<boolean>;
 };
 
-/** Opens the reads of an event store, with the package's client on a connection of their own. */
-export const openReads = (url: string, answerWithinMs: number | null, breaker: Breaker): Reads => {
+/** A read that can be ended. */
+type Ending<T> = AsyncIterable<T> & { cancel(): Promise<void> };
+
+/**
+ * Yields the events of a read of background work. Throws `EventStoreSilent` when the next one does not arrive in `silenceMs`.
+ * Long reads set one timer, and not one for each event. The time that the reader works on an event does not count.
+ */
+const inPatience = async function* <T>(events: Ending<T>, silenceMs: number): AsyncGenerator<T> {
+  let isWaiting = true;
+  let isSilent = false;
+  const timer = setTimeout(() => {
+    if (!isWaiting) return void timer.refresh();
+    isSilent = true;
+    // The package takes it for the caller's own wish, and ends the read without an error.
+    void events.cancel().catch(() => undefined);
+  }, silenceMs);
+  try {
+    for await (const event of events) {
+      isWaiting = false;
+      yield event;
+      isWaiting = true;
+      timer.refresh();
+    }
+  } catch (error) {
+    throw isSilent ? new EventStoreSilent(silenceMs) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+  if (isSilent) throw new EventStoreSilent(silenceMs);
+};
+
+/**
+ * Opens the reads of an event store, with the package's client on a connection of their own. `silenceMs`: milliseconds in which
+ * the next event of a read must arrive when `answerWithinMs` is `null`.
+ */
+export const openReads = (
+  url: string,
+  answerWithinMs: number | null,
+  breaker: Breaker,
+  silenceMs: number = READ_SILENCE_MS,
+): Reads => {
   const reading = openRenewableClient(url);
   const slots = createReadSlots(answerWithinMs);
 
-  /** Yields the events of a read. Throws `EventStoreSilent` when the next one does not arrive in time. */
-  const inTime = async function* <T>(
-    events: AsyncIterable<T> & { cancel(): Promise<void> },
-    withinMs = answerWithinMs,
-  ): AsyncGenerator<T> {
+  /**
+   * Yields the events of a read. Throws `EventStoreSilent` when the next one does not arrive in time, and `TimeUsedUp` at the
+   * end of the caller's budget.
+   */
+  const inTime = async function* <T>(events: Ending<T>, withinMs = answerWithinMs): AsyncGenerator<T> {
     if (withinMs === null) {
-      yield* events;
+      yield* inPatience(events, silenceMs);
       return;
     }
     const iterator = events[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const next = await withTimeout(iterator.next(), withinMs);
+        const next = await withTimeout(iterator.next(), timeLeft(withinMs));
         if (next.done) return;
         yield next.value;
       }
     } catch (error) {
-      if (error instanceof EventStoreSilent) void events.cancel().catch(() => undefined);
-      throw error;
+      if (!(error instanceof EventStoreSilent)) throw error;
+      void events.cancel().catch(() => undefined);
+      throw hasTime() ? error : new TimeUsedUp();
     }
   };
 
   /** Takes a place for a read. A read of a request is refused at once while the server does not answer. */
   const beginRead = async (): Promise<Disposable> => {
+    requireTime();
     if (answerWithinMs !== null) breaker.check();
     await slots.acquire();
     return { [Symbol.dispose]: () => slots.release() };
   };
   const noteRead = (error?: unknown): void => {
-    if (answerWithinMs === null) return;
+    // A caller without time left says nothing about the server.
+    if (answerWithinMs === null || error instanceof TimeUsedUp) return;
     if (isConnectionFault(error)) breaker.failed(error);
     else breaker.succeeded();
   };

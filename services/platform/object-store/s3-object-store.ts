@@ -9,6 +9,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { requireTime, timeSignal, TimeUsedUp } from '../concurrency/time-budget.ts';
 import { parseBucketUrl } from './s3-url.ts';
 import { assertObjectKey, type ByteRange, type ObjectStore } from './object-store.ts';
 
@@ -41,10 +42,23 @@ export const openBucketStore = (url: string): ObjectStore => {
   });
   const place = (key: string) => ({ Bucket: bucket, Key: prefix + assertObjectKey(key) });
 
+  /** Runs a request, its repetitions included, until the end of the caller's budget. Throws `TimeUsedUp` then. */
+  const inTime = async <T>(send: (limit: { abortSignal?: AbortSignal }) => Promise<T>): Promise<T> => {
+    requireTime();
+    const abortSignal = timeSignal();
+    try {
+      return await send(abortSignal ? { abortSignal } : {});
+    } catch (error) {
+      if (abortSignal?.aborted) throw new TimeUsedUp();
+      throw error;
+    }
+  };
+
   /** Returns the size of an object, or `null` when it does not exist. */
   const bytesOf = async (key: string): Promise<number | null> => {
     try {
-      return (await client.send(new HeadObjectCommand(place(key)))).ContentLength ?? 0;
+      const head = await inTime((limit) => client.send(new HeadObjectCommand(place(key)), limit));
+      return head.ContentLength ?? 0;
     } catch (error) {
       if (error instanceof NotFound) return null;
       throw error;
@@ -96,7 +110,8 @@ export const openBucketStore = (url: string): ObjectStore => {
       if (bytes === null) return null;
       const body = async function* (range?: ByteRange): AsyncGenerator<Uint8Array> {
         const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` };
-        const { Body } = await client.send(new GetObjectCommand({ ...place(key), ...part }));
+        const asked = new GetObjectCommand({ ...place(key), ...part });
+        const { Body } = await inTime((limit) => client.send(asked, limit));
         if (Body) yield* Body as Readable;
       };
       return { bytes, read: (range) => Readable.from(body(range), { objectMode: false }) };

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { timeLeft } from '../concurrency/time-budget.ts';
 import { socketOf } from './silence.ts';
 
 /** Pipelined connections for hot reads, of which the least busy one takes the next read. */
@@ -102,7 +103,7 @@ export const createHotConnections = (
 
   /** Throws `ReadsBusy` when no connection is free in time. */
   const untilFree = async (): Promise<Slot> => {
-    const deadline = performance.now() + WAIT_MS;
+    const deadline = performance.now() + timeLeft(WAIT_MS);
     while (true) {
       const slot = leastBusy();
       if (slot) return slot;

@@ -1,6 +1,16 @@
-import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig, type QueryResult } from 'pg';
+import {
+  Client,
+  type ClientBase,
+  Pool,
+  type PoolClient,
+  type PoolConfig,
+  type QueryConfig,
+  type QueryResult,
+} from 'pg';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
+import { outsideTimeBudget, requireTime, untilTimeUsedUp } from '../concurrency/time-budget.ts';
 import { meterPool } from '../telemetry/metrics.ts';
+import { boundByTimeBudget, serverTimeoutMs } from './bounded-statements.ts';
 import { isConnectionFailure } from './connection-failure.ts';
 import { createHotConnections } from './hot-connections.ts';
 import { lowerServerPriority } from './server-process-priority.ts';
@@ -47,7 +57,7 @@ const probeIdle = (pool: Pool): void => {
   const inUse = new WeakSet<ClientBase>();
   pool.on('acquire', (client) => inUse.add(client));
   pool.on('release', (_error, client) => inUse.delete(client));
-  pool.on('connect', (client) => probeWhileQuiet(client, () => !inUse.has(client)));
+  pool.on('connect', (client) => outsideTimeBudget(() => probeWhileQuiet(client, () => !inUse.has(client))));
 };
 
 export type PoolSettings = Pick<
@@ -60,7 +70,8 @@ export type PoolSettings = Pick<
 
 /**
  * Opens an ordinary connection pool for writes, long queries and COPY. `max`: maximum connections. A statement throws when
- * the server takes longer than `statement_timeout`, and soon after when it does not answer at all.
+ * the server takes longer than `statement_timeout`, and soon after when it does not answer at all. In a time budget, both
+ * that and the wait for a connection end with it.
  */
 export const openPool = (url: string, max: number, settings: PoolSettings = {}): Database => {
   const statementMs = settings.statement_timeout ?? BACKGROUND_STATEMENT_TIMEOUT_MS;
@@ -79,6 +90,7 @@ export const openPool = (url: string, max: number, settings: PoolSettings = {}):
   pool.on('error', () => undefined);
   // The same for a connection in use: its next query rejects, and the caller handles that.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  boundByTimeBudget(pool, statementMs, SILENCE_MARGIN_MS);
   probeIdle(pool);
   meterPool(pool);
   return pool;
@@ -134,7 +146,7 @@ export const inTransaction = async <T>(
   let broken: Error | undefined;
   try {
     await client.query('begin');
-    const result = await work(client);
+    const result = await untilTimeUsedUp(work(client));
     await proofs.get(pool)?.(client);
     await client.query('commit');
     return result;
@@ -190,7 +202,7 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
     client.on('end', forget);
     await client.connect();
     const send = endWhenSilent(client, HOT_SILENCE_MS);
-    probeWhileQuiet(client);
+    outsideTimeBudget(() => probeWhileQuiet(client));
     return { client, send };
   });
 
@@ -215,8 +227,20 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
       client.release(broken);
     }
   };
+  /** Sends a hot read. One with little time left gets a shorter timeout at the server, in the same write. */
+  const sendHot = (client: Client, statement: QueryConfig): Promise<QueryResult> => {
+    requireTime();
+    const timeoutMs = serverTimeoutMs(HOT_STATEMENT_TIMEOUT_MS);
+    if (timeoutMs === HOT_STATEMENT_TIMEOUT_MS) return client.query(statement);
+    const setTimeoutTo = (ms: number): void =>
+      void client.query(`set statement_timeout = ${ms}`).catch(() => undefined);
+    setTimeoutTo(timeoutMs);
+    const answer = client.query(statement);
+    setTimeoutTo(HOT_STATEMENT_TIMEOUT_MS);
+    return answer;
+  };
   const runHot = async ({ sql, values }: ReadQuery): Promise<QueryResult> => {
-    const run = hot.run((client) => client.query({ ...statementOf(sql), values: values as unknown[] }));
+    const run = hot.run((client) => sendHot(client, { ...statementOf(sql), values: values as unknown[] }));
     const { answer, ms } = await run.catch((error: unknown) => {
       noteTimeout(sql, error);
       throw error;
@@ -228,7 +252,8 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
   return {
     speedOf: (sql) => speed.speedOf(sql),
     query: async <Row>(statement: ReadQuery) => {
-      const { rows } = await (speed.isFast(statement.sql) ? runHot(statement) : runUnproven(statement));
+      const run = speed.isFast(statement.sql) ? runHot(statement) : runUnproven(statement);
+      const { rows } = await untilTimeUsedUp(run);
       return rows as readonly Row[];
     },
     slow: async <Row>({ sql, values }: ReadQuery) => {

@@ -5,6 +5,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { readSettings } from '#platform/settings.ts';
 import { on } from '#tests/dsl/api.ts';
+import { type FaultProxy, proxied } from '#tests/faults/fault-proxy.ts';
 import { notesOf } from '#tests/operations/fixtures/boards.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 import { judge } from '#tests/trials/judge.ts';
@@ -12,9 +13,11 @@ import { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-p
 
 /** A real streaming standby whose replay is paused, which stops, and which comes back. `npm run trials` tries more pairs. */
 
+/** Pairs of the short form, which plays two faults of the network only. */
+const PAIRS_SHORT = 30;
 const { REPLICA_PAIRS: pairs, REPLICA_REVOCATIONS: revocations } = readSettings(
   z.object({
-    REPLICA_PAIRS: z.coerce.number().default(30),
+    REPLICA_PAIRS: z.coerce.number().default(PAIRS_SHORT),
     REPLICA_REVOCATIONS: z.coerce.number().default(5),
   }),
 );
@@ -29,6 +32,7 @@ let postgres: ReplicatedPostgres;
 let stack: ApiStack;
 let app: FastifyInstance;
 let readsOfStandby = 0;
+let proxy: FaultProxy;
 let standbyPool: ReturnType<typeof openPool>;
 const resources = new AsyncDisposableStack();
 
@@ -61,7 +65,9 @@ beforeAll(async () => {
   );
   await stack.seed(['alpha']);
   const url = postgres.standby.databaseUrl(DATABASE);
-  const replica = resources.use(openReadDatabase(url));
+  const through = await proxied(url);
+  proxy = resources.use(through.proxy);
+  const replica = resources.use(openReadDatabase(through.url));
   standbyPool = openPool(url, 2);
   resources.defer(() => standbyPool.end());
   app = await stack.api({ replicas: [counted(replica)], requestsPerMinute: 1_000_000 });
@@ -71,6 +77,30 @@ afterAll(() => resources.disposeAsync());
 test('reads go to the standby', { timeout: LIMIT_MS }, async () => {
   const key = await stack.key();
   await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
+});
+
+test('reads succeed while the standby is silent, slow or gone, or loses its connections, and go to it afterwards', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const key = await stack.key();
+  const isUsed = (): Promise<boolean> => isBrandReadFromStandby(key);
+  const faults: Readonly<Record<string, () => void>> = {
+    mute: () => proxy.set('mute'),
+    'one-way': () => proxy.set('one-way'),
+    slow: () => proxy.set('slow', 2_000),
+    cut: () => proxy.set('cut'),
+    'half open': () => proxy.halfOpen(),
+    reset: () => proxy.reset(true),
+  };
+  const played = pairs > PAIRS_SHORT ? Object.keys(faults) : ['mute', 'reset'];
+  for (const fault of played) {
+    faults[fault]?.();
+    const reads = Array.from({ length: 10 }, () => on(app).get('/v1/brands/alpha-com', { key }));
+    for (const { status } of await Promise.all(reads)) expect([fault, status]).toEqual([fault, 200]);
+    proxy.set('pass');
+    proxy.endFaults();
+    await expect.poll(isUsed, { timeout: PATIENCE_MS }).toBe(true);
+  }
 });
 
 test('no read is older than what its caller wrote, while the replay of the standby is paused', {

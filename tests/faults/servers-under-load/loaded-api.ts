@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { freePort } from '#deploy/local/os/ports.ts';
-import { EVENT_STORE_ANSWER_DEFAULT } from '#platform/event-store/settings.ts';
+import { EVENT_STORE_ANSWER_MS } from '#platform/event-store/settings.ts';
 import type { ApiStack, Key } from '../../operations/fixtures/stack.ts';
 import { type ServiceProcess, startProcess } from '../../stack/processes.ts';
 import type { Send } from './steady-load.ts';
 
 /** Settings as in production, for long forms: `startProcess` sets others, so that a busy machine does not fail a test. */
 export const AS_IN_PRODUCTION = {
-  EVENT_STORE_ANSWER_MS: String(EVENT_STORE_ANSWER_DEFAULT),
+  EVENT_STORE_ANSWER_MS: String(EVENT_STORE_ANSWER_MS),
   LOOP_DELAY_MS: '100',
 } as const;
 

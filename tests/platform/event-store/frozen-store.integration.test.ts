@@ -12,7 +12,7 @@ import {
   type Recorded,
   StreamMoved,
 } from '#platform/event-store/event-store.ts';
-import { EVENT_STORE_ANSWER_DEFAULT } from '#platform/event-store/settings.ts';
+import { EVENT_STORE_ANSWER_MS } from '#platform/event-store/settings.ts';
 import { readSettings } from '#platform/settings.ts';
 import { createTestDatabase, type TestDatabase } from '#tests/stack/database.ts';
 import { startProcess } from '#tests/stack/processes.ts';
@@ -113,7 +113,7 @@ test(
     resources.defer(async () => void (await server.stop()));
     await server.says('event store listening');
     const url = `esdb://127.0.0.1:${port}?tls=false`;
-    await using store = openEventStore(url, { answerWithinMs: EVENT_STORE_ANSWER_DEFAULT });
+    await using store = openEventStore(url, { answerWithinMs: EVENT_STORE_ANSWER_MS });
     const run = randomUUID();
     for (let round = 0; round < Math.max(1, rounds); round += 1) {
       let isOver = false;
@@ -175,7 +175,7 @@ test(
       `esdb://127.0.0.1:${port},127.0.0.1:${other}?tls=false&${short}`,
     ];
     await using opened = new AsyncDisposableStack();
-    const answerWithinMs = isLong ? EVENT_STORE_ANSWER_DEFAULT : 15_000;
+    const answerWithinMs = isLong ? EVENT_STORE_ANSWER_MS : 15_000;
     const stores = urls.map((url) => opened.use(openEventStore(url, { answerWithinMs })));
     let most = 0;
     for (let outage = 0; outage < outages; outage += 1) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pause } from '#platform/clock.ts';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
 import { createCheckpointGuard } from '#platform/event-store/checkpoint-guard.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -121,4 +122,25 @@ test('a limited number of reads is under way at a time', async () => {
   await expect.poll(() => open.length, { timeout: LONG_MS }).toBe(6);
   for (const call of open) call.end();
   expect(await Promise.all(reads)).toEqual(reads.map(() => null));
+});
+
+test('a read of background work that is not answered, or stops in the middle, ends with an error and without its end', async () => {
+  await using server = await startStubServer({
+    onRead: (call, options) => {
+      const name = options.getStream()?.getStreamIdentifier()?.getStreamName_asU8() ?? [];
+      if (Buffer.from(name).toString() === 'test-begun') call.write(eventAt(100n, 'test-begun'));
+    },
+  });
+  await using store = openEventStore(server.url, { readSilenceMs: 300 });
+  const readAll = async (stream: string): Promise<void> => {
+    for await (const { position } of store.read(stream)) expect(position).toBe(100n);
+  };
+  for (const stream of ['test-silent', 'test-begun'])
+    await expect(readAll(stream)).rejects.toThrow(/did not answer/);
+  // A reader that takes its time is not the server's silence.
+  for await (const event of store.read('test-begun')) {
+    expect(event.position).toBe(100n);
+    await pause(700);
+    break;
+  }
 });

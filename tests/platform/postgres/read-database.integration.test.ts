@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type OpenReadDatabase, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { pause } from '#platform/clock.ts';
+import { TimeUsedUp, withTimeBudget } from '#platform/concurrency/time-budget.ts';
+import { inTransaction, type OpenReadDatabase, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 
 /** Order is asserted, and no time: a light read is answered while slow ones still run. */
 
@@ -50,6 +52,48 @@ test('connections that the server ended are opened again', async () => {
     return all.every(({ status }) => status === 'fulfilled');
   };
   await expect.poll(answers, { timeout: 60_000 }).toBe(true);
+});
+
+test('statements of a request end with its time, here and at the server, and leave their connections as they were', async () => {
+  const pool = openPool(inject('databaseUrl'), 1, { statement_timeout: 20_000 });
+  const sleeping = `select 'of a request' as mark, pg_sleep(15)::text`;
+  const ASLEEP = `select 1 from pg_stat_activity
+    where state = 'active' and query like '%of a request%' and pid <> pg_backend_pid()`;
+  const watcher = openPool(inject('databaseUrl'), 1);
+  const isAsleep = async (): Promise<boolean> => ((await watcher.query(ASLEEP)).rowCount ?? 0) > 0;
+  const timeoutOf = async (): Promise<string> =>
+    (await pool.query<{ statement_timeout: string }>('show statement_timeout')).rows[0]?.statement_timeout ??
+    '';
+  try {
+    const runs: readonly (() => Promise<unknown>)[] = [
+      () => pool.query(sleeping),
+      () => pool.query(sleeping.replace('15', '$1'), [15]),
+      () => inTransaction(pool, (client) => client.query(sleeping)),
+      () => reads.slow({ sql: sleeping, values: [] }),
+      () => reads.query({ sql: sleeping, values: [] }),
+    ];
+    for (const run of runs) {
+      const since = performance.now();
+      await expect(withTimeBudget(600, run)).rejects.toBeInstanceOf(TimeUsedUp);
+      expect(performance.now() - since).toBeLessThan(5_000);
+      // The server's own limits are 4 s and more.
+      await expect.poll(isAsleep, { timeout: 3_000, interval: 50 }).toBe(false);
+      expect(await timeoutOf()).toBe('20s');
+    }
+    // A wait for the only connection ends, too, and its connection comes back to the pool.
+    const taken = await pool.connect();
+    await expect(withTimeBudget(100, () => pool.query('select 1'))).rejects.toBeInstanceOf(TimeUsedUp);
+    taken.release();
+    expect((await pool.query('select 1')).rowCount).toBe(1);
+    await expect(
+      withTimeBudget(0, async () => {
+        await pause(5);
+        return pool.query('select 1');
+      }),
+    ).rejects.toBeInstanceOf(TimeUsedUp);
+  } finally {
+    await Promise.all([pool.end(), watcher.end()]);
+  }
 });
 
 test('the server processes of searches give way to all others on this machine', async ({ skip }) => {

@@ -1,11 +1,14 @@
+import { outsideTimeBudget } from '#platform/concurrency/time-budget.ts';
 import type { RequestContext } from '../request-context.ts';
 
 /**
  * Stores the reply under the idempotency key. Runs before the reply is sent, so that a retry always finds it.
+ * The write is done, so its reply is stored also when the time of the request is used up.
  */
 export const storeIdempotentReply = (context: RequestContext): void | Promise<void> => {
   const { claim, result, endpoint } = context;
   if (!claim || !result) return;
   const { data, asOf, position = null, shownOnce } = result;
-  return claim.store({ status: endpoint.reply.status, data, asOf, position, shownOnce });
+  const { status } = endpoint.reply;
+  return outsideTimeBudget(() => claim.store({ status, data, asOf, position, shownOnce }));
 };

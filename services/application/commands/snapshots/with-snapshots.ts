@@ -3,6 +3,7 @@ import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
+import { outsideTimeBudget, TimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Snapshot, SnapshotTable } from './snapshot-table.ts';
 
 /** Events after which a state is stored. Shorter streams have no snapshot. */
@@ -57,6 +58,7 @@ export const withSnapshots = (
 
   const ignoreFailure = <T>(work: Promise<T>, what: string, otherwise: T): Promise<T> =>
     work.catch((error: unknown) => {
+      if (error instanceof TimeUsedUp) throw error;
       log.warn({ err: error }, what);
       return otherwise;
     });
@@ -71,9 +73,8 @@ export const withSnapshots = (
     if (text.length > STATE_LENGTH_MAX) return;
     writing.add(stream);
     const snapshot: Snapshot = { stream, version: codec.version, revision, eventId, state: text };
-    void ignoreFailure(table.store(snapshot), 'snapshot not stored', undefined).finally(() =>
-      writing.delete(stream),
-    );
+    const storing = outsideTimeBudget(() => table.store(snapshot));
+    void ignoreFailure(storing, 'snapshot not stored', undefined).finally(() => writing.delete(stream));
   };
 
   /** Folds a stream from a snapshot; `null` when the snapshot does not belong to the log. */

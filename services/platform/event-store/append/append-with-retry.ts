@@ -1,5 +1,6 @@
 import { EventStoreBusy, EventStoreSilent, isConnectionFault } from '../errors.ts';
 import { retry, type RetryLimits } from '../../concurrency/retry.ts';
+import { hasTime, requireTime, untilTimeUsedUp } from '../../concurrency/time-budget.ts';
 
 /** Milliseconds to wait for one answer to an append of background work. */
 const APPEND_TIMEOUT_MS = 10_000;
@@ -52,24 +53,31 @@ export const createPatientSend =
   <T>(append: (withinMs: number) => Promise<T>): Promise<T> =>
     retry(CONNECTION_RETRIES, isConnectionFault, () => append(APPEND_TIMEOUT_MS));
 
-/** Creates the sender of requests. An append must be answered within `withinMs`, repetitions included. */
+/**
+ * Creates the sender of requests. An append must be answered within `withinMs`, repetitions included. The caller waits until
+ * the end of its budget at most; an append that is sent by then may still be recorded, and is not repeated.
+ */
 export const createPromptSend =
   (withinMs: number, breaker: Breaker): SendAppend =>
   async <T>(append: (withinMs: number) => Promise<T>): Promise<T> => {
     const deadline = performance.now() + withinMs;
     const leftMs = (): number => deadline - performance.now();
+    const send = async (): Promise<T> => {
+      try {
+        const answer = await retry(
+          REQUEST_RETRIES,
+          (error) => isConnectionFault(error) && leftMs() > 0 && hasTime(),
+          () => (leftMs() > 0 ? append(leftMs()) : Promise.reject(new EventStoreSilent(withinMs))),
+        );
+        breaker.succeeded();
+        return answer;
+      } catch (error) {
+        if (isConnectionFault(error)) breaker.failed(error);
+        else breaker.succeeded();
+        throw error;
+      }
+    };
+    requireTime();
     breaker.check();
-    try {
-      const answer = await retry(
-        REQUEST_RETRIES,
-        (error) => isConnectionFault(error) && leftMs() > 0,
-        () => (leftMs() > 0 ? append(leftMs()) : Promise.reject(new EventStoreSilent(withinMs))),
-      );
-      breaker.succeeded();
-      return answer;
-    } catch (error) {
-      if (isConnectionFault(error)) breaker.failed(error);
-      else breaker.succeeded();
-      throw error;
-    }
+    return untilTimeUsedUp(send());
   };
