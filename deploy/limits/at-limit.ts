@@ -192,6 +192,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     REQUESTS_PER_MINUTE: ['requests to `/oauth/…` of one address in a minute', '429 with `retry-after`'],
     REGISTRATIONS_PER_MINUTE: ['registrations of apps of one address in a minute', '429 with `retry-after`'],
   },
+  'mcp/members/upstream.ts': {
+    ANSWER_TIMEOUT_SECONDS: [
+      'an answer of the OpenID provider of the organisation',
+      'the sign-in fails; try again',
+    ],
+  },
   'mcp/main.ts': { POOL_CLIENTS: ['connections for commands', 'waits 5 s, then the call fails'] },
   'mcp/output/pictures.ts': { IMAGES_WAIT_MS: ['the images of a result', 'the result comes without them'] },
   'media/archive.ts': { FETCHED_AT_ONCE: ['files fetched at once', 'the others stay wanted'] },
@@ -246,7 +252,8 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/channels/email.ts': {
     CONNECT_TIMEOUT_MS: ['a connection to the mail server', RETRIED],
-    SOCKET_TIMEOUT_MS: ['an answer of the mail server', RETRIED],
+    SOCKET_TIMEOUT_MS: ['an answer of the mail server, or its next byte', RETRIED],
+    SEND_TIMEOUT_MS: ['a message to the mail server, in all', `${RETRIED} on new connections`],
   },
   'platform/channels/http-post.ts': {
     INTERIM_MAX: ['interim responses (1xx) to one request', 'the attempt failed, and is repeated later'],
@@ -318,6 +325,8 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/nats/connection.ts': {
     CONNECT_TIMEOUT_MS: ['a connection to NATS', 'the next address, without end'],
+    JETSTREAM_ANSWER_MS: ['an answer of JetStream, unless its caller waits another time', RETRIED],
+    SILENCE_MS: ['an answer to a ping on a connection to NATS', 'the connection is replaced'],
   },
   'platform/object-store/s3-object-store.ts': {
     CONNECT_TIMEOUT_MS: ['a connection to the object store', RETRIED],

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, connect, type AddressInfo } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
-import { encryptedSmtpUrl } from '#platform/channels/email.ts';
+import { systemClock } from '#platform/clock.ts';
+import { encryptedSmtpUrl, openEmailChannel } from '#platform/channels/email.ts';
 
 /** Answers as a mail server that offers no TLS, and keeps what it receives. */
 const openPlainServer = async () => {
@@ -73,5 +74,31 @@ test('the operator may allow it, and this machine needs no TLS', async () => {
   expect(encryptedSmtpUrl('smtps://user:p%40ss@mail.example', {})).toContain(
     'smtps://user:p%40ss@mail.example',
   );
+  server.close();
+});
+
+test('a mail server that sends its answer byte by byte without end is given up, with its connections', async () => {
+  let closed = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write('220 mail.test\r\n');
+    socket.once('data', () => {
+      const writing = setInterval(() => socket.write('2'), 20);
+      socket.once('close', () => {
+        clearInterval(writing);
+        closed += 1;
+      });
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const settings = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_DIR: '/nowhere', MAIL_FROM: 'a@ads.example' };
+  using channel = openEmailChannel(settings, systemClock, 500);
+  const mail = { to: 'b@shop.example', deliveryId: 'del_1' };
+  // More than the pool has connections: the others wait for one.
+  const messages = Array.from({ length: 6 }, () => channel.sendMessage(mail, { subject: 'Code', text: '1' }));
+  for (const outcome of await Promise.all(messages))
+    expect(outcome).toMatchObject({ delivered: false, failure: expect.stringMatching(/timeout|connection/) });
+  await expect.poll(() => closed).toBeGreaterThan(3);
   server.close();
 });

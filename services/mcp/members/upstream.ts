@@ -11,9 +11,12 @@ import {
 } from 'openid-client';
 import { sha256Of } from '#application/access/api-key-format.ts';
 import type { AddressIndex } from '#application/vault/address-index.ts';
+import { TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
+/** Seconds in which the provider must answer a request. */
+const ANSWER_TIMEOUT_SECONDS = 5;
 /** Minutes in which the browser must come back. */
 const RETURN_MINUTES = 15;
 
@@ -56,12 +59,15 @@ export const createUpstream = (
   /** Reads the provider's metadata on first use. A failed reading is tried again. */
   const configuration = (): Promise<Configuration> => {
     // The setting is the operator's: http is for a provider in the same network and for tests.
-    const options = issuer.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {};
+    const options = {
+      timeout: ANSWER_TIMEOUT_SECONDS,
+      ...(issuer.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {}),
+    };
     found ??= discovery(issuer, settings.clientId, settings.clientSecret, undefined, options);
     found.catch(() => {
       found = undefined;
     });
-    return found;
+    return untilTimeUsedUp(found);
   };
   return {
     name: issuer.host,
@@ -83,17 +89,19 @@ export const createUpstream = (
       const [row] = (await pool.query<Row>(FINISH, [sha256Of(state), browserHash])).rows;
       if (!row) return null;
       try {
-        const tokens = await authorizationCodeGrant(await configuration(), url, {
+        const granting = authorizationCodeGrant(await configuration(), url, {
           pkceCodeVerifier: row.code_verifier,
           expectedState: state,
           expectedNonce: row.nonce,
           idTokenExpected: true,
         });
+        const tokens = await untilTimeUsedUp(granting);
         const claims = tokens.claims();
         const email = claims?.['email_verified'] === true ? claims['email'] : null;
         const accountId = typeof email === 'string' ? index.accountIdOf(email) : null;
         return { returnTo: row.return_to, accountId };
       } catch (error) {
+        if (error instanceof TimeUsedUp) throw error;
         log.warn({ err: error, issuer: issuer.host }, 'upstream sign-in failed');
         return null;
       }

@@ -17,6 +17,8 @@ const loadNodemailer = (): typeof Nodemailer => require('nodemailer') as typeof 
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 15_000;
+/** Milliseconds of a message in all: its wait for a connection, and a server that sends its answers byte by byte. */
+const SEND_TIMEOUT_MS = 60_000;
 /** Maximum connections to the mail server. */
 const CONNECTIONS_MAX = 4;
 /** Maximum messages per connection. */
@@ -126,8 +128,27 @@ export const encryptedSmtpUrl = (
   return parsed.href;
 };
 
-/** Opens a channel that sends through a mail server, over a pool of connections. */
-const openSmtp = (url: string, from: string, clock: Clock): TextChannel => {
+/** Thrown when a message is not sent in time. It counts as a timeout of the network. */
+class MessageLate extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+
+/** Waits for a message. Throws `MessageLate` when it is not sent in time. */
+const sentWithin = async <T>(sending: Promise<T>, withinMs: number): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new MessageLate('The mail server is too slow.')), withinMs);
+  try {
+    return await Promise.race([sending, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/**
+ * Opens a channel that sends through a mail server, over a pool of connections. A message that is not sent in time ends the
+ * pool with its connections: the next one opens others.
+ */
+const openSmtp = (url: string, from: string, clock: Clock, withinMs: number): TextChannel => {
   const openTransport = () =>
     loadNodemailer().createTransport({
       url,
@@ -144,11 +165,16 @@ const openSmtp = (url: string, from: string, clock: Clock): TextChannel => {
   return {
     sendMessage: async (target, content) => {
       const startedMs = performance.now();
+      const used = (transport ??= openTransport());
       try {
-        transport ??= openTransport();
-        const { response } = await transport.sendMail(messageOf(from, target, content, clock.now()));
+        const sending = used.sendMail(messageOf(from, target, content, clock.now()));
+        const { response } = await sentWithin(sending, withinMs);
         return delivered(startedMs, Number.parseInt(response, 10) || null, response);
       } catch (error) {
+        if (error instanceof MessageLate) {
+          if (transport === used) transport = null;
+          used.close({ force: true });
+        }
         return failureOf(error as Error, startedMs);
       }
     },
@@ -189,12 +215,16 @@ const openFiles = (directory: string, from: string, clock: Clock): TextChannel =
   };
 };
 
-/** Opens the channel: a mail server, or files when none is set. */
-export const openEmailChannel = (settings: EmailSettings, clock: Clock): EmailChannel & TextChannel => {
+/** Opens the channel: a mail server, or files when none is set. `withinMs`: milliseconds of a message in all. */
+export const openEmailChannel = (
+  settings: EmailSettings,
+  clock: Clock,
+  withinMs: number = SEND_TIMEOUT_MS,
+): EmailChannel & TextChannel => {
   const { SMTP_URL, MAIL_DIR, MAIL_FROM } = settings;
   const sender =
     SMTP_URL === undefined
       ? openFiles(MAIL_DIR, MAIL_FROM, clock)
-      : openSmtp(encryptedSmtpUrl(SMTP_URL, settings), MAIL_FROM, clock);
+      : openSmtp(encryptedSmtpUrl(SMTP_URL, settings), MAIL_FROM, clock, withinMs);
   return { ...sender, sendOnce: (target, payload) => sender.sendMessage(target, emailMessageOf(payload)) };
 };

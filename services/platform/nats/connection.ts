@@ -16,6 +16,15 @@ import { DEFAULT_STREAM_SETTINGS, ensureStreams, type StreamSettings } from './s
 /** Milliseconds between reconnection attempts. They never end, so the process survives restarts of the server. */
 const RECONNECT_WAIT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Milliseconds in which JetStream must answer a publication, or a request about streams and consumers. */
+const JETSTREAM_ANSWER_MS = 5_000;
+/**
+ * Milliseconds without an answer to a ping after which the connection is replaced. Until then, what is published is kept in
+ * memory for a server that may be gone.
+ */
+const SILENCE_MS = 15_000;
+/** Pings in that time. The first one that is answered ends the count. */
+const PINGS = 3;
 
 /** Header that carries the trace context from the publisher to the consumer of a message. */
 const TRACEPARENT = 'traceparent';
@@ -73,15 +82,17 @@ export const openNats = async (
     ...natsOptions(url),
     name,
     timeout: CONNECT_TIMEOUT_MS,
+    pingInterval: SILENCE_MS / PINGS,
+    maxPingOut: PINGS - 1,
     reconnect: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
   });
-  const manager = await connection.jetstreamManager();
+  const manager = await connection.jetstreamManager({ timeout: JETSTREAM_ANSWER_MS });
   await ensureStreams({ manager, streamSettings });
   return {
     connection,
-    jetstream: connection.jetstream(),
+    jetstream: connection.jetstream({ timeout: JETSTREAM_ANSWER_MS }),
     manager,
     streamSettings,
     [Symbol.asyncDispose]: () => connection.drain().catch(() => undefined),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  DELIVERIES_DUE,
   OBSERVATION_BODIES_STREAM,
   OBSERVATIONS_STREAM,
   SCRAPES_STREAM,
@@ -11,6 +12,7 @@ import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { compareStreams, DEFAULT_STREAM_SETTINGS, ensureStreams } from '#platform/nats/streams.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { createTestNats } from '#tests/stack/database.ts';
+import { proxied } from '../../faults/fault-proxy.ts';
 
 const CLI = join(import.meta.dirname, '../../../services/ops/cli.ts');
 const resources = new AsyncDisposableStack();
@@ -88,4 +90,28 @@ test('copies without a cluster are refused with what to do', async () => {
   } finally {
     await server.stop();
   }
+});
+
+/** Milliseconds in which a silent connection is replaced: 15 s to notice it, 1 s to open another, and as long again. */
+const REPLACED_MS = 32_000;
+
+test('a connection that was cut off without a word is replaced', { timeout: 60_000 }, async () => {
+  const through = await proxied(url);
+  await using proxy = through.proxy;
+  await using client = await openNats(through.url, 'cut off');
+  const publish = (): Promise<unknown> => client.jetstream.publish(DELIVERIES_DUE, 'one', { timeout: 500 });
+  await publish();
+  proxy.halfOpen();
+  const since = performance.now();
+  await expect
+    .poll(
+      () =>
+        publish().then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 50_000, interval: 500 },
+    )
+    .toBe(true);
+  expect(performance.now() - since).toBeLessThan(REPLACED_MS);
 });
