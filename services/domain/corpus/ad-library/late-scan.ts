@@ -137,7 +137,8 @@ export const correctAds =
       }
       own.total += recorded ? 0 : 1;
       own.active +=
-        Number(corrected.status !== 'inactive') - Number(recorded && recorded.status !== 'inactive');
+        Number(corrected.status !== 'inactive') -
+        Number(recorded !== undefined && recorded.status !== 'inactive');
       events.push({
         type: 'AdObservationCorrected',
         data: {
