@@ -16,6 +16,6 @@ export const IngestSettings = z.object({
     .max(64)
     .default(6)
     .describe(
-      'Maximum number of observations processed at once. Order is kept within a brand, between scans of the same pages, and between scans and observations that register brands or link pages. With 1, all observations keep their order.',
+      'Maximum number of observations processed at once. Order is kept within a brand, between scans of the same pages, and of scans after observations that register brands or link pages. With 1, all observations keep their order.',
     ),
 });

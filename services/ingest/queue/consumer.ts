@@ -106,7 +106,7 @@ export const consumeObservations = async ({
 
   /** Returns one shared write set for every message when processing is sequential. This skips the brand lookup. */
   const accessSetsFor = async (message: JsMsg): Promise<AccessSets> => {
-    if (concurrency === 1) return { reads: [], writes: [''] };
+    if (concurrency === 1) return { follows: [], writes: [''] };
     const unread = unreadAccessSetsOf(message, bodyBytesOf(message) > LARGE_OBSERVATION_BYTES);
     if (unread !== null) return unread;
     const data = await bodyOf(message);

@@ -1,16 +1,21 @@
 /**
  * Dependency order of observations that are processed concurrently. Observations with the same ordering key (a
  * brand) keep their order. A scan also depends on data that other brands share: earlier scans of its social pages, and the brands that
- * own the domains and pages of its ads. For these, the result equals that of processing one observation at a time. Only what
- * waits for a large observation may come after links and registrations behind it.
+ * own the domains and pages of its ads. It comes after the links and registrations in front of it.
+ *
+ * Links and registrations do not wait for scans of other brands: one slow scan would hold up those of all brands. A scan is
+ * decided at its own time, whichever is recorded first (rules 10 and 11). Where both concern the same ads or brand, locks let one
+ * wait for the other (`intake/brand-locks.ts`).
  */
 import type { JsMsg } from 'nats';
 import type { Observation } from '#contracts/observations/index.ts';
 import { type ObservationMessage, routingOfHeaders } from './observation-message.ts';
 
-/** The read and write sets of an observation, used to order concurrent work. Elements are resource names. */
+/** The resources that an observation follows and writes, by name. They order concurrent work. */
 export type AccessSets = {
-  readonly reads: readonly string[];
+  /** It waits for earlier writers of these, and later ones do not wait for it. */
+  readonly follows: readonly string[];
+  /** It waits for earlier writers of these, and later ones wait for it. */
   readonly writes: readonly string[];
   /** True for a large observation, which may wait for long after its turn has come. */
   readonly isSlow?: boolean;
@@ -54,8 +59,8 @@ const pageResources = ({ coverage }: KeyFields): readonly string[] => {
 
 /** Returns the access sets of a type of observation that needs no content for them. */
 const setsByHeaders = (type: Observation['type'], own: readonly string[]): AccessSets => {
-  if (type === 'ad_library.scan') return { reads: [OWNERS], writes: own };
-  return { reads: [], writes: type === 'social_page.link' ? [...own, OWNERS] : own };
+  if (type === 'ad_library.scan') return { follows: [OWNERS], writes: own };
+  return { follows: [], writes: type === 'social_page.link' ? [...own, OWNERS] : own };
 };
 
 const ownOf = (subject: string, orderingKey: string): readonly string[] => [subject, `key ${orderingKey}`];
@@ -71,7 +76,7 @@ export const unreadAccessSetsOf = (
 ): AccessSets | null => {
   const routing = routingOfHeaders(headers);
   const own = routing ? ownOf(subject, routing.orderingKey) : [subject];
-  if (isLarge) return { reads: [OWNERS], writes: own, isSlow: true };
+  if (isLarge) return { follows: [OWNERS], writes: own, isSlow: true };
   const type = routing?.type as Observation['type'] | undefined;
   return type && hasSetsByHeaders(type) ? setsByHeaders(type, own) : null;
 };
@@ -87,85 +92,53 @@ export const accessSetsOf = async (
   isRegistered: (domain: string) => Promise<boolean>,
 ): Promise<AccessSets> => {
   const routing = message.routing();
-  if (routing === null) return { reads: [], writes: [message.subject] };
+  if (routing === null) return { follows: [], writes: [message.subject] };
   const own = ownOf(message.subject, routing.orderingKey);
   const type = routing.type as Observation['type'];
   if (hasSetsByHeaders(type)) return setsByHeaders(type, own);
   const fields = keyFieldsOf(message);
   const domain = fields.brand_domain ?? fields.domain;
   const registers = typeof domain === 'string' && !(await isRegistered(domain));
-  if (type !== 'ad_library.scan_end') return { reads: [], writes: [...own, ...(registers ? [OWNERS] : [])] };
-  // The links of pages decide which days are reliable (rule 9), and a link corrects the scans that are recorded.
+  if (type !== 'ad_library.scan_end')
+    return { follows: [], writes: [...own, ...(registers ? [OWNERS] : [])] };
   const writes = [...own, ...pageResources(fields)];
-  return registers ? { reads: [], writes: [...writes, OWNERS] } : { reads: [OWNERS], writes };
+  return registers ? { follows: [], writes: [...writes, OWNERS] } : { follows: [OWNERS], writes };
 };
 
-/** Pending work on one resource: the last writer, and the readers after it. */
-type PendingAccess = {
-  writer: Promise<void>;
-  readers: Promise<void>[];
-  /** True when some of the work is slow, or waits for slow work. */
-  isSlow: boolean;
+/** The last pending writer of a resource. */
+type PendingWrite = {
+  readonly writer: Promise<void>;
+  /** True when it is slow, or waits for slow work. */
+  readonly isSlow: boolean;
 };
 
 /**
- * Returns the sets of work that is slow, or waits for slow work: it waits for earlier writers of the owners, and later
- * work does not wait for it because of them. Otherwise a link behind it would hold up the scans of all brands. Links and
- * registrations behind it may thus come before it; its scan is decided at its own time (rules 10 and 11).
+ * Returns the sets of work that is slow, or waits for slow work: later work does not wait for it because of the owners.
+ * Otherwise a link behind a large observation of its brand would hold up the scans of all brands.
  */
-const withoutOwners = ({
-  reads,
-  writes,
-}: AccessSets): AccessSets & { readonly follows: readonly string[] } => ({
-  reads: reads.filter((name) => name !== OWNERS),
+const withoutOwners = ({ follows, writes }: AccessSets): AccessSets => ({
+  follows: [...follows, OWNERS],
   writes: writes.filter((name) => name !== OWNERS),
-  follows: [OWNERS],
 });
 
-/**
- * Scheduler with a read-write lock per resource name. Work waits for all earlier work that writes what it reads or
- * writes, or reads what it writes.
- */
+/** Scheduler with a queue per resource name. Work waits for all earlier work that writes what it follows or writes. */
 export class DependencyOrder {
-  readonly #pending = new Map<string, PendingAccess>();
+  readonly #pending = new Map<string, PendingWrite>();
 
   /** Runs `work` after the earlier work it depends on. Call in the order of the queue. `work` must not reject. */
   run(sets: AccessSets, work: () => Promise<void>): Promise<void> {
     const isSlow =
       sets.isSlow === true || sets.writes.some((name) => this.#pending.get(name)?.isSlow === true);
-    const { reads, writes, follows } = isSlow ? withoutOwners(sets) : { ...sets, follows: [] };
-    const dependencies = new Set<Promise<void>>();
-    for (const name of [...reads, ...follows]) {
-      const pending = this.#pending.get(name);
-      if (pending) dependencies.add(pending.writer);
-    }
-    for (const name of writes) {
-      const pending = this.#pending.get(name);
-      if (pending) for (const one of [pending.writer, ...pending.readers]) dependencies.add(one);
-    }
+    const { follows, writes } = isSlow ? withoutOwners(sets) : sets;
+    const names = [...follows, ...writes];
+    const dependencies = new Set(names.flatMap((name) => this.#pending.get(name)?.writer ?? []));
     const done = Promise.all(dependencies).then(work);
-    for (const name of writes) this.#pending.set(name, { writer: done, readers: [], isSlow });
-    for (const name of reads) this.#pendingOf(name).readers.push(done);
-    return done.finally(() => this.#release(done, reads, writes));
-  }
-
-  #pendingOf(name: string): PendingAccess {
-    const pending = this.#pending.get(name) ?? { writer: Promise.resolve(), readers: [], isSlow: false };
-    this.#pending.set(name, pending);
-    return pending;
+    for (const name of writes) this.#pending.set(name, { writer: done, isSlow });
+    return done.finally(() => this.#release(done, writes));
   }
 
   /** Removes finished work, so that the map holds pending work only. */
-  #release(done: Promise<void>, reads: readonly string[], writes: readonly string[]): void {
-    for (const name of writes) {
-      const pending = this.#pending.get(name);
-      if (pending?.writer !== done) continue;
-      if (pending.readers.length === 0) this.#pending.delete(name);
-      else pending.writer = Promise.resolve();
-    }
-    for (const name of reads) {
-      const pending = this.#pending.get(name);
-      if (pending) pending.readers = pending.readers.filter((one) => one !== done);
-    }
+  #release(done: Promise<void>, writes: readonly string[]): void {
+    for (const name of writes) if (this.#pending.get(name)?.writer === done) this.#pending.delete(name);
   }
 }

@@ -13,6 +13,7 @@ import {
   type ObservationMessage,
   readObservationMessage,
 } from '#services/ingest/queue/observation-message.ts';
+import { pause } from '#platform/clock.ts';
 import { runs } from '#tests/property-seed.ts';
 
 /** Dependent observations run in queue order, independent ones concurrently. Observed by start and end of the work. */
@@ -69,7 +70,7 @@ const changesOwners = ({ type, brand }: TestObservation): boolean =>
 const dependsOn = (later: TestObservation, earlier: TestObservation): boolean =>
   later.brand === earlier.brand ||
   (later.type.startsWith('ad_library.') && changesOwners(earlier)) ||
-  (changesOwners(later) && (changesOwners(earlier) || earlier.type.startsWith('ad_library.'))) ||
+  (changesOwners(later) && changesOwners(earlier)) ||
   (later.type === 'ad_library.scan_end' &&
     earlier.type === 'ad_library.scan_end' &&
     (later.pages.some((page) => earlier.pages.includes(page)) ||
@@ -125,6 +126,34 @@ it('runs an observation without dependencies while another one is stuck', async 
   await run(observe('ad_library.scan_end', 'two.example', ['22222']), async () => undefined);
   await run(observe('ad_library.scan', 'three.example', []), async () => undefined);
   await run(observe('brand.profile', 'two.example', []), async () => undefined);
+});
+
+it('runs links and registrations while scans of other brands are stuck, and the scans behind them after them', async () => {
+  const order = new DependencyOrder();
+  const stuck = new Promise<void>(() => undefined);
+  const linking = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const add = async (type: TestObservation['type'], brand: string, pages: string[], ends?: Promise<void>) => {
+    const one = { type, brand, pages, steps: 0, hasHeaders: true };
+    const sets = await accessSetsOf(messageOf(one), isRegistered);
+    const running = order.run(sets, async () => {
+      await ends;
+      done.push(`${type} ${brand}`);
+    });
+    return { running };
+  };
+  await add('ad_library.scan', 'one.example', [], stuck);
+  await add('ad_library.scan_end', 'two.example', ['22222'], stuck);
+  const link = await add('social_page.link', 'three.example', [], linking.promise);
+  const scan = await add('ad_library.scan_end', 'five.example', ['11111']);
+  const profile = await add('brand.profile', NEW, []);
+  const scanAfter = await add('ad_library.scan_end', 'six.example', ['33333']);
+  await pause(10);
+  expect(done).toEqual([]);
+  linking.resolve();
+  await Promise.all([link, scan, profile, scanAfter].map(({ running }) => running));
+  expect(done[0]).toBe('social_page.link three.example');
+  expect(done.indexOf(`brand.profile ${NEW}`)).toBeLessThan(done.indexOf('ad_library.scan_end six.example'));
 });
 
 describe('large observations that wait', () => {
