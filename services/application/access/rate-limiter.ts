@@ -330,15 +330,15 @@ export const createRateLimiter = (clock: Clock, { group, log }: RateLimiterOptio
     const rights =
       asked === window && !known?.waiting.length ? Math.ceil(Math.max(0, rightsOf(now, own, known)) / 2) : 0;
     if (rights > 0) (known ?? stateOf(name, limit)).moved -= rights;
-    bus?.give(from, { ask, window: asked, rights });
+    bus?.give(from, { ask, rights });
   };
 
-  const receive = ({ node: from, window: given, ask: number, rights }: Given): void => {
+  const receive = ({ node: from, ask: number, rights }: Given): void => {
     const now = clock.now().getTime();
     enterWindow(now);
     hear(from, now);
     const ask = asks.get(number);
-    if (!ask || given !== window || ask.answered.has(from)) return;
+    if (!ask || ask.answered.has(from)) return;
     ask.answered.add(from);
     if (rights > 0) {
       ask.given += rights;

@@ -1,7 +1,7 @@
 import type { NatsConnection } from 'nats';
 
-/** Returns the milliseconds until a message arrives, or `null` when it is lost. */
-export type Travel = (subject: string) => number | null;
+/** Returns the milliseconds until a message arrives, one for each copy of it, or `null` when it is lost. */
+export type Travel = (subject: string) => number | readonly number[] | null;
 
 /** A core NATS server without a network: each message arrives after the time that `travel` returns, or never. */
 export const createSimulatedNats = (travel: Travel = () => 1) => {
@@ -9,11 +9,10 @@ export const createSimulatedNats = (travel: Travel = () => 1) => {
   const sent: string[] = [];
   const publish = (subject: string, text: string): void => {
     sent.push(subject);
-    const delayMs = travel(subject);
-    if (delayMs === null) return;
-    setTimeout(() => {
+    const deliver = (): void => {
       for (const receive of subscribers.get(subject) ?? []) receive(text);
-    }, delayMs);
+    };
+    for (const delayMs of [travel(subject) ?? []].flat()) setTimeout(deliver, delayMs);
   };
   const connection = {
     isClosed: () => false,

@@ -23,7 +23,7 @@ const Counted = z.object({
 /** A process asks the others for half of their rights of one caller. */
 const Asked = z.object({ node, window, ask: z.int(), name, limit: z.int().min(1).max(REQUESTS_MAX) });
 /** The rights that a process has given up for the one that asked; 0 when it has none. */
-const Given = z.object({ node, window, ask: z.int(), rights: z.int().min(0).max(REQUESTS_MAX) });
+const Given = z.object({ node, ask: z.int(), rights: z.int().min(0).max(REQUESTS_MAX) });
 
 export type Counts = readonly (readonly [name: string, requests: number])[];
 export type Asked = z.infer<typeof Asked>;
