@@ -49,11 +49,17 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'application/collecting/plan-targets.ts': {
     CONCURRENT_TARGETS: ['targets that a collector reads at once', 'the others stay due'],
   },
+  'application/commands/command-handler.ts': {
+    serialize: ['commands on one stream in a process', 'the others wait, a request as long as it may'],
+  },
   'application/commands/projection-wait.ts': {
     READ_POSITION_WAIT_MS: [
       'a read for the position that it must show',
       'it shows what there is, and names its position',
     ],
+  },
+  'application/commands/snapshots/with-snapshots.ts': {
+    WRITES_AT_ONCE: ['snapshots that a process stores at once', 'further ones are left to a later command'],
   },
   'application/delivery-outbox/claim.ts': { CLAIM_LEASE_MS: ['a claimed delivery', LEASED] },
   'application/delivery-outbox/failing-endpoints.ts': {
@@ -81,6 +87,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'application/invariants/check-invariants.ts': {
     STATEMENT_TIMEOUT_MS: ['the check of one rule between read models', 'the rule counts as not checked'],
   },
+  'application/media/image-decoder.ts': {
+    DECODE_TIMEOUT_SECONDS: ['the decoding of an image', 'it counts as too slow, and has no thumbnail'],
+  },
   'application/media/thumbnails.ts': {
     DECODED_AT_ONCE: ['images decoded at once', 'the others wait'],
     CALLS_AT_ONCE: ['calls that decode or wait for it', 'further results come without images'],
@@ -88,18 +97,42 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'application/reads/replica.ts': {
     POSITION_ANSWER_MS: ['the position of a standby', 'its callers read from the primary'],
   },
+  'application/sign-in/sign-in-mail.ts': {
+    SENDING_AT_ONCE_MAX: ['mails with a code that are sent or wait for it', 'further ones are dropped'],
+  },
   'application/vault/signing-secrets.ts': {
     LEASE_MS: ['use of a cached signing secret', 'it is read again; a rotation replies after this time'],
   },
+  'collector/add/add-brand.ts': {
+    OTHER_READER_WAIT_MS: ['another process that reads the same target', 'the command names its state'],
+  },
   'collector/add/add-context.ts': { POOL_CLIENTS: POOL },
+  'collector/add/link-pages.ts': {
+    SHOWN_WAIT_MS: ['the read model that shows a link of pages', 'the command ends; the link is recorded'],
+  },
   'collector/ads-archive/archive-batch-store.ts': {
     TARGET_LEASE_MS: ['targets of a batch of the library API', LEASED],
+    BATCH_LIMIT_MS: ['a batch of the library API', 'it is published as partial'],
+  },
+  'collector/ads-archive/paced-account.ts': {
+    serialize: ['calls of one account of the library API', 'the others wait for the pace of the account'],
+  },
+  'collector/ads-archive/run-batches.ts': {
+    choosing: ['accounts that choose their next brands', 'the others wait for its statement'],
   },
   'collector/cli/with-database.ts': { POOL_CLIENTS: POOL },
   'collector/main.ts': { POOL_CLIENTS: POOL },
   'collector/schedule/consume-wishes.ts': {
     ACK_WAIT_MS: ['a wish for a scan without an acknowledgement', 'NATS delivers it again'],
     FETCHED_MESSAGES: ['wishes fetched ahead', 'the rest stays in the queue'],
+  },
+  'collector/schedule/run-targets.ts': {
+    BATCH_LIMIT_MS: ['a batch of a target', 'it is published as partial'],
+  },
+  'collector/site/tools/tool-detector.ts': {
+    serialize: ['pages compared with the rules of tools', 'the others wait'],
+    DETECT_TIMEOUT_MS: ['the comparison of a page', 'its thread is ended; the tools found by then count'],
+    START_TIMEOUT_MS: ['the thread that reads the rules', 'the site is read again later'],
   },
   'delivery/consume-jobs.ts': {
     FETCHED_MESSAGES: ['notices of due deliveries fetched ahead', 'the rest stays in the queue'],
@@ -155,6 +188,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     RELEASE_WAIT_MS: ['an observation that waits for a newer release', 'NATS delivers it again'],
     CHUNK_WAIT_MS: ['the end of a scan for its chunks', 'NATS delivers it again, 20 times at most'],
   },
+  'ingest/storefront/record-scan.ts': {
+    serialize: ['scans of one shop in a process', 'the others wait, without an acknowledgement'],
+  },
   'intake/examples/shop-catalogue.ts': {
     REQUEST_TIMEOUT_MS: ['a request of the example', 'it ends with the reason'],
   },
@@ -167,6 +203,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
       'lines of one request that are read in one turn of the event loop',
       'further ones wait for a later turn',
     ],
+  },
+  'intake/server/request-body.ts': {
+    DISCARD_LIMIT_MS: ['the rest of a refused body', 'the connection is closed'],
   },
   'intake/server/request-slots.ts': {
     SLOTS_PER_KEY: ['requests of one key', '429 with `retry-after`'],
@@ -183,6 +222,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST],
     KEEP_ALIVE_TIMEOUT_MS: ['an idle connection', ENDS_REQUEST],
     HEADERS_TIMEOUT_MS: ['the headers of a request', ENDS_REQUEST],
+    CLIENT_SILENCE_MS: ['a byte from or to a client, while its request is in progress', ENDS_REQUEST],
   },
   'mcp/calls/call-limits.ts': {
     CALLS_AT_ONCE_MAX: ['calls of one connection', 'the call is refused'],
@@ -252,6 +292,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/channels/email.ts': {
     CONNECT_TIMEOUT_MS: ['a connection to the mail server', RETRIED],
+    SMTP_CLIENTS: ['connections to the mail server', 'further messages wait'],
     SOCKET_TIMEOUT_MS: ['an answer of the mail server, or its next byte', RETRIED],
     SEND_TIMEOUT_MS: ['a message to the mail server, in all', `${RETRIED} on new connections`],
   },
@@ -304,6 +345,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/event-store/reads.ts': {
     READ_SILENCE_MS: ['the next event of a read of background work', RETRIED],
+    LOOK_ANSWER_MS: ['the look at the log for a silent subscription', 'it is repeated'],
   },
   'platform/event-store/read-slots.ts': {
     READS_WAITING_MAX: ['reads of streams that wait', 'refused at once: 503; background work is retried'],
@@ -316,12 +358,16 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     EVENT_STORE_ANSWER_MS: ['an append, or the next event of a read, of a request', REFUSED_503],
   },
   'platform/event-store/server-version.ts': { ANSWER_MS: ['the version of the server', 'asked again'] },
+  'platform/http-client/polite-client.ts': {
+    serialize: ['requests of the collector to one host', 'the others wait for the pace of the host'],
+  },
   'platform/http-client/request-once.ts': {
     REQUEST_TIMEOUT_MS: ['a request of the collector', 'tried again later'],
   },
   'platform/http/http-server.ts': {
     KEEP_ALIVE_TIMEOUT_MS: ['an idle connection', ENDS_REQUEST],
     HEADERS_TIMEOUT_MS: ['the headers of a request', ENDS_REQUEST],
+    CLIENT_SILENCE_MS: ['a byte from or to a client, while its request is in progress', ENDS_REQUEST],
   },
   'platform/nats/connection.ts': {
     CONNECT_TIMEOUT_MS: ['a connection to NATS', 'the next address, without end'],
@@ -338,6 +384,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     WAIT_MS: ['one of them', REFUSED_503],
   },
   'platform/postgres/lease/leases.ts': {
+    STATEMENT_TIMEOUT_MS: ['a statement about leases', 'tried again, until the lease has ended'],
     LEASE_MS: ['a lease without a renewal', LEASED],
     TAKEOVER_WAIT_MS: ['a takeover for an open transaction of the former owner', 'tried again'],
     CLIENTS: ['connections for leases', 'the others wait'],
@@ -370,6 +417,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     INSTALL_TIMEOUT_MS: ['a step of an upgrade of tables', 'the process ends with the reason'],
   },
   'platform/postgres/silence.ts': {
+    CLOSE_LIMIT_MS: ['the end of a connection', 'its socket is closed'],
     PROBE_ANSWER_MS: ['an answer on an idle connection', 'the connection is replaced'],
   },
   'platform/process/health-server.ts': { REQUEST_TIMEOUT_MS: ['a request for health', ENDS_REQUEST] },
@@ -401,6 +449,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     DROP_LOCK_TIMEOUT_MS: ['the removal of replaced tables for their readers', 'tried again'],
   },
   'projector/run.ts': {
+    HURRIED_STATEMENT_TIMEOUT_MS: [
+      'a statement of a small batch',
+      'its projection is left behind, and tries again alone',
+    ],
     POOL_CLIENTS: ['connections for control tables', BACKGROUND],
     LIVE_CLIENTS: ['connections of projections', BACKGROUND],
     BUILDING_CLIENTS: ['connections of rebuilds and verifications', BACKGROUND],

@@ -17,6 +17,9 @@ const OF_MACHINE = /availableParallelism\(\)/;
 /** Words in the names of intervals, margins and sizes of parts, which limit no wait. */
 const OTHER =
   /(TIMEOUT_CHECK|STEP|EVERY|SOON|RECONNECT|_PART$|WINDOWS|MARGIN|EXTENSION|PASSED|ROWS_AT_ONCE|PAGE)/;
+/** A mutex has no constant: one piece of work runs, and the others wait behind it. */
+const MUTEX = /^ *const (\w+) = createKeyedMutex\(\);/gm;
+const ONE = 'one at a time';
 const UNITS_MS: Readonly<Record<string, number>> = {
   SECOND_MS: 1_000,
   MINUTE_MS: 60_000,
@@ -59,7 +62,7 @@ const valueOf = (code: string, known: ReadonlyMap<string, number>): number | nul
   return Number.isFinite(sum) ? sum : null;
 };
 
-/** Returns the waits and queues of a file. */
+/** Returns the waits and queues of a file. Mutexes have the names of their variables. */
 export const limitsIn = (file: string, text: string): readonly Limit[] => {
   const known = new Map(Object.entries(UNITS_MS));
   const limits: Limit[] = [];
@@ -76,6 +79,7 @@ export const limitsIn = (file: string, text: string): readonly Limit[] => {
     const shown = value ?? code.replace(' as const', '').replaceAll(/\s+/g, ' ');
     limits.push({ file, name, value: shown });
   }
+  for (const { 1: name = '' } of text.matchAll(MUTEX)) limits.push({ file, name, value: ONE });
   return limits;
 };
 

@@ -8,6 +8,8 @@ import { type McpEndpoint, registerMcpEndpoint } from './transport.ts';
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of load balancers, so that they close a connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** Milliseconds without a byte while a request is in progress, such as of a client that reads no reply. */
+const CLIENT_SILENCE_MS = 300_000;
 const HEADERS_MAX_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Interval of the check for timed-out connections. */
@@ -30,6 +32,7 @@ export const buildMcpApp = async (
   const app = fastify({
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: CLIENT_SILENCE_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: {
       maxHeaderSize: HEADERS_MAX_BYTES,

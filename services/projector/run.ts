@@ -27,14 +27,14 @@ const ASYNC_COMMIT = { options: `-c synchronous_commit=off ${FENCED_CONNECTION}`
  */
 const LIVE = `${ASYNC_COMMIT.options} -c lock_timeout=1000`;
 /** Milliseconds after which the server cancels a statement of a small batch, for the same reason. */
-const HURRIED_STATEMENT_MS = 3_000;
+const HURRIED_STATEMENT_TIMEOUT_MS = 3_000;
 /**
  * Options of the live connection. Live batches are a few rows from arrays: planning a statement costs more
  * than running it, and one generic plan fits all.
  */
 const GENERIC_PLANS = {
   options: `${LIVE} -c plan_cache_mode=force_generic_plan`,
-  statement_timeout: HURRIED_STATEMENT_MS,
+  statement_timeout: HURRIED_STATEMENT_TIMEOUT_MS,
 };
 
 export type ProjectorSettings = {
@@ -62,7 +62,10 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
   });
   resources.defer(() => building.end());
   const live = {
-    hurried: openPool(databaseUrl, LIVE_CLIENTS, { options: LIVE, statement_timeout: HURRIED_STATEMENT_MS }),
+    hurried: openPool(databaseUrl, LIVE_CLIENTS, {
+      options: LIVE,
+      statement_timeout: HURRIED_STATEMENT_TIMEOUT_MS,
+    }),
     patient: openPool(databaseUrl, LIVE_CLIENTS, { options: LIVE }),
   };
   resources.defer(async () => {

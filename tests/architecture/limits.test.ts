@@ -27,6 +27,7 @@ const OPENED_TIMEOUT_MS = settings.OPENED;
 export const RUNNING_PER_WORKSPACE_MAX = Math.min(2, availableParallelism());
 const PER_TURN = 2;
 const REQUESTS_PER_MINUTE = 60;
+  const serialize = createKeyedMutex();
 `;
   expect(limitsIn('a.ts', code).map(({ name, value }) => [name, value])).toEqual([
     ['ANSWER_TIMEOUT_MS', 121_000],
@@ -37,5 +38,6 @@ const REQUESTS_PER_MINUTE = 60;
     ['RUNNING_PER_WORKSPACE_MAX', '`Math.min(2, availableParallelism())`'],
     ['PER_TURN', 2],
     ['REQUESTS_PER_MINUTE', 60],
+    ['serialize', 'one at a time'],
   ]);
 });

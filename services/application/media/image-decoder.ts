@@ -7,7 +7,7 @@ import { HEAD_BYTES, IMAGE_MAX_BYTES, mediaTypeOf } from './media-type.ts';
 export const IMAGE_MAX_PIXELS = 50_000_000;
 
 /** Seconds for one image, without the wait for a native thread. A PNG of 50 megapixels took 3 s on a busy machine. */
-const DECODE_SECONDS = 10;
+const DECODE_TIMEOUT_SECONDS = 10;
 
 /** Native threads for each image. The callers bound the number of images. */
 const THREADS_PER_IMAGE = 1;
@@ -74,7 +74,7 @@ export const sizeOfImage = async (file: Buffer): Promise<ImageSize | ImageFault>
 
 /** Opens an image whose size was checked. Its first frame is decoded, turned as the file asks for. */
 export const openImage = (file: Buffer): Sharp =>
-  openDecoder()(file, DECODER_OPTIONS).timeout({ seconds: DECODE_SECONDS }).autoOrient();
+  openDecoder()(file, DECODER_OPTIONS).timeout({ seconds: DECODE_TIMEOUT_SECONDS }).autoOrient();
 
 /** Returns the fault that an error of the decoder stands for. */
 export const faultOfError = (error: unknown): ImageFault =>

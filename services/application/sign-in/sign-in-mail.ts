@@ -8,7 +8,7 @@ import type { MemberDirectory } from './member-directory.ts';
 /** Milliseconds before the second and the third attempt. A person waits for the mail and can request another code. */
 const RETRY_AFTER_MS = [2_000, 10_000];
 /** Maximum mails being sent. Beyond this, mails are dropped, so that a slow mail server cannot fill the memory. */
-const SENDING_MAX = 1_000;
+const SENDING_AT_ONCE_MAX = 1_000;
 
 export type SignInMail = AsyncDisposable & {
   /**
@@ -61,7 +61,7 @@ export const createSignInMail = (
   };
   return {
     send: (mail) => {
-      if (sending.size >= SENDING_MAX) {
+      if (sending.size >= SENDING_AT_ONCE_MAX) {
         log.error({ attempt_id: mail.attemptId }, 'sign-in mail dropped: the mail server is too slow');
         return;
       }

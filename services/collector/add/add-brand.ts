@@ -20,7 +20,7 @@ import { NO_ADS, NO_READER } from './sentences.ts';
 /** Sources that are read at once, in this order, as far as they are read at all. */
 const READ_AT_ONCE = [SITE_SOURCE, 'storefront'];
 /** Milliseconds to wait for a process that reads the target already, and between two looks at it. */
-const OTHER_READER_MAX_MS = 10 * MINUTE_MS;
+const OTHER_READER_WAIT_MS = 10 * MINUTE_MS;
 const LOOK_MS = SECOND_MS;
 
 export type ReadSource = { readonly source: string; readonly outcome: string; readonly detail: string };
@@ -47,7 +47,7 @@ const readSource = async (
 ): Promise<ReadSource> => {
   const { database, clock } = runner;
   const since = clock.now();
-  const deadline = Date.now() + OTHER_READER_MAX_MS;
+  const deadline = Date.now() + OTHER_READER_WAIT_MS;
   progress(`Reading the ${source} of ${domain}; requests to a host are 5 s apart.`);
   for (let looks = 0; ; looks += 1) {
     const isRead = await readTargetNow({ ...runner, signal }, source, domain);

@@ -12,7 +12,7 @@ import { readLinkedPageIds } from '#projections/social-pages/read.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
 
 /** Milliseconds to wait until the read model shows a link, and between two looks at it. */
-const SHOWN_MAX_MS = 30 * SECOND_MS;
+const SHOWN_WAIT_MS = 30 * SECOND_MS;
 const LOOK_MS = 100;
 
 /** Returns the observations of proposals: certain pages are linked, all others quarantined until an operator links them. */
@@ -48,7 +48,7 @@ export const publishLinks = async (
   await publishObservations(nats, links);
   const expected = links.filter(({ quarantined }) => quarantined !== true).map(({ page_id }) => page_id);
   if (expected.length === 0) return true;
-  const deadline = Date.now() + SHOWN_MAX_MS;
+  const deadline = Date.now() + SHOWN_WAIT_MS;
   for (;;) {
     const shown = await readLinkedPageIds(db, [domain]).catch(() => new Map<string, readonly string[]>());
     if (expected.every((id) => shown.get(domain)?.includes(id) === true)) return true;

@@ -14,7 +14,7 @@ import type { ScannedBrand } from './archive-scan.ts';
 /** Name of the source in targets and attempts. */
 export const ARCHIVE_SOURCE = 'ads_archive';
 /** Milliseconds after which a batch is published as partial. */
-export const BATCH_MAX_MS = 6 * HOUR_MS;
+export const BATCH_LIMIT_MS = 6 * HOUR_MS;
 /** Milliseconds that the targets of a batch are leased. The end of a batch frees them. */
 const TARGET_LEASE_MS = DAY_MS;
 
@@ -109,7 +109,7 @@ export const takeBatch = async (
          select batch_id from collecting.archive_batch
          where account = $5 and coalesce(retry_at, $2) <= $2 and (not $3 or started_at <= $4) order by started_at limit 1 for update
        ) next where b.batch_id = next.batch_id returning b.*`,
-      [owner, now, onlyEnded, new Date(now.getTime() - BATCH_MAX_MS), account],
+      [owner, now, onlyEnded, new Date(now.getTime() - BATCH_LIMIT_MS), account],
     ),
   );
   return rows[0] === undefined ? null : batchOf(database, owner, rows[0]);

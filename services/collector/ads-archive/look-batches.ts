@@ -8,7 +8,7 @@ import { readLinkedPageIds } from '#projections/social-pages/read.ts';
 import {
   ARCHIVE_SOURCE,
   type ArchiveBatch,
-  BATCH_MAX_MS,
+  BATCH_LIMIT_MS,
   openArchiveBatch,
   readPausedPages,
 } from './archive-batch-store.ts';
@@ -77,7 +77,7 @@ export const lookAt = async (
       adsBefore: batch.adsBefore,
       stopsSince: batch.stopsSince,
       account,
-      endsMs: batch.startedAt.getTime() + BATCH_MAX_MS,
+      endsMs: batch.startedAt.getTime() + BATCH_LIMIT_MS,
       now: () => clock.now(),
       wait,
       signal,

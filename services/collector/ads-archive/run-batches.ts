@@ -24,7 +24,7 @@ import {
 import {
   ARCHIVE_SOURCE,
   type ArchiveBatch,
-  BATCH_MAX_MS,
+  BATCH_LIMIT_MS,
   type BrandEnd,
   dueDomains,
   endBrands,
@@ -214,7 +214,7 @@ const readBatch = async (
   account: Pick<PacedAccount, 'call'>,
 ): Promise<void> => {
   const { database, clock, log, signal, wait } = runner;
-  const endsMs = batch.startedAt.getTime() + BATCH_MAX_MS;
+  const endsMs = batch.startedAt.getTime() + BATCH_LIMIT_MS;
   const outcome = await readArchive({
     batch,
     pageIds: [...new Set(batch.brands.flatMap(({ pageIds }) => pageIds))],

@@ -23,7 +23,7 @@ import {
 } from './target-store.ts';
 
 /** Milliseconds after which a batch is published as partial. */
-export const BATCH_MAX_MS = 6 * HOUR_MS;
+export const BATCH_LIMIT_MS = 6 * HOUR_MS;
 /** Milliseconds until an idle reader looks for due targets again. A new wish wakes it at once. */
 const POLL_INTERVAL_MS = 5_000;
 /** Number of claims among which one takes weekly targets first. Daily targets therefore never take all. */
@@ -54,7 +54,7 @@ const readTarget = async (
   const { intervalMs } = reader;
   const batch = await openBatch<object>(database, claimed, clock);
   const reading = { domain, batch, client, now: () => clock.now(), signal };
-  const endsMs = batch.startedAt.getTime() + BATCH_MAX_MS;
+  const endsMs = batch.startedAt.getTime() + BATCH_LIMIT_MS;
   const isLate = clock.now().getTime() >= endsMs;
   const outcome = await (isLate ? reader.giveUp(reading) : reader.read(reading));
   const now = clock.now();

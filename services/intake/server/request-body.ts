@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib';
 import { IntakeRefusal } from './intake-refusal.ts';
 
 /** Milliseconds in which the rest of a refused body is read and dropped, so that the client can read the reply. */
-const DISCARD_MAX_MS = 10_000;
+const DISCARD_LIMIT_MS = 10_000;
 
 export type BodyLimits = {
   readonly maxBytes: number;
@@ -59,7 +59,7 @@ export const discardBody = (request: IncomingMessage): void => {
   // A listener of `receiveBody` would keep `resume` from having an effect.
   request.removeAllListeners('readable');
   setImmediate(() => request.resume());
-  const timer = setTimeout(() => request.destroy(), DISCARD_MAX_MS);
+  const timer = setTimeout(() => request.destroy(), DISCARD_LIMIT_MS);
   timer.unref();
   request.once('close', () => clearTimeout(timer));
 };

@@ -99,6 +99,8 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     pathParameterMaxLength: PATH_PARAMETER_MAX_LENGTH,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     ...(trustedProxies ? { trustedProxies } : {}),
+    // Storing a body may take as long as receiving it.
+    clientSilenceMs: REQUEST_TIMEOUT_MS,
     onFrameworkError: (request, reply, error) => refuse(request, reply, toRefusal(error)),
   });
   refuseInvalidUtf8(app);

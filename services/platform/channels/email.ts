@@ -20,7 +20,7 @@ const SOCKET_TIMEOUT_MS = 15_000;
 /** Milliseconds of a message in all: its wait for a connection, and a server that sends its answers byte by byte. */
 const SEND_TIMEOUT_MS = 60_000;
 /** Maximum connections to the mail server. */
-const CONNECTIONS_MAX = 4;
+const SMTP_CLIENTS = 4;
 /** Maximum messages per connection. */
 const MESSAGES_PER_CONNECTION = 100;
 /** Lowest SMTP reply code of a permanent failure: a retry is useless (RFC 5321, 4.2.1). */
@@ -153,7 +153,7 @@ const openSmtp = (url: string, from: string, clock: Clock, withinMs: number): Te
     loadNodemailer().createTransport({
       url,
       pool: true,
-      maxConnections: CONNECTIONS_MAX,
+      maxConnections: SMTP_CLIENTS,
       maxMessages: MESSAGES_PER_CONNECTION,
       connectionTimeout: CONNECT_TIMEOUT_MS,
       greetingTimeout: CONNECT_TIMEOUT_MS,

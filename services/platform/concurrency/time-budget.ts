@@ -12,7 +12,7 @@ export const REQUEST_BUDGET_MS = 10_000;
 /** Milliseconds before the end of that time at which waits end, so that the client reads the reply within it. */
 const REPLY_MARGIN_MS = 500;
 const SHORTEST_MS = 1_000;
-const LONGEST_MS = 60_000;
+const LONGEST_MS = 20_000;
 
 /** Setting of the processes that answer requests. */
 export const requestBudgetSettings = {

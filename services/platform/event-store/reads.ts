@@ -18,7 +18,7 @@ import { openRenewableClient } from './renewable-client.ts';
 const HEAD_PAGES = [1, 32, 256, 1_024];
 const HEAD_PAGE_MAX = 4_096;
 /** Milliseconds to look whether a silent subscription is owed something. */
-const LOOK_MS = 10_000;
+const LOOK_ANSWER_MS = 10_000;
 /** Events after which a filtered subscription gets a checkpoint, and some more. */
 const LOOK_EVENTS = 1_100;
 
@@ -211,7 +211,7 @@ export const openReads = (
     const found = client.readAll(options);
     let count = 0;
     try {
-      for await (const { event } of inTime(found, LOOK_MS)) {
+      for await (const { event } of inTime(found, LOOK_ANSWER_MS)) {
         if (!event) continue;
         if (event.position.commit <= (position ?? -1n)) return false;
         count += 1;

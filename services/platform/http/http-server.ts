@@ -7,6 +7,8 @@ import { JSON_CONTENT } from './send-json.ts';
 
 /** Longer than the idle timeout of load balancers, so that they close a connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** Milliseconds without a byte in either direction while a request is in progress, such as of a client that reads no reply. */
+const CLIENT_SILENCE_MS = 60_000;
 /** Maximum size of request headers. A key, cursors and a trace context are far smaller. */
 const HEADERS_MAX_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -20,6 +22,8 @@ export type HttpServerOptions = {
   readonly pathParameterMaxLength: number;
   /** Milliseconds to receive a whole request. */
   readonly requestTimeoutMs: number;
+  /** Milliseconds without a byte after which a connection with a request in progress is closed; a minute when absent. */
+  readonly clientSilenceMs?: number;
   /** Proxies whose `x-forwarded-for` names the address of a client: addresses or ranges. None when absent. */
   readonly trustedProxies?: readonly string[];
   /** Sends the reply to a request that the framework refuses, such as one with a malformed URL. */
@@ -43,6 +47,7 @@ export const createHttpServer = ({
   bodyMaxBytes,
   pathParameterMaxLength,
   requestTimeoutMs,
+  clientSilenceMs = CLIENT_SILENCE_MS,
   trustedProxies = [],
   onFrameworkError,
 }: HttpServerOptions): FastifyInstance => {
@@ -51,6 +56,7 @@ export const createHttpServer = ({
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     routerOptions: { maxParamLength: pathParameterMaxLength },
     requestTimeout: requestTimeoutMs,
+    connectionTimeout: clientSilenceMs,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: {
       maxHeaderSize: HEADERS_MAX_BYTES,

@@ -6,7 +6,7 @@ import { ServerSilent } from './connection-failure.ts';
 /** Ends connections whose server is silent: it was cut off without a word, or it hangs. */
 
 /** Milliseconds that a connection may take to close before its socket is destroyed. */
-const CLOSE_MS = 1_000;
+const CLOSE_LIMIT_MS = 1_000;
 /** Milliseconds between two questions to the server on a quiet connection. */
 const PROBE_MS = 5_000;
 /** Milliseconds that the server may take to answer one. */
@@ -82,7 +82,7 @@ export const probeWhileQuiet = (client: ClientBase, isQuiet: () => boolean = () 
 /** Closes a connection; destroys its socket when the server does not take leave. */
 export const closeClient = async (client: Client): Promise<void> => {
   const closed = new AbortController();
-  await Promise.race([client.end().catch(() => undefined), pause(CLOSE_MS, closed.signal)]);
+  await Promise.race([client.end().catch(() => undefined), pause(CLOSE_LIMIT_MS, closed.signal)]);
   closed.abort();
   socketOf(client).destroy();
 };

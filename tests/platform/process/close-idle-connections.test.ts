@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { createHttpServer } from '#platform/http/http-server.ts';
 import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
 
 /** Opens a server whose replies wait for `replies`, with a long time for idle connections. */
@@ -57,4 +59,27 @@ test('a stop waits for the reply in progress, and not for its connection', async
   reply();
   await Promise.all([stopped, ended]);
   expect(received).toContain('done');
+});
+
+test('a client that does not read its reply is cut off, and its file is closed', async () => {
+  await using server = createHttpServer({
+    bodyMaxBytes: 1_024,
+    pathParameterMaxLength: 100,
+    requestTimeoutMs: 10_000,
+    clientSilenceMs: 300,
+    onFrameworkError: () => undefined,
+  });
+  const closed = Promise.withResolvers<void>();
+  server.get('/', (_request, reply) => {
+    const endless = new Readable({ read: () => void endless.push(Buffer.alloc(65_536)) });
+    endless.on('error', () => undefined).once('close', closed.resolve);
+    return reply.send(endless);
+  });
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.pause();
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  await closed.promise;
+  socket.destroy();
 });

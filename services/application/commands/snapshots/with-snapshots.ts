@@ -13,7 +13,7 @@ const BYTES_PER_EVENT = 8_192;
 /** Maximum characters of a stored state. Streams with larger ones are folded from their start. */
 const STATE_LENGTH_MAX = 4 * 1024 * 1024;
 /** Maximum snapshots that one process writes at once. Further ones are left to a later command. */
-const WRITES_MAX = 4;
+const WRITES_AT_ONCE = 4;
 /** Maximum streams whose last stored revision is remembered. */
 const STREAMS_MAX = 10_000;
 
@@ -67,7 +67,7 @@ export const withSnapshots = (
     if (codec === undefined || eventId === undefined) return;
     const stored = storedOf.get(stream) ?? NONE;
     if (revision - stored.revision < stored.every) return;
-    if (writing.has(stream) || writing.size >= WRITES_MAX) return;
+    if (writing.has(stream) || writing.size >= WRITES_AT_ONCE) return;
     const text = JSON.stringify(codec.encode(state));
     storedOf.set(stream, { revision, every: everyOf(text) });
     if (text.length > STATE_LENGTH_MAX) return;

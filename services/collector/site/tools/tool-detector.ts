@@ -8,9 +8,9 @@ import type { RulesWorkerData, WorkerMessage } from './rules-worker.ts';
 /** Characters of a page that the rules read. */
 export const PAGE_MAX_LENGTH = 2 * 1024 ** 2;
 /** Milliseconds that the rules may take for a page. */
-export const PAGE_TIME_MS = 2_000;
+export const DETECT_TIMEOUT_MS = 2_000;
 /** Milliseconds in which a thread reads the rules. */
-const START_TIME_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 /** Memory of the thread. */
 const MEMORY_MB = 512;
 
@@ -65,7 +65,7 @@ const nextMessage = <T>(
 export const createToolDetector = ({
   folder,
   log,
-  pageTimeMs = PAGE_TIME_MS,
+  pageTimeMs = DETECT_TIMEOUT_MS,
 }: ToolDetectorOptions): ToolDetector => {
   const serialize = createKeyedMutex();
   let running: Worker | null = null;
@@ -85,12 +85,12 @@ export const createToolDetector = ({
     // The process must be able to end while the thread waits. Without a listener, an error would end the process.
     worker.unref();
     worker.on('error', () => undefined);
-    const ready = await nextMessage(worker, START_TIME_MS, null, (message) =>
+    const ready = await nextMessage(worker, START_TIMEOUT_MS, null, (message) =>
       message.kind === 'ready' ? message : undefined,
     );
     if (ready === null) {
       await worker.terminate();
-      throw new Error(`The tool rules were not read within ${START_TIME_MS / 1_000} s.`);
+      throw new Error(`The tool rules were not read within ${START_TIMEOUT_MS / 1_000} s.`);
     }
     const { tools, faults } = ready;
     log.info({ tools, faults: faults.length, first_fault: faults[0] ?? null }, 'tool rules read');

@@ -11,7 +11,7 @@ const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 export const LEASE_MS = 10_000;
 const RENEW_MS = 3_000;
 /** Milliseconds after which the server cancels a statement about leases. */
-const STATEMENT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 5_000;
 /** Milliseconds that a takeover waits for an open transaction of the former owner. It is then tried again. */
 const TAKEOVER_WAIT_MS = 3_000;
 /** Connections: one for renewals, and one for a takeover that waits. */
@@ -97,7 +97,7 @@ export const openLeases = async (databaseUrl: string, role: string): Promise<Lea
   await using resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, CLIENTS, {
     application_name: 'leases',
-    statement_timeout: STATEMENT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
     options: FENCED_CONNECTION,
   });
   resources.defer(() => database.end());
