@@ -118,6 +118,15 @@ const expectHealed = async (limitMs = HEALED_MS): Promise<void> => {
   expect(performance.now() - since).toBeLessThan(limitMs);
 };
 
+/**
+ * Ends the faults of a test before. Otherwise a connection that no request has used since its fault would fail one of the next
+ * reads.
+ */
+const heal = async (): Promise<void> => {
+  for (const one of [proxy, storeProxy, natsProxy]) one.endFaults();
+  await expectHealed();
+};
+
 describe('every request is answered, and requests succeed soon afterwards, while Postgres', LIMIT, () => {
   test.for(isLong ? (['mute', 'one-way', 'slow', 'cut'] as const) : (['mute', 'cut'] as const))(
     'is behind a network that is %s',
@@ -150,9 +159,7 @@ describe('while the event store', LIMIT, () => {
   test.for(isLong ? (['mute', 'one-way', 'cut'] as const) : (['cut'] as const))(
     'is behind a network that is %s, reads succeed and commands get 503 soon',
     async (mode) => {
-      // Otherwise a connection to Postgres that no request has used since its fault would fail one of these reads.
-      proxy.endFaults();
-      await expectHealed();
+      await heal();
       storeProxy.set(mode);
       const commands = Array.from({ length: COMMANDS }, () => call('POST'));
       for (const { status } of await Promise.all(Array.from({ length: READS }, () => call('GET'))))
@@ -175,8 +182,7 @@ describe('when the event store', LIMIT, () => {
   test.for(isLong ? [RESETS, 'loses all connections without a word'] : [RESETS])(
     '%s, reads succeed, every command is answered, and commands succeed soon afterwards',
     async (fault) => {
-      proxy.endFaults();
-      await expectHealed();
+      await heal();
       if (fault.startsWith('loses')) storeProxy.halfOpen();
       else storeProxy.reset(true);
       const commands = Array.from({ length: WRITES }, () => call('POST'));
@@ -193,8 +199,7 @@ test(
   'reads and commands succeed while NATS is silent, slow or gone, or loses its connections',
   LIMIT,
   async () => {
-    proxy.endFaults();
-    await expectHealed();
+    await heal();
     const expectAll = async (fault: string): Promise<void> => {
       for (const { status } of await Promise.all(burst())) expect([fault, status]).not.toContain(503);
     };
@@ -225,9 +230,7 @@ describe('all waits of a request together', LIMIT, () => {
   };
 
   test('end after its time, and a write whose time is over is not recorded afterwards', async () => {
-    proxy.endFaults();
-    storeProxy.endFaults();
-    await expectHealed();
+    await heal();
     const before = await stack.eventStore.head();
     const idempotencyKey = randomUUID();
     proxy.set('slow', LATE_MS);
@@ -264,9 +267,7 @@ describe('all waits of a request together', LIMIT, () => {
   )(
     'have one limit while Postgres takes $postgresMs ms for each answer, the event store is: $store, and no read model reaches the position',
     async ({ postgresMs, store }) => {
-      proxy.endFaults();
-      storeProxy.endFaults();
-      await expectHealed();
+      await heal();
       proxy.set('slow', postgresMs);
       storeProxy.set(store);
       const read = (): ReturnType<typeof call> => call('GET', { headers: MIN_POSITION });
