@@ -2,13 +2,13 @@ import type { AdStanding } from '#contracts/events/corpus/ad-library-corrections
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AdCounted } from '#contracts/events/corpus/ad-library-values.ts';
 import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
-import type { BrandDetails, BrandEvent, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
+import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { attributedBy, brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
 import { scanKey } from '../shared-tables/observed-day.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { lifespanAtStart, lifespanAtStop, lifespanOf, noLifespan, recordLifespans } from './lifespans.ts';
-import { nameByBrand, nameByDefinition, nameCategory } from '../shared-tables/category-naming.ts';
+import { nameByBrand, nameByDefinition, nameCategory, namedPath } from '../shared-tables/category-naming.ts';
 import { refreshBrand, showCategoryNames, takeStock } from './statements.ts';
 
 const profileColumns = (details: Partial<BrandDetails>): Row => ({
@@ -58,15 +58,18 @@ const showNames = (categoryIds: readonly string[]): readonly Change[] =>
   categoryIds.map((category_id) => ({ kind: 'refresh', statement: 'show_names', row: { category_id } }));
 
 /** Names the categories of a brand's path, and rewrites the brands that showed another name. */
-const nameCategories = (path: readonly CategoryOnPath[], { data }: BrandEvent): readonly Change[] => [
-  ...nameByBrand(path, data.brand_id, data.observed_at),
-  ...showNames(path.map(({ id }) => id)),
-];
+const nameCategories = (event: BrandEvent): readonly Change[] => {
+  const path = namedPath(event);
+  return [
+    ...nameByBrand(path, event.data.brand_id, event.data.observed_at),
+    ...showNames(path.map(({ id }) => id)),
+  ];
+};
 
 /** Brands with their counters, for the directory, the single-brand read, the breakdown and the sitemap. */
 export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
   name: 'brands',
-  version: 11,
+  version: 12,
   prefixes: ['brand-', 'category-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -87,8 +90,11 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
   },
   project: (event): readonly Change[] => {
     if (event.type === 'CategoryDefined' || event.type === 'CategoryChanged') {
-      const path = event.type === 'CategoryDefined' ? event.data.path.map(({ id }) => id) : [];
-      return [...nameByDefinition(event), ...showNames([...path, event.data.category_id])];
+      const path = event.type === 'CategoryDefined' ? event.data.path : (event.data.earlier_path ?? []);
+      return [
+        ...nameByDefinition(event),
+        ...showNames([...path.map(({ id }) => id), event.data.category_id]),
+      ];
     }
     const { brand_id } = event.data;
     // Names all three each time: a batch runs refreshes in the order in which they are first named.
@@ -108,7 +114,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
           },
           { kind: 'run', statement: 'profile_time', row: { brand_id, at: event.data.observed_at } },
           ...refresh,
-          ...nameCategories(event.data.category_path, event),
+          ...nameCategories(event),
         ];
       case 'BrandProfileChanged': {
         const set = profileColumns(event.data.changes);
@@ -118,7 +124,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
             : [{ kind: 'update', table: 'brand', key: { brand_id }, set } as Change]),
           { kind: 'run', statement: 'profile_time', row: { brand_id, at: event.data.observed_at } },
           ...refresh,
-          ...nameCategories(event.data.changes.category_path ?? [], event),
+          ...nameCategories(event),
         ];
       }
       case 'AdStarted':

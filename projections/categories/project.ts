@@ -5,6 +5,7 @@ import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
 import {
   type CategoryNaming,
   nameCategory,
+  namedPath,
   namingsByBrand,
   namingsByDefinition,
 } from '../shared-tables/category-naming.ts';
@@ -35,7 +36,9 @@ const defineCategory = (
     ...(description === undefined ? {} : { description }),
   };
   return [
-    { kind: 'upsert', table: 'category', key: { category_id }, set },
+    ...(Object.keys(set).length === 0
+      ? []
+      : [{ kind: 'upsert', table: 'category', key: { category_id }, set } as const]),
     { kind: 'run', statement: 'define_time', row: { category_id, at: definedAt } },
   ];
 };
@@ -45,15 +48,18 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top, mid, leaf] = category_path ?? [];
   const set: Row = {
-    profiled_at: observed_at,
     ...(is_public === undefined ? {} : { is_public }),
     ...(category_path === undefined
       ? {}
       : { top_id: top?.id ?? null, mid_id: mid?.id ?? null, leaf_id: leaf?.id ?? null }),
   };
+  const path = namedPath(event);
   return [
-    ...nameCategories(category_path ?? [], namingsByBrand(category_path ?? [], brand_id, observed_at)),
-    { kind: 'upsert', table: 'brand', key: { brand_id }, set },
+    ...nameCategories(path, namingsByBrand(path, brand_id, observed_at)),
+    ...(Object.keys(set).length === 0
+      ? []
+      : [{ kind: 'upsert', table: 'brand', key: { brand_id }, set } as const]),
+    { kind: 'run', statement: 'profile_time', row: { brand_id, at: observed_at } },
     ...refreshTally(brand_id),
   ];
 };
@@ -67,7 +73,7 @@ const refreshTally = (brand_id: string): readonly Change[] => [
 /** Category trees of three levels. Each category has totals over the public brands in it and below it. */
 export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
-  version: 9,
+  version: 10,
   prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -79,6 +85,13 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
       sql: `
         insert into category as c (category_id, defined_at) select category_id, max(at) from :input i group by category_id
         on conflict (category_id) do update set defined_at = greatest(c.defined_at, excluded.defined_at)`,
+    },
+    profile_time: {
+      columns: { brand_id: 'uuid', at: 'timestamptz' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, profiled_at) select brand_id, max(at) from :input i group by brand_id
+        on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at)`,
     },
     totals: recordTotals,
     take_totals: takeTotals,
@@ -124,8 +137,13 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
           ...defineCategory(category_id, details, observed_at),
         ];
       }
-      case 'CategoryChanged':
-        return defineCategory(event.data.category_id, event.data.changes, event.data.observed_at);
+      case 'CategoryChanged': {
+        const { category_id, changes, earlier_path = [], observed_at } = event.data;
+        return [
+          ...nameCategories(earlier_path, namingsByDefinition(earlier_path, category_id, observed_at)),
+          ...defineCategory(category_id, changes, observed_at),
+        ];
+      }
       case 'BrandRegistered':
       case 'BrandProfileChanged':
         return projectBrand(event);
@@ -138,7 +156,11 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
         return counted.length === 0 ? [] : [...counted, ...refreshTally(event.data.brand_id)];
       }
       case 'TrafficEstimated':
-        if (event.data.figures.monthly_visits === undefined) return [];
+        if (
+          event.data.figures.monthly_visits === undefined &&
+          event.data.confirmed?.includes('monthly_visits') !== true
+        )
+          return [];
         return [latest.change(event), ...refreshTally(event.data.brand_id)];
       case 'AdStarted':
       case 'AdRevised':

@@ -11,7 +11,15 @@ import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { enterHashes, findNearHashes } from './pictures.ts';
 import { searchedParts } from './searched-parts.ts';
-import { move, recountScope, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';
+import {
+  carry,
+  dateFile,
+  move,
+  recountScope,
+  refreshFile,
+  refreshFilesOfAd,
+  refreshFilesOfBrand,
+} from './statements.ts';
 
 type AdMove = {
   readonly ad_id: string;
@@ -127,8 +135,8 @@ const carriages = (
   first_seen_at: string,
 ): readonly Change[] =>
   ad_ids.map((ad_id) => ({
-    kind: 'insert',
-    table: 'carriage',
+    kind: 'run',
+    statement: 'carry',
     row: { creative_key, ad_id, creative_id: creativeIdOf(ad_id, creative_key), first_seen_at },
   }));
 
@@ -153,7 +161,13 @@ const mediaColumns = (media: Partial<CreativeMedia>): Row => {
 
 const projectFile = (event: CreativeEvent): readonly Change[] => {
   const { creative_key, observed_at } = event.data;
-  const upsert = (set: Row): Change => ({ kind: 'upsert', table: 'file', key: { creative_key }, set });
+  const upsert = (set: Row): readonly Change[] =>
+    Object.keys(set).length === 0 ? [] : [{ kind: 'upsert', table: 'file', key: { creative_key }, set }];
+  const date = (times: Partial<Record<'stored_at' | 'measured_at' | 'read_at', string>>): Change => ({
+    kind: 'run',
+    statement: 'date_file',
+    row: { creative_key, stored_at: null, measured_at: null, read_at: null, ...times },
+  });
   const refresh = (statement: string): Change => ({ kind: 'refresh', statement, row: { creative_key } });
   /** Refreshes the file. Its hash is entered before, when it may have changed. */
   const refreshed = (hasOtherHash: boolean): readonly Change[] => [
@@ -164,7 +178,8 @@ const projectFile = (event: CreativeEvent): readonly Change[] => {
     case 'CreativeStored': {
       const { media, ad_ids } = event.data;
       return [
-        upsert({ ...mediaColumns(media), stored_at: observed_at, measured_at: observed_at }),
+        ...upsert(mediaColumns(media)),
+        date({ stored_at: observed_at, measured_at: observed_at }),
         ...carriages(creative_key, ad_ids, observed_at),
         ...refreshed(typeof media.perceptual_hash === 'string'),
       ];
@@ -172,12 +187,24 @@ const projectFile = (event: CreativeEvent): readonly Change[] => {
     case 'CreativeMeasured': {
       const { changes } = event.data;
       const hasOtherHash = changes.perceptual_hash !== undefined || changes.media_kind !== undefined;
-      return [upsert({ ...mediaColumns(changes), measured_at: observed_at }), ...refreshed(hasOtherHash)];
+      return [
+        ...upsert(mediaColumns(changes)),
+        date({ measured_at: observed_at }),
+        ...refreshed(hasOtherHash),
+      ];
     }
     case 'CreativeCarried':
-      return [...carriages(creative_key, event.data.ad_ids, observed_at), ...refreshed(false)];
+      return [
+        ...carriages(creative_key, event.data.ad_ids, observed_at),
+        date({ stored_at: observed_at }),
+        ...refreshed(false),
+      ];
     case 'CreativeAnalysed':
-      return [upsert({ ...readingColumns(event.data.changes), read_at: observed_at }), ...refreshed(false)];
+      return [
+        ...upsert(readingColumns(event.data.changes)),
+        date({ read_at: observed_at }),
+        ...refreshed(false),
+      ];
   }
 };
 
@@ -195,12 +222,14 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 11,
+  version: 12,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     applied_scan: recordAppliedScan,
     move,
+    carry,
+    date_file: dateFile,
     enter_hashes: enterHashes,
     find_near_hashes: findNearHashes,
     refresh_file: refreshFile,

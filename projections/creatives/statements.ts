@@ -39,6 +39,35 @@ export const move: Statement = {
       ).join()}`,
 };
 
+/** Stores that ads carry a file, with the time of the oldest sighting. */
+export const carry: Statement = {
+  columns: { creative_key: 'text', ad_id: 'text', creative_id: 'uuid', first_seen_at: 'timestamptz' },
+  touches: ['carriage'],
+  sql: `
+    insert into carriage as c (creative_key, ad_id, creative_id, first_seen_at)
+    select creative_key, ad_id, creative_id, min(first_seen_at) from :input i
+    group by creative_key, ad_id, creative_id order by creative_key, ad_id
+    on conflict (creative_key, ad_id) do update set first_seen_at = excluded.first_seen_at
+    where excluded.first_seen_at < c.first_seen_at`,
+};
+
+/** Stores the times of a file: the oldest sighting, the newest measurement and the newest analysis. */
+export const dateFile: Statement = {
+  columns: {
+    creative_key: 'text',
+    stored_at: 'timestamptz',
+    measured_at: 'timestamptz',
+    read_at: 'timestamptz',
+  },
+  touches: ['file'],
+  sql: `
+    insert into file as f (creative_key, stored_at, measured_at, read_at)
+    select creative_key, min(stored_at), max(measured_at), max(read_at) from :input i
+    group by creative_key order by creative_key
+    on conflict (creative_key) do update set stored_at = least(f.stored_at, excluded.stored_at),
+      measured_at = greatest(f.measured_at, excluded.measured_at), read_at = greatest(f.read_at, excluded.read_at)`,
+};
+
 /**
  * Refreshes what follows from several tables: how many ads carry a file or its picture, which brands, and what the file
  * adds to their coverage. `source` selects the `creative_key` of the files; other files with the same pictures are

@@ -7,7 +7,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import type { LandingPageEvent } from '#contracts/events/corpus/landing-page.ts';
+import type { LandingPageEvent, LandingPageScraped } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
@@ -15,12 +15,14 @@ import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { move, NO_PAGE } from './move-ads.ts';
 import {
+  classify,
   meet,
   placePagesOfAd,
   refreshPage,
   refreshPagesOfAd,
   refreshPagesOfBrand,
   relistPagesOfAd,
+  scrapeTime,
 } from './statements.ts';
 
 /** Time of an event that names a page: when the page was seen, or else a time to assume. */
@@ -172,21 +174,36 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   return [...brandReference(event), ...facets, ...(facets.length === 0 ? [] : [refresh])];
 };
 
+const scrapePage = ({ data }: LandingPageScraped): readonly Change[] => {
+  const { landing_page_id, observed_at, changes } = data;
+  return [
+    ...(Object.keys(changes).length === 0
+      ? []
+      : [{ kind: 'upsert', table: 'page', key: { landing_page_id }, set: changes } as const]),
+    { kind: 'run', statement: 'scrape_time', row: { landing_page_id, scraped_at: observed_at } },
+  ];
+};
+
 const projectPage = (event: LandingPageEvent): readonly Change[] => {
   const { landing_page_id, page_url, observed_at } = event.data;
   const met = recordPage(page_url, { at: observed_at });
   if (met === null) return [];
-  const set: Row =
-    event.type === 'LandingPageScraped'
-      ? { ...event.data.changes, scraped_at: observed_at }
-      : {
-          page_type: event.data.page_type,
-          confidence: event.data.confidence,
-          classified_at: observed_at,
-        };
   return [
     met.change,
-    { kind: 'upsert', table: 'page', key: { landing_page_id }, set },
+    ...(event.type === 'LandingPageScraped'
+      ? scrapePage(event)
+      : [
+          {
+            kind: 'run',
+            statement: 'classify',
+            row: {
+              landing_page_id,
+              page_type: event.data.page_type,
+              confidence: event.data.confidence,
+              classified_at: observed_at,
+            },
+          } as const,
+        ]),
     { kind: 'refresh', statement: 'refresh_page', row: { landing_page_id } },
   ];
 };
@@ -194,13 +211,15 @@ const projectPage = (event: LandingPageEvent): readonly Change[] => {
 /** Landing pages: destinations of ads, joined with what was scraped and classified. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
-  version: 10,
+  version: 11,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     applied_scan: recordAppliedScan,
     meet,
     move,
+    scrape_time: scrapeTime,
+    classify,
     refresh_page: refreshPage,
     place_pages_of_ad: placePagesOfAd,
     relist_pages_of_ad: relistPagesOfAd,

@@ -37,6 +37,36 @@ export const meet: Statement = {
       assumed_at = least(p.assumed_at, excluded.assumed_at)`,
 };
 
+/** Stores the time of the newest scrape. */
+export const scrapeTime: Statement = {
+  columns: { landing_page_id: 'uuid', scraped_at: 'timestamptz' },
+  touches: ['page'],
+  sql: `
+    insert into page as p (landing_page_id, scraped_at)
+    select landing_page_id, max(scraped_at) from :input i group by landing_page_id
+    on conflict (landing_page_id) do update set scraped_at = greatest(p.scraped_at, excluded.scraped_at)`,
+};
+
+/** Stores the newest classification. Of several of the same time, the one that sorts last counts. */
+export const classify: Statement = {
+  columns: {
+    landing_page_id: 'uuid',
+    page_type: 'text',
+    confidence: 'float8',
+    classified_at: 'timestamptz',
+  },
+  touches: ['page'],
+  sql: `
+    insert into page as p (landing_page_id, page_type, confidence, classified_at)
+    select distinct on (landing_page_id) landing_page_id, page_type, confidence, classified_at from :input i
+    order by landing_page_id, classified_at desc, page_type collate "C" desc, confidence desc
+    on conflict (landing_page_id) do update set page_type = excluded.page_type,
+      confidence = excluded.confidence, classified_at = excluded.classified_at
+    where p.classified_at is null or excluded.classified_at > p.classified_at
+      or (excluded.classified_at = p.classified_at
+        and (excluded.page_type collate "C", excluded.confidence) > (p.page_type collate "C", p.confidence))`,
+};
+
 /** A landing page is removed if the last visit said so. A shop that rejects visitors is still live. */
 const IS_LIVE = 'coalesce(p.http_status not in (404, 410), true)';
 

@@ -1,4 +1,4 @@
-import type { CategoryOnPath } from '#contracts/events/corpus/brand.ts';
+import type { BrandEvent, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
 import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { Change, Statement } from '../define-projection.ts';
 
@@ -78,6 +78,13 @@ export const nameCategory = (placing: Readonly<Record<string, string>>): Stateme
   };
 };
 
+/** Returns the path by which an event names categories: the brand's own, or that of a profile that was replaced. */
+export const namedPath = (event: BrandEvent): readonly CategoryOnPath[] => {
+  if (event.type === 'BrandRegistered') return event.data.category_path;
+  const { changes, replaced_category_path } = event.data;
+  return changes.category_path ?? replaced_category_path ?? [];
+};
+
 /** Returns the changes for the namings of a brand profile, run by a statement named `name_category`. */
 export const nameByBrand = (
   path: readonly CategoryOnPath[],
@@ -95,16 +102,17 @@ export const nameByDefinition = (event: CategoryEvent): readonly Change[] => {
     key: { category_id },
     set: { defined_name: name },
   });
+  const namings = (path: readonly CategoryOnPath[]) =>
+    namingsByDefinition(path, category_id, observed_at).map(
+      (row): Change => ({ kind: 'run', statement: 'name_category', row }),
+    );
   switch (event.type) {
     case 'CategoryDefined':
-      return [
-        ...namingsByDefinition(event.data.path, category_id, observed_at).map(
-          (row): Change => ({ kind: 'run', statement: 'name_category', row }),
-        ),
-        define(event.data.name),
-      ];
-    case 'CategoryChanged':
-      return event.data.changes.name === undefined ? [] : [define(event.data.changes.name)];
+      return [...namings(event.data.path), define(event.data.name)];
+    case 'CategoryChanged': {
+      const { changes, earlier_path = [] } = event.data;
+      return [...namings(earlier_path), ...(changes.name === undefined ? [] : [define(changes.name)])];
+    }
   }
 };
 

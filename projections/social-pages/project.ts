@@ -144,10 +144,11 @@ const projectPage = (event: RecordedEvent<SocialPageEvent>): readonly Change[] =
   const { page_id: social_page_id, observed_at } = event.data;
   switch (event.type) {
     case 'PageLinked': {
-      const { brand_id, role, confidence, page_name } = event.data;
+      const { brand_id, role, confidence, page_name, named_at } = event.data;
       return [
         { kind: 'upsert', table: 'link', key: { social_page_id, brand_id }, set: { role, confidence } },
-        ...namePage(social_page_id, page_name, observed_at),
+        // A name of another observation named the page by the event of that one.
+        ...namePage(social_page_id, named_at === undefined ? page_name : null, observed_at),
         ...meetOnPage(social_page_id),
       ];
     }
@@ -157,17 +158,17 @@ const projectPage = (event: RecordedEvent<SocialPageEvent>): readonly Change[] =
         { kind: 'delete', table: 'link', key: { social_page_id, brand_id: event.data.brand_id } },
         ...meetOnPage(social_page_id),
       ];
-    case 'PageLinkObserved':
-      return [];
+    case 'PageLinkObserved': {
+      const { status, page_name = null } = event.data;
+      return status === 'linked' ? namePage(social_page_id, page_name, observed_at) : [];
+    }
     case 'PageProfileObserved': {
       const { source, changes } = event.data;
       return [
-        {
-          kind: 'upsert',
-          table: 'profile',
-          key: { social_page_id, source },
-          set: { observed_at, ...changes },
-        },
+        ...(Object.keys(changes).length === 0
+          ? []
+          : [{ kind: 'upsert', table: 'profile', key: { social_page_id, source }, set: changes } as const]),
+        run('profile_time', { social_page_id, source, observed_at }),
         ...namePage(social_page_id, changes.page_name ?? null, observed_at),
       ];
     }
@@ -191,7 +192,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
  */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',
-  version: 8,
+  version: 9,
   prefixes: ['adLibrary-', 'socialPage-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements,

@@ -120,6 +120,14 @@ export const statements = {
       where excluded.named_at > p.named_at
         or (excluded.named_at = p.named_at and excluded.page_name collate "C" < p.page_name collate "C")`,
   },
+  profile_time: {
+    columns: { social_page_id: 'text', source: 'text', observed_at: 'timestamptz' },
+    touches: ['profile'],
+    sql: `
+      insert into profile as p (social_page_id, source, observed_at)
+      select social_page_id, source, max(observed_at) from :input i group by social_page_id, source
+      on conflict (social_page_id, source) do update set observed_at = greatest(p.observed_at, excluded.observed_at)`,
+  },
   applied_scan: recordAppliedScan,
   meet_on_page: {
     columns: { social_page_id: 'text' },

@@ -3,7 +3,7 @@ import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { SiteEvent, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { NON_EXPERIMENT_TYPES } from '#contracts/observations/site-scan.ts';
-import { nameByBrand, nameByDefinition, nameCategory } from '../shared-tables/category-naming.ts';
+import { nameByBrand, nameByDefinition, nameCategory, namedPath } from '../shared-tables/category-naming.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -88,17 +88,15 @@ const refreshCounts = (brand_id: string): Change => ({
 const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id, observed_at } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
+  const [named] = namedPath(event);
   const [top] = category_path ?? [];
   const set: Row = {
     ...(is_public === undefined ? {} : { is_public }),
     ...(category_path === undefined ? {} : { category_id: top?.id ?? null }),
   };
-  if (Object.keys(set).length === 0) return [];
-  return [
-    { kind: 'upsert', table: 'brand', key: { brand_id }, set },
-    ...nameByBrand(top ? [top] : [], brand_id, observed_at),
-    refreshCounts(brand_id),
-  ];
+  const namings = nameByBrand(named ? [named] : [], brand_id, observed_at);
+  if (Object.keys(set).length === 0) return namings;
+  return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, ...namings, refreshCounts(brand_id)];
 };
 
 /** Returns a page as shown, with the id or prefix that finds the ads leading there. */
@@ -142,7 +140,7 @@ const setMissingSince = (ids: readonly string[], missing_since: string | null): 
 /** Split tests read on brands' sites, and the census of the tools that run them. */
 export const splitTests = projection<SiteEvent | BrandEvent | CategoryEvent>({
   name: 'split-tests',
-  version: 3,
+  version: 4,
   prefixes: ['site-', 'brand-', 'category-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -5,7 +5,12 @@ import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
-import { nameCategory, namingsByBrand, namingsByDefinition } from '../shared-tables/category-naming.ts';
+import {
+  nameCategory,
+  namedPath,
+  namingsByBrand,
+  namingsByDefinition,
+} from '../shared-tables/category-naming.ts';
 import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
@@ -81,19 +86,17 @@ const refreshCounts = (brand_id: string): readonly Change[] => [
 const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id, observed_at } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
+  const [named] = namedPath(event);
   const [top] = category_path ?? [];
   const set: Row = {
     ...(is_public === undefined ? {} : { is_public }),
     ...(category_path === undefined ? {} : { category_id: top?.id ?? null }),
   };
-  if (Object.keys(set).length === 0) return [];
-  return [
-    { kind: 'upsert', table: 'brand', key: { brand_id }, set },
-    ...namingsByBrand(top ? [top] : [], brand_id, observed_at).map(
-      (row): Change => ({ kind: 'run', statement: 'name_category', row }),
-    ),
-    ...refreshCounts(brand_id),
-  ];
+  const namings = namingsByBrand(named ? [named] : [], brand_id, observed_at).map(
+    (row): Change => ({ kind: 'run', statement: 'name_category', row }),
+  );
+  if (Object.keys(set).length === 0) return namings;
+  return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, ...namings, ...refreshCounts(brand_id)];
 };
 
 const detectTool = (brand_id: string, observed_at: string, { slug }: SiteTool): Change => ({
@@ -105,24 +108,16 @@ const detectTool = (brand_id: string, observed_at: string, { slug }: SiteTool): 
 /** Returns the changes of a definition's top-level category. The other levels have no figures here. */
 const projectCategory = (event: CategoryEvent): readonly Change[] => {
   const { category_id, observed_at } = event.data;
-  if (event.type === 'CategoryChanged') {
-    const { name } = event.data.changes;
-    return name === undefined
-      ? []
-      : [{ kind: 'update', table: 'category', key: { category_id }, set: { defined_name: name } }];
-  }
-  const namings = namingsByDefinition(event.data.path.slice(0, 1), category_id, observed_at);
+  const isDefined = event.type === 'CategoryDefined';
+  const path = isDefined ? event.data.path : (event.data.earlier_path ?? []);
+  const name = isDefined ? event.data.name : event.data.changes.name;
+  const isShown = name !== undefined && !(isDefined && path.length > 1);
   return [
-    ...namings.map((row): Change => ({ kind: 'run', statement: 'name_category', row })),
-    ...(event.data.path.length === 1
-      ? [
-          {
-            kind: 'update',
-            table: 'category',
-            key: { category_id },
-            set: { defined_name: event.data.name },
-          } as Change,
-        ]
+    ...namingsByDefinition(path.slice(0, 1), category_id, observed_at).map(
+      (row): Change => ({ kind: 'run', statement: 'name_category', row }),
+    ),
+    ...(isShown
+      ? [{ kind: 'update', table: 'category', key: { category_id }, set: { defined_name: name } } as const]
       : []),
   ];
 };
@@ -130,7 +125,7 @@ const projectCategory = (event: CategoryEvent): readonly Change[] => {
 /** Tools found on sites: the tools of a site, the brands with a tool, and tools used together. */
 export const tools = projection<SiteEvent | BrandEvent | CategoryEvent | TrafficEvent>({
   name: 'tools',
-  version: 3,
+  version: 4,
   prefixes: ['site-', 'brand-', 'category-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -180,9 +175,10 @@ export const tools = projection<SiteEvent | BrandEvent | CategoryEvent | Traffic
       case 'BrandProfileChanged':
         return projectBrand(event);
       case 'TrafficEstimated': {
-        const { monthly_visits, countries } = event.data.figures;
+        const { figures, confirmed = [] } = event.data;
         // A list of ranks covers many sites without a brand, and has no figure that is stored here.
-        if (monthly_visits === undefined && countries === undefined) return [];
+        const stored = ['monthly_visits', 'countries'] as const;
+        if (!stored.some((name) => figures[name] !== undefined || confirmed.includes(name))) return [];
         return [latest.change(event), ...refreshCounts(brand_id)];
       }
       case 'ToolsDetected':

@@ -39,6 +39,8 @@ const analysed = (n: number): CreativeEvent => ({
   data: { ...sighting(n), changes: { transcript: 'words' } },
 });
 
+const REFRESHES: ReadonlySet<string> = new Set(['enter_hashes', 'find_near_hashes', 'refresh_file']);
+
 /** Returns the refreshes that a batch runs, in their order, with the files of each. */
 const refreshes = (events: readonly CreativeEvent[]): readonly (readonly [string, ...number[]])[] =>
   groupChanges(
@@ -48,7 +50,7 @@ const refreshes = (events: readonly CreativeEvent[]): readonly (readonly [string
       changes: creatives.project(event as RecordedEvent<CreativeEvent>),
     })),
   ).flatMap((group) =>
-    group.kind === 'run'
+    group.kind === 'run' && REFRESHES.has(group.statement)
       ? [
           [
             group.statement,

@@ -4,7 +4,7 @@ import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { recordBrandProfile } from '#domain/corpus/brand.ts';
+import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import {
   addressOf,
@@ -194,7 +194,7 @@ describe('pages', () => {
       ));
 
   test('updates listings when a brand becomes public, moves or changes category', () => {
-    const state = { details: registered('shop.example', AT, { is_public: false }).data, observed_at: AT };
+    const state = brand.evolve(brand.initial, registered('shop.example', AT, { is_public: false }));
     const changed = recordBrandProfile({
       type: 'brand.profile',
       domain: 'shop.example',

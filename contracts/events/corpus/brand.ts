@@ -28,13 +28,29 @@ export type BrandRegistered = Event<
     readonly domain: string;
     readonly slug: string;
     readonly observed_at: string;
+    /**
+     * The fields that the first profile states; the others are defaults. Absent when no profile registered the brand,
+     * and in events of earlier releases.
+     */
+    readonly stated?: readonly BrandField[];
   }
 >;
 
-/** `changes` holds only the changed fields. */
+export type BrandField = keyof BrandDetails;
+
+/** The brand was described with other values, later than before, or earlier than ever. */
 export type BrandProfileChanged = Event<
   'BrandProfileChanged',
-  { readonly brand_id: string; readonly observed_at: string; readonly changes: Partial<BrandDetails> }
+  {
+    readonly brand_id: string;
+    readonly observed_at: string;
+    /** Only the changed fields. */
+    readonly changes: Partial<BrandDetails>;
+    /** Fields that the profile states as they were, later than before. Absent in events of earlier releases. */
+    readonly confirmed?: readonly BrandField[];
+    /** Path of a profile that a newer one replaced before this one arrived. It names categories and moves nothing. */
+    readonly replaced_category_path?: readonly CategoryOnPath[];
+  }
 >;
 
 export type BrandEvent = BrandRegistered | BrandProfileChanged;

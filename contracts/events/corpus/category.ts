@@ -23,13 +23,21 @@ export type CategoryDefined = Event<
   }
 >;
 
-/** `changes` holds only the changed fields. */
+/** The category was defined with other values, later than before, or earlier than ever. */
 export type CategoryChanged = Event<
   'CategoryChanged',
   {
     readonly category_id: string;
     readonly observed_at: string;
+    /** Only the changed fields. */
     readonly changes: Partial<CategoryDetails>;
+    /**
+     * Fields that are stated as they were, later than before: `name`, `description`, or `taxonomy_ids.<taxonomy>`.
+     * Absent in events of earlier releases.
+     */
+    readonly confirmed?: readonly string[];
+    /** Path of a definition that is older than all before. It names the categories above. */
+    readonly earlier_path?: readonly CategoryOnPath[];
   }
 >;
 

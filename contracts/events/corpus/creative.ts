@@ -43,27 +43,33 @@ export type CreativeStored = Event<
 >;
 
 /**
- * The file was measured or stored again with new values. `changes` holds only the changed fields. A key of the object
- * store that is `null` was removed from it.
+ * The file was measured or stored again, with other values, later than before, or earlier than ever. `changes` holds
+ * only the changed fields. A key of the object store that is `null` was removed from it, maybe before the file was
+ * stored. `confirmed`: fields that are stated as they were, later than before; absent in events of earlier
+ * releases.
  */
 export type CreativeMeasured = Event<
   'CreativeMeasured',
-  CreativeSighting & { readonly changes: Partial<CreativeMedia> }
+  CreativeSighting & {
+    readonly changes: Partial<CreativeMedia>;
+    readonly confirmed?: readonly (keyof CreativeMedia)[];
+  }
 >;
 
-/** Further ads that use the file. */
+/** Further ads that use the file, or ads that used it earlier than known before. */
 export type CreativeCarried = Event<
   'CreativeCarried',
   CreativeSighting & { readonly ad_ids: readonly string[] }
 >;
 
 /**
- * The file was analysed for the first time or with new results. `changes` holds only the changed fields; the same
- * holds inside `fields`.
+ * The file was analysed for the first time, with new results, or later than before. `changes` holds only the changed
+ * fields; the same holds inside `fields`. `confirmed`: fields that are stated as they were, later than before, such as
+ * `transcript` or `fields.hook`; absent in events of earlier releases.
  */
 export type CreativeAnalysed = Event<
   'CreativeAnalysed',
-  CreativeSighting & { readonly changes: Partial<CreativeReading> }
+  CreativeSighting & { readonly changes: Partial<CreativeReading>; readonly confirmed?: readonly string[] }
 >;
 
 export type CreativeEvent = CreativeStored | CreativeMeasured | CreativeCarried | CreativeAnalysed;

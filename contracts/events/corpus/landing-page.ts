@@ -27,13 +27,18 @@ type PageSighting = {
   readonly observed_at: string;
 };
 
-/** The page was scraped for the first time or with new results. `changes` holds only the changed fields. */
+/** The page was scraped for the first time, with new results, later than before, or earlier than ever. */
 export type LandingPageScraped = Event<
   'LandingPageScraped',
-  PageSighting & { readonly changes: Partial<ScrapedPage> }
+  PageSighting & {
+    /** Only the changed fields. */
+    readonly changes: Partial<ScrapedPage>;
+    /** Fields that are stated as they were, later than before. Absent in events of earlier releases. */
+    readonly confirmed?: readonly (keyof ScrapedPage)[];
+  }
 >;
 
-/** The page was classified for the first time or differently. */
+/** The page was classified for the first time, later than before, or earlier than ever. The newest one holds. */
 export type LandingPageClassified = Event<
   'LandingPageClassified',
   PageSighting & { readonly page_type: PageType; readonly confidence: number }

@@ -6,7 +6,7 @@ import type { EventVersions } from '../versions.ts';
 export const OPERATOR = 'operator';
 export const operatorStream = (operatorId: string): string => `${OPERATOR}-${operatorId}`;
 
-/** The company was observed for the first time or with another country. */
+/** The company was observed for the first time, with another name or country, or later than before. */
 export type OperatorNamed = Event<
   'OperatorNamed',
   {
@@ -14,12 +14,14 @@ export type OperatorNamed = Event<
     readonly name: string;
     readonly country: string | null;
     readonly observed_at: string;
+    /** Fields that the record states; the other is as recorded before. Absent in events of earlier releases. */
+    readonly stated?: readonly ('name' | 'country')[];
   }
 >;
 
 export type OperatorDomain = { readonly domain: string; readonly brand_id: string };
 
-/** Associations that one basis added and removed since its last record. */
+/** Associations that one basis added and removed since its last record. All lists are empty when a newer record is the same. */
 export type OperatorAssociationsChanged = Event<
   'OperatorAssociationsChanged',
   {

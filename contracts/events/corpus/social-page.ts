@@ -20,6 +20,8 @@ export type PageLinked = Event<
     readonly claim?: PageClaim;
     readonly confidence: number;
     readonly observed_at: string;
+    /** Time at which the name was observed, if another observation than this one states it. */
+    readonly named_at?: string;
   }
 >;
 
@@ -41,6 +43,8 @@ export type PageLinkQuarantined = Event<
     readonly claim: PageClaim;
     readonly confidence: number;
     readonly observed_at: string;
+    /** See `PageLinked`. */
+    readonly named_at?: string;
   }
 >;
 
@@ -57,6 +61,8 @@ export type PageLinkObserved = Event<
     readonly claim: PageClaim;
     readonly confidence: number;
     readonly observed_at: string;
+    /** The page's name, if the observation states it. Absent in events of earlier releases. */
+    readonly page_name?: string;
   }
 >;
 
@@ -71,14 +77,17 @@ export type PageProfile = {
   readonly likes: number | null;
 };
 
-/** One source's data about the page. `changes` holds only the fields that are new for this source. */
+/** One source's data about the page, with values that are new for this source or that are stated again later. */
 export type PageProfileObserved = Event<
   'PageProfileObserved',
   {
     readonly page_id: string;
     readonly source: string;
     readonly observed_at: string;
+    /** Only the fields that are new for this source, and the page's name whenever it is stated again later. */
     readonly changes: Partial<PageProfile>;
+    /** Fields that are stated as they were, later than before. Absent in events of earlier releases. */
+    readonly confirmed?: readonly (keyof PageProfile)[];
   }
 >;
 

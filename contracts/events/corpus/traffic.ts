@@ -39,7 +39,7 @@ export type TrafficFigures = {
   readonly similar_sites: readonly SimilarSite[];
 };
 
-/** Estimates for one month or day. `figures` holds only values that are new or differ from the recorded ones. */
+/** Estimates for one month or day, with figures that are new, or that are stated again later. */
 export type TrafficEstimated = Event<
   'TrafficEstimated',
   {
@@ -50,7 +50,10 @@ export type TrafficEstimated = Event<
     readonly date: string;
     readonly provider: string;
     readonly observed_at: string;
+    /** Only figures that are new or differ from the recorded ones. */
     readonly figures: Partial<TrafficFigures>;
+    /** Figures that are stated as they were, later than before. Absent in events of earlier releases. */
+    readonly confirmed?: readonly (keyof TrafficFigures)[];
   }
 >;
 

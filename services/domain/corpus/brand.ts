@@ -1,6 +1,14 @@
-import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { BrandDetails, BrandEvent, BrandField, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { categoryPathOf } from './category.ts';
+import {
+  compareFields,
+  earlierOf,
+  type FieldTimes,
+  isNews,
+  withoutBlanks,
+  withTimes,
+} from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
 import { brandIdOf, brandSlugOf } from '../ids.ts';
 
@@ -12,54 +20,73 @@ import { brandIdOf, brandSlugOf } from '../ids.ts';
 /** A brand's profile; `null` when the brand is not registered. */
 export type BrandState = {
   readonly details: BrandDetails;
-  /** Time of the newest profile; `null` when none has described the brand. */
-  readonly observed_at: string | null;
+  /** Fields that no profile states have no time; they hold defaults. */
+  readonly times: FieldTimes;
+  /** Time of the oldest observation that named the brand. */
+  readonly first_observed_at: string;
+  /** Categories that profiles name, with the time of the oldest one. */
+  readonly named: FieldTimes;
 } | null;
 
 const initial = null as BrandState;
 
-/** True for a brand that was registered by its domain alone, without a profile. */
-const isUndescribed = (
-  domain: string,
-  { name, description, logo_url, country, category_path }: BrandDetails,
-) =>
-  name === domain &&
-  description === null &&
-  logo_url === null &&
-  country === null &&
-  category_path.length === 0;
+/** Returns the fields that a registration of an earlier release states: all but defaults, unless it has only those. */
+const statedByRegistration = (domain: string, details: BrandDetails): readonly string[] => {
+  const { name, description, logo_url, country, category_path } = details;
+  const isPathStated = category_path.length > 0;
+  const isDescribed = name !== domain || [description, logo_url, country].some((value) => value !== null);
+  if (!isDescribed && !isPathStated) return [];
+  const { category_path: _path, ...others } = withoutBlanks(details);
+  return [...Object.keys(others), ...(isPathStated ? ['category_path'] : [])];
+};
+
+const withNamed = (named: FieldTimes, path: readonly CategoryOnPath[], observedAt: string): FieldTimes => ({
+  ...named,
+  ...Object.fromEntries(path.map(({ id }) => [id, earlierOf(named[id] ?? null, observedAt)])),
+});
 
 const evolve = (state: BrandState, event: BrandEvent): BrandState => {
   switch (event.type) {
     case 'BrandRegistered': {
-      const { brand_id: _id, domain, slug: _slug, observed_at, ...details } = event.data;
-      return { details, observed_at: isUndescribed(domain, details) ? null : observed_at };
+      const { brand_id: _id, domain, slug: _slug, observed_at, stated, ...details } = event.data;
+      return {
+        details,
+        times: withTimes({}, observed_at, stated ?? statedByRegistration(domain, details), []),
+        first_observed_at: observed_at,
+        named: withNamed({}, details.category_path, observed_at),
+      };
     }
-    case 'BrandProfileChanged':
+    case 'BrandProfileChanged': {
+      const { observed_at, changes, confirmed, replaced_category_path } = event.data;
+      const path = changes.category_path ?? replaced_category_path ?? [];
       return (
         state && {
-          details: { ...state.details, ...event.data.changes },
-          observed_at: event.data.observed_at,
+          details: { ...state.details, ...changes },
+          times: withTimes(state.times, observed_at, Object.keys(changes), confirmed),
+          first_observed_at: earlierOf(state.first_observed_at, observed_at),
+          named: withNamed(state.named, path, observed_at),
         }
       );
+    }
   }
 };
 
 export const brand: Decider<BrandState, BrandEvent> = { initial, evolve };
 
 /** Returns the fields that a profile states; blanks are left out. */
-const statedFields = (profile: BrandProfile): Partial<BrandDetails> => ({
-  name: profile.name,
-  ...(profile.description === null ? {} : { description: profile.description }),
-  ...(profile.url === null ? {} : { url: profile.url }),
-  ...(profile.logo_url === null ? {} : { logo_url: profile.logo_url }),
-  ...(profile.country === null ? {} : { country: profile.country }),
-  ...(profile.category_path === null ? {} : { category_path: categoryPathOf(profile.category_path) }),
-  ...(profile.is_public === null ? {} : { is_public: profile.is_public }),
-  ...(profile.indexable === null ? {} : { indexable: profile.indexable }),
-});
+const statedFields = (profile: BrandProfile): Partial<BrandDetails> => {
+  const { type: _type, domain: _domain, observed_at: _at, category_path, ...fields } = profile;
+  return {
+    ...withoutBlanks(fields),
+    ...(category_path === null ? {} : { category_path: categoryPathOf(category_path) }),
+  };
+};
 
-const registration = (domain: string, observedAt: string, stated: Partial<BrandDetails>): BrandEvent => ({
+const registration = (
+  domain: string,
+  observedAt: string,
+  stated: Partial<BrandDetails> | null,
+): BrandEvent => ({
   type: 'BrandRegistered',
   data: {
     brand_id: brandIdOf(domain),
@@ -75,27 +102,37 @@ const registration = (domain: string, observedAt: string, stated: Partial<BrandD
     indexable: true,
     ...stated,
     observed_at: observedAt,
+    ...(stated === null ? {} : { stated: Object.keys(stated) as BrandField[] }),
   },
 });
 
-/** Registers or changes the brand. A profile older than the newest one fills no blank and overwrites nothing. */
+/** True when no profile names one of the categories, or only later ones do. */
+const isNamedEarlier = (path: readonly CategoryOnPath[], observedAt: string, named: FieldTimes): boolean =>
+  path.some(({ id }) => earlierOf(named[id] ?? null, observedAt) !== named[id]);
+
+/**
+ * Registers or changes the brand. Each field has the value of the newest profile that states it, whenever that profile
+ * arrives. A profile without a newer or an older time for anything records nothing.
+ */
 export const recordBrandProfile =
   (profile: BrandProfile) =>
   (state: BrandState): BrandEvent[] => {
+    const { domain, observed_at } = profile;
     const stated = statedFields(profile);
-    if (state === null) return [registration(profile.domain, profile.observed_at, stated)];
-    if (state.observed_at !== null && profile.observed_at < state.observed_at) return [];
-    const existing = state.details as Readonly<Record<string, unknown>>;
-    const changes = Object.fromEntries(
-      Object.entries(stated).filter(
-        ([field, value]) => JSON.stringify(existing[field]) !== JSON.stringify(value),
-      ),
-    );
-    if (Object.keys(changes).length === 0) return [];
+    if (state === null) return [registration(domain, observed_at, stated)];
+    const compared = compareFields({ values: state.details, times: state.times }, stated, observed_at);
+    const path = compared.changes.category_path === undefined ? (stated.category_path ?? []) : [];
+    const names = isNamedEarlier(path, observed_at, state.named);
+    if (!isNews(compared) && !names && observed_at >= state.first_observed_at) return [];
     return [
       {
         type: 'BrandProfileChanged',
-        data: { brand_id: brandIdOf(profile.domain), observed_at: profile.observed_at, changes },
+        data: {
+          brand_id: brandIdOf(domain),
+          observed_at,
+          ...compared,
+          ...(names ? { replaced_category_path: path } : {}),
+        },
       },
     ];
   };
@@ -104,4 +141,4 @@ export const recordBrandProfile =
 export const registerBrand =
   (domain: string, observedAt: string) =>
   (state: BrandState): BrandEvent[] =>
-    state === null ? [registration(domain, observedAt, {})] : [];
+    state === null ? [registration(domain, observedAt, null)] : [];

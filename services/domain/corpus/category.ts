@@ -1,6 +1,7 @@
 import type { CategoryOnPath } from '#contracts/events/corpus/brand.ts';
 import type { CategoryDetails, CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { CategoryDefine } from '#contracts/observations/category-define.ts';
+import { compareFields, earlierOf, type FieldTimes, isNews, withTimes } from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
 import { categoryIdOf, slugOf } from '../ids.ts';
 
@@ -9,25 +10,47 @@ import { categoryIdOf, slugOf } from '../ids.ts';
  * Parts, in order: state, evolve, decision (`defineCategory`).
  */
 
-/** A category as last defined; `null` when it was never defined. Brand profiles may still name it. */
-export type CategoryState = { readonly details: CategoryDetails; readonly observed_at: string } | null;
+/** A category as defined; `null` when it was never defined. Brand profiles may still name it. */
+export type CategoryState = {
+  readonly details: CategoryDetails;
+  /** By field. Each taxonomy has its own date. */
+  readonly times: FieldTimes;
+  /** Time of the oldest definition. */
+  readonly first_observed_at: string;
+} | null;
 
 const initial = null as CategoryState;
+
+/** Details without blanks. The id of each taxonomy is a field of its own, `taxonomy_ids.<taxonomy>`. */
+type Fields = Readonly<Record<string, string>>;
+const TAXONOMY = 'taxonomy_ids.';
+
+const fieldsOf = ({ name, description, taxonomy_ids = {} }: Partial<CategoryDetails>): Fields => ({
+  ...(name === undefined ? {} : { name }),
+  ...(description == null ? {} : { description }),
+  ...Object.fromEntries(Object.entries(taxonomy_ids).map(([taxonomy, id]) => [`${TAXONOMY}${taxonomy}`, id])),
+});
 
 const evolve = (state: CategoryState, event: CategoryEvent): CategoryState => {
   switch (event.type) {
     case 'CategoryDefined': {
       const { name, description, taxonomy_ids, observed_at } = event.data;
-      return { details: { name, description, taxonomy_ids }, observed_at };
+      const details = { name, description, taxonomy_ids };
+      const times = withTimes({}, observed_at, Object.keys(fieldsOf(details)), []);
+      return { details, times, first_observed_at: observed_at };
     }
     case 'CategoryChanged': {
-      const { changes, observed_at } = event.data;
-      return (
-        state && {
-          details: { ...state.details, ...changes },
-          observed_at: observed_at > state.observed_at ? observed_at : state.observed_at,
-        }
-      );
+      if (state === null) return state;
+      const { changes, observed_at, confirmed } = event.data;
+      const before = fieldsOf(state.details);
+      // The event has the ids of all taxonomies, also those that did not change.
+      const changed = Object.entries(fieldsOf(changes)).filter(([field, value]) => before[field] !== value);
+      const names = changed.map(([field]) => field);
+      return {
+        details: { ...state.details, ...changes },
+        times: withTimes(state.times, observed_at, names, confirmed),
+        first_observed_at: earlierOf(state.first_observed_at, observed_at),
+      };
     }
   }
 };
@@ -48,17 +71,21 @@ const statedFields = (
   taxonomy_ids: taxonomy === null || taxonomy_id === null ? {} : { [taxonomy]: taxonomy_id },
 });
 
-/** Merges two definitions; where both state a value, `overlay` wins. */
-const mergeDetails = (base: CategoryDetails, overlay: CategoryDetails): CategoryDetails => ({
-  name: overlay.name,
-  description: overlay.description ?? base.description,
-  taxonomy_ids: { ...base.taxonomy_ids, ...overlay.taxonomy_ids },
-});
+/** Returns the details that differ, with the ids of all taxonomies if one of them does. */
+const changedDetails = (changes: Fields, existing: CategoryDetails): Partial<CategoryDetails> => {
+  const { name, description, ...others } = changes;
+  const ids = Object.entries(others).map(([field, id]) => [field.slice(TAXONOMY.length), id] as const);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(ids.length === 0 ? {} : { taxonomy_ids: { ...existing.taxonomy_ids, ...Object.fromEntries(ids) } }),
+  };
+};
 
 /**
  * Defines or changes a category. The id follows from the path, so a category never moves: another path is another
- * category. A definition that is not newer than the state overwrites nothing, but it fills blanks: each taxonomy has
- * its own date, which may lie years back.
+ * category. Each field has the value of the newest definition that states it. An old definition fills blanks: each
+ * taxonomy has its own date, which may lie years back.
  */
 export const defineCategory =
   (definition: CategoryDefine) =>
@@ -70,18 +97,20 @@ export const defineCategory =
     const stated = statedFields(definition, own.name);
     if (state === null)
       return [{ type: 'CategoryDefined', data: { category_id: own.id, path, ...stated, observed_at } }];
-    const { details } = state;
-    const now =
-      observed_at > state.observed_at ? mergeDetails(details, stated) : mergeDetails(stated, details);
-    const changes: Partial<CategoryDetails> = {
-      ...(now.name === details.name ? {} : { name: now.name }),
-      ...(now.description === details.description ? {} : { description: now.description }),
-      ...(sameIds(now.taxonomy_ids, details.taxonomy_ids) ? {} : { taxonomy_ids: now.taxonomy_ids }),
-    };
-    if (Object.keys(changes).length === 0) return [];
-    return [{ type: 'CategoryChanged', data: { category_id: own.id, observed_at, changes } }];
+    const { details, times, first_observed_at } = state;
+    const compared = compareFields({ values: fieldsOf(details), times }, fieldsOf(stated), observed_at);
+    const isEarliest = observed_at < first_observed_at;
+    if (!isNews(compared) && !isEarliest) return [];
+    return [
+      {
+        type: 'CategoryChanged',
+        data: {
+          category_id: own.id,
+          observed_at,
+          ...compared,
+          changes: changedDetails(compared.changes as Fields, details),
+          ...(isEarliest ? { earlier_path: path } : {}),
+        },
+      },
+    ];
   };
-
-const sameIds = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean =>
-  Object.keys(one).length === Object.keys(other).length &&
-  Object.entries(one).every(([taxonomy, id]) => other[taxonomy] === id);

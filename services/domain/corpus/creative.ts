@@ -1,6 +1,14 @@
 import { ANALYSIS_DEPTHS } from '#contracts/values/creatives.ts';
 import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
+import {
+  compareFields,
+  earlierOf,
+  type FieldTimes,
+  isNews,
+  withoutBlanks,
+  withTimes,
+} from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
 import { boundedGroups, BULK_IDS_MAX } from '../event-size-limit.ts';
 import { PersistentMap } from '../persistent-map.ts';
@@ -10,25 +18,57 @@ import { PersistentMap } from '../persistent-map.ts';
  * Parts, in order: state, evolve, decisions (`recordCreativeFile`, `recordCreativeAnalysis`).
  */
 
-/** One media file. An analysis may be recorded before the file is measured. */
+/** One media file. An analysis, or the removal of the stored file, may be recorded before the file is measured. */
 export type CreativeState = {
   readonly media: CreativeMedia | null;
-  readonly measured_at: string | null;
-  readonly ad_ids: PersistentMap<true>;
+  readonly media_times: FieldTimes;
+  /** Ads that carry the file, with the time of the oldest sighting. */
+  readonly ad_ids: PersistentMap<string>;
   readonly reading: Partial<CreativeReading>;
+  /** Fields inside `fields` have times of their own, `fields.hook`. */
+  readonly reading_times: FieldTimes;
   readonly read_at: string | null;
 };
 
 const initial: CreativeState = {
   media: null,
-  measured_at: null,
-  ad_ids: PersistentMap.empty<true>(),
+  media_times: {},
+  ad_ids: PersistentMap.empty<string>(),
   reading: {},
+  reading_times: {},
   read_at: null,
 };
 
-const withAds = (ads: PersistentMap<true>, ids: readonly string[]): PersistentMap<true> =>
-  ids.reduce((existing, id) => existing.with(id, true), ads);
+const withAds = (
+  ads: PersistentMap<string>,
+  ids: readonly string[],
+  observedAt: string,
+): PersistentMap<string> =>
+  ids.reduce((existing, id) => existing.with(id, earlierOf(existing.get(id) ?? null, observedAt)), ads);
+
+/** Results of an analysis without blanks. Each of its fields is one of its own, `fields.<name>`. */
+type ReadingFields = Readonly<Record<string, unknown>>;
+const FIELD = 'fields.';
+
+const readingFieldsOf = ({ fields, ...reading }: Partial<CreativeReading>): ReadingFields => ({
+  ...withoutBlanks(reading),
+  ...Object.fromEntries(
+    Object.entries(withoutBlanks(fields ?? {})).map(([field, value]) => [`${FIELD}${field}`, value]),
+  ),
+});
+
+const readingOf = (flat: ReadingFields): Partial<CreativeReading> => {
+  const entries = Object.entries(flat);
+  const fields = entries.flatMap(([name, value]) =>
+    name.startsWith(FIELD) ? [[name.slice(FIELD.length), value] as const] : [],
+  );
+  return {
+    ...Object.fromEntries(entries.filter(([name]) => !name.startsWith(FIELD))),
+    ...(fields.length === 0 ? {} : { fields: Object.fromEntries(fields) }),
+  };
+};
+
+const laterOf = (one: string | null, other: string): string => (one === null || other > one ? other : one);
 
 const withReading = (
   existing: Partial<CreativeReading>,
@@ -43,22 +83,38 @@ const evolve = (state: CreativeState, event: CreativeEvent): CreativeState => {
   switch (event.type) {
     case 'CreativeStored': {
       const { media, ad_ids, observed_at } = event.data;
-      return { ...state, media, measured_at: observed_at, ad_ids: withAds(state.ad_ids, ad_ids) };
+      return {
+        ...state,
+        media,
+        media_times: withTimes(state.media_times, observed_at, Object.keys(withoutBlanks(media)), []),
+        ad_ids: withAds(state.ad_ids, ad_ids, observed_at),
+      };
     }
-    case 'CreativeMeasured':
+    case 'CreativeMeasured': {
+      const { changes, confirmed, observed_at } = event.data;
       return {
         ...state,
-        media: state.media && { ...state.media, ...event.data.changes },
-        measured_at: event.data.observed_at,
+        media: state.media && { ...state.media, ...changes },
+        media_times: withTimes(state.media_times, observed_at, Object.keys(changes), confirmed),
       };
+    }
     case 'CreativeCarried':
-      return { ...state, ad_ids: withAds(state.ad_ids, event.data.ad_ids) };
-    case 'CreativeAnalysed':
+      return { ...state, ad_ids: withAds(state.ad_ids, event.data.ad_ids, event.data.observed_at) };
+    case 'CreativeAnalysed': {
+      const { changes, confirmed, observed_at } = event.data;
+      const { depth: _depth, ...results } = changes;
       return {
         ...state,
-        reading: withReading(state.reading, event.data.changes),
-        read_at: event.data.observed_at,
+        reading: withReading(state.reading, changes),
+        reading_times: withTimes(
+          state.reading_times,
+          observed_at,
+          Object.keys(readingFieldsOf(results)),
+          confirmed,
+        ),
+        read_at: laterOf(state.read_at, observed_at),
       };
+    }
   }
 };
 
@@ -68,26 +124,36 @@ export const creative: Decider<CreativeState, CreativeEvent> = { initial, evolve
 const inEvents = (ids: readonly string[]): readonly (readonly string[])[] =>
   boundedGroups(ids, Number.POSITIVE_INFINITY, BULK_IDS_MAX);
 
-/** Returns the stated fields that are not blank or absent, and differ from the existing ones. */
-const differingFields = <Existing extends object>(existing: Existing, stated: object): Partial<Existing> => {
-  const before = existing as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(
-    Object.entries(stated).filter(
-      ([field, value]) => value != null && JSON.stringify(before[field]) !== JSON.stringify(value),
-    ),
-  ) as Partial<Existing>;
+/** The keys in the object store that end when the stored file is removed. */
+const ENDED_KEYS = {
+  object_key: null,
+  thumb_object_key: null,
+  poster_object_key: null,
+} as const satisfies Partial<CreativeMedia>;
+
+/** Returns the media as stored first, without keys that ended before the file was observed. */
+const firstMedia = (
+  media: CreativeMedia,
+  { media_times }: CreativeState,
+  observedAt: string,
+): CreativeMedia => {
+  const values: Partial<CreativeMedia> = ENDED_KEYS;
+  const { changes } = compareFields({ values, times: media_times }, withoutBlanks(media), observedAt);
+  const ended = Object.entries(ENDED_KEYS).filter(
+    ([key]) => media_times[key] !== undefined && !(key in changes),
+  );
+  return { ...media, ...Object.fromEntries(ended) };
 };
 
-/** Returns the keys in the object store that end when the stored file is removed. */
-const endedKeys = (media: CreativeMedia): Partial<CreativeMedia> => ({
-  ...(media.object_key == null ? {} : { object_key: null }),
-  ...(media.thumb_object_key == null ? {} : { thumb_object_key: null }),
-  ...(media.poster_object_key == null ? {} : { poster_object_key: null }),
-});
+/** Returns the ads that were not seen with the file as early as at a time. */
+const carriersOf = (state: CreativeState, adIds: readonly string[], observedAt: string): readonly string[] =>
+  [...new Set(adIds)].filter(
+    (id) => earlierOf(state.ad_ids.get(id) ?? null, observedAt) !== state.ad_ids.get(id),
+  );
 
 /**
- * Stores the file at its first observation. A later observation changes the media properties, unless it is older than
- * the last measurement. It always adds its ads: an ad that carried the file once counts at any observation time.
+ * Stores the file when it is first observed. Each media property has the value of the newest observation that states
+ * it. An observation always adds its ads: an ad that carried the file once counts at any observation time.
  */
 export const recordCreativeFile =
   (observation: CreativeFile) =>
@@ -98,22 +164,30 @@ export const recordCreativeFile =
       data: { creative_key, observed_at, ad_ids: ids },
     });
     if (state.media === null) {
-      if (removed) return [];
+      if (removed) {
+        const isKnown = (state.media_times['object_key'] ?? '') >= observed_at;
+        const data = { creative_key, observed_at, changes: ENDED_KEYS };
+        return [
+          ...(isKnown ? [] : [{ type: 'CreativeMeasured', data } as const]),
+          ...inEvents(carriersOf(state, ad_ids, observed_at)).map(carry),
+        ];
+      }
       const [first = [], ...further] = inEvents([...new Set(ad_ids)]);
       return [
-        { type: 'CreativeStored', data: { creative_key, observed_at, media, ad_ids: first } },
+        {
+          type: 'CreativeStored',
+          data: { creative_key, observed_at, media: firstMedia(media, state, observed_at), ad_ids: first },
+        },
         ...further.map(carry),
       ];
     }
-    const isOlder = state.measured_at !== null && observed_at < state.measured_at;
-    const observed = removed ? endedKeys(state.media) : differingFields(state.media, media);
-    const changes = isOlder ? {} : observed;
-    const carriers = [...new Set(ad_ids)].filter((id) => !state.ad_ids.get(id));
+    const stated: Partial<CreativeMedia> = removed ? ENDED_KEYS : withoutBlanks(media);
+    const compared = compareFields({ values: state.media, times: state.media_times }, stated, observed_at);
     return [
-      ...(Object.keys(changes).length === 0
-        ? []
-        : [{ type: 'CreativeMeasured', data: { creative_key, observed_at, changes } } as const]),
-      ...inEvents(carriers).map(carry),
+      ...(isNews(compared)
+        ? [{ type: 'CreativeMeasured', data: { creative_key, observed_at, ...compared } } as const]
+        : []),
+      ...inEvents(carriersOf(state, ad_ids, observed_at)).map(carry),
     ];
   };
 
@@ -123,19 +197,20 @@ const isDeeper = (
   stated: CreativeReading['depth'],
 ): boolean => existing === undefined || ANALYSIS_DEPTHS.indexOf(stated) > ANALYSIS_DEPTHS.indexOf(existing);
 
-/** Records the analysis of a file. An analysis older than the last one changes nothing. */
+/** Records the analysis of a file. Each result is that of the newest analysis that has it. */
 export const recordCreativeAnalysis =
   (observation: CreativeAnalysis) =>
   (state: CreativeState): CreativeEvent[] => {
     const { type: _type, creative_key, observed_at, depth, fields, ...stated } = observation;
-    if (state.read_at !== null && observed_at < state.read_at) return [];
-    const existing = state.reading;
-    const newFields = differingFields(existing.fields ?? {}, fields ?? {});
-    const changes: Partial<CreativeReading> = {
-      ...differingFields(existing, stated),
-      ...(isDeeper(existing.depth, depth) ? { depth } : {}),
-      ...(Object.keys(newFields).length === 0 ? {} : { fields: newFields }),
-    };
-    if (Object.keys(changes).length === 0) return [];
-    return [{ type: 'CreativeAnalysed', data: { creative_key, observed_at, changes } }];
+    const { depth: existingDepth, ...existing } = state.reading;
+    const compared = compareFields(
+      { values: readingFieldsOf(existing), times: state.reading_times },
+      readingFieldsOf({ ...stated, fields }),
+      observed_at,
+    );
+    const deeper = isDeeper(existingDepth, depth) ? { depth } : {};
+    const isNewest = laterOf(state.read_at, observed_at) !== state.read_at;
+    if (!isNews(compared) && deeper.depth === undefined && !isNewest) return [];
+    const changes = { ...readingOf(compared.changes), ...deeper };
+    return [{ type: 'CreativeAnalysed', data: { creative_key, observed_at, ...compared, changes } }];
   };

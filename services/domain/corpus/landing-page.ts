@@ -1,6 +1,14 @@
 import type { LandingPageEvent, ScrapedPage } from '#contracts/events/corpus/landing-page.ts';
 import { type LandingPageAddress, landingPageOf, type PageType } from '#contracts/values/landing-pages.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
+import {
+  compareFields,
+  earlierOf,
+  type FieldTimes,
+  isNews,
+  withoutBlanks,
+  withTimes,
+} from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
 
 /**
@@ -8,27 +16,58 @@ import type { Decider } from '../decider.ts';
  * Parts, in order: state, evolve, decisions (`recordPageScrape`, `recordPageClassification`).
  */
 
-/** The last scrape and the last classification of a page, each with its time. */
+type Classification = { readonly page_type: PageType; readonly confidence: number };
+
+/** The scraped fields of a page with their times, and its newest classification. */
 export type LandingPageState = {
   readonly scraped: Partial<ScrapedPage>;
+  readonly times: FieldTimes;
   readonly scraped_at: string | null;
-  readonly classified: { readonly page_type: PageType; readonly confidence: number } | null;
-  readonly classified_at: string | null;
+  readonly classified: (Classification & { readonly observed_at: string }) | null;
+  /** Time of the oldest visit or classification. */
+  readonly first_observed_at: string | null;
 };
 
-const initial: LandingPageState = { scraped: {}, scraped_at: null, classified: null, classified_at: null };
+const initial: LandingPageState = {
+  scraped: {},
+  times: {},
+  scraped_at: null,
+  classified: null,
+  first_observed_at: null,
+};
+
+/** True when the first of two classifications holds: the newer one, else the one that sorts last. */
+const holds = (
+  one: Classification & { readonly observed_at: string },
+  other: LandingPageState['classified'],
+): boolean => {
+  if (other === null || one.observed_at !== other.observed_at)
+    return other === null || one.observed_at > other.observed_at;
+  if (one.page_type !== other.page_type) return one.page_type > other.page_type;
+  return one.confidence > other.confidence;
+};
 
 const evolve = (state: LandingPageState, event: LandingPageEvent): LandingPageState => {
   switch (event.type) {
-    case 'LandingPageScraped':
+    case 'LandingPageScraped': {
+      const { observed_at, changes, confirmed } = event.data;
+      const { scraped_at } = state;
       return {
         ...state,
-        scraped: { ...state.scraped, ...event.data.changes },
-        scraped_at: event.data.observed_at,
+        scraped: { ...state.scraped, ...changes },
+        times: withTimes(state.times, observed_at, Object.keys(changes), confirmed),
+        scraped_at: scraped_at === null || observed_at > scraped_at ? observed_at : scraped_at,
+        first_observed_at: earlierOf(state.first_observed_at, observed_at),
       };
+    }
     case 'LandingPageClassified': {
       const { page_type, confidence, observed_at } = event.data;
-      return { ...state, classified: { page_type, confidence }, classified_at: observed_at };
+      const classified = { page_type, confidence, observed_at };
+      return {
+        ...state,
+        classified: holds(classified, state.classified) ? classified : state.classified,
+        first_observed_at: earlierOf(state.first_observed_at, observed_at),
+      };
     }
   }
 };
@@ -47,37 +86,39 @@ export const addressOf = (observation: { readonly page_url: string }): LandingPa
 };
 
 /** Returns the fields that a scrape states; blanks are left out. */
-const statedEntries = ({ type: _type, page_url: _url, observed_at: _at, ...stated }: LandingPageScrape) =>
-  Object.entries(stated).filter(([, value]) => value !== null);
+const statedFields = (scrape: LandingPageScrape): Partial<ScrapedPage> => {
+  const { type: _type, page_url: _url, observed_at: _at, ...fields } = scrape;
+  return withoutBlanks(fields);
+};
+
+/** True when the observation is older than all others of the page, which it shows to have existed earlier. */
+const isFirst = ({ first_observed_at }: LandingPageState, observedAt: string): boolean =>
+  earlierOf(first_observed_at, observedAt) !== first_observed_at;
 
 /**
- * Records the fields that differ from earlier scrapes. A scrape without differences is recorded only when it is the
- * first. A scrape older than the last recorded one changes nothing.
+ * Records the fields that a scrape states for the first time, differently, or later than before. Each field has the
+ * value of the newest scrape that states it. A scrape that shows nothing else is recorded when it is the newest or the
+ * oldest.
  */
 export const recordPageScrape =
   (observation: LandingPageScrape) =>
   (state: LandingPageState): LandingPageEvent[] => {
     const { observed_at } = observation;
-    if (state.scraped_at !== null && observed_at < state.scraped_at) return [];
-    const existing = state.scraped as Readonly<Record<string, unknown>>;
-    const changes = Object.fromEntries(
-      statedEntries(observation).filter(
-        ([field, value]) => JSON.stringify(existing[field]) !== JSON.stringify(value),
-      ),
-    );
-    if (state.scraped_at !== null && Object.keys(changes).length === 0) return [];
+    const { scraped: values, times, scraped_at } = state;
+    const compared = compareFields({ values, times }, statedFields(observation), observed_at);
+    const isNewest = scraped_at === null || observed_at > scraped_at;
+    if (!isNews(compared) && !isNewest && !isFirst(state, observed_at)) return [];
     const { landing_page_id, page_url } = addressOf(observation);
-    return [{ type: 'LandingPageScraped', data: { landing_page_id, page_url, observed_at, changes } }];
+    return [{ type: 'LandingPageScraped', data: { landing_page_id, page_url, observed_at, ...compared } }];
   };
 
-/** Records the type of a page. A classification older than the last one changes nothing. */
+/** Records the type of a page by its newest classification, and the oldest one as a sighting of the page. */
 export const recordPageClassification =
   (observation: LandingPageClassify) =>
   (state: LandingPageState): LandingPageEvent[] => {
     const { observed_at, page_type, confidence } = observation;
-    if (state.classified_at !== null && observed_at < state.classified_at) return [];
-    const { classified } = state;
-    if (classified?.page_type === page_type && classified.confidence === confidence) return [];
+    const isHeld = holds({ observed_at, page_type, confidence }, state.classified);
+    if (!isHeld && !isFirst(state, observed_at)) return [];
     const { landing_page_id, page_url } = addressOf(observation);
     return [
       {

@@ -1,5 +1,6 @@
 import type { OperatorEvent } from '#contracts/events/corpus/operator.ts';
 import type { OperatorBasis, OperatorRecord } from '#contracts/observations/operator-record.ts';
+import { compareFields, type FieldTimes, isNews, withoutBlanks, withTimes } from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
 import { brandIdOf, derivedId } from '../ids.ts';
 
@@ -19,7 +20,7 @@ type Associations = {
 export type OperatorState = {
   readonly name: string;
   readonly country: string | null;
-  readonly observed_at: string;
+  readonly times: FieldTimes;
   readonly associations: ReadonlyMap<OperatorBasis, Associations>;
 } | null;
 
@@ -36,8 +37,14 @@ const without = (from: ReadonlySet<string>, removed: readonly string[]): Set<str
 const evolve = (state: OperatorState, event: OperatorEvent): OperatorState => {
   switch (event.type) {
     case 'OperatorNamed': {
-      const { name, country, observed_at } = event.data;
-      return { name, country, observed_at, associations: state?.associations ?? new Map() };
+      const {
+        name,
+        country,
+        observed_at,
+        stated = Object.keys(withoutBlanks({ name, country })),
+      } = event.data;
+      const times = withTimes(state?.times ?? {}, observed_at, stated, []);
+      return { name, country, times, associations: state?.associations ?? new Map() };
     }
     case 'OperatorAssociationsChanged': {
       if (state === null) return state;
@@ -70,9 +77,27 @@ const domainsOf = (domains: readonly string[]) =>
 /** Returns the texts sorted and without duplicates, so that the order within a record does not matter. */
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted();
 
+/** Returns the text by which associations of the same time are ordered. */
+const sortTextOf = (domains: readonly string[], pages: readonly string[]): string =>
+  JSON.stringify([domains, pages]);
+
+/** True when the newest record of the basis, or another one of the same time that sorts last, is recorded already. */
+const isReplaced = (
+  existing: Associations | undefined,
+  observedAt: string,
+  domains: readonly string[],
+  pages: readonly string[],
+): boolean => {
+  if (existing === undefined) return false;
+  if (observedAt !== existing.observed_at) return observedAt < existing.observed_at;
+  return (
+    sortTextOf(domains, pages) <= sortTextOf([...existing.domains].toSorted(), [...existing.pages].toSorted())
+  );
+};
+
 /**
- * Records a company. A record older than the last one of its basis changes no association; a blank country changes
- * nothing.
+ * Records a company. Each basis has the associations of its newest record. The name and the country are those of the
+ * newest record that states them.
  */
 export const recordOperator =
   (record: OperatorRecord) =>
@@ -80,16 +105,23 @@ export const recordOperator =
     const { observed_at, basis } = record;
     const operator_id = operatorIdOf(record.name);
     const events: OperatorEvent[] = [];
-    const isNewer = state === null || observed_at >= state.observed_at;
-    const country = (isNewer ? record.country : null) ?? state?.country ?? null;
-    if (state === null || country !== state.country) {
-      const name = state?.name ?? record.name;
-      events.push({ type: 'OperatorNamed', data: { operator_id, name, country, observed_at } });
+    const recorded = withoutBlanks({ name: state?.name, country: state?.country });
+    const stated = withoutBlanks({ name: record.name, country: record.country });
+    const compared = compareFields({ values: recorded, times: state?.times ?? {} }, stated, observed_at);
+    if (isNews(compared)) {
+      const { name = record.name, country = null } = { ...recorded, ...compared.changes };
+      const fields = (['name', 'country'] as const).filter(
+        (field) => compared.changes[field] !== undefined || compared.confirmed?.includes(field),
+      );
+      events.push({
+        type: 'OperatorNamed',
+        data: { operator_id, name, country, observed_at, stated: fields },
+      });
     }
-    const existing = state?.associations.get(basis) ?? NO_ASSOCIATIONS;
-    if (observed_at < existing.observed_at) return events;
     const domains = distinct(record.domains);
     const pages = distinct(record.page_ids);
+    if (isReplaced(state?.associations.get(basis), observed_at, domains, pages)) return events;
+    const existing = state?.associations.get(basis) ?? NO_ASSOCIATIONS;
     const changes = {
       domains_added: domainsOf(domains.filter((domain) => !existing.domains.has(domain))),
       domains_removed: domainsOf(
@@ -98,11 +130,8 @@ export const recordOperator =
       pages_added: pages.filter((page) => !existing.pages.has(page)),
       pages_removed: [...existing.pages].filter((page) => !pages.includes(page)).toSorted(),
     };
-    if (Object.values(changes).some((list) => list.length > 0)) {
-      events.push({
-        type: 'OperatorAssociationsChanged',
-        data: { operator_id, basis, observed_at, ...changes },
-      });
-    }
-    return events;
+    return [
+      ...events,
+      { type: 'OperatorAssociationsChanged', data: { operator_id, basis, observed_at, ...changes } },
+    ];
   };

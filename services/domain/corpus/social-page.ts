@@ -5,6 +5,7 @@ import {
   type SocialPageLink,
 } from '#contracts/observations/social-page-link.ts';
 import type { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
+import { compareFields, type FieldTimes, isNews, withoutBlanks, withTimes } from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
@@ -18,6 +19,8 @@ type Link = {
   readonly claim: PageClaim;
   readonly confidence: number;
   readonly page_name: string | null;
+  /** Time at which the name was observed; `null` without a name. */
+  readonly named_at: string | null;
   readonly observed_at: string;
   readonly status: PageLinkStatus;
   /** Statements of the newest observations, by time. */
@@ -34,7 +37,8 @@ type LinkStatement = {
 /** Maximum observations of a link in the state. Observations that are older than all of these are ignored. */
 const LINK_OBSERVATIONS_MAX = 400;
 
-type SourceProfile = { readonly observed_at: string; readonly stated: Partial<PageProfile> };
+type SourceProfile = { readonly stated: Partial<PageProfile>; readonly times: FieldTimes };
+const NO_PROFILE: SourceProfile = { stated: {}, times: {} };
 
 /** The page's links by brand id, and its profiles by source. */
 export type SocialPageState = {
@@ -50,6 +54,16 @@ const statementOf = ({ status, claim, confidence }: LinkStatement): string =>
 
 const oldestOf = ({ statements }: Link): string =>
   [...statements.keys()].reduce((oldest, time) => (time < oldest ? time : oldest));
+
+/** Returns the newest name of the page that observations of the link state, and its time. */
+const newestName = (
+  existing: Link | undefined,
+  page_name: string | null,
+  named_at: string,
+): Pick<Link, 'page_name' | 'named_at'> =>
+  page_name === null || (existing?.named_at != null && named_at < existing.named_at)
+    ? { page_name: existing?.page_name ?? null, named_at: existing?.named_at ?? null }
+    : { page_name, named_at };
 
 /** Adds an observation of the link. `link` is the link as it is after it. */
 const withLink = (
@@ -68,13 +82,16 @@ const withLink = (
 const evolve = (state: SocialPageState, event: SocialPageEvent): SocialPageState => {
   switch (event.type) {
     case 'PageLinked': {
-      const { brand_id, role, claim = role, confidence, page_name, observed_at } = event.data;
-      const link = { claim, confidence, page_name, observed_at, status: 'linked' } as const;
+      const { brand_id, role, claim = role, confidence, observed_at } = event.data;
+      const { page_name, named_at = observed_at } = event.data;
+      const name = newestName(state.links.get(brand_id), page_name, named_at);
+      const link = { claim, confidence, ...name, observed_at, status: 'linked' } as const;
       return withLink(state, brand_id, link, observed_at, link);
     }
     case 'PageLinkQuarantined': {
-      const { brand_id, claim, confidence, page_name, observed_at } = event.data;
-      const link = { claim, confidence, page_name, observed_at, status: 'quarantined' } as const;
+      const { brand_id, claim, confidence, page_name, observed_at, named_at = observed_at } = event.data;
+      const name = newestName(state.links.get(brand_id), page_name, named_at);
+      const link = { claim, confidence, ...name, observed_at, status: 'quarantined' } as const;
       return withLink(state, brand_id, link, observed_at, link);
     }
     case 'PageUnlinked': {
@@ -85,15 +102,19 @@ const evolve = (state: SocialPageState, event: SocialPageEvent): SocialPageState
       return withLink(state, brand_id, link, observed_at, link);
     }
     case 'PageLinkObserved': {
-      const { brand_id, observed_at, status, claim, confidence } = event.data;
-      const link = state.links.get(brand_id) ?? { status, claim, confidence, page_name: null, observed_at };
+      const { brand_id, observed_at, status, claim, confidence, page_name = null } = event.data;
+      const existing = state.links.get(brand_id);
+      const name = newestName(existing, page_name, observed_at);
+      const link = existing ?? { status, claim, confidence, observed_at };
       const newest = observed_at > link.observed_at ? observed_at : link.observed_at;
-      return withLink(state, brand_id, { ...link, observed_at: newest }, observed_at, event.data);
+      return withLink(state, brand_id, { ...link, ...name, observed_at: newest }, observed_at, event.data);
     }
     case 'PageProfileObserved': {
-      const { source, observed_at, changes } = event.data;
-      const stated = { ...state.profiles.get(source)?.stated, ...changes };
-      return { ...state, profiles: new Map(state.profiles).set(source, { observed_at, stated }) };
+      const { source, observed_at, changes, confirmed } = event.data;
+      const existing = state.profiles.get(source) ?? NO_PROFILE;
+      const stated = { ...existing.stated, ...changes };
+      const times = withTimes(existing.times, observed_at, Object.keys(changes), confirmed);
+      return { ...state, profiles: new Map(state.profiles).set(source, { stated, times }) };
     }
   }
 };
@@ -133,7 +154,13 @@ export const recordPageLink =
     if (isObserved(existing, observation, statement)) return [];
     const observed: SocialPageEvent = {
       type: 'PageLinkObserved',
-      data: { page_id, brand_id: brandId, ...statement, observed_at },
+      data: {
+        page_id,
+        brand_id: brandId,
+        ...statement,
+        observed_at,
+        ...(observation.page_name === null ? {} : { page_name: observation.page_name }),
+      },
     };
     if (existing && observed_at < existing.observed_at) return [observed];
     if (status === 'unlinked') {
@@ -148,7 +175,15 @@ export const recordPageLink =
       existing.confidence === confidence &&
       existing.page_name === page_name;
     if (same) return [observed];
-    const about = { page_id, page_name, brand_id: brandId, confidence, observed_at };
+    const namedAt = observation.page_name === null ? existing?.named_at : null;
+    const about = {
+      page_id,
+      page_name,
+      brand_id: brandId,
+      confidence,
+      observed_at,
+      ...(namedAt == null ? {} : { named_at: namedAt }),
+    };
     if (status === 'quarantined') return [{ type: 'PageLinkQuarantined', data: { ...about, claim } }];
     const role = servableRole(claim, confidence);
     return [{ type: 'PageLinked', data: { ...about, role, ...(role === claim ? {} : { claim }) } }];
@@ -157,23 +192,28 @@ export const recordPageLink =
 /** Returns the fields that a profile states; blanks are left out. */
 const statedFields = (profile: SocialPageProfile): Partial<PageProfile> => {
   const { page_name, username, category, verified, followers, likes } = profile;
-  const fields = { page_name, username, category, verified, followers, likes };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return withoutBlanks({ page_name, username, category, verified, followers, likes });
 };
 
 /**
- * Records the fields that differ from the same source's last profile. Sources may disagree, so they are not compared.
+ * Records the fields that a source states for the first time, differently, or later than before. Each field has the
+ * value of the source's newest profile that states it. Sources may disagree, so they are not compared.
  */
 export const recordPageProfile =
   (profile: SocialPageProfile) =>
   (state: SocialPageState): SocialPageEvent[] => {
     const { page_id, source, observed_at } = profile;
-    const existing = state.profiles.get(source);
-    if (existing && observed_at < existing.observed_at) return [];
-    const before: Readonly<Record<string, unknown>> = existing?.stated ?? {};
-    const changes = Object.fromEntries(
-      Object.entries(statedFields(profile)).filter(([field, value]) => before[field] !== value),
-    );
-    if (Object.keys(changes).length === 0) return [];
-    return [{ type: 'PageProfileObserved', data: { page_id, source, observed_at, changes } }];
+    const { stated: values, times } = state.profiles.get(source) ?? NO_PROFILE;
+    // The read model names the page by the name that sorts first, if several have the same time.
+    const compared = compareFields({ values, times }, statedFields(profile), observed_at, ['page_name']);
+    if (!isNews(compared)) return [];
+    // The newest name from any source names the page, so it needs its newest time.
+    const { changes, confirmed } = compared;
+    const fields = confirmed?.includes('page_name')
+      ? {
+          changes: { page_name: profile.page_name, ...changes },
+          confirmed: confirmed.filter((field) => field !== 'page_name'),
+        }
+      : compared;
+    return [{ type: 'PageProfileObserved', data: { page_id, source, observed_at, ...fields } }];
   };

@@ -1,5 +1,6 @@
 import type { SimilarSite, TrafficEvent, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
+import { compareFields, type FieldTimes, isNews, withTimes } from './dated-fields.ts';
 import type { Decider } from '../decider.ts';
 import { brandIdOf } from '../ids.ts';
 import { PersistentMap } from '../persistent-map.ts';
@@ -9,25 +10,23 @@ import { PersistentMap } from '../persistent-map.ts';
  * Parts, in order: state, evolve, decision (`recordTrafficEstimate`).
  */
 
-type FigureName = keyof TrafficFigures;
-/** A figure of one month or day as JSON text, and the time of the observation that last changed it. */
-type DatedFigure = { readonly text: string; readonly observed_at: string };
-type ExistingFigures = Partial<Readonly<Record<FigureName, DatedFigure>>>;
+/** The figures of one month or day, each with its time. Their fields always have the same order. */
+type ExistingFigures = { readonly values: Partial<TrafficFigures>; readonly times: FieldTimes };
+const NO_FIGURES: ExistingFigures = { values: {}, times: {} };
 
 /** Estimated figures by date. The date of a month is its first day. */
 export type TrafficState = PersistentMap<ExistingFigures>;
 
 const initial: TrafficState = PersistentMap.empty<ExistingFigures>();
 
-/** Returns the JSON text of a figure. Fields always have the same order, so equal figures have equal texts. */
-const figureText = (figure: unknown): string => JSON.stringify(figure);
-
 const evolve = (state: TrafficState, event: TrafficEvent): TrafficState => {
-  const { date, observed_at, figures } = event.data;
-  const stated = Object.entries(figures).map(
-    ([name, figure]) => [name, { text: figureText(figure), observed_at }] as const,
-  );
-  return state.with(date, { ...state.get(date), ...Object.fromEntries(stated) });
+  // Earlier releases compared each figure with its own time, so their events confirm no other figure.
+  const { date, observed_at, figures, confirmed = [] } = event.data;
+  const existing = state.get(date) ?? NO_FIGURES;
+  return state.with(date, {
+    values: { ...existing.values, ...figures },
+    times: withTimes(existing.times, observed_at, Object.keys(figures), confirmed),
+  });
 };
 
 export const traffic: Decider<TrafficState, TrafficEvent> = { initial, evolve };
@@ -91,26 +90,22 @@ const FIRST_OF_MONTH = '-01';
 const MONTH_CHARACTERS = 'YYYY-MM'.length;
 
 /**
- * Records the figures of a month or day that are new or changed. Figures of other months stay unchanged, so an
- * estimate of an old month is recorded for that month at any time. An existing figure changes only when the
- * observation is newer. A file can therefore be imported twice, even one that contradicts itself.
+ * Records the figures of a month or day that are new, changed, or stated again later. Figures of other months stay
+ * unchanged, so an estimate of an old month is recorded for that month at any time. Each figure has the value of its
+ * newest observation. A file can therefore be imported twice, even one that contradicts itself.
  */
 export const recordTrafficEstimate =
   (estimate: TrafficEstimate) =>
   (state: TrafficState): TrafficEvent[] => {
     const { domain, period, provider, observed_at } = estimate;
     const date = period.length === MONTH_CHARACTERS ? `${period}${FIRST_OF_MONTH}` : period;
-    const existing = state.get(date) ?? {};
-    const changed = Object.entries(statedFields(estimate)).filter(([name, figure]) => {
-      const before = existing[name as FigureName];
-      return before === undefined || (observed_at > before.observed_at && before.text !== figureText(figure));
-    });
-    if (changed.length === 0) return [];
-    const figures = Object.fromEntries(changed) as Partial<TrafficFigures>;
+    const compared = compareFields(state.get(date) ?? NO_FIGURES, statedFields(estimate), observed_at);
+    if (!isNews(compared)) return [];
+    const { changes: figures, ...confirmation } = compared;
     return [
       {
         type: 'TrafficEstimated',
-        data: { domain, brand_id: brandIdOf(domain), date, provider, observed_at, figures },
+        data: { domain, brand_id: brandIdOf(domain), date, provider, observed_at, figures, ...confirmation },
       },
     ];
   };

@@ -1,7 +1,8 @@
 import { describe, it } from 'vitest';
-import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { BrandEvent, BrandRegistered } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { brand, recordBrandProfile, registerBrand } from '#domain/corpus/brand.ts';
+import { categoryPathOf } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { recordPageLink, socialPage } from '#domain/corpus/social-page.ts';
 import { given } from '#tests/dsl/deciders.ts';
@@ -24,7 +25,7 @@ const profile = (fields: Partial<BrandProfile> = {}): BrandProfile => ({
   ...fields,
 });
 
-const registered: BrandEvent = {
+const registered: BrandRegistered = {
   type: 'BrandRegistered',
   data: {
     brand_id: BRAND,
@@ -39,7 +40,16 @@ const registered: BrandEvent = {
     is_public: true,
     indexable: true,
     observed_at: at(1),
+    stated: ['name'],
   },
+};
+/** Registered by the domain alone, without a profile. */
+const registeredByDomain = (day: number): BrandEvent => {
+  const { stated: _stated, ...data } = registered.data;
+  return {
+    type: 'BrandRegistered',
+    data: { ...data, name: 'soft-socks.example', observed_at: at(day) },
+  };
 };
 
 describe('recordBrandProfile and registerBrand', () => {
@@ -50,18 +60,14 @@ describe('recordBrandProfile and registerBrand', () => {
   it('register the brand once by its domain when only a scan names it', () => {
     given(brand)
       .when(registerBrand('soft-socks.example', at(1)))
-      .records({ ...registered, data: { ...registered.data, name: 'soft-socks.example' } });
+      .records(registeredByDomain(1));
     given(brand, registered)
       .when(registerBrand('soft-socks.example', at(2)))
       .records();
   });
 
   it('accept a profile older than the scan that registered the brand', () => {
-    const named = {
-      ...registered,
-      data: { ...registered.data, name: 'soft-socks.example', observed_at: at(5) },
-    };
-    given(brand, named)
+    given(brand, registeredByDomain(5))
       .when(recordBrandProfile(profile({ country: 'US' })))
       .records({
         type: 'BrandProfileChanged',
@@ -85,7 +91,70 @@ describe('recordBrandProfile and registerBrand', () => {
               { id: categoryIdOf(path), slug: 'socks-hosiery', name: 'Socks & Hosiery' },
             ],
           },
+          confirmed: ['name'],
         },
+      });
+  });
+
+  it('fill a field that only an older profile states, and name its categories', () => {
+    const socks: BrandEvent = {
+      type: 'BrandProfileChanged',
+      data: {
+        brand_id: BRAND,
+        observed_at: at(3),
+        changes: { category_path: categoryPathOf(['Apparel', 'Socks']) },
+        confirmed: ['name'],
+      },
+    };
+    given(brand, registered, socks)
+      .when(
+        recordBrandProfile(
+          profile({ observed_at: at(2), name: 'Older', country: 'DE', category_path: ['Hosiery'] }),
+        ),
+      )
+      .records({
+        type: 'BrandProfileChanged',
+        data: {
+          brand_id: BRAND,
+          observed_at: at(2),
+          changes: { country: 'DE' },
+          confirmed: [],
+          replaced_category_path: categoryPathOf(['Hosiery']),
+        },
+      });
+  });
+
+  it('record that nothing changed, so that an older profile overwrites nothing', () => {
+    const again: BrandEvent = {
+      type: 'BrandProfileChanged',
+      data: { brand_id: BRAND, observed_at: at(4), changes: {}, confirmed: ['name'] },
+    };
+    given(brand, registered)
+      .when(recordBrandProfile(profile({ observed_at: at(4) })))
+      .records(again);
+    given(brand, registered, again)
+      .when(recordBrandProfile(profile({ observed_at: at(2), name: 'Between' })))
+      .records();
+  });
+
+  it('record the time of a profile that is older than all others', () => {
+    given(brand, { ...registered, data: { ...registered.data, observed_at: at(5) } })
+      .when(recordBrandProfile(profile({ observed_at: at(3), name: 'Older' })))
+      .records({
+        type: 'BrandProfileChanged',
+        data: { brand_id: BRAND, observed_at: at(3), changes: {}, confirmed: [] },
+      });
+  });
+
+  it('take a registration of an earlier release to state all fields but blanks', () => {
+    const { stated: _stated, ...data } = registered.data;
+    given(brand, { type: 'BrandRegistered', data: { ...data, observed_at: at(2) } })
+      .when(
+        recordBrandProfile(profile({ observed_at: at(1), name: 'Older', is_public: false, country: 'US' })),
+      )
+      .records({
+        type: 'BrandProfileChanged',
+        data: { brand_id: BRAND, observed_at: at(1), changes: { country: 'US' }, confirmed: [] },
       });
   });
 
@@ -99,7 +168,10 @@ describe('recordBrandProfile and registerBrand', () => {
       .records();
     given(brand, registered, changed)
       .when(recordBrandProfile(profile({ observed_at: at(4) })))
-      .records();
+      .records({
+        type: 'BrandProfileChanged',
+        data: { brand_id: BRAND, observed_at: at(4), changes: {}, confirmed: ['name'] },
+      });
   });
 });
 
@@ -147,6 +219,7 @@ describe('recordPageLink', () => {
         claim: 'OFFICIAL' as const,
         confidence: 0.9,
         observed_at: at(day),
+        page_name: 'Socks',
       },
     });
     given(socialPage)

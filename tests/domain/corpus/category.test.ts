@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
+import type { CategoryChanged, CategoryEvent } from '#contracts/events/corpus/category.ts';
 import { CategoryDefine } from '#contracts/observations/category-define.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { category, defineCategory } from '#domain/corpus/category.ts';
@@ -36,12 +36,22 @@ const defined: CategoryEvent = {
   },
 };
 
+const changed = (
+  day: number,
+  changes: CategoryChanged['data']['changes'],
+  confirmed: readonly string[],
+): CategoryEvent => ({
+  type: 'CategoryChanged',
+  data: { category_id: SHOES, observed_at: at(day), changes, confirmed },
+});
+
 describe('defineCategory', () => {
   it('defines a category once, with its path', () => {
     given(category).when(defineCategory(definition())).records(defined);
+    given(category, defined).when(defineCategory(definition())).records();
     given(category, defined)
       .when(defineCategory(definition({ observed_at: at(2) })))
-      .records();
+      .records(changed(2, {}, ['name', 'taxonomy_ids.shop-taxonomy']));
   });
 
   it('changes only the fields that a later definition states', () => {
@@ -51,30 +61,16 @@ describe('defineCategory', () => {
           definition({ observed_at: at(2), path: ['apparel', 'SHOES'], description: 'For feet.' }),
         ),
       )
-      .records({
-        type: 'CategoryChanged',
-        data: {
-          category_id: SHOES,
-          observed_at: at(2),
-          changes: { name: 'SHOES', description: 'For feet.' },
-        },
-      });
+      .records(changed(2, { name: 'SHOES', description: 'For feet.' }, ['taxonomy_ids.shop-taxonomy']));
   });
 
   it('keeps the ids of every taxonomy that defines the category', () => {
     given(category, defined)
       .when(defineCategory(definition({ observed_at: at(2), taxonomy: 'other', taxonomy_id: 'X-9' })))
-      .records({
-        type: 'CategoryChanged',
-        data: {
-          category_id: SHOES,
-          observed_at: at(2),
-          changes: { taxonomy_ids: { 'shop-taxonomy': '187', other: 'X-9' } },
-        },
-      });
+      .records(changed(2, { taxonomy_ids: { 'shop-taxonomy': '187', other: 'X-9' } }, ['name']));
   });
 
-  it('fills only blanks from an older definition', () => {
+  it('fills only blanks from an older definition, and names the categories above as it does', () => {
     const older = definition({
       observed_at: '2021-09-21T00:00:00.000Z',
       path: ['apparel', 'shoes'],
@@ -88,17 +84,30 @@ describe('defineCategory', () => {
         category_id: SHOES,
         observed_at: '2021-09-21T00:00:00.000Z',
         changes: { description: 'For feet.', taxonomy_ids: { 'shop-taxonomy': '187', other: 'X-9' } },
+        confirmed: [],
+        earlier_path: [
+          { id: categoryIdOf(['Apparel']), slug: 'apparel', name: 'apparel' },
+          { id: SHOES, slug: 'shoes', name: 'shoes' },
+        ],
       },
     };
     given(category, defined).when(defineCategory(older)).records(completed);
     given(category, defined, completed)
       .when(defineCategory({ ...older, observed_at: '2022-01-01T00:00:00.000Z', description: 'Not feet.' }))
-      .records();
+      .records({
+        type: 'CategoryChanged',
+        data: {
+          category_id: SHOES,
+          observed_at: '2022-01-01T00:00:00.000Z',
+          changes: { description: 'Not feet.' },
+          confirmed: ['taxonomy_ids.other'],
+        },
+      });
   });
 
   it('ignores blanks and values of a definition that is not newer', () => {
     given(category, defined)
-      .when(defineCategory(definition({ path: ['Apparel', 'SHOES'], taxonomy_id: '188' })))
+      .when(defineCategory(definition({ path: ['Apparel', 'SHOES'], taxonomy_id: '186' })))
       .records();
     const described: CategoryEvent = {
       type: 'CategoryChanged',
@@ -109,7 +118,7 @@ describe('defineCategory', () => {
       .records();
     given(category, defined, described)
       .when(defineCategory(definition({ observed_at: at(4), taxonomy: null, taxonomy_id: null })))
-      .records();
+      .records(changed(4, {}, ['name']));
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CreativeEvent } from '#contracts/events/corpus/creative.ts';
+import type { CreativeEvent, CreativeMedia } from '#contracts/events/corpus/creative.ts';
 import {
   type CreativeAnalysis,
   type CreativeFile,
@@ -37,9 +37,24 @@ const stored = (day: number, more: object = {}, ad_ids: string[] = ['123456', '1
   type: 'CreativeStored',
   data: { creative_key: KEY, observed_at: at(day), media: { ...MEDIA, ...more }, ad_ids },
 });
-const measured = (day: number, changes: object): CreativeEvent => ({
+type MeasuredField = keyof CreativeMedia;
+/** Fields that every file of these tests states. */
+const STATED = [
+  'media_kind',
+  'content_type',
+  'bytes',
+  'width',
+  'height',
+  'duration_seconds',
+  'frame_times_seconds',
+] as const;
+const measured = (
+  day: number,
+  changes: object,
+  confirmed: readonly MeasuredField[] = STATED,
+): CreativeEvent => ({
   type: 'CreativeMeasured',
-  data: { creative_key: KEY, observed_at: at(day), changes },
+  data: { creative_key: KEY, observed_at: at(day), changes, confirmed },
 });
 const carried = (day: number, ...ad_ids: string[]): CreativeEvent => ({
   type: 'CreativeCarried',
@@ -68,9 +83,9 @@ const analysis = (day: number, more: Partial<CreativeAnalysis> = {}): CreativeAn
   fields: null,
   ...more,
 });
-const analysed = (day: number, changes: object): CreativeEvent => ({
+const analysed = (day: number, changes: object, confirmed?: readonly string[]): CreativeEvent => ({
   type: 'CreativeAnalysed',
-  data: { creative_key: KEY, observed_at: at(day), changes },
+  data: { creative_key: KEY, observed_at: at(day), changes, ...(confirmed && { confirmed }) },
 });
 
 describe('recordCreativeFile', () => {
@@ -85,28 +100,43 @@ describe('recordCreativeFile', () => {
       .records(measured(2, more));
     given(creative, stored(1, more))
       .when(recordCreativeFile(file(2)))
-      .records();
+      .records(measured(2, {}));
   });
   test('ends the keys of a removed file once, keeps its measurements, and takes new keys later', () => {
     const keys = { object_key: 'a', thumb_object_key: 'b', perceptual_hash: '00ff00ff00ff00ff' };
     const ended = { object_key: null, thumb_object_key: null };
     given(creative, stored(1, keys))
       .when(recordCreativeFile(file(2, { removed: true })))
-      .records(measured(2, ended));
+      .records(measured(2, ended, ['poster_object_key']));
     given(creative, stored(2, keys))
       .when(recordCreativeFile(file(1, { removed: true })))
-      .records();
-    given(creative)
-      .when(recordCreativeFile(file(1, { removed: true })))
-      .records();
+      .records(measured(1, {}, ['poster_object_key']), carried(1, '123456', '123457'));
     given(creative, stored(1, keys), measured(2, ended))
       .when(recordCreativeFile(file(3, keys)))
-      .records(measured(3, { object_key: 'a', thumb_object_key: 'b' }));
+      .records(measured(3, { object_key: 'a', thumb_object_key: 'b' }, [...STATED, 'perceptual_hash']));
+  });
+  test('keeps the removal of a file that arrives before the file', () => {
+    const keys = { object_key: 'a', thumb_object_key: 'b' };
+    const none = { object_key: null, thumb_object_key: null, poster_object_key: null };
+    const removed: CreativeEvent = {
+      type: 'CreativeMeasured',
+      data: { creative_key: KEY, observed_at: at(2), changes: none },
+    };
+    const carriers = carried(2, '123456', '123457');
+    given(creative)
+      .when(recordCreativeFile(file(2, { removed: true })))
+      .records(removed, carriers);
+    given(creative, removed, carriers)
+      .when(recordCreativeFile(file(1, keys)))
+      .records(stored(1, none));
+    given(creative, removed, carriers)
+      .when(recordCreativeFile(file(3, keys)))
+      .records(stored(3, { ...keys, poster_object_key: null }));
   });
   test('adds the new ads when the file is seen again', () =>
     given(creative, stored(1))
       .when(recordCreativeFile(file(2, { ad_ids: ['123457', '123458'] })))
-      .records(carried(2, '123458')));
+      .records(measured(2, {}), carried(2, '123458')));
   test('adds more ads than one event holds in several events', () => {
     const ids = Array.from({ length: 12_000 }, (_, index) => String(900_000_000 + index));
     const parts = [ids.slice(0, 5_000), ids.slice(5_000, 10_000), ids.slice(10_000)] as const;
@@ -115,20 +145,37 @@ describe('recordCreativeFile', () => {
       .records(stored(1, {}, parts[0]), carried(1, ...parts[1]), carried(1, ...parts[2]));
     given(creative, stored(1))
       .when(recordCreativeFile(file(2, { ad_ids: ids })))
-      .records(...parts.map((part) => carried(2, ...part)));
+      .records(measured(2, {}), ...parts.map((part) => carried(2, ...part)));
   });
   test('records only the changed properties when the file is measured again', () =>
     given(creative, stored(1))
       .when(recordCreativeFile(file(2, { media_url: 'https://media.example/a.mp4', width: null })))
-      .records(measured(2, { media_url: 'https://media.example/a.mp4' })));
-  test('records nothing when nothing changed', () =>
-    given(creative, stored(1), carried(2, '123458'))
-      .when(recordCreativeFile(file(3, { ad_ids: ['123458'] })))
-      .records());
-  test('adds the ads of an older observation but ignores its measurements', () =>
+      .records(
+        measured(
+          2,
+          { media_url: 'https://media.example/a.mp4' },
+          STATED.filter((field) => field !== 'width'),
+        ),
+      ));
+  test('records that nothing changed, so that an older measurement overwrites nothing', () => {
+    given(creative, stored(1))
+      .when(recordCreativeFile(file(3)))
+      .records(measured(3, {}));
+    given(creative, stored(1), measured(3, {}))
+      .when(recordCreativeFile(file(2, { bytes: 5 })))
+      .records();
+  });
+  test('adds the ads of an older observation, and only the measurements that no other has', () => {
     given(creative, stored(3))
       .when(recordCreativeFile(file(2, { bytes: 5, ad_ids: ['123499'] })))
-      .records(carried(2, '123499')));
+      .records(carried(2, '123499'));
+    given(creative, stored(3))
+      .when(recordCreativeFile(file(2, { poster_url: 'https://media.example/a.png' })))
+      .records(
+        measured(2, { poster_url: 'https://media.example/a.png' }, []),
+        carried(2, '123456', '123457'),
+      );
+  });
 });
 
 describe('recordCreativeAnalysis', () => {
@@ -155,19 +202,29 @@ describe('recordCreativeAnalysis', () => {
           }),
         ),
       )
-      .records(analysed(3, { fields: { tone: 'urgent' } })));
+      .records(analysed(3, { fields: { tone: 'urgent' } }, ['fields.hook'])));
   test('never lowers the depth of analysis', () =>
     given(creative, stored(1), analysed(2, { depth: 'described' }))
       .when(recordCreativeAnalysis(analysis(3, { depth: 'transcribed' })))
       .records(analysed(3, { transcript: 'the cove boot is back' })));
-  test('records nothing when nothing changed', () =>
-    given(creative, analysed(2, { depth: 'transcribed', transcript: 'the cove boot is back' }))
+  test('records that nothing changed, so that an older analysis overwrites nothing', () => {
+    const first = analysed(1, { depth: 'transcribed', transcript: 'the cove boot is back' });
+    const again = analysed(3, {}, ['transcript']);
+    given(creative, first)
       .when(recordCreativeAnalysis(analysis(3)))
-      .records());
-  test('ignores an analysis older than the last one', () =>
+      .records(again);
+    given(creative, first, again)
+      .when(recordCreativeAnalysis(analysis(2, { transcript: 'hi' })))
+      .records();
+  });
+  test('takes from an analysis older than the last one only what no other has', () => {
     given(creative, analysed(2, { depth: 'transcribed', transcript: 'hi' }))
       .when(recordCreativeAnalysis(analysis(1)))
-      .records());
+      .records();
+    given(creative, analysed(2, { depth: 'transcribed', transcript: 'hi' }))
+      .when(recordCreativeAnalysis(analysis(1, { language: 'en-US' })))
+      .records(analysed(1, { language: 'en-US' }, []));
+  });
 });
 
 describe('the observation schema', () => {

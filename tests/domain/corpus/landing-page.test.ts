@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LandingPageEvent } from '#contracts/events/corpus/landing-page.ts';
+import type { LandingPageEvent, ScrapedPage } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf, PAGE_TYPES } from '#contracts/values/landing-pages.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
@@ -28,9 +28,16 @@ const scrape = (day: number, more: Partial<LandingPageScrape> = {}): LandingPage
   cta_texts: null,
   ...more,
 });
-const scraped = (day: number, changes: object): LandingPageEvent => ({
+type ScrapedField = keyof ScrapedPage;
+const scraped = (day: number, changes: object, confirmed?: readonly ScrapedField[]): LandingPageEvent => ({
   type: 'LandingPageScraped',
-  data: { landing_page_id, page_url, observed_at: scrape(day).observed_at, changes },
+  data: {
+    landing_page_id,
+    page_url,
+    observed_at: scrape(day).observed_at,
+    changes,
+    ...(confirmed && { confirmed }),
+  },
 });
 const classify = (day: number, more: Partial<LandingPageClassify> = {}): LandingPageClassify => ({
   type: 'landing_page.classify',
@@ -65,19 +72,28 @@ describe('recordPageScrape', () => {
   test('records only the changed fields', () =>
     given(landingPage, scraped(2, FIRST))
       .when(recordPageScrape(scrape(3, { title: 'The boot', headings: [] })))
-      .records(scraped(3, { title: 'The boot', headings: [] })));
-  test('records nothing when nothing changed', () =>
+      .records(scraped(3, { title: 'The boot', headings: [] }, ['http_status', 'language'])));
+  test('records that nothing changed, so that an older scrape overwrites nothing', () => {
+    const again = scraped(4, {}, ['http_status', 'title', 'language', 'headings']);
     given(landingPage, scraped(2, FIRST))
-      .when(recordPageScrape(scrape(3)))
-      .records());
+      .when(recordPageScrape(scrape(4)))
+      .records(again);
+    given(landingPage, scraped(2, FIRST), again)
+      .when(recordPageScrape(scrape(3, { title: 'Between' })))
+      .records();
+  });
   test('keeps a field that the scrape leaves blank', () =>
     given(landingPage, scraped(2, FIRST))
       .when(recordPageScrape(scrape(3, { title: null, http_status: 404 })))
-      .records(scraped(3, { http_status: 404 })));
-  test('ignores an observation older than the last one', () =>
+      .records(scraped(3, { http_status: 404 }, ['language', 'headings'])));
+  test('takes from an older observation its time, and only the fields that no other states', () => {
     given(landingPage, scraped(2, FIRST))
       .when(recordPageScrape(scrape(1, { title: 'Earlier' })))
-      .records());
+      .records(scraped(1, {}, []));
+    given(landingPage, scraped(2, FIRST))
+      .when(recordPageScrape(scrape(1, { title: 'Earlier', description: 'Warm.' })))
+      .records(scraped(1, { description: 'Warm.' }, []));
+  });
 });
 
 describe('recordPageClassification', () => {
@@ -89,18 +105,27 @@ describe('recordPageClassification', () => {
     given(landingPage, scraped(9, FIRST))
       .when(recordPageClassification(classify(2)))
       .records(classified(2)));
-  test('records nothing when nothing changed', () =>
+  test('records that nothing changed, so that an older classification overwrites nothing', () => {
     given(landingPage, classified(2))
-      .when(recordPageClassification(classify(3)))
-      .records());
+      .when(recordPageClassification(classify(4)))
+      .records(classified(4));
+    given(landingPage, classified(2), classified(4))
+      .when(recordPageClassification(classify(3, { page_type: 'quiz' })))
+      .records();
+  });
   test('records a different classification', () =>
     given(landingPage, classified(2))
       .when(recordPageClassification(classify(3, { confidence: 0.5 })))
       .records(classified(3, { confidence: 0.5 })));
-  test('ignores an observation older than the last one', () =>
+  test('keeps the newest classification, and records the oldest one as a sighting', () => {
+    const quiz = { page_type: 'quiz' } as const;
     given(landingPage, classified(2))
-      .when(recordPageClassification(classify(1, { page_type: 'quiz' })))
-      .records());
+      .when(recordPageClassification(classify(1, quiz)))
+      .records(classified(1, quiz));
+    given(landingPage, classified(2), classified(1, quiz))
+      .when(recordPageClassification(classify(2)))
+      .records();
+  });
 });
 
 /** Any character, raw or encoded. `fc.webUrl` makes a table of all characters first, which takes seconds. */

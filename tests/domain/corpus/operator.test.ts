@@ -19,9 +19,14 @@ const record = (fields: Partial<OperatorRecord> = {}): OperatorRecord => ({
   page_ids: ['100000001'],
   ...fields,
 });
-const named = (country: string | null = 'US', day = 1): OperatorEvent => ({
+type NamedField = 'name' | 'country';
+const named = (
+  country: string | null = 'US',
+  day = 1,
+  stated: readonly NamedField[] = country === null ? ['name'] : ['name', 'country'],
+): OperatorEvent => ({
   type: 'OperatorNamed',
-  data: { operator_id: ID, name: 'Harbor Holdings', country, observed_at: at(day) },
+  data: { operator_id: ID, name: 'Harbor Holdings', country, observed_at: at(day), stated },
 });
 const changed = (data: Partial<OperatorAssociationsChanged['data']>): OperatorEvent => ({
   type: 'OperatorAssociationsChanged',
@@ -56,21 +61,29 @@ describe('recordOperator', () => {
     given(operator, named(), first)
       .when(recordOperator(record({ observed_at: at(2), domains: ['c.example', 'b.example'] })))
       .records(
+        named('US', 2),
         changed({
           observed_at: at(2),
           domains_added: [domain('c.example')],
           domains_removed: [domain('a.example')],
         }),
       );
+  });
+
+  it('records that nothing changed, so that an older record overwrites nothing', () => {
+    const again = [named('US', 3), changed({ observed_at: at(3) })];
     given(operator, named(), first)
-      .when(recordOperator(record({ observed_at: at(2), domains: ['b.example', 'a.example'] })))
+      .when(recordOperator(record({ observed_at: at(3), domains: ['b.example', 'a.example'] })))
+      .records(...again);
+    given(operator, named(), first, ...again)
+      .when(recordOperator(record({ observed_at: at(2), country: 'DE', domains: [] })))
       .records();
   });
 
   it('keeps the associations of a basis when another basis does not have them', () => {
     given(operator, named(), first)
       .when(recordOperator(record({ basis: 'filing', domains: [], page_ids: [], observed_at: at(2) })))
-      .records();
+      .records(named('US', 2), changed({ basis: 'filing', observed_at: at(2) }));
     given(operator, named(), first)
       .when(recordOperator(record({ basis: 'filing', domains: ['a.example'], page_ids: [] })))
       .records(changed({ basis: 'filing', domains_added: [domain('a.example')] }));
@@ -79,10 +92,10 @@ describe('recordOperator', () => {
   it('records a country, and keeps it when a record has none', () => {
     given(operator, named(null), first)
       .when(recordOperator(record({ observed_at: at(3) })))
-      .records(named('US', 3));
+      .records(named('US', 3), changed({ observed_at: at(3) }));
     given(operator, named(), first)
       .when(recordOperator(record({ observed_at: at(3), country: null })))
-      .records();
+      .records(named('US', 3, ['name']), changed({ observed_at: at(3) }));
   });
 
   it('ignores a record older than the last one of its basis', () => {
@@ -104,14 +117,14 @@ describe('recordOperator', () => {
           const events = recordOperator(record({ observed_at: at(day), domains }))(state);
           state = events.reduce(operator.evolve, state);
         }
-        // Among records of the same time the last one counts. An unchanged record leaves no time in the state.
-        const last = generated.at(-1);
-        const newest = generated.every(({ day }) => day <= (last?.day ?? 0));
-        if (newest) {
-          expect([...(state?.associations.get('site_imprint')?.domains ?? [])].toSorted()).toEqual(
-            last?.domains,
-          );
-        }
+        // Among records of the same time, the one whose domains sort last counts.
+        const [newest] = generated.toSorted(
+          (one, other) =>
+            other.day - one.day || (JSON.stringify(one.domains) > JSON.stringify(other.domains) ? -1 : 1),
+        );
+        expect([...(state?.associations.get('site_imprint')?.domains ?? [])].toSorted()).toEqual(
+          newest?.domains,
+        );
       }),
     );
   });

@@ -45,6 +45,7 @@ const observedLink = (day: number, status: PageLinkObserved['data']['status']): 
     claim: 'CREATOR',
     confidence: 0.9,
     observed_at: at(day),
+    page_name: 'Shop',
   },
 });
 const quarantined: SocialPageEvent = {
@@ -188,9 +189,26 @@ describe('recordPageProfile', () => {
     given(socialPage).when(recordPageProfile(profile())).records(observed({}));
     given(socialPage, observed({}))
       .when(recordPageProfile(profile({ observed_at: at(2), followers: 1_300, category: null })))
-      .records(observed({ observed_at: at(2), changes: { followers: 1_300 } }));
+      .records(
+        observed({
+          observed_at: at(2),
+          changes: { page_name: 'Shop', followers: 1_300 },
+          confirmed: ['verified', 'likes'],
+        }),
+      );
+  });
+
+  it('records that nothing changed, so that an older profile overwrites nothing', () => {
+    const again = observed({
+      observed_at: at(3),
+      changes: { page_name: 'Shop' },
+      confirmed: ['category', 'verified', 'followers', 'likes'],
+    });
     given(socialPage, observed({}))
-      .when(recordPageProfile(profile({ observed_at: at(2) })))
+      .when(recordPageProfile(profile({ observed_at: at(3) })))
+      .records(again);
+    given(socialPage, observed({}), again)
+      .when(recordPageProfile(profile({ observed_at: at(2), followers: 7 })))
       .records();
   });
 
@@ -204,14 +222,17 @@ describe('recordPageProfile', () => {
         }),
       );
     given(socialPage, observed({}), observed({ source: 'page', changes: { followers: 900 } }))
-      .when(recordPageProfile(profile({ observed_at: at(3) })))
+      .when(recordPageProfile(profile()))
       .records();
   });
 
-  it('ignores a profile older than the last one of its source', () => {
+  it('takes from an older profile only the fields that no other of its source states', () => {
     given(socialPage, observed({ observed_at: at(5) }))
       .when(recordPageProfile(profile({ observed_at: at(4), followers: 1 })))
       .records();
+    given(socialPage, observed({ observed_at: at(5) }))
+      .when(recordPageProfile(profile({ observed_at: at(4), followers: 1, username: 'the.shop' })))
+      .records(observed({ observed_at: at(4), changes: { username: 'the.shop' }, confirmed: [] }));
   });
 });
 

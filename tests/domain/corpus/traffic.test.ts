@@ -27,7 +27,7 @@ const estimate = (fields: Partial<TrafficEstimate> = {}): TrafficEstimate => ({
 
 const estimated = (
   figures: Partial<TrafficFigures>,
-  fields: { date?: string; observed_at?: string } = {},
+  fields: { date?: string; observed_at?: string; confirmed?: readonly (keyof TrafficFigures)[] } = {},
 ): TrafficEvent => ({
   type: 'TrafficEstimated',
   data: {
@@ -97,7 +97,23 @@ describe('recordTrafficEstimate', () => {
           estimate({ observed_at: at(3), monthly_visits: 1_200, global_rank: 7, demographics: SHARES }),
         ),
       )
-      .records(estimated({ monthly_visits: 1_200 }, { observed_at: at(3) }));
+      .records(
+        estimated(
+          { monthly_visits: 1_200 },
+          { observed_at: at(3), confirmed: ['global_ranking', 'demographics'] },
+        ),
+      );
+  });
+
+  it('records figures that are stated again, so that an older estimate overwrites nothing', () => {
+    const first = estimated({ monthly_visits: 1_000 }, { observed_at: at(1) });
+    const again = estimated({}, { observed_at: at(4), confirmed: ['monthly_visits'] });
+    given(traffic, first)
+      .when(recordTrafficEstimate(estimate({ observed_at: at(4), monthly_visits: 1_000 })))
+      .records(again);
+    given(traffic, first, again)
+      .when(recordTrafficEstimate(estimate({ observed_at: at(3), monthly_visits: 7 })))
+      .records();
   });
 
   it('records an older month without changing later months', () => {
@@ -115,7 +131,7 @@ describe('recordTrafficEstimate', () => {
   it('fills blanks but changes no figure when the observation is not newer', () => {
     given(traffic, estimated({ monthly_visits: 1_000 }))
       .when(recordTrafficEstimate(estimate({ observed_at: at(1), monthly_visits: 1, global_rank: 5 })))
-      .records(estimated({ global_ranking: 5 }, { observed_at: at(1) }));
+      .records(estimated({ global_ranking: 5 }, { observed_at: at(1), confirmed: [] }));
     given(traffic, estimated({ monthly_visits: 1_000 }))
       .when(recordTrafficEstimate(estimate({ monthly_visits: 1 })))
       .records();
