@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { untilPassed } from '../stack/read-models.ts';
+import { faultsAtEnd } from '../stack/verify-read-models.ts';
 
 /**
  * Imports an export of the official API long after most of its ads ended. Their ages are those of the dates in the
@@ -100,4 +101,8 @@ describe.skipIf(absent)('ages of ads that had ended before they were first met',
     };
     expect(data['avg_ad_lifespan_days']).toBe(Math.round(mean * 10) / 10);
   });
+
+  it('figures agree in all replies, and a rebuild of every projection yields the same tables', async () => {
+    expect(await faultsAtEnd(stack)).toEqual([]);
+  }, 120_000);
 });

@@ -10,6 +10,7 @@ import { ingestFiles } from '#services/ingest/files/ingest-files.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { untilPassed } from '../stack/read-models.ts';
+import { faultsAtEnd } from '../stack/verify-read-models.ts';
 import { absent, folder, loadPageScanMapping } from './page-scans.ts';
 
 /**
@@ -285,4 +286,8 @@ describe.skipIf(absent)('networks on real exports', () => {
       links: [],
     });
   });
+
+  it('figures agree in all replies, and a rebuild of every projection yields the same tables', async () => {
+    expect(await faultsAtEnd(stack)).toEqual([]);
+  }, 120_000);
 });

@@ -14,6 +14,7 @@ import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { on } from '../dsl/api.ts';
 import { reading } from '../ingest/fixtures/export-files.ts';
+import { faultsAtEnd } from '../stack/verify-read-models.ts';
 
 /**
  * Imports a published product taxonomy and published rank lists, and compares the REST replies with an independent
@@ -175,4 +176,8 @@ describe.skipIf(absent)('real side files', () => {
       });
     }
   });
+
+  test('figures agree in all replies, and a rebuild of every projection yields the same tables', async () => {
+    expect(await faultsAtEnd(stack)).toEqual([]);
+  }, 120_000);
 });

@@ -15,6 +15,7 @@ import type { Intake } from '#services/ingest/intake-types.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { on } from '../dsl/api.ts';
 import { reading } from '../ingest/fixtures/export-files.ts';
+import { faultsAtEnd } from '../stack/verify-read-models.ts';
 
 /**
  * Imports published shop catalogues, and compares the REST replies with the same files. The files are outside of the
@@ -199,4 +200,8 @@ describe.skipIf(absent)('real storefronts', () => {
     expect(await endOf(CATALOGUE, true)).toMatchObject({ complete: true });
     expect(await endOf(FORTY, true)).toMatchObject({ complete: false });
   });
+
+  test('figures agree in all replies, and a rebuild of every projection yields the same tables', async () => {
+    expect(await faultsAtEnd(stack)).toEqual([]);
+  }, 120_000);
 });

@@ -8,7 +8,7 @@ import { rebuildProjection } from '#services/projector/rebuild/rebuild-projectio
 import type { Projection } from '#projections/define-projection.ts';
 import { readRows } from '#services/projector/control/arrange-part.ts';
 import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
-import { checksums } from './read-models.ts';
+import { checksums, untilPassed } from './read-models.ts';
 
 /** The checks of `ops verify`, run by a test itself instead of through a projector. */
 
@@ -37,6 +37,27 @@ export const rebuildAll = async (
     await swapWithoutProjector(database, projection);
   }
   return { live, rebuilt: await checksums(database, projections) };
+};
+
+/**
+ * Returns a line for each invariant that does not hold, and for each table that a rebuild changes. Waits for the read
+ * models, and stops the projector.
+ */
+export const faultsAtEnd = async ({
+  pool,
+  eventStore,
+  stopProjector,
+}: {
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  readonly stopProjector: () => Promise<void>;
+}): Promise<readonly string[]> => {
+  await untilPassed(pool, await eventStore.head());
+  const broken = await brokenInvariants(pool);
+  await stopProjector();
+  const { live, rebuilt } = await rebuildAll(pool, eventStore);
+  const tables = Object.keys({ ...live, ...rebuilt }).filter((table) => live[table] !== rebuilt[table]);
+  return [...broken, ...tables.map((table) => `${table} is ${live[table]}, and ${rebuilt[table]} rebuilt`)];
 };
 
 /** Returns a line for each invariant between replies that does not hold, with the first of its violations. */
