@@ -26,9 +26,9 @@ const statedEndMs = ({ searchParams }: URL): number | null => {
 };
 
 /**
- * Reads the address of a media file that a scan showed at `seenAt`. The signature and the host change with each scan;
- * the path names the file. A path without the name of a file is not enough, so its query counts too. Returns `null` for
- * a text that is not a web address.
+ * Reads the address of a media file that a scan showed at `seenAt`. The signature changes with each scan, and the host of
+ * an address of the library, which states its end; the path names the file. A path without the name of a file is not
+ * enough, so its query counts too. Returns `null` for a text that is not a web address.
  */
 export const readMediaAddress = (text: string | null, seenAt: Date): MediaAddress | null => {
   if (text === null || text.length > ADDRESS_MAX_CHARACTERS || !URL.canParse(text)) return null;
@@ -40,11 +40,11 @@ export const readMediaAddress = (text: string | null, seenAt: Date): MediaAddres
   const endMs = statedEndMs(url);
   return {
     url: url.href,
-    fileKey: hash('sha256', `${siteOf(url.hostname)}${name}`, 'hex'),
+    fileKey: hash('sha256', `${endMs === null ? url.hostname : siteOf(url.hostname)}${name}`, 'hex'),
     expiresAt: new Date(endMs ?? seenAt.getTime() + VALID_MIN_MS),
     tryUntil: new Date(endMs ?? seenAt.getTime() + TRIED_MS),
   };
 };
 
-/** Returns the last two labels of a host name. The servers of a library differ in the labels before them. */
+/** Returns the last two labels of a host name. The servers of the library differ in the labels before them. */
 const siteOf = (hostname: string): string => hostname.split('.').slice(-2).join('.');

@@ -15,6 +15,15 @@ describe('readMediaAddress', () => {
     );
     expect(keyOf('https://scontent.other.example.com/v/t39/1_2_n.jpg?oh=ab')).not.toBe(one);
   });
+  test('counts the whole host where the address does not state its end: hosts of one site can be of different owners', () => {
+    expect(keyOf('https://one.files.example/banner.jpg')).not.toBe(
+      keyOf('https://two.files.example/banner.jpg'),
+    );
+    expect(keyOf('https://one.co.example/1.jpg?oe=')).not.toBe(keyOf('https://two.co.example/1.jpg?oe='));
+    expect(keyOf('https://one.files.example/banner.jpg?signature=1')).toBe(
+      keyOf('https://one.files.example/banner.jpg?signature=2'),
+    );
+  });
   test('counts the query where the path names no file', () => {
     expect(keyOf('https://library.example/image?id=1')).not.toBe(keyOf('https://library.example/image?id=2'));
   });
