@@ -75,11 +75,15 @@ test('a call that takes too long is ended', async () => {
   await expect(withinCallTime(Promise.resolve(1), 1_000)).resolves.toBe(1);
 });
 
-test('a tool that runs for 10 seconds is given up with advice', async () => {
+test.for([
+  ['reader', 'The call took too long. Ask for fewer parts or a smaller limit.'],
+  ['writer', 'The call took too long. The change may have been made: look before you repeat it.'],
+] as const)('a %s that runs for 10 seconds is given up with advice', async ([kind, text]) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const slow: Tool = {
       ...(TOOLS[0] as Tool),
+      kind,
       input: z.object({}),
       run: () => new Promise(() => undefined),
     };
@@ -91,7 +95,7 @@ test('a tool that runs for 10 seconds is given up with advice', async () => {
     expect(ended).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     expect(await result).toEqual({
-      content: [{ type: 'text', text: 'The call took too long. Ask for fewer parts or a smaller limit.' }],
+      content: [{ type: 'text', text }],
       isError: true,
     });
   } finally {

@@ -13,7 +13,7 @@ const FAULT_MAX_LENGTH = 200;
 
 /** Calls a tool. Never throws: the SDK would send the message of an error to the client. */
 export const callTool = async (
-  { input, run }: Tool,
+  { input, run, kind }: Tool,
   args: unknown,
   call: McpCall,
   dependencies: McpDependencies,
@@ -30,6 +30,6 @@ export const callTool = async (
   try {
     return await withinCallTime(run(checked.data as never, createToolContext(call, dependencies)));
   } catch (error) {
-    return errorResult(sentenceOf(error, call.requestId, dependencies.log));
+    return errorResult(sentenceOf(error, call.requestId, dependencies.log, kind === 'writer'));
   }
 };

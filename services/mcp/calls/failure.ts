@@ -16,13 +16,20 @@ const ADVICE: Partial<Readonly<Record<ErrorCode, string>>> = {
   scope_missing: 'The connection or the role of the member does not allow this.',
 };
 
+const READ_LATE = 'The call took too long. Ask for fewer parts or a smaller limit.';
+/** An event that was on its way may be recorded. */
+const WRITE_LATE = 'The call took too long. The change may have been made: look before you repeat it.';
+
+/** True when the time of the call, or of its request, was used up. */
+const isLate = (error: unknown): boolean =>
+  error instanceof CallTimeout || (!hasTime() && error instanceof Refusal && error.code === 'overloaded');
+
 /**
  * Returns the sentence that a client gets for an error. Only refusals are worded; any other error is logged and gets a
  * constant text with the request id, because its message could hold internals.
  */
-export const sentenceOf = (error: unknown, requestId: string, log: Log): string => {
-  if (error instanceof CallTimeout || !hasTime())
-    return 'The call took too long. Ask for fewer parts or a smaller limit.';
+export const sentenceOf = (error: unknown, requestId: string, log: Log, isWrite = false): string => {
+  if (isLate(error)) return isWrite ? WRITE_LATE : READ_LATE;
   if (!(error instanceof Refusal) || error.code === 'internal') {
     log.error({ err: error, request_id: requestId }, 'call failed');
     return `Internal error. Try again, and report the request id ${requestId}.`;
