@@ -28,6 +28,9 @@ const settings = readSettings(
 const STORY_LIMIT_MS = 120_000;
 const WORLD_LIMIT_MS = 200;
 
+/** One world in 50 is compared once more, with interruptions. Its messages are submitted one after the other. */
+const INTERRUPTED_ONE_IN = 50;
+
 const without = (...names: readonly Feature[]): readonly Feature[] =>
   FEATURES.filter((feature) => !names.includes(feature));
 
@@ -95,6 +98,7 @@ const DIFFERED = [...JOINED, ...NAMED, LEFT, ...TIED];
 describe('figures of generated worlds equal the reference model', () => {
   const sets = chosen();
   const worlds = Math.ceil(settings.REFERENCE_WORLDS / sets.length);
+  const interrupted = Math.ceil(settings.REFERENCE_WORLDS / INTERRUPTED_ONE_IN);
   let service: ServiceUnderComparison;
   beforeAll(async () => {
     service = await openService();
@@ -110,23 +114,38 @@ describe('figures of generated worlds equal the reference model', () => {
     expect(differences).toEqual(DIFFERED.map(() => []));
   });
 
+  /** Compares worlds, and tells those that differ. */
+  const expectEqual = async (
+    compared: ServiceUnderComparison,
+    features: readonly Feature[],
+    number: number,
+  ): Promise<void> => {
+    const { REFERENCE_SEED: seed, REFERENCE_STAGES: stages, REFERENCE_STORIES: stories } = settings;
+    const comparison = await compareWorlds(compared, { features, worlds: number, stages, seed });
+    const { differing, byFigure } = comparison;
+    expect(comparison.worlds).toBe(number);
+    const told = await tellDifferences(compared, { features, stages, seed }, comparison, stories);
+    const kinds = [...byFigure].map(([kind, places]) => `${kind} ${places.length}`).join(', ');
+    const summary = `${differing} of ${number} worlds differ (${kinds}), seed ${seed}`;
+    expect(differing, `${summary}\n${told}\n`).toBe(0);
+  };
+  const limitOf = (number: number): number =>
+    STORY_LIMIT_MS * (settings.REFERENCE_STORIES + 1) + number * WORLD_LIMIT_MS;
+
   test.each(sets.map((features) => ({ features, name: features.join(', ') || 'no trait' })))(
     `$name, in ${worlds} worlds`,
-    { timeout: STORY_LIMIT_MS * (settings.REFERENCE_STORIES + 1) + worlds * WORLD_LIMIT_MS },
-    async ({ features }) => {
-      const { REFERENCE_SEED: seed, REFERENCE_STAGES: stages } = settings;
-      const comparison = await compareWorlds(service, { features, worlds, stages, seed });
-      const { differing, byFigure } = comparison;
-      expect(comparison.worlds).toBe(worlds);
-      const stories = await tellDifferences(
-        service,
-        { features, stages, seed },
-        comparison,
-        settings.REFERENCE_STORIES,
-      );
-      const kinds = [...byFigure].map(([kind, places]) => `${kind} ${places.length}`).join(', ');
-      const summary = `${differing} of ${worlds} worlds differ (${kinds}), seed ${seed}`;
-      expect(differing, `${summary}\n${stories}\n`).toBe(0);
-    },
+    { timeout: limitOf(worlds) },
+    ({ features }) => expectEqual(service, features, worlds),
   );
+
+  test(`also in ${interrupted} worlds with an intake and projections that are interrupted, and so do rebuilt tables`, {
+    timeout: limitOf(interrupted * INTERRUPTED_ONE_IN),
+  }, async () => {
+    await using other = await openService(settings.REFERENCE_SEED);
+    await expectEqual(other, sets.at(-1) ?? [], interrupted);
+    expect(other.interrupted()).toBeGreaterThan(0);
+    const { live, rebuilt } = await other.rebuild();
+    expect(Object.keys(live).length).toBeGreaterThan(0);
+    expect(rebuilt).toEqual(live);
+  });
 });

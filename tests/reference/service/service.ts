@@ -13,8 +13,11 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { openPlannedOnce } from '#tests/dsl/planned-once.ts';
 import { openTarget } from '#tests/dsl/projections.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { openIntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
+import { checksums } from '#tests/stack/read-models.ts';
 import { createStandings } from './ad-standings.ts';
+import { type Apply, interruptBatches, openInterruptedIntake } from './interruptions.ts';
 import { type Placement, place } from './placement.ts';
 import { readFigures } from './figures.ts';
 import type { Figures, World, WorldObservation } from '../world.ts';
@@ -45,9 +48,19 @@ export type ServiceUnderComparison = AsyncDisposable & {
   run(worlds: readonly (readonly World[])[]): Promise<readonly (readonly Outcome[])[]>;
 };
 
+type Checksums = Readonly<Record<string, string>>;
+
+export type OpenedService = ServiceUnderComparison & {
+  /** Rebuilds the read models from the log into empty tables. Returns the checksums of both. */
+  rebuild(): Promise<{ readonly live: Checksums; readonly rebuilt: Checksums }>;
+  /** Messages whose first submission was interrupted. */
+  interrupted(): number;
+};
+
 /** Runs a task for each item, a few at the same time; results are in the order of the items. */
 const inParallel = async <T, R>(
   items: readonly T[],
+  atOnce: number,
   task: (item: T, index: number) => Promise<R>,
 ): Promise<R[]> => {
   const results: R[] = [];
@@ -55,7 +68,7 @@ const inParallel = async <T, R>(
   const work = async (): Promise<void> => {
     for (const [index, item] of rest) results[index] = await task(item, index);
   };
-  await Promise.all(Array.from({ length: WORLDS_AT_ONCE }, work));
+  await Promise.all(Array.from({ length: atOnce }, work));
   return results;
 };
 
@@ -69,13 +82,19 @@ const planOnce = async (database: Database): Promise<void> => {
   );
 };
 
-export const openService = async (): Promise<ServiceUnderComparison> => {
+/** `interruptions`: seed of the places at which the intake and the projections are interrupted; `null` for none. */
+export const openService = async (interruptions: number | null = null): Promise<OpenedService> => {
+  const worldsAtOnce = interruptions === null ? WORLDS_AT_ONCE : 1;
   const resources = new AsyncDisposableStack();
   const { eventStore, databaseUrl, eventStoreUrl } = resources.use(await openIntakeServers());
   const database = openPlannedOnce(databaseUrl, PROJECTIONS.length);
   resources.defer(() => database.end());
   await planOnce(database);
-  const intake = resources.use(await openIntake({ databaseUrl, eventStoreUrl }));
+  const interruptedIntake =
+    interruptions === null
+      ? null
+      : resources.use(await openInterruptedIntake({ databaseUrl, eventStoreUrl }, interruptions));
+  const intake = interruptedIntake ?? resources.use(await openIntake({ databaseUrl, eventStoreUrl }));
   const db = resources.use(openReadDatabase(databaseUrl));
   await createProjectorTables(database);
   const targets: Target[] = [];
@@ -89,7 +108,7 @@ export const openService = async (): Promise<ServiceUnderComparison> => {
   /** Errors by the stream that a projection could not apply. Later events of the stream are left out. */
   const failedStreams = new Map<string, string>();
 
-  const apply = async (target: Target, events: readonly RecordedEvent[]): Promise<void> => {
+  const apply: Apply = async (target, events) => {
     const rest = events.filter(
       ({ stream }) =>
         !failedStreams.has(stream) && target.projection.prefixes.some((prefix) => stream.startsWith(prefix)),
@@ -109,6 +128,11 @@ export const openService = async (): Promise<ServiceUnderComparison> => {
     }
   };
 
+  const applying = targets.map((target, index) => ({
+    target,
+    applyTo: interruptions === null ? apply : interruptBatches(database, apply, interruptions + index),
+  }));
+
   const project = async (): Promise<void> => {
     const head = await eventStore.head();
     while (position < head) {
@@ -120,7 +144,7 @@ export const openService = async (): Promise<ServiceUnderComparison> => {
           ({ position } = item.event);
         } else if (item.kind === 'checkpoint') ({ position } = item);
       }
-      await Promise.all(targets.map((target) => apply(target, events)));
+      await Promise.all(applying.map(({ target, applyTo }) => applyTo(target, events)));
     }
   };
 
@@ -176,12 +200,27 @@ export const openService = async (): Promise<ServiceUnderComparison> => {
         return world === undefined ? [] : [{ growing, world }];
       });
       if (left.length === 0) return all.map(({ outcomes }) => outcomes);
-      await inParallel(left, ({ growing, world }) => grow(growing, world));
+      await inParallel(left, worldsAtOnce, ({ growing, world }) => grow(growing, world));
       await project();
-      await inParallel(left, async ({ growing, world }) => {
+      await inParallel(left, WORLDS_AT_ONCE, async ({ growing, world }) => {
         growing.outcomes.push(await read(world, growing));
       });
     }
   };
-  return { run, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const rebuild: OpenedService['rebuild'] = async () => {
+    for (const projection of PROJECTIONS)
+      await rebuildProjection(database, eventStore, projection, new AbortController().signal);
+    const next = PROJECTIONS.map((projection) => ({ ...projection, name: `${projection.name}_next` }));
+    const rebuilt = Object.entries(await checksums(database, next));
+    return {
+      live: await checksums(database, PROJECTIONS),
+      rebuilt: Object.fromEntries(rebuilt.map(([table, sum]) => [table.replace('_next.', '.'), sum])),
+    };
+  };
+  return {
+    run,
+    rebuild,
+    interrupted: () => interruptedIntake?.failures() ?? 0,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };
