@@ -7,11 +7,19 @@ const LARGE_SHARE = 1 / 3;
 /** Milliseconds after a small observation in which large ones of other brands give way. */
 const SMALL_RECENT_MS = 1_000;
 /**
- * Milliseconds of processing that large observations may take at once, enough for scans of tens of thousands of ads, and
- * their share of the time after that. Parsing a megabyte takes tens of milliseconds, in which nothing else proceeds.
+ * Share of the time that large observations may take while small ones of other brands arrive. Parsing a megabyte takes tens
+ * of milliseconds, in which nothing else proceeds.
  */
-const LARGE_BURST_MS = 3_000;
 const LARGE_TIME_SHARE = 0.1;
+/**
+ * Milliseconds of processing that they may take at once, about two of a megabyte. A burst of 3 s, enough for a scan of
+ * tens of thousands of ads, made one small observation in twenty twenty times slower.
+ */
+const LARGE_BURST_MS = 200;
+/** Milliseconds that processing a megabyte usually takes. */
+const LARGE_USUAL_MS = 100;
+/** Maximum milliseconds of processing beyond their share that they make up for later. */
+const LARGE_DEBT_MS = 3_000;
 /** Maximum milliseconds between two looks whether a large observation may start. */
 const LOOK_MS = 100;
 
@@ -48,7 +56,8 @@ const createRecentSmall = (now: () => number) => {
 
 /**
  * Budget of the time that large observations take. It fills up as time passes, slowly while small ones of other brands
- * arrive; large ones then wait while it is used up.
+ * arrive; large ones then wait while it is used up. Each takes the usual time from it at its start, so that several do not
+ * start on the same rest, and is charged with the time that it took at its end.
  */
 const createLargeBudget = (time: Time, small: ReturnType<typeof createRecentSmall>) => {
   let left = LARGE_BURST_MS;
@@ -58,16 +67,18 @@ const createLargeBudget = (time: Time, small: ReturnType<typeof createRecentSmal
     filledAt = time.now();
   };
   return {
+    /** Waits until a large observation may start. Each call needs one of `spend`. */
     wait: async (brand: string, isOver: () => boolean): Promise<void> => {
       while (!isOver()) {
         const isDisturbing = small.isRecent(brand);
         fill(isDisturbing ? LARGE_TIME_SHARE : 1);
-        if (!isDisturbing || left > 0) return;
+        if (!isDisturbing || left > 0) break;
         await time.pause(Math.min(LOOK_MS, -left / LARGE_TIME_SHARE + 1));
       }
+      left -= LARGE_USUAL_MS;
     },
     spend: (ms: number): void => {
-      left = Math.max(-LARGE_BURST_MS, left - ms);
+      left = Math.max(-LARGE_DEBT_MS, left + LARGE_USUAL_MS - ms);
     },
   };
 };
@@ -96,15 +107,18 @@ export const createSlots = (
   };
   const runLarge = async <T>(brand: string, work: () => Promise<T>): Promise<T> => {
     await large.acquire();
-    let since = time.now();
     try {
       await budget.wait(brand, () => signal.aborted);
-      return await runInSlot(() => {
-        since = time.now();
-        return work();
-      });
+      let since = time.now();
+      try {
+        return await runInSlot(() => {
+          since = time.now();
+          return work();
+        });
+      } finally {
+        budget.spend(time.now() - since);
+      }
     } finally {
-      budget.spend(time.now() - since);
       large.release();
     }
   };
