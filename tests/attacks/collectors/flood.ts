@@ -6,8 +6,8 @@ import { CHUNK_ADS_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { scanIdOf } from '#domain/ids.ts';
 import { publishObservation } from '#platform/nats/claim-check.ts';
-import { openNats } from '#platform/nats/connection.ts';
 import { ad } from '#tests/dsl/scans.ts';
+import { openRawNats } from './raw-nats.ts';
 
 /**
  * A collector that publishes observations of almost the maximum size as fast as the server takes them, in a thread of
@@ -33,25 +33,30 @@ const ADS = JSON.stringify(
 );
 
 const chunkOf = (place: number): AdLibraryScanChunk => {
-  const brand_domain = `flood-${place % brands}.example`;
+  // All chunks have the same length.
+  const brand_domain = `flood-${String(place % brands).padStart(4, '0')}.example`;
   const scanned_at = '2026-05-02T10:00:00.000Z';
   const scan_id = scanIdOf(brand_domain, scanned_at, `flood ${place}`);
   return { type: 'ad_library.scan', scan_id, brand_domain, scanned_at, chunk: 0, ads: [] };
 };
-const textOf = (chunk: AdLibraryScanChunk): string =>
-  JSON.stringify(chunk).replace('"ads":[]', `"ads":${ADS}`);
+/** Returns the JSON of a chunk without its ads, which come last in it. */
+const startOf = (chunk: AdLibraryScanChunk): string => JSON.stringify(chunk).replace(/\]\}$/, '');
+const END = `${ADS.slice(1)}}`;
 
 const stopping = new AbortController();
 parentPort?.once('message', () => stopping.abort());
-const nats = await openNats(natsUrl, 'flood');
+const nats = await openRawNats(natsUrl);
 let published = 0;
 const publish = async (): Promise<void> => {
+  /** The body of one chunk after the other: only its beginning differs. */
+  const body = Buffer.from(`${startOf(chunkOf(0))}${END}`);
   while (!stopping.signal.aborted && published < most) {
     const observation = chunkOf(published);
     published += 1;
+    body.write(startOf(observation));
     await publishObservation(nats, {
       subject: observationSubject(observation.brand_domain),
-      data: Buffer.from(textOf(observation)),
+      data: body,
       headers: routingHeadersOf(observation),
     });
   }
