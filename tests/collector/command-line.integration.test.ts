@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createArchiveTables } from '#application/media-archive/archive-tables.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { type HostedCommands, openHostedCommands } from '#tests/ops/fixtures/hosted-commands.ts';
@@ -65,7 +66,7 @@ test('an empty database has no targets, and the first command creates the tables
   const { code, out } = await collectAlone('--json', 'status');
   expect({ code, out: JSON.parse(out) as unknown }).toEqual({
     code: 0,
-    out: { sources: [], plans: [], accounts: [] },
+    out: { sources: [], plans: [], accounts: [], media: null },
   });
   expect(await json('plan')).toEqual([]);
   expect(await collect('status')).toMatchObject({ code: 0, error: 'none\n' });
@@ -125,6 +126,20 @@ describe('with three targets', () => {
     expect(out).toMatch(/^token_days_left +5$/m);
     expect(out).toMatch(/^warning +The token ends in 5 days\./m);
     expect(out).not.toContain('fingerprint');
+  });
+
+  test('`status` shows the files of the media archive, and how many addresses end within 12 hours', async () => {
+    await createArchiveTables(database);
+    await database.query(
+      `insert into media.wanted (file_key, kind, url, expires_at, try_until, seen_at) values
+         ('a', 'image', 'https://library.example/a.jpg', now() + ${HOUR}, now() + ${HOUR}, now()),
+         ('b', 'image', 'https://library.example/b.jpg', now() + 20 * ${HOUR}, now() + 20 * ${HOUR}, now())`,
+    );
+    const media = { wanted: 2, expiring: 1, stored: 0, missed: 0, refused: 0, bytes: 0, room: 'all' };
+    expect(await json('status')).toMatchObject({ media });
+    const { out } = await collect('status');
+    expect(out).toMatch(/^media archive\n[^]*^wanted +2\nexpiring +1\nstored +0$/m);
+    await database.query('drop schema media cascade');
   });
 
   test('`pause` and `resume` change what the next claim sees', async () => {

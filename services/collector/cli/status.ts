@@ -4,6 +4,7 @@ import { readLibraryAccounts } from '#application/collecting/library-account.ts'
 import { type ListedTarget, listTargets } from '#application/collecting/list-targets.ts';
 import { planSources } from '#application/collecting/plan-sources.ts';
 import { countTargets, TARGET_STATES, type TargetState } from '#application/collecting/target-states.ts';
+import { ARCHIVE_STATES, readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { LATE_SHOWN, PLAN_COLUMNS, planRows } from './plan-rows.ts';
@@ -40,16 +41,26 @@ export const requireTargets = (domain: string, targets: readonly ListedTarget[])
   );
 };
 
-/** Prints the counts of each source, the forecast, and the accounts of the library API. */
+/** Returns the files of the media archive as a record; `null` where it was never on. */
+const mediaRecord = async (database: Database, now: Date) => {
+  const status = await readArchiveStatus(database, now);
+  if (status === null) return null;
+  const { mode, files, bytes, quotaBytes, room } = status;
+  const counts = Object.fromEntries(ARCHIVE_STATES.map((state) => [state, files[state]]));
+  return { mode, ...counts, bytes, quota_bytes: quotaBytes, room };
+};
+
+/** Prints the counts of each source, the forecast, the accounts of the library API, and the files of the media archive. */
 const printStatus = async (command: Command, database: Database, now: Date): Promise<void> => {
-  const [sources, plans, accounts] = await Promise.all([
+  const [sources, plans, accounts, media] = await Promise.all([
     countTargets(database, now),
     planSources(database, now),
     readLibraryAccounts(database, now),
+    mediaRecord(database, now),
   ]);
   if (isJson(command)) {
     const rows = planRows(plans, Number.POSITIVE_INFINITY);
-    return console.log(JSON.stringify({ sources, plans: rows, accounts }));
+    return console.log(JSON.stringify({ sources, plans: rows, accounts, media }));
   }
   printTable(command, ['source', 'targets', ...TARGET_STATES], sources);
   if (plans.length > 0) {
@@ -60,13 +71,19 @@ const printStatus = async (command: Command, database: Database, now: Date): Pro
     console.log('\naccount of the official library API');
     printRecord(command, account);
   }
+  if (media !== null) {
+    console.log('\nmedia archive');
+    printRecord(command, media);
+  }
 };
 
 /** `collect status [DOMAIN] [--state STATE] [--limit COUNT]` */
 export const registerStatusCommand = (program: Command): void => {
   program
     .command('status')
-    .description('show targets by state, the forecast and the accounts of the library API, or list targets')
+    .description(
+      'show targets by state, the forecast, the accounts of the library API and the media archive, or list targets',
+    )
     .argument('[domain]', 'show the targets of this domain')
     .addOption(new Option('--state <state>', 'list the targets in this state').choices(TARGET_STATES))
     .option('--limit <count>', 'targets that are listed at most', parseWhole(TARGETS_MAX), TARGETS_DEFAULT)
