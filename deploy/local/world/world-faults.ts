@@ -34,6 +34,8 @@ export const FAULT_KINDS = [
   'charset',
   /** Lists whose first entry comes twice. */
   'duplicate',
+  /** Lists without their second half. */
+  'half',
   /** The first page again for every page. */
   'loop',
   /** A redirect to an address inside the network. */
@@ -83,11 +85,17 @@ const ofOtherType = (value: unknown): unknown => {
   return typeof value === 'string' ? 7 : { was: String(value) };
 };
 
-const withFirstTwice = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.length === 0 ? value : [value[0], ...value];
+type List = readonly unknown[];
+const firstTwice = (list: List): List =>
+  list.flatMap((entry, index) => (index === 0 ? [entry, entry] : [entry]));
+const firstHalf = (list: List): List => list.slice(0, Math.ceil(list.length / 2));
+
+/** Changes a list, or the lists of an object. */
+const changeLists = (value: unknown, change: (list: List) => List): unknown => {
+  if (Array.isArray(value)) return change(value);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, Array.isArray(inner) ? withFirstTwice(inner) : inner]),
+    Object.entries(value).map(([key, inner]) => [key, Array.isArray(inner) ? change(inner) : inner]),
   );
 };
 
@@ -117,8 +125,13 @@ const faulty = (
   host: PlayedHost,
   count: number,
 ): FaultyReply | null => {
-  const reply = (asked: PlayedRequest = request): PlayedReply =>
-    host(asked) ?? { status: 500, headers: {}, body: '' };
+  /** Returns the answer in full, also to a conditional request, and without its ETag: the fault changes it. */
+  const reply = (asked: PlayedRequest = request): PlayedReply => {
+    const conditionless = { ...asked, headers: { ...asked.headers, 'if-none-match': undefined } };
+    const answer = host(conditionless) ?? { status: 500, headers: {}, body: '' };
+    const { etag: _, ...headers } = answer.headers;
+    return { ...answer, headers };
+  };
   switch (fault.kind) {
     case 'status':
       return {
@@ -149,7 +162,9 @@ const faulty = (
       return { ...rest, body: Buffer.from(String(body), 'utf16le') };
     }
     case 'duplicate':
-      return withJson(reply(), withFirstTwice);
+      return withJson(reply(), (value) => changeLists(value, firstTwice));
+    case 'half':
+      return withJson(reply(), (value) => changeLists(value, firstHalf));
     case 'loop':
       return reply({ ...request, path: request.path.replace(/([?&]page=)\d+/, '$11') });
     case 'redirect_inward':

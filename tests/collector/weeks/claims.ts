@@ -104,7 +104,7 @@ const scanOf = (
 /** Adds a claim to what is known. Requires that it is true of the world at its time, and that it changes what is known. */
 const addClaim = (
   { ads, withoutEnded }: Library,
-  { world, where: scan }: Scan,
+  { end: { complete: isComplete }, world, where: scan }: Scan,
   { type, data }: Claim,
 ): void => {
   const where = `${type} of ${data.ad_id}, ${scan}`;
@@ -130,7 +130,10 @@ const addClaim = (
       expect(ad.isRunning, where).toBe(true);
       expect(now.isRunning, where).toBe(false);
       // Without the list of ended ads, two absences end an ad, and its date is not known.
-      if (data.basis === 'absence') expect(withoutEnded, where).toContain(scan);
+      if (data.basis === 'absence') {
+        expect(withoutEnded, where).toContain(scan);
+        expect(isComplete, `complete scan, ${where}`).toBe(true);
+      }
       expect(data.stopped_on, where).toBe(data.basis === 'library' ? now.stoppedOn : null);
       expect(data.observed_running, where).toBe(ad.startedIn !== data.scan_id);
       ads.set(data.ad_id, { ...ad, isRunning: false });

@@ -40,7 +40,8 @@ const adsRunning = ({ placed }: Weeks, { pages: [page] }: PlayedBrand, timeMs: n
 
 /**
  * Chooses the brand whose first page a fault is about. A page that is forgotten for less than an hour has enough ads to be
- * missed. No page gets two faults: when the library forgets a page on two days, its ads have stopped by all that it shows.
+ * missed. A page that is refused has another one of its brand that goes on, so that scans are complete without it. No page
+ * gets two faults: when the library forgets a page on two days, its ads have stopped by all that it shows.
  */
 export const chooseBrand = (
   weeks: Weeks,
@@ -53,5 +54,7 @@ export const chooseBrand = (
   const nowMs = weeks.clock.now().getTime();
   const missed = free.filter((brand) => adsRunning(weeks, brand, nowMs) > 2 * DOUBTED_OVER_ADS);
   if (names.includes('forgotten page') && missed.length > 0) return random.pick(missed);
+  const withOthers = free.filter(({ pages }) => pages.length > 1);
+  if (names.includes('refused page') && withOthers.length > 0) return random.pick(withOthers);
   return random.pick(free.length > 0 ? free : weeks.brands);
 };

@@ -5,6 +5,11 @@ import { type PlayedBrand, TOKEN, type Weeks } from './played-weeks.ts';
 
 type ArchiveInput = Parameters<typeof addArchiveFaults>[1];
 
+/** Calls until the library serves ads where it takes 20 in an answer: four times the size is halved. */
+const GOOD_BEFORE_FAULTS = 6;
+/** More faults than there are tries in a day. */
+const FAULTS_OF_A_DAY = 900;
+
 /** One fault of the official library for each row of what the collector does about its answers. */
 export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => ArchiveInput>> = {
   none: () => ({}),
@@ -41,6 +46,14 @@ export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => Archive
   'refused page': (pageId) => ({ refused: [pageId] }),
   'forgotten page': (pageId) => ({ forgotten: [pageId], forgotten_minutes: 30 }),
   'endless list': () => ({ loops: true }),
+  // The first ads come, and then no answer until the time of the batch is over.
+  'list without its end': () => ({
+    ads_max: 20,
+    next: [
+      ...Array.from({ length: GOOD_BEFORE_FAULTS }, () => null),
+      ...Array.from({ length: FAULTS_OF_A_DAY }, () => ({ kind: 'html' as const })),
+    ],
+  }),
   'ads without a page': () => ({ zero_page_ids: true }),
 };
 
@@ -79,6 +92,7 @@ export const SHOP_FAULTS: Readonly<Record<string, Omit<WorldFaultInput, 'host'>>
   'deep JSON': { kind: 'deep', path: '/products.json' },
   'another charset': { kind: 'charset', path: '/products.json' },
   'a product twice': { kind: 'duplicate', path: '/products.json', times: null },
+  'half of the products': { kind: 'half', path: '/products.json', times: null },
   'an endless list': { kind: 'loop', path: '/products.json', times: null },
   'redirect inward': { kind: 'redirect_inward' },
   'redirect to itself': { kind: 'redirect_loop', path: '/products.json' },

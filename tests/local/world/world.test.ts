@@ -162,8 +162,12 @@ describe('faults', () => {
       // The second page is empty, and the first has products.
       const asked = kind === 'loop' ? products : first;
       const well = await get(await open(), asked);
-      const bad = await get(await faultOf(kind), asked);
-      expect([bad.status, bad.body.toString('hex')]).not.toEqual([well.status, well.body.toString('hex')]);
+      const wellBody = [well.status, well.body.toString('hex')];
+      for (const headers of [{}, { 'if-none-match': well.headers['etag'] ?? '' }]) {
+        const bad = await get(await faultOf(kind), asked, headers);
+        expect([bad.status, bad.body.toString('hex')]).not.toEqual(wellBody);
+        expect(bad.status, 'a fault has an answer of its own').not.toBe(304);
+      }
     },
   );
 
