@@ -197,7 +197,7 @@ test('four API processes together answer the limit of a workspace, and one alone
     const limit = PLANS[plan].requestsPerMinute;
     for (;;) {
       const minutes = [...(await countAnswered(urls, places, await stack.key({ plan }))).values()];
-      for (const answered of minutes) expect(answered).toBeLessThanOrEqual(1.1 * limit);
+      for (const answered of minutes) expect(answered, `${limit} ${load}`).toBeLessThanOrEqual(1.1 * limit);
       // The minute ended meanwhile: nothing says how much of the limit was left.
       if (minutes.length > 1) continue;
       figures.push([`${limit} ${load}`, (minutes[0] ?? 0) / limit]);

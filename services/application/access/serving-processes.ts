@@ -1,7 +1,7 @@
 import { type Clock, pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import { createRunTables } from '#platform/postgres/lease/leases.ts';
-import { isAliveSql, openProcessRow } from '#platform/postgres/lease/process-row.ts';
+import { openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { WINDOW_SECONDS } from './rate-limiter.ts';
 import { createMembership, type Member, type ServingGroup } from './rights/serving-group.ts';
@@ -10,9 +10,14 @@ import { createMembership, type Member, type ServingGroup } from './rights/servi
 const GROUPS = { callers: ['api', 'mcp'], collectors: ['intake'] } as const;
 /** Milliseconds between two reads of the live processes. */
 const READ_EVERY_MS = 2_000;
+/**
+ * Seconds without a renewal of its row after which a process has no rights in the next minute. Longer than for leases: of two
+ * processes that take each other for dead while Postgres is slow, each would allow the whole limit.
+ */
+const GONE_AFTER_SECONDS = 20;
 const READ = `
   select p.id, extract(epoch from p.started_at)::float8 as started_at
-  from run.process p where p.role = any($1) and ${isAliveSql('p')}`;
+  from run.process p where p.role = any($1) and p.seen_at > now() - interval '${GONE_AFTER_SECONDS} seconds'`;
 
 /** The row of a serving process, and the processes of its group. */
 export type ServingProcesses = AsyncDisposable & { readonly group: ServingGroup };

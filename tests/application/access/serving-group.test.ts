@@ -45,6 +45,17 @@ describe('processes that have rights in a minute', () => {
     expect(second.holders(WINDOW)).toEqual({ count: 1, place: null, live: 2 });
   });
 
+  test('do not change when the row of the first one is late', () => {
+    const all = [member('first', START + 1), member('second', START + 2)];
+    const [first, second] = [createMembership('first', SECONDS), createMembership('second', SECONDS)];
+    for (const membership of [first, second]) {
+      membership.see(all, WINDOW);
+      membership.see(all.slice(1), WINDOW);
+    }
+    expect(first.holders(WINDOW)).toMatchObject({ count: 1, place: 0 });
+    expect(second.holders(WINDOW)).toMatchObject({ count: 1, place: null });
+  });
+
   test('are this process alone when Postgres knows none', () => {
     const membership = createMembership('own', SECONDS);
     membership.see([], WINDOW);

@@ -42,6 +42,11 @@ export type Membership = {
 /** `ownId`: the id of this process. `windowSeconds`: the length of a window. */
 export const createMembership = (ownId: string, windowSeconds: number): Membership => {
   let live: readonly Member[] = [];
+  /**
+   * Processes that were live at a time of the current window. One whose row is late stays: it may have rights in this
+   * window, so that no other may take its place.
+   */
+  let seen = new Map<string, Member>();
   let current = Number.NaN;
   /** Holders of the current window. One that dies stays: it may have used its rights. */
   let holding = new Map<string, Member>();
@@ -52,13 +57,13 @@ export const createMembership = (ownId: string, windowSeconds: number): Membersh
 
   const compute = (): void => {
     const from = current * windowSeconds;
-    for (const member of live)
+    for (const member of seen.values())
       if (member.started_at + REGISTERED_BEFORE_SECONDS < from) holding.set(member.id, member);
     // When all started within the window, the first has all rights.
     const holders =
       holding.size > 0
         ? [...holding.values()].toSorted(earliestFirst)
-        : live.toSorted(earliestFirst).slice(0, 1);
+        : [...seen.values()].toSorted(earliestFirst).slice(0, 1);
     const place = holders.findIndex(({ id }) => id === ownId);
     result = {
       count: Math.max(1, holders.length),
@@ -70,6 +75,7 @@ export const createMembership = (ownId: string, windowSeconds: number): Membersh
     if (window === current) return;
     current = window;
     holding = new Map();
+    seen = new Map(live.map((member) => [member.id, member]));
     compute();
   };
 
@@ -77,6 +83,7 @@ export const createMembership = (ownId: string, windowSeconds: number): Membersh
     see: (members, window) => {
       live = members;
       enter(window);
+      for (const member of members) seen.set(member.id, member);
       compute();
     },
     holders: (window) => {
