@@ -93,7 +93,29 @@ const TIED: readonly World[] = [[], [shown('a1', { title: 'New arrivals' })]].ma
   ),
 );
 
-const DIFFERED = [...JOINED, ...NAMED, LEFT, ...TIED];
+/** A scan of another brand covers the page of an ad that has ended. A late scan shows that it ran before (rule 1). */
+const RAN_BEFORE = worldWith(
+  scan('s2', at(0), [shown('a1', { isActive: false })], { pages: [], complete: false }),
+  scan('s1', at(5), [], { brand: 'b2.example', countries: ['ALL'] }),
+  scan('s4', at(1), [shown('a1', { page: null })], { pages: [], complete: false }),
+);
+
+/** The first sighting of an ad comes late. By a later one it leads to a domain that a late profile registers (rules 9, 10). */
+const MOVED_AWAY = worldWith(
+  scan('s1', at(1), [shown('a1', { page: null, link: 'b2.example/a' })], { pages: ['P3'], complete: false }),
+  scan('s5', at(4), [], { brand: 'b3.example', countries: ['ALL'] }),
+  scan('s2', at(0), [shown('a1', { link: 'shop.example/b' })], { pages: ['P3'], complete: false }),
+  profile(at(3), 'b2.example'),
+);
+
+const DIFFERED = [
+  ...JOINED,
+  ...NAMED,
+  LEFT,
+  ...TIED,
+  RAN_BEFORE,
+  { ...MOVED_AWAY, brands: [...MOVED_AWAY.brands, 'b3.example'] },
+];
 
 describe('figures of generated worlds equal the reference model', () => {
   const sets = chosen();

@@ -17,7 +17,7 @@ import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
-import { adsOfChunk, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
+import { adsOfChunk, knownPagesOfStagedAds, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
 import { hasScanOfSameTime, hasScans, latenessOf, pagesMetSooner, searchesBeside } from './late/lateness.ts';
 import { adsMovedBefore, extentOfSharedAds, type OwnedAd, shareAds, sharedAdIds } from './late/shared-ads.ts';
 import { loadAds, type OpenLibrary } from './library-store.ts';
@@ -306,7 +306,12 @@ export const decideForBrand = async function* (
   );
   if (recorded.rows.length > 0) return;
   const isShown = part.seen > 0 || part.shared.size > 0;
-  const staged = isShown ? await pagesOfStagedAds(database, header.scan_id, library.brandId) : [];
+  const staged = isShown
+    ? [
+        ...(await pagesOfStagedAds(database, header.scan_id, library.brandId)),
+        ...(await knownPagesOfStagedAds(database, header.scan_id)),
+      ]
+    : [];
   const judged = await latenessOf(database, library.brandId, header, [...header.pageIds, ...staged]);
   // The first scan of a brand has no later look whose totals its ads could be added to.
   const order = judged === 'history' && !(await hasScans(database, library.brandId)) ? 'late' : judged;

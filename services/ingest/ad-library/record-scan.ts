@@ -16,7 +16,7 @@ import {
   type StagedScan,
   stagedScan,
 } from './chunk-staging.ts';
-import { stagedBrands } from './staged-ads.ts';
+import { knownPagesOfStagedAds, stagedBrands } from './staged-ads.ts';
 import { brandsOfStagedAds, type StagedSharedAd } from './late/shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { brandsOfLateScan, isLateForAny } from './late/lateness.ts';
@@ -90,7 +90,8 @@ export const recordStagedScan = async (
     pageId === NO_PAGE ? brandIdOf(end.brand_domain) : pageId,
   );
   const recorded: Recorded = { events: 0, totals: null };
-  const places = { alone: [...pageIds, end.brand_domain], shared: shownDomains };
+  const known = await knownPagesOfStagedAds(database, end.scan_id);
+  const places = { alone: [...pageIds, ...known, end.brand_domain], shared: shownDomains };
   return await locks.runOnPlaces(places, async () => {
     recorded.events += await register();
     for (let judged = 1; ; judged += 1) {
@@ -117,6 +118,7 @@ const recordParts = async (
   const staged = requireChunks(await stagedScan(database, end.scan_id), end);
   const { chunks, unnamed, recordedFor } = staged;
   const allPages = pagesOf(end, staged.shownPages);
+  const pagesOfAds = [...allPages, ...(await knownPagesOfStagedAds(database, end.scan_id))];
   sums.events += await completeMoves(database, eventStore, 'all');
   const registered = await registeredBy(database, end);
   const finishMoves = async (): Promise<void> => {
@@ -134,7 +136,7 @@ const recordParts = async (
   const holders = registered ? await holdersOfDomain(database, registered) : [];
   const isRegistrationLate =
     attribution.isBlocked ||
-    (holders.length > 0 && (await isLateForAny(database, [...holders, scannedFor], end, allPages)));
+    (holders.length > 0 && (await isLateForAny(database, [...holders, scannedFor], end, pagesOfAds)));
   if (registered && holders.length > 0 && !isRegistrationLate)
     sums.events += await moveAdsOfDomain(database, eventStore, registered);
   let left: ReadonlySet<string> = new Set();
@@ -156,7 +158,8 @@ const recordParts = async (
     ...(isRegistrationLate ? holders : []),
     ...(end.coverage.complete ? await brandsOfPages(database, pageIds) : []),
   ]);
-  const isLate = isRegistrationLate || (await isLateForAny(database, [...others, scannedFor], end, allPages));
+  const isLate =
+    isRegistrationLate || (await isLateForAny(database, [...others, scannedFor], end, pagesOfAds));
   const brandsOfAd = isLate
     ? await brandsOfStagedAds(database, scan, chunks)
     : new Map<string, StagedSharedAd>();

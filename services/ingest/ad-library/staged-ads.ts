@@ -131,6 +131,24 @@ export const pagesOfStagedAds = async (
   return rows.map(({ social_page_id }) => social_page_id);
 };
 
+/**
+ * Returns the pages on which recorded ads of the staged scan are known, where the scan shows another page or none. A later
+ * scan of such a page says something about the ad, so the scan is late for it.
+ */
+export const knownPagesOfStagedAds = async (
+  database: Database,
+  scanId: string,
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ social_page_id: string }>(
+    `select distinct a.social_page_id
+     from ingest.staged_ad s join ingest.ad_owner o using (ad_id) join ingest.ad a on a.ad_id = o.ad_id and a.brand_id = o.brand_id
+     where s.scan_id = $1 and a.social_page_id is not null and s.social_page_id is distinct from a.social_page_id
+     order by 1`,
+    [scanId],
+  );
+  return rows.map(({ social_page_id }) => social_page_id);
+};
+
 /** Returns the number of the scan's ads per brand id. */
 export const stagedBrands = async (
   database: Database,

@@ -8,6 +8,7 @@ import {
   adsOfChunk,
   attributeStagedAds,
   ownersOf,
+  knownPagesOfStagedAds,
   pagesOfStagedAds,
 } from '../ad-library/staged-ads.ts';
 import { latenessOf } from '../ad-library/late/lateness.ts';
@@ -50,6 +51,7 @@ export const attributeScan = async (
     pageIds ??= [
       ...coverage.pages.map(({ page_id }) => page_id),
       ...(await pagesOfStagedAds(database, scan_id, null)),
+      ...(await knownPagesOfStagedAds(database, scan_id)),
     ];
     const is =
       inOrder.get(brandId) ??

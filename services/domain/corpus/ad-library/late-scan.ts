@@ -97,6 +97,7 @@ export const correctAds =
       return ad && { ...ad, seen_at: lastSeenAt(ad, state.pages.get(ad.page_id ?? NO_PAGE)) };
     };
     for (const adId of adIds) {
+      totals.decided.add(adId);
       const looks = looksOfAd(late, state.ads.get(adId) ?? shared.foreign.get(adId), shown.get(adId));
       if (looks.before.size > 0) before.set(adId, looks.before);
       after.set(adId, looks.after);

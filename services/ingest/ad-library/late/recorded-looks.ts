@@ -77,13 +77,22 @@ export const namesLinkedPage = (
 
 /**
  * Returns the ids of the complete scans that named one of these pages while an ad of the brand was live on it. Replays
- * the ads of the pages over the scans, without the ads that the scan `scanId` staged.
+ * the ads of the pages over the scans, without the ads that the scan `scanId` staged and those that are decided already:
+ * their recorded states do not have the late observation.
  */
 const scansWithLiveAds = async (
   database: Database,
   library: OpenLibrary,
   scans: readonly ReplayScan[],
-  { scanId, pageIds }: { readonly scanId: string; readonly pageIds: ReadonlySet<string> },
+  {
+    scanId,
+    pageIds,
+    decided = new Set(),
+  }: {
+    readonly scanId: string;
+    readonly pageIds: ReadonlySet<string>;
+    readonly decided?: ReadonlySet<string>;
+  },
 ): Promise<ReadonlySet<string>> => {
   const { state, brandId } = library;
   const found = new Set<string>();
@@ -91,7 +100,11 @@ const scansWithLiveAds = async (
   const onPages = { scan_id: scanId, scanned_for: brandId, complete: false, pageIds };
   for await (const adIds of adsToDecideAgain(database, brandId, onPages)) {
     state.ads.clear();
-    await loadAds(database, library, adIds);
+    await loadAds(
+      database,
+      library,
+      adIds.filter((adId) => !decided.has(adId)),
+    );
     const looks = new Map([...state.ads].map(([adId, ad]) => [adId, expandLooks(ad.looks, scans)]));
     for (const id of replayAds(scans, looks, new Map()).concerned) found.add(id);
   }
@@ -110,7 +123,7 @@ export const looksWithLateScan = async (
   database: Database,
   library: OpenLibrary,
   { scan, scans, moves }: LateScan & { readonly scans: readonly BrandScan[] },
-  { concerned, wasConcerned, seenBefore, seenAfter }: LateTotals,
+  { concerned, wasConcerned, seenBefore, seenAfter, decided }: LateTotals,
   { links, isOwn }: { readonly links: readonly LinkPeriod[]; readonly isOwn: boolean },
 ): Promise<ReadonlySet<string>> => {
   const looks = new Set(concerned);
@@ -129,7 +142,7 @@ export const looksWithLateScan = async (
   const isAllDecided = scan.complete && scan.header.scanned_for === library.brandId;
   const pageIds = isAllDecided ? new Set<string>() : pagesOf(doubtful).difference(scan.pageIds);
   const all = insertScan(scans, scan);
-  const live = await scansWithLiveAds(database, library, all, { scanId: scan.scan_id, pageIds });
+  const live = await scansWithLiveAds(database, library, all, { scanId: scan.scan_id, pageIds, decided });
   for (const { scan_id } of doubtful) if (live.has(scan_id)) looks.add(scan_id);
   return looks;
 };

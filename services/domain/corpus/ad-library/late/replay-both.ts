@@ -43,6 +43,8 @@ export const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<stri
 
 /** Sums over the ads decided so far, by scan id. */
 export type LateTotals = {
+  /** Ids of the ads. */
+  readonly decided: Set<string>;
   readonly before: Map<string, Contribution>;
   readonly after: Map<string, Contribution>;
   /** Complete scans that named a page on which an ad was live: without the late scan, and with it. */
@@ -54,6 +56,7 @@ export type LateTotals = {
 };
 
 export const emptyLateTotals = (): LateTotals => ({
+  decided: new Set(),
   before: new Map(),
   after: new Map(),
   wasConcerned: new Set(),
@@ -64,8 +67,8 @@ export const emptyLateTotals = (): LateTotals => ({
 
 /**
  * Returns the looks of an ad with what the late scan showed. A complete scan of the ad's page that did not show the
- * ad is an absence. If the late scan is the first to show the ad, the scans between it and the former first one are
- * absences too.
+ * ad is an absence. If the late scan showed the ad, so are the scans after it that have no look of the ad, until one shows it:
+ * those of an ad that was not known yet, or had ended, need not be in the brand's stream.
  */
 const withLateLook = (
   { scan, scans }: LateScan,
@@ -87,8 +90,10 @@ const withLateLook = (
   const countries = countriesOfLook(saidCountries(scan.header, shown), looks, scan);
   updated.set(scan.scan_id, { ...look, shown: { ...look.shown, countries } });
   for (const one of scans) {
-    const isBetween = compareScans(scan, one) < 0 && (first === undefined || compareScans(one, first) < 0);
-    if (isBetween && isCovered(one)) absent(one);
+    if (compareScans(one, scan) < 0) continue;
+    const known = looks.get(one.scan_id);
+    if (known !== undefined && known.kind !== 'absent') break;
+    if (known === undefined && isCovered(one)) absent(one);
   }
   return updated;
 };
