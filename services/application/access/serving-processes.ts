@@ -19,6 +19,14 @@ const READ = `
   select p.id, extract(epoch from p.started_at)::float8 as started_at
   from run.process p where p.role = any($1) and p.seen_at > now() - interval '${GONE_AFTER_SECONDS} seconds'`;
 
+/**
+ * Name of this installation on a NATS server that several share. It has the number of the database, because a copy of a
+ * database has the id of the original: the processes of both would give each other rights.
+ */
+const INSTALLATION = `
+  select i.id || '-' || d.oid as name
+  from run.installation i, pg_database d where d.datname = current_database()`;
+
 /** The row of a serving process, and the processes of its group. */
 export type ServingProcesses = AsyncDisposable & { readonly group: ServingGroup };
 
@@ -32,7 +40,7 @@ export const openServingProcess = async (
   const row = await openProcessRow(database, role);
   const ending = new AbortController();
   const [name, roles] = role === 'intake' ? ['collectors', GROUPS.collectors] : ['callers', GROUPS.callers];
-  const { rows } = await database.query<{ id: string }>('select id from run.installation');
+  const { rows } = await database.query<{ name: string }>(INSTALLATION);
   const membership = createMembership(row.id, WINDOW_SECONDS);
   const readLive = async (): Promise<void> => {
     const members = await database.query<Member>({ name: 'read_serving', text: READ, values: [roles] });
@@ -47,7 +55,7 @@ export const openServingProcess = async (
     }
   })();
   return {
-    group: { name: `${rows[0]?.id}.${name}`, holders: membership.holders },
+    group: { name: `${rows[0]?.name}.${name}`, holders: membership.holders },
     [Symbol.asyncDispose]: async () => {
       ending.abort();
       await reading;
