@@ -37,7 +37,6 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     LEASE_MS: ['use of a cached API key', 'it is read again; a revocation replies after this time'],
   },
   'application/access/rate-limiter.ts': {
-    RIGHTS_WAIT_MS: ['a request for rights that other processes have', '429 with `retry-after`'],
     RIGHTS_WAITING_MAX: ['requests of one caller that wait for them', '429 with `retry-after`'],
   },
   'application/access/refused-requests.ts': {
@@ -45,6 +44,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
       'requests without a valid key of one address in a minute, to each kind of server',
       '429 with `retry-after`',
     ],
+  },
+  'application/access/rights/borrowing.ts': {
+    RIGHTS_WAIT_MS: ['a request for rights that other processes have', '429 with `retry-after`'],
   },
   'application/collecting/plan-targets.ts': {
     CONCURRENT_TARGETS: ['targets that a collector reads at once', 'the others stay due'],

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import { toOverload } from '#operations/endpoint/overload.ts';
-import { rateHeaders } from '#application/access/rate-limiter.ts';
+import { rateHeaders } from '#application/access/allowance.ts';
 import { errorBody } from '#platform/http/error-body.ts';
 import { type Headers, send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';

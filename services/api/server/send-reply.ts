@@ -1,7 +1,7 @@
 import { lagHours, type Reply } from '#operations/endpoint/reply.ts';
 import { signNextCursor } from '#operations/endpoint/page-cursor.ts';
 import { callerOf, type RequestContext } from './request-context.ts';
-import { type Allowance, rateHeaders } from '#application/access/rate-limiter.ts';
+import { type Allowance, rateHeaders } from '#application/access/allowance.ts';
 import { type Headers, send } from '#platform/http/send-json.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { matchEtag } from './etags.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
-import type { Allowance } from '#application/access/rate-limiter.ts';
+import type { Allowance } from '#application/access/allowance.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { isKeyText } from '#application/access/api-key-format.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#platform/clock.ts';
 import { networkOf } from '#platform/http/network-of.ts';
-import { type Allowance, type RateLimiter, WINDOW_SECONDS } from './rate-limiter.ts';
+import { type Allowance, WINDOW_SECONDS } from './allowance.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 /** Default of refused requests per minute and address, over all processes. */
 export const REFUSED_PER_MINUTE = 1_000;

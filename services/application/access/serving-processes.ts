@@ -3,7 +3,7 @@ import type { Log } from '#platform/logger.ts';
 import { createRunTables } from '#platform/postgres/lease/leases.ts';
 import { openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { WINDOW_SECONDS } from './rate-limiter.ts';
+import { WINDOW_SECONDS } from './allowance.ts';
 import { createMembership, type Member, type ServingGroup } from './rights/serving-group.ts';
 
 /** Groups of processes that serve the same callers, with the roles of each, and so divide their requests among them. */

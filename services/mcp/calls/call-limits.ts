@@ -1,6 +1,7 @@
 import { PLANS } from '#contracts/values/plans.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Allowance, RateLimiter } from '#application/access/rate-limiter.ts';
+import type { Allowance } from '#application/access/allowance.ts';
+import type { RateLimiter } from '#application/access/rate-limiter.ts';
 import { timeLeft } from '#platform/concurrency/time-budget.ts';
 import { CallTimeout } from './failure.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Allowance, createRateLimiter, type RateLimiter } from '#application/access/rate-limiter.ts';
+import type { Allowance } from '#application/access/allowance.ts';
+import { createRateLimiter, type RateLimiter } from '#application/access/rate-limiter.ts';
 import type { ServingGroup } from '#application/access/rights/serving-group.ts';
 import { createLog } from '#platform/logger.ts';
 import { runs } from '../../property-seed.ts';

@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Allowance } from '#application/access/rate-limiter.ts';
+import type { Allowance } from '#application/access/allowance.ts';
 import type { Counted } from '#application/access/refused-requests.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { Allowance } from '#application/access/rate-limiter.ts';
+import type { Allowance } from '#application/access/allowance.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
