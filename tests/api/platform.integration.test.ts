@@ -183,7 +183,7 @@ describe('rate limits', () => {
     const minute = { now: () => new Date('2026-11-20T12:00:30.000Z') };
     const name = randomUUID();
     const open = (place: number) => {
-      const servingGroup = { name, holders: () => ({ count: 2, place, live: 2 }) };
+      const servingGroup = { name, holders: () => ({ count: 2, place, live: 2, holdersLive: 2 }) };
       return stack.api({ clock: minute, servingGroup });
     };
     const [one, other] = await Promise.all([open(0), open(1)]);

@@ -62,10 +62,13 @@ export const createRateLimiter = (clock: Clock, { group, log }: RateLimiterOptio
   let bus: RightsBus | undefined;
   /** Returns the rights that this process has at the start of the window. */
   const shareOf = (now: number, limit: number): number => {
-    const { count, place, live } = holders(window);
-    // The others have divided all rights before this process started. It has a small part in addition, and borrows.
-    if (place === null)
-      return Math.floor(heard.count(now) > 0 ? (limit * LATE_PART) / (live - count) : limit / live);
+    const { count, place, live, holdersLive } = holders(window);
+    if (place === null) {
+      // The others have divided all rights before this process started. It has a small part in addition, and borrows. It may
+      // not hear them yet, or at all, while they are live.
+      const isDivided = holdersLive > 0 || heard.count(now) > 0;
+      return Math.floor(isDivided ? (limit * LATE_PART) / (live - count) : limit / live);
+    }
     return Math.floor(limit / count) + (place < limit % count ? 1 : 0);
   };
 

@@ -24,7 +24,7 @@ afterEach(() => {
 /** A group of `count` processes, seen by the one at `place`; `null` for one that started within the minute. */
 const groupOf = (place: number | null, count = PROCESSES): ServingGroup => {
   const live = place === null ? count + 1 : count;
-  return { name: 'tests', holders: () => ({ count, place, live }) };
+  return { name: 'tests', holders: () => ({ count, place, live, holdersLive: count }) };
 };
 
 /** Lets each message arrive twice, with different delays of the messages. */
@@ -193,6 +193,26 @@ describe('rights to requests', () => {
     vi.setSystemTime('2026-11-20T09:01:00.000Z');
     place = 1;
     expect(late.take('caller', 90)).toMatchObject({ allowed: true });
+  });
+
+  test('of processes that start within the minute and hear no other are a small part', async () => {
+    const limit = 1_000;
+    const others = Array.from({ length: 3 }, (_, place) => groupOf(place, 3));
+    const everywhere = [...others, groupOf(null, 3)].map((group) => createRateLimiter(clock, { group }));
+    const all = await takeMany((request) => everywhere[request % 4] as RateLimiter, {
+      requests: 5 * limit,
+      limit,
+      everyMs: 0,
+    });
+    expect(all.allowed).toBeGreaterThanOrEqual(limit);
+    expect(all.allowed).toBeLessThanOrEqual(1.1 * limit);
+    for (const limiter of everywhere) limiter[Symbol.dispose]();
+  });
+
+  test('of a process that starts within the minute are its share once the others are dead', async () => {
+    const holders = () => ({ count: 1, place: null, live: 2, holdersLive: 0 });
+    using late = createRateLimiter(clock, { group: { name: 'tests', holders } });
+    expect((await takeMany(() => late, { requests: 200, limit: 100, everyMs: 0 })).allowed).toBe(50);
   });
 
   test.each([

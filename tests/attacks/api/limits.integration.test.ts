@@ -127,7 +127,7 @@ attack('four processes together allow the limit and no more', async () => {
   const group = randomUUID();
   const groupOf = (place: number): ServingGroup => ({
     name: group,
-    holders: () => ({ count: 4, place, live: 4 }),
+    holders: () => ({ count: 4, place, live: 4, holdersLive: 4 }),
   });
   const limit = PLANS.business.requestsPerMinute;
   const processes = await Promise.all(

@@ -6,6 +6,8 @@ export type Holders = {
   readonly place: number | null;
   /** Number of live processes, this one included. */
   readonly live: number;
+  /** Number of holders that are live. */
+  readonly holdersLive: number;
 };
 
 /** Processes that divide the requests of a caller among them. */
@@ -17,7 +19,7 @@ export type ServingGroup = {
 };
 
 /** The holders for a process without others. */
-export const ALONE: Holders = { count: 1, place: 0, live: 1 };
+export const ALONE: Holders = { count: 1, place: 0, live: 1, holdersLive: 1 };
 
 /** A process as Postgres knows it. */
 export type Member = {
@@ -65,10 +67,12 @@ export const createMembership = (ownId: string, windowSeconds: number): Membersh
         ? [...holding.values()].toSorted(earliestFirst)
         : [...seen.values()].toSorted(earliestFirst).slice(0, 1);
     const place = holders.findIndex(({ id }) => id === ownId);
+    const liveIds = new Set(live.map(({ id }) => id));
     result = {
       count: Math.max(1, holders.length),
       place: holders.length === 0 ? 0 : place === -1 ? null : place,
       live: Math.max(1, live.length, holders.length + (place === -1 ? 1 : 0)),
+      holdersLive: holders.length === 0 ? 1 : holders.filter(({ id }) => liveIds.has(id)).length,
     };
   };
   const enter = (window: number): void => {
