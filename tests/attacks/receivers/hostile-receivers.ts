@@ -3,8 +3,14 @@ import { parentPort } from 'node:worker_threads';
 
 /**
  * Receivers that misbehave, in a thread of their own, so that the time they take is not that of the sender. The path of a
- * request chooses the behaviour; every other path is answered with 204. Posts its port.
+ * request chooses the behaviour; every other path is answered with 204. Posts its port, and then each request.
  */
+
+/**
+ * A request that has arrived. `id`: its header `webhook-id`, empty without one. `atMs`: epoch milliseconds with a fraction,
+ * which every thread of the machine shares.
+ */
+export type Arrival = { readonly kind: string; readonly id: string; readonly atMs: number };
 
 const DRIP_MS = 1_000;
 /** Bytes of one write of a flood. */
@@ -57,11 +63,15 @@ const server = createServer((socket) => {
   let text = '';
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1');
-    // Bodies of these tests have two bytes.
     const end = text.indexOf('\r\n\r\n');
-    if (end < 0 || text.length < end + 6) return;
+    const bodyBytes = Number(/\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);
+    if (end < 0 || text.length < end + 4 + bodyBytes) return;
     const kind = /^POST \/([\w-]+)/.exec(text)?.[1] ?? '';
+    const id = /\nwebhook-id: ([\w-]+)/i.exec(text)?.[1] ?? '';
     text = '';
+    const arrival: Arrival = { kind, id, atMs: performance.timeOrigin + performance.now() };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
+    parentPort?.postMessage(arrival);
     (BEHAVIOURS[kind] ?? answerWell)(socket);
   });
 });
