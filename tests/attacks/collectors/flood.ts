@@ -11,7 +11,8 @@ import { openRawNats } from './raw-nats.ts';
 
 /**
  * A collector that publishes observations of almost the maximum size as fast as the server takes them, in a thread of
- * its own. `brands` is the number of brands that they are about, in turn. Posts the number of published ones at the end.
+ * its own. `brands` is the number of brands that they are about, in turn. Posts `started` when it is ready and begins, and the
+ * number of published ones at the end.
  */
 
 const { natsUrl, brands, most } = workerData as {
@@ -46,6 +47,8 @@ const END = `${ADS.slice(1)}}`;
 const stopping = new AbortController();
 parentPort?.once('message', () => stopping.abort());
 const nats = await openRawNats(natsUrl);
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
+parentPort?.postMessage('started');
 let published = 0;
 const publish = async (): Promise<void> => {
   /** The body of one chunk after the other: only its beginning differs. */
