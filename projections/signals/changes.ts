@@ -94,11 +94,19 @@ export const nameAd = (
   set: { observed_at },
 });
 
+/** The event that reports a meeting. Null for the corrections of another brand's stream: they are no report of this brand. */
+export type Reporting = { readonly position: bigint | null; readonly is_added: boolean };
+
+export const reportedBy = ({ position, type }: LibraryEvent): Reporting => ({
+  position,
+  is_added: type === 'AdObservationCorrected',
+});
+
 /**
  * The ad that showed a page or link. `started_on` is set if it can make the page news although the page was
  * never scanned before.
  */
-export type Meeting = {
+export type Meeting = Reporting & {
   readonly ad_id: string;
   readonly news: boolean;
   readonly started_on?: string | null;

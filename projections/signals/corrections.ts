@@ -17,6 +17,8 @@ import {
   meetPage,
   nameAd,
   putOccurrence,
+  type Reporting,
+  reportedBy,
   sumUpFrom,
   type When,
 } from './changes.ts';
@@ -55,7 +57,13 @@ const addOccurrence = (event: RecordedEvent<AdObservationCorrected>, of: Occurre
   const brand_id = of.brand_id ?? event.data.brand_id;
   const when = { brand_id, observed_at: of.observed_at };
   const naming = { ad_id, scan_id: of.scan_id, cause: of.kind };
-  const page = { social_page_id: after.page_id, page_name: after.page_name };
+  const { position, is_added } = reportedBy(event);
+  const page = {
+    position: brand_id === event.data.brand_id ? position : null,
+    is_added,
+    social_page_id: after.page_id,
+    page_name: after.page_name,
+  };
   return [
     putOccurrence(event, ad_id, of, true),
     ...markOccurrence(event, ad_id, of, false),
@@ -77,8 +85,19 @@ const firstContent = ({ content }: AdRecord, added: readonly Occurrence[]): AdCo
   return first?.from_url === undefined ? content : { ...content, link_url: first.from_url };
 };
 
-const meetFirst = (when: When, ad: AdRecord, content: AdContent, news: boolean): readonly Change[] => {
-  const meeting = { ad_id: ad.ad_id, news, social_page_id: ad.page_id, page_name: ad.page_name };
+const meetFirst = (
+  when: When,
+  ad: AdRecord,
+  content: AdContent,
+  { news, ...reporting }: Reporting & { readonly news: boolean },
+): readonly Change[] => {
+  const meeting = {
+    ...reporting,
+    ad_id: ad.ad_id,
+    news,
+    social_page_id: ad.page_id,
+    page_name: ad.page_name,
+  };
   return [
     ...meetLinks(when, content, meeting),
     ...meetPage(when, { ...meeting, started_on: news ? ad.started_on : null }),
@@ -98,7 +117,12 @@ export const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonl
       .filter((of) => !added.some(({ kind, scan_id }) => kind === of.kind && scan_id === of.scan_id))
       .flatMap((of) => markOccurrence(event, ad_id, of, true)),
     ...added.flatMap((of) => addOccurrence(event, of)),
-    ...(isFirst ? meetFirst(first, after, firstContent(after, added), after.novelty === 'news') : []),
+    ...(isFirst
+      ? meetFirst(first, after, firstContent(after, added), {
+          ...reportedBy(event),
+          news: after.novelty === 'news',
+        })
+      : []),
     sumUpFrom({
       brand_id,
       observed_at: earliest([
@@ -125,7 +149,7 @@ export const attributeAd = (event: RecordedEvent<AdAttributed>): readonly Change
   };
   return [
     ...(ad.status === 'inactive' ? [] : [addStep(event.data, counted)]),
-    ...(sign === 1 ? meetFirst(event.data, ad, ad.content, false) : []),
+    ...(sign === 1 ? meetFirst(event.data, ad, ad.content, { ...reportedBy(event), news: false }) : []),
     sumUpFrom(event.data),
   ];
 };

@@ -26,18 +26,6 @@ const signal = (kind: SignalKind, { observedAt, figures, about, correction, from
     ${correction ?? 'null::text'} as correction
   ${from}`;
 
-/**
- * SQL that counts the ads or pages of `rows` (observed_at and a description of each) and names the
- * first of them.
- */
-const named = (rows: string): string => `(
-    select count(*) as items, max(observed_at) as observed_at,
-      jsonb_agg(jsonb_build_object('ad_id', ad_id, 'page_id', social_page_id, 'page_name', page_name, 'role', role,
-        'destination_url', destination_url) order by place) filter (where place <= ${SIGNAL_NAMES_MAX}) as about
-    from (select r.*, row_number() over (order by observed_at, ad_id, social_page_id) as place from (${rows}) r) r
-    having count(*) > 0
-  )`;
-
 /** SQL of the counts of items, each with the columns `is_withdrawn` and `is_added`, and of the time of the newest. */
 const COUNTED_ITEMS = `
   count(*) filter (where not is_withdrawn) as items, count(*) filter (where is_withdrawn) as withdrawn,
@@ -57,10 +45,10 @@ const markOfDays = (...days: readonly string[]): string =>
   `case when ${days.map((one) => `${one}.corrected`).join(' or ')} then 'changed' end`;
 
 /**
- * SQL that counts the ads that a kind names, and apart from them those that are withdrawn. Names the first of them; withdrawn
- * ones only where no other is left.
+ * SQL that counts the ads or pages of `rows` (observed_at, marks and a description of each), and apart from them those that
+ * are withdrawn. Names the first of them; withdrawn ones only where no other is left.
  */
-const namedAds = (kind: SignalKind): string => `(
+const named = (rows: string): string => `(
     select items, withdrawn, added, observed_at, coalesce(about, withdrawn_about) as about from (
       select ${['not', '']
         .map(
@@ -71,26 +59,47 @@ const namedAds = (kind: SignalKind): string => `(
         .join()},
         ${COUNTED_ITEMS}
       from (
-        select n.ad_id, n.observed_at, n.is_withdrawn, n.is_added,
-          jsonb_build_object('ad_id', n.ad_id, 'page_id', null, 'page_name', null, 'role', null, 'destination_url', null) as name,
-          row_number() over (partition by n.is_withdrawn order by n.observed_at, n.ad_id) as place
-        from (
-          select n.ad_id, max(n.observed_at) as observed_at, bool_and(coalesce(o.is_withdrawn, false)) as is_withdrawn,
-            bool_and(coalesce(o.is_added, false)) as is_added
-          from named_ad n left join occurrence o using (ad_id, cause, scan_id)
-          where n.brand_id = k.brand_id and n.date = k.date and n.kind = '${kind}'
-            and (o.brand_id is null or o.brand_id = n.brand_id)
-          group by n.ad_id
-        ) n
+        select n.observed_at, n.is_withdrawn, n.is_added,
+          jsonb_build_object('ad_id', ad_id, 'page_id', social_page_id, 'page_name', page_name, 'role', role,
+            'destination_url', destination_url) as name,
+          row_number() over (partition by n.is_withdrawn order by n.observed_at, n.ad_id, n.social_page_id) as place
+        from (${rows}) n
       ) n
       having count(*) > 0
     ) n
   )`;
 
-const met = (kind: 'landing_page' | 'page', where: string, role = 'null::text', join = ''): string =>
-  named(`select m.observed_at, m.ad_id, m.social_page_id, m.page_name, ${role} as role, m.destination_url
-    from met m ${join}
-    where m.brand_id = k.brand_id and m.date = k.date and m.kind = '${kind}' and ${where}`);
+const namedAds = (kind: SignalKind): string =>
+  named(`
+    select n.ad_id, max(n.observed_at) as observed_at, bool_and(coalesce(o.is_withdrawn, false)) as is_withdrawn,
+      bool_and(coalesce(o.is_added, false)) as is_added, null::text as social_page_id, null::text as page_name,
+      null::text as role, null::text as destination_url
+    from named_ad n left join occurrence o using (ad_id, cause, scan_id)
+    where n.brand_id = k.brand_id and n.date = k.date and n.kind = '${kind}'
+      and (o.brand_id is null or o.brand_id = n.brand_id)
+    group by n.ad_id`);
+
+/** SQL of pages that were first met on a day. `where` is SQL of a condition over `m`, `role` and `join` SQL over `m` too. */
+type Met = {
+  readonly kind: 'landing_page' | 'page';
+  readonly where: (table: 'met' | 'reported') => string;
+  readonly role?: string;
+  readonly join?: string;
+};
+
+/** Compares pages first met on a day with those that were reported then: the former alone are added, the latter withdrawn. */
+const met = ({ kind, where, role = 'null::text', join = '' }: Met): string => {
+  const of = (table: 'met' | 'reported'): string => `
+    select m.key, m.observed_at, m.ad_id, m.social_page_id, m.page_name, ${role} as role, m.destination_url,
+      ${table === 'met' ? 'false' : 'm.is_added'} as is_added
+    from ${table} m ${join}
+    where m.brand_id = k.brand_id and m.date = k.date and m.kind = '${kind}' and ${where(table)}`;
+  const columns = ['observed_at', 'ad_id', 'social_page_id', 'page_name', 'role', 'destination_url'];
+  return named(`
+    select ${columns.map((column) => `case when n.key is null then w.${column} else n.${column} end as ${column}`).join()},
+      n.key is null as is_withdrawn, w.key is null or w.is_added as is_added
+    from (${of('met')}) n full join (${of('reported')}) w using (key)`);
+};
 
 const itemsOf = (kind: SignalKind, cause: Occurrence['kind']): string =>
   signal(kind, {
@@ -174,9 +183,10 @@ const saleOfDay = signal('sale', {
 
 const newLandingPage = signal('new_landing_page', {
   observedAt: 'm.observed_at',
-  figures: { items: 'm.items' },
+  figures: { items: 'm.items', ...correctedFigures('m') },
   about: 'm.about',
-  from: `from ${met('landing_page', 'm.news')} m`,
+  correction: markOf('m'),
+  from: `from ${met({ kind: 'landing_page', where: () => 'm.news' })} m`,
 });
 
 /**
@@ -228,7 +238,7 @@ const newLinkedPage = signal('new_linked_page', {
       coalesce(l.page_name, (select o.page_name from link o
         where o.brand_id = l.brand_id and o.social_page_id = l.social_page_id and o.page_name is not null
         order by o.observed_at limit 1)) as page_name,
-      l.role, null::text as destination_url
+      l.role, null::text as destination_url, false as is_withdrawn, false as is_added
     from link l
     where l.brand_id = k.brand_id and l.date = k.date and l.role is not null
       and not exists (select from link o where o.brand_id = l.brand_id and o.social_page_id = l.social_page_id
@@ -243,25 +253,30 @@ const newLinkedPage = signal('new_linked_page', {
  */
 const NEWS_GRACE_DAYS = 1;
 
+/** A report is judged by the scans that were recorded before it. */
+const newWhitelistingPage: Met = {
+  kind: 'page',
+  where: (table) => `(l.role is null or l.role in ('CREATOR', 'PARTNER'))
+    and exists (select from link o where o.brand_id = m.brand_id and o.role is not null
+      and o.observed_at <= m.observed_at)
+    and (m.news or (
+      m.started_on >= (select max(s.date) - ${NEWS_GRACE_DAYS} from scan s
+        where s.brand_id = m.brand_id and s.in_order and s.reliable and s.date < m.date
+        ${table === 'reported' ? 'and s.position < m.position' : ''})))`,
+  role: 'l.role',
+  join: `left join lateral (
+    select role from link l where l.brand_id = m.brand_id and l.social_page_id = m.social_page_id
+      and l.observed_at <= m.observed_at order by l.observed_at desc limit 1
+  ) l on true`,
+};
+
 /** No signal for a brand without any linked page: its unlinked pages are not known. */
 const newWhitelistingPair = signal('new_whitelisting_pair', {
   observedAt: 'm.observed_at',
-  figures: { items: 'm.items' },
+  figures: { items: 'm.items', ...correctedFigures('m') },
   about: 'm.about',
-  from: `from ${met(
-    'page',
-    `(l.role is null or l.role in ('CREATOR', 'PARTNER'))
-      and exists (select from link o where o.brand_id = m.brand_id and o.role is not null
-        and o.observed_at <= m.observed_at)
-      and (m.news or (
-        m.started_on >= (select max(s.date) - ${NEWS_GRACE_DAYS} from scan s
-          where s.brand_id = m.brand_id and s.in_order and s.reliable and s.date < m.date)))`,
-    'l.role',
-    `left join lateral (
-      select role from link l where l.brand_id = m.brand_id and l.social_page_id = m.social_page_id
-        and l.observed_at <= m.observed_at order by l.observed_at desc limit 1
-    ) l on true`,
-  )} m`,
+  correction: markOf('m'),
+  from: `from ${met(newWhitelistingPage)} m`,
 });
 
 /** Kinds computed from the events of a brand and day. Whitelisting pairs depend on links too. */

@@ -4,7 +4,15 @@ import { isSaleCopy } from '#contracts/values/signals.ts';
 import type { Change } from '../define-projection.ts';
 import { appliedScan } from '../shared-tables/applied-scan.ts';
 import { isNoLook, isOutOfOrder, scanKey } from '../shared-tables/observed-day.ts';
-import { addStep, type LibraryEvent, meetLinks, meetPage, nameAd, putOccurrence } from './changes.ts';
+import {
+  addStep,
+  type LibraryEvent,
+  meetLinks,
+  meetPage,
+  nameAd,
+  putOccurrence,
+  reportedBy,
+} from './changes.ts';
 import { attributeAd, correctAd } from './corrections.ts';
 import { COPY, isLongRunner, textsOf } from './rules.ts';
 
@@ -16,7 +24,7 @@ const relabel = (event: LibraryEvent, minus: AdFormat, plus: AdFormat): readonly
 const startAd = (event: LibraryEvent, { data }: AdStarted): readonly Change[] => {
   const { ad_id, page_id, page_name, novelty, content } = data;
   const news = novelty === 'news';
-  const page = { social_page_id: page_id, page_name };
+  const page = { ...reportedBy(event), social_page_id: page_id, page_name };
   return [
     addStep(
       { ...data, observed_at: data.counted_since ?? data.observed_at },
@@ -41,7 +49,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
       const { ad_id, changes, excerpt, observed_at } = event.data;
       const { page_id, page_name } = excerpt;
       const { format, cards } = changes;
-      const meeting = { ad_id, social_page_id: page_id, page_name, news: true };
+      const meeting = { ...reportedBy(event), ad_id, social_page_id: page_id, page_name, news: true };
       const isRefreshed =
         COPY.some((field) => (changes[field]?.from ?? null) !== null) &&
         isLongRunner(event.data, observed_at);
@@ -66,13 +74,13 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
         ...meetLinks(
           event.data,
           { link_url: to_url },
-          { ad_id, social_page_id: page_id, page_name, news: true },
+          { ...reportedBy(event), ad_id, social_page_id: page_id, page_name, news: true },
         ),
       ];
     }
     case 'AdDetailsObserved': {
       const { ad_id, details, page_id, page_name, was_format } = event.data;
-      const meeting = { ad_id, social_page_id: page_id, page_name, news: false };
+      const meeting = { ...reportedBy(event), ad_id, social_page_id: page_id, page_name, news: false };
       return [
         ...relabel(event, was_format, details.format ?? was_format),
         ...meetLinks(event.data, details, meeting),
@@ -92,7 +100,13 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [
         ...relabel(event, was_format, format),
-        ...meetLinks(event.data, wording, { ad_id, social_page_id: null, page_name: null, news: false }),
+        ...meetLinks(event.data, wording, {
+          ...reportedBy(event),
+          ad_id,
+          social_page_id: null,
+          page_name: null,
+          news: false,
+        }),
       ]);
     case 'AdConfirmedInactive': {
       const { ad_id, format, news } = event.data;
@@ -117,6 +131,7 @@ export const projectAd = (event: LibraryEvent): readonly Change[] => {
         active_ads: totals.active,
         new_ads: totals.news,
         corrected: late_arrival,
+        position: event.position,
       };
       return [{ kind: 'upsert', table: 'scan', key: scanKey(event), set }, appliedScan(event)];
     }

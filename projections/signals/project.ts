@@ -70,7 +70,7 @@ const projectStorefront = (event: StorefrontEvent): readonly Change[] => {
 /** Radar items grouped by brand and day, and changes in a brand's activity. */
 export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent>({
   name: 'signals',
-  version: 12,
+  version: 13,
   prefixes: ['adLibrary-', 'brand-', 'socialPage-', 'storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -32,6 +32,8 @@ create table scan (
   new_ads bigint not null,
   -- True if it arrived late, or a late scan corrected its figures.
   corrected boolean not null default false,
+  -- Log position at which it was recorded.
+  position bigint,
   primary key (brand_id, date, scan_id)
 );
 
@@ -94,6 +96,27 @@ create table met (
   primary key (brand_id, kind, key)
 );
 
+-- The same, as the log reported each of them first. A late scan never changes a row: signals compare the rows with those of
+-- `met`, and mark what differs.
+create table reported (
+  brand_id uuid not null,
+  kind text not null,
+  key text not null,
+  date date not null,
+  observed_at timestamptz not null,
+  -- Lowest log position of the events that reported it.
+  position bigint not null,
+  -- True if these are corrections.
+  is_added boolean not null,
+  news boolean not null,
+  started_on date,
+  ad_id text not null,
+  social_page_id text,
+  page_name text,
+  destination_url text,
+  primary key (brand_id, kind, key)
+);
+
 -- Observations of links of social pages with a brand. `role` is null while the page is not linked. `page_name` is null when
 -- the observation has no name: it repeats one, or is older than another.
 create table link (
@@ -145,6 +168,7 @@ create table applied_scan (
 -- indexes
 create index named_ad_of_occurrence on named_ad (ad_id, cause, scan_id);
 create index met_on_day on met (brand_id, date);
+create index reported_on_day on reported (brand_id, date);
 create index link_on_day on link (brand_id, date);
 create index link_first on link (brand_id, observed_at) where role is not null;
 create index signal_newest on signal (brand_id, observed_at desc, id desc) include (kind);

@@ -69,6 +69,38 @@ const IS_FIRST = `excluded.observed_at < m.observed_at or
   (excluded.ad_id, coalesce(excluded.social_page_id, ''), coalesce(excluded.destination_url, '')) <
   (m.ad_id, coalesce(m.social_page_id, ''), coalesce(m.destination_url, ''))`;
 
+/** SQL of the description of the first of several ads. */
+const FIRST_DESCRIBED = DESCRIBED.map(
+  (column) =>
+    `(array_agg(${column} order by ad_id, coalesce(social_page_id, ''), coalesce(destination_url, '')))[1]`,
+).join();
+const STARTED_ON = 'case when bool_and(started_on is not null) then min(started_on) end';
+const EARLIER_START = `case when m.started_on is not null and excluded.started_on is not null
+  then least(m.started_on, excluded.started_on) end`;
+
+/**
+ * SQL of the first reports. The events of a stream are applied in order, and only those of the brand's own stream count: so
+ * the row is the same for any batches. Ads of the same time decide together, as in `met`.
+ */
+const REPORT = `
+  insert into reported as m (brand_id, kind, key, date, observed_at, position, is_added, news, started_on, ${DESCRIBED.join()})
+  select brand_id, kind, key, (observed_at at time zone 'utc')::date, observed_at, min(position), is_added, bool_and(news),
+    ${STARTED_ON}, ${FIRST_DESCRIBED}
+  from (
+    select i.*,
+      coalesce(r.observed_at, first_value(i.observed_at) over arrival) as first_at,
+      coalesce(r.is_added, first_value(i.is_added) over arrival) as first_added
+    from :input i left join reported r using (brand_id, kind, key)
+    where i.position is not null
+    window arrival as (partition by i.brand_id, i.kind, i.key order by i.position)
+  ) i
+  where observed_at = first_at and is_added = first_added
+  group by brand_id, kind, key, observed_at, is_added
+  on conflict (brand_id, kind, key) do update set news = excluded.news and m.news, started_on = ${EARLIER_START},
+    ${DESCRIBED.map(
+      (column) => `${column} = case when ${IS_FIRST} then excluded.${column} else m.${column} end`,
+    ).join()}`;
+
 /**
  * Stores what a brand's ads led to, or ran on, as first seen in the order of observation. All ads that show it at that
  * time decide whether it is news: a single one that ran before means it is not news.
@@ -79,6 +111,8 @@ export const meet: Statement = {
     kind: 'text',
     key: 'text',
     observed_at: 'timestamptz',
+    position: 'bigint',
+    is_added: 'boolean',
     news: 'boolean',
     started_on: 'date',
     ad_id: 'text',
@@ -86,23 +120,19 @@ export const meet: Statement = {
     page_name: 'text',
     destination_url: 'text',
   },
-  touches: ['met'],
+  touches: ['met', 'reported'],
   sql: `
-    insert into met as m (brand_id, kind, key, date, observed_at, news, started_on, ad_id, social_page_id, page_name,
-      destination_url)
-    select brand_id, kind, key, (first_at at time zone 'utc')::date, first_at, bool_and(news),
-      case when bool_and(started_on is not null) then min(started_on) end, ${DESCRIBED.map(
-        (column) =>
-          `(array_agg(${column} order by ad_id, coalesce(social_page_id, ''), coalesce(destination_url, '')))[1]`,
-      ).join()}
+    with report as (${REPORT})
+    insert into met as m (brand_id, kind, key, date, observed_at, news, started_on, ${DESCRIBED.join()})
+    select brand_id, kind, key, (first_at at time zone 'utc')::date, first_at, bool_and(news), ${STARTED_ON},
+      ${FIRST_DESCRIBED}
     from (
       select i.*, min(i.observed_at) over (partition by i.brand_id, i.kind, i.key) as first_at from :input i
     ) i
     where observed_at = first_at group by brand_id, kind, key, first_at
     on conflict (brand_id, kind, key) do update set date = excluded.date, observed_at = excluded.observed_at,
       news = excluded.news and (m.news or excluded.observed_at < m.observed_at),
-      started_on = case when excluded.observed_at < m.observed_at then excluded.started_on
-        when m.started_on is not null and excluded.started_on is not null then least(m.started_on, excluded.started_on) end,
+      started_on = case when excluded.observed_at < m.observed_at then excluded.started_on else ${EARLIER_START} end,
       ${DESCRIBED.map(
         (column) => `${column} = case when ${IS_FIRST} then excluded.${column} else m.${column} end`,
       ).join()}
@@ -165,7 +195,7 @@ const summingUp = (
 const daysFrom = (changed: string): string => `
   select distinct d.brand_id, d.date
   from (select brand_id, min(date) as date from (${changed}) c group by brand_id) f
-  cross join lateral (${['scan', 'occurrence', 'named_ad', 'met', 'catalogue', 'signal']
+  cross join lateral (${['scan', 'occurrence', 'named_ad', 'met', 'reported', 'catalogue', 'signal']
     .map(
       (table) =>
         `select t.brand_id, t.date from ${table} t where t.brand_id = f.brand_id and t.date >= f.date`,
@@ -226,9 +256,13 @@ const DATES_OF_PAGE = `
   ) f
   cross join lateral (
     select date from link where brand_id = i.brand_id and social_page_id = i.social_page_id
-    union select date from met where brand_id = i.brand_id and kind = 'page' and key = i.social_page_id
     union select date from link where brand_id = i.brand_id and f.is_first
-    union select date from met where brand_id = i.brand_id and kind = 'page' and f.is_first
+    ${['met', 'reported']
+      .map(
+        (table) => `union select date from ${table}
+          where brand_id = i.brand_id and kind = 'page' and (key = i.social_page_id or f.is_first)`,
+      )
+      .join('\n')}
   ) d`;
 
 /** Computes the signals that depend on links. A link defines the role of a page on every later day. */

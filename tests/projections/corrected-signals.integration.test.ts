@@ -6,7 +6,7 @@ import { listBrandSignals } from '#projections/signals/read.ts';
 import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '#projections/sql/signal-json.ts';
 import { given } from '../dsl/projections.ts';
 import { correctedAds, scanOf } from './fixtures/corrected-ads.ts';
-import { at, idOf } from './fixtures/network-events.ts';
+import { at, idOf, link } from './fixtures/network-events.ts';
 
 /** Signals after late scans and moves of ads equal those in the order of observation. */
 
@@ -81,6 +81,71 @@ describe('signals of corrected days', () => {
         '2026-01-06 ads_started changed: 2 ads started.',
         '2026-01-06 sale withdrawn: Withdrawn: 3 ads with sale copy started. A scan that arrived late showed otherwise.',
       ]);
+  });
+
+  it('stay and are marked when a late scan showed a landing page or an unlinked page before', async () => {
+    const [first = '', second = ''] = idsOf(2);
+    const story = correctedAds(['a']);
+    story.events.push(link('a', '200000001'));
+    story.scan('a', 3);
+    for (const [id, page] of [
+      [first, '200000002'],
+      [second, '200000003'],
+    ] as const)
+      story.start('a', id, 6, { page_id: page }, { link_url: `https://shop.example/${page}` });
+    story.scan('a', 6, { active: 2, news: 2 });
+    const met = 'Ads led to 2 landing pages not seen before.';
+    const pages =
+      "Ads were first seen on 2 pages that are a creator's, a partner's or not linked with the brand.";
+    const others = async (db: ReadDatabase) =>
+      (await markedOf(db)).filter((line) => !line.includes('ads_started'));
+    await given(story.events)
+      .into(signals)
+      .shows(others, [
+        `2026-01-06 new_landing_page null: ${met}`,
+        `2026-01-06 new_whitelisting_pair null: ${pages}`,
+      ]);
+    story.correct(
+      first,
+      5,
+      { first_seen_at: at(5) },
+      { withdrawn: [started('a', 6)], added: [started('a', 5)] },
+    );
+    await given(story.events)
+      .into(signals)
+      .shows(others, [
+        '2026-01-05 new_landing_page added: Ads led to 1 landing page not seen before.',
+        `2026-01-05 new_whitelisting_pair added: ${pages.replace('2 pages that are', '1 page that is')}`,
+        '2026-01-06 new_landing_page changed: Ads led to 1 landing page not seen before.',
+        `2026-01-06 new_whitelisting_pair changed: ${pages.replace('2 pages that are', '1 page that is')}`,
+      ]);
+    story.correct(second, 4, { novelty: 'baseline', first_seen_at: at(4) }, { withdrawn: [started('a', 6)] });
+    story.correct(first, 4, { novelty: 'baseline', first_seen_at: at(4) }, { withdrawn: [started('a', 5)] });
+    const end = ' A scan that arrived late showed otherwise.';
+    await given(story.events)
+      .into(signals)
+      .shows(others, [
+        `2026-01-06 new_landing_page withdrawn: Withdrawn: ${met}${end}`,
+        `2026-01-06 new_whitelisting_pair withdrawn: Withdrawn: ${pages}${end}`,
+      ]);
+  });
+
+  it('are marked when a late scan of the days before makes a page no news', async () => {
+    const [id = ''] = idsOf(1);
+    const story = correctedAds(['a']);
+    story.events.push(link('a', '200000001'));
+    story.scan('a', 3);
+    story.start('a', id, 10, { novelty: 'baseline', page_id: '200000002', started_on: '2026-01-05' });
+    story.scan('a', 10, { active: 1 });
+    await given(story.events).into(signals).shows(shownOf('a'), ['2026-01-10 new_whitelisting_pair 1']);
+    story.scan('a', 9, {}, true);
+    await given(story.events).into(signals).shows(shownOf('a'), []);
+    await given(story.events)
+      .into(signals)
+      .shows(
+        async (db) => (await markedOf(db)).map((line) => line.split(':')[0]),
+        ['2026-01-10 new_whitelisting_pair withdrawn'],
+      );
   });
 
   it('leave a withdrawn item out for the brand that reported it, also after the ad moved', async () => {

@@ -59,7 +59,7 @@ export const Signal = z
       }),
       withdrawn: Count.meta({
         description:
-          'Ads that were reported, and that a scan which arrived late showed to be otherwise. Not in `items`.',
+          'Ads or pages that were reported, and that a scan which arrived late showed to be otherwise. Not in `items`.',
       }),
       added: Count.meta({ description: 'Of `items`, those that a scan which arrived late added.' }),
     }),
