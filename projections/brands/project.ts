@@ -5,6 +5,7 @@ import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { attributedBy, brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
 import { scanKey } from '../shared-tables/observed-day.ts';
+import { profileTime, recordProfileTime } from '../shared-tables/profile-time.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { lifespanAtStart, lifespanAtStop, lifespanOf, noLifespan, recordLifespans } from './lifespans.ts';
@@ -76,13 +77,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
     totals: recordTotals,
     take_totals: takeTotals,
     lifespans: recordLifespans,
-    profile_time: {
-      columns: { brand_id: 'uuid', at: 'timestamptz' },
-      touches: ['brand'],
-      sql: `
-        insert into brand as b (brand_id, profiled_at) select brand_id, max(at) from :input i group by brand_id
-        on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at)`,
-    },
+    profile_time: recordProfileTime,
     refresh: refreshBrand,
     name_category: nameCategory({}),
     show_names: showCategoryNames,
@@ -112,7 +107,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
             key: { brand_id },
             set: { slug: event.data.slug, domain: event.data.domain, ...profileColumns(event.data) },
           },
-          { kind: 'run', statement: 'profile_time', row: { brand_id, at: event.data.observed_at } },
+          profileTime(event),
           ...refresh,
           ...nameCategories(event),
         ];
@@ -122,7 +117,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
           ...(Object.keys(set).length === 0
             ? []
             : [{ kind: 'update', table: 'brand', key: { brand_id }, set } as Change]),
-          { kind: 'run', statement: 'profile_time', row: { brand_id, at: event.data.observed_at } },
+          profileTime(event),
           ...refresh,
           ...nameCategories(event),
         ];

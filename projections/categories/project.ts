@@ -11,6 +11,7 @@ import {
 } from '../shared-tables/category-naming.ts';
 import { brandTotals, recordTotals, takeTotals } from '../shared-tables/brand-totals.ts';
 import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
+import { profileTime, recordProfileTime } from '../shared-tables/profile-time.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 const latest = latestEstimate('brand', ['monthly_visits']);
@@ -59,7 +60,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
     ...(Object.keys(set).length === 0
       ? []
       : [{ kind: 'upsert', table: 'brand', key: { brand_id }, set } as const]),
-    { kind: 'run', statement: 'profile_time', row: { brand_id, at: observed_at } },
+    profileTime(event),
     ...refreshTally(brand_id),
   ];
 };
@@ -86,13 +87,7 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
         insert into category as c (category_id, defined_at) select category_id, max(at) from :input i group by category_id
         on conflict (category_id) do update set defined_at = greatest(c.defined_at, excluded.defined_at)`,
     },
-    profile_time: {
-      columns: { brand_id: 'uuid', at: 'timestamptz' },
-      touches: ['brand'],
-      sql: `
-        insert into brand as b (brand_id, profiled_at) select brand_id, max(at) from :input i group by brand_id
-        on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at)`,
-    },
+    profile_time: recordProfileTime,
     totals: recordTotals,
     take_totals: takeTotals,
     // Adds the current contribution of a brand and subtracts its earlier one. So the totals always equal the
