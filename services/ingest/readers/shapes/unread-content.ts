@@ -1,6 +1,14 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
-import { ARCHIVE_CONTENT, SNAPSHOT_CONTENT } from './known-shapes.ts';
+import {
+  ARCHIVE_CONTENT,
+  ARCHIVE_TEXTS,
+  CARD_TEXTS,
+  MEDIA_ADDRESSES,
+  SNAPSHOT_CONTENT,
+  SNAPSHOT_MEDIA,
+  SNAPSHOT_TEXTS,
+} from './known-shapes.ts';
 import { shortList } from './nearest-shape.ts';
 
 /**
@@ -8,25 +16,7 @@ import { shortList } from './nearest-shape.ts';
  * content in an ad that has none at a known place. The functions describe the first such place; `null` when there is none.
  */
 
-const SNAPSHOT_TEXTS = [
-  'title',
-  'link_description',
-  'caption',
-  'cta_text',
-  'cta_type',
-  'link_url',
-  'display_format',
-] as const;
-const CARD_TEXTS = ['title', 'link_description', 'caption', 'cta_text', 'cta_type', 'link_url'] as const;
-const MEDIA_NAMES = [
-  'video_hd_url',
-  'video_sd_url',
-  'video_preview_image_url',
-  'original_image_url',
-  'resized_image_url',
-] as const;
-const CARD_NAMES = ['body', ...CARD_TEXTS, ...MEDIA_NAMES] as const;
-const ARCHIVE_TEXTS = ARCHIVE_CONTENT.filter((name) => name.startsWith('ad_creative_'));
+const CARD_NAMES = ['body', ...CARD_TEXTS, ...MEDIA_ADDRESSES] as const;
 
 /** Last words of the names of members with the copy of an ad. */
 const COPY_WORDS = new Set(
@@ -109,7 +99,7 @@ export const unreadMember = (snapshot: JsonObject): string | null =>
   notBody('snapshot.body', snapshot['body']) ??
   firstOf(SNAPSHOT_TEXTS, (name) => notText(`snapshot.${name}`, snapshot[name])) ??
   notList('snapshot.cards', snapshot['cards'], CARD_NAMES, notCard) ??
-  firstOf(['images', 'videos'], (name) => notList(`snapshot.${name}`, snapshot[name], MEDIA_NAMES));
+  firstOf(SNAPSHOT_MEDIA, (name) => notList(`snapshot.${name}`, snapshot[name], MEDIA_ADDRESSES));
 
 /** Describes a known member of an ad of the official API that is neither blank nor a text, or a list of texts. */
 export const unreadArchiveMember = (fields: JsonObject): string | null =>
