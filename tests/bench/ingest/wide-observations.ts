@@ -2,21 +2,32 @@ import type { AdLibraryScanChunk, AdLibraryScanEnd } from '#contracts/observatio
 import { CHUNK_ADS_MAX, type ObservedAd, SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { type Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
+import {
+  STOREFRONT_PAGE_PRODUCTS_MAX,
+  STOREFRONT_PRODUCTS_MAX,
+  type StorefrontScanEnd,
+  type StorefrontScanPage,
+} from '#contracts/observations/storefront-scan.ts';
 import type { SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import { chunk } from 'es-toolkit/array/chunk';
 import { scanIdOf } from '#domain/ids.ts';
 import type { Intake } from '#services/ingest/intake-types.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { type BenchContext, ROUNDS, scaled } from '../bench.ts';
+import { peakMemoryMib } from '../cpu-time.ts';
 import { type BenchServers, startServers } from '../servers.ts';
 
-/** Observations with many parts: pages of a scan, links of a page or brand, tools of a site. */
+/** Observations with many parts: pages of a scan, links of a page or brand, tools of a site, products of a shop. */
 
 const FIRST_MS = Date.UTC(2026, 0, 1);
 const DAY_MS = 86_400_000;
 const PAGES = [250, 500, 1_000, 2_000].map((pages) => scaled(pages));
 const LINKS = [1_000, 4_000].map((links) => scaled(links));
 const TOOLS = [125, 250, 500].map((tools) => scaled(tools));
+const PRODUCTS = [STOREFRONT_PRODUCTS_MAX / 8, STOREFRONT_PRODUCTS_MAX / 2, STOREFRONT_PRODUCTS_MAX].map(
+  (products) => scaled(products),
+);
+const VARIANTS_PER_PRODUCT = 3;
 /** Links submitted before the first measurement. */
 const WARM_UP_LINKS = scaled(200);
 /** Pages of the widest scan. */
@@ -107,6 +118,49 @@ const siteScan = (domain: string, day: number, tools: number): SiteScan => ({
   split_tests: [],
 });
 
+/** Returns a complete scan of a catalogue. Every tenth product has another price than in a scan of another day. */
+const catalogueScan = (
+  domain: string,
+  day: number,
+  products: number,
+): readonly [...StorefrontScanPage[], StorefrontScanEnd] => {
+  const key = { scan_id: scanIdOf(domain, timeOf(day), 'bench'), domain, scanned_at: timeOf(day) };
+  const shown = Array.from({ length: products }, (_, index) => ({
+    id: String(7_000_000_000 + index),
+    handle: `boots-${index}`,
+    title: `Boots number ${index}`,
+    product_type: 'Boots',
+    vendor: 'A vendor',
+    published_at: timeOf(0),
+    image_url: `https://cdn.example/boots-${index}.jpg`,
+    variants: Array.from({ length: VARIANTS_PER_PRODUCT }, (_size, size) => ({
+      id: String(8_000_000_000 + index * VARIANTS_PER_PRODUCT + size),
+      title: `Size ${size}`,
+      sku: `B-${index}-${size}`,
+      price: index % 10 === 0 ? `${50 + day}.00` : '59.90',
+      compare_at_price: null,
+      available: true,
+    })),
+  }));
+  const pages = chunk(shown, STOREFRONT_PAGE_PRODUCTS_MAX).map((productsOfPage, page) => ({
+    type: 'storefront.scan' as const,
+    ...key,
+    page,
+    products: productsOfPage,
+  }));
+  return [
+    ...pages,
+    {
+      type: 'storefront.scan_end',
+      ...key,
+      pages: pages.length,
+      complete: true,
+      currency: 'USD',
+      collector: 'bench',
+    },
+  ];
+};
+
 type Case = { readonly count: number; readonly observations: readonly Observation[] };
 type Kind = { readonly name: string; readonly cases: readonly Case[] };
 
@@ -148,6 +202,13 @@ const kinds = (): readonly Kind[] => [
     cases: TOOLS.map((count) => ({
       count,
       observations: [0, 1, 2].map((day) => siteScan(`tools${count}.example`, day, count)),
+    })),
+  },
+  {
+    name: 'products of a shop',
+    cases: PRODUCTS.map((count) => ({
+      count,
+      observations: [0, 1, 2].flatMap((day) => catalogueScan(`shop${count}.example`, day, count)),
     })),
   },
 ];
@@ -194,6 +255,8 @@ const measureKind = async (
  * pages, and as long names, as one message can hold.
  */
 export async function run(context: BenchContext): Promise<void> {
+  // Run directly, the bench takes an expression of the kinds to measure.
+  const only = new RegExp(import.meta.main ? (process.argv[2] ?? '') : '');
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
   const intake = resources.use(
@@ -202,7 +265,11 @@ export async function run(context: BenchContext): Promise<void> {
   // Not measured: the first observations open connections, and their code is not compiled yet.
   for (let number = 0; number < WARM_UP_LINKS; number += 1)
     await intake.submit(link(`warm-up-${number}.example`, '900000001', number));
-  for (const kind of kinds()) await measureKind(context, servers, intake, kind);
+  for (const kind of kinds().filter(({ name }) => only.test(name))) {
+    await measureKind(context, servers, intake, kind);
+    const [own, store] = [await peakMemoryMib(process.pid), await peakMemoryMib(servers.eventStore.pid)];
+    context.print(`    peak memory so far: ${own.toFixed(0)} MiB, event store ${store.toFixed(0)} MiB`);
+  }
   const widest = scanOfPages('widest.example', 0, pagesNamed(9, WIDEST_PAGES, 35), 1);
   const end = widest.at(-1) as AdLibraryScanEnd;
   const bytes = Buffer.byteLength(JSON.stringify(end));
