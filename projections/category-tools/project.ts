@@ -29,7 +29,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Counts of public brands with a tool, by category of any level. */
 export const categoryTools = projection<SiteEvent | BrandEvent>({
   name: 'category-tools',
-  version: 3,
+  version: 4,
   prefixes: ['site-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -78,6 +78,17 @@ export const categoryTools = projection<SiteEvent | BrandEvent>({
       case 'ToolsGone': {
         const slugs = event.data.tools.map(({ slug }) => slug);
         return [...setInstalled(brand_id, slugs, false), refreshCounts(brand_id)];
+      }
+      case 'ToolsCorrected': {
+        const { tools, observed_at } = event.data;
+        return [
+          ...describedTools(
+            tools.map(({ tool }) => tool),
+            observed_at,
+          ),
+          ...tools.flatMap(({ tool: { slug }, present }) => setInstalled(brand_id, [slug], present)),
+          refreshCounts(brand_id),
+        ];
       }
       case 'ToolsMissed':
       case 'ToolsSeen':

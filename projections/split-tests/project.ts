@@ -119,16 +119,23 @@ const testColumns = (details: Partial<SplitTestDetails>): Row => ({
   ...('pages' in details ? { pages: details.pages?.map(locatePage) ?? null } : {}),
 });
 
-const forSplitTests = (brand_id: string, tools: readonly SiteTool[], observedAt: string): Change[] => {
-  const meant = tools.filter(({ split_testing }) => split_testing);
+const forSplitTests = (
+  brand_id: string,
+  tools: readonly { readonly tool: SiteTool; readonly present: boolean }[],
+  observedAt: string,
+): Change[] => {
+  const meant = tools.filter(({ tool }) => tool.split_testing);
   return [
-    ...describedTools(meant, observedAt),
+    ...describedTools(
+      meant.map(({ tool }) => tool),
+      observedAt,
+    ),
     ...meant.map(
-      ({ slug }): Change => ({
+      ({ tool: { slug }, present }): Change => ({
         kind: 'upsert',
         table: 'site_tool',
         key: { brand_id, slug },
-        set: { present: true },
+        set: { present },
       }),
     ),
   ];
@@ -140,7 +147,7 @@ const setMissingSince = (ids: readonly string[], missing_since: string | null): 
 /** Split tests read on brands' sites, and the census of the tools that run them. */
 export const splitTests = projection<SiteEvent | BrandEvent | CategoryEvent>({
   name: 'split-tests',
-  version: 4,
+  version: 5,
   prefixes: ['site-', 'brand-', 'category-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -168,6 +175,12 @@ export const splitTests = projection<SiteEvent | BrandEvent | CategoryEvent>({
         return projectBrand(event);
       case 'ToolsDetected':
       case 'ToolsDescribed':
+        return forSplitTests(
+          brand_id,
+          event.data.tools.map((tool) => ({ tool, present: true })),
+          observed_at,
+        );
+      case 'ToolsCorrected':
         return forSplitTests(brand_id, event.data.tools, observed_at);
       case 'ToolsGone':
         return event.data.tools.map(

@@ -125,7 +125,7 @@ const projectCategory = (event: CategoryEvent): readonly Change[] => {
 /** Tools found on sites: the tools of a site, the brands with a tool, and tools used together. */
 export const tools = projection<SiteEvent | BrandEvent | CategoryEvent | TrafficEvent>({
   name: 'tools',
-  version: 4,
+  version: 5,
   prefixes: ['site-', 'brand-', 'category-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -209,6 +209,23 @@ export const tools = projection<SiteEvent | BrandEvent | CategoryEvent | Traffic
             set: { present: false, missing_since: null },
           }),
         );
+      case 'ToolsCorrected': {
+        const { tools: corrected, observed_at } = event.data;
+        return [
+          ...describedTools(
+            corrected.map(({ tool }) => tool),
+            observed_at,
+          ),
+          ...corrected.map(
+            ({ tool: { slug }, ...set }): Change => ({
+              kind: 'upsert',
+              table: 'installed',
+              key: { brand_id, slug },
+              set,
+            }),
+          ),
+        ];
+      }
       case 'SiteScanRecorded':
         return [
           { kind: 'run', statement: 'scanned', row: { brand_id, scanned_at: event.data.observed_at } },

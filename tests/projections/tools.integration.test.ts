@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { BrandSplitTests, SplitTestCensusItem } from '#contracts/resources/corpus/split-test.ts';
 import { Tool } from '#contracts/resources/corpus/tool.ts';
 import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { categoryTools } from '#projections/category-tools/project.ts';
 import { splitTests } from '#projections/split-tests/project.ts';
 import { readSplitTestCensus } from '#projections/split-tests/read.ts';
 import { tools } from '#projections/tools/project.ts';
@@ -143,6 +145,62 @@ describe('tools', () => {
         },
         [['yak', 'ant', 'zebra'], '2026-05-04T08:00:00.000Z'],
       );
+  });
+
+  it('stand as in the order of observation when a scan arrives late', async () => {
+    const first = siteScan('one.com', '2026-05-01T08:00Z', { tools: [PIXEL, CHAT, ARMS] });
+    const others = [
+      siteScan('one.com', '2026-05-02T08:00Z', { tools: [PIXEL] }),
+      siteScan('one.com', '2026-05-04T08:00Z', { tools: [PIXEL] }),
+    ];
+    const installed = async (db: ReadDatabase) =>
+      db.query({
+        sql: `select t.slug, t.present, t.detected_at, t.missing_since, d.brands::int, b.scanned_at::date::text
+              from tools.installed t join tools.tool d using (slug) join tools.brand b using (brand_id) order by t.slug`,
+        values: [],
+      });
+    const detected_at = '2026-05-01T08:00:00.000Z';
+    const row = (slug: string, present: boolean) => ({
+      slug,
+      present,
+      detected_at,
+      missing_since: null,
+      brands: present ? 1 : 0,
+      scanned_at: '2026-05-04',
+    });
+    for (const scans of [
+      [first, ...others],
+      [...others, first],
+    ]) {
+      const events = [brand('one.com'), ...siteEvents(...scans)];
+      await given(events)
+        .into(tools)
+        .shows(installed, [row('arms', false), row('chat', false), row('pixel', true)]);
+      await given(events)
+        .into(splitTests)
+        .shows(
+          (db) =>
+            db.query({
+              sql: 'select slug, present from split_tests.site_tool order by slug',
+              values: [],
+            }),
+          [{ slug: 'arms', present: false }],
+        );
+      await given(events)
+        .into(categoryTools)
+        .shows(
+          (db) =>
+            db.query({
+              sql: 'select slug, present from category_tools.installed order by slug',
+              values: [],
+            }),
+          [
+            { slug: 'arms', present: false },
+            { slug: 'chat', present: false },
+            { slug: 'pixel', present: true },
+          ],
+        );
+    }
   });
 
   it('are found by slug or id; unknown ones return null', async () => {

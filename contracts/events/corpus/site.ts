@@ -48,6 +48,21 @@ export type ToolsGone = Event<
   Sighting & { readonly tools: readonly { readonly slug: string; readonly missing_since: string }[] }
 >;
 
+/** A tool as it is after a late scan. */
+export type CorrectedTool = {
+  readonly tool: SiteTool;
+  readonly present: boolean;
+  readonly missing_since: string | null;
+  /** Time of the scan that found the tool first, or first after it was gone. */
+  readonly detected_at: string;
+};
+
+/**
+ * A scan that arrived late changes what later scans had decided about tools. `observed_at` is the time of the late scan.
+ * It is a correction, never news.
+ */
+export type ToolsCorrected = Event<'ToolsCorrected', Sighting & { readonly tools: readonly CorrectedTool[] }>;
+
 /** Readability of the site's split-testing tools. Lists only tools for which it is new or changed. */
 export type SplitTestToolsRead = Event<
   'SplitTestToolsRead',
@@ -106,8 +121,12 @@ export type SiteScanRecorded = Event<
     readonly complete: boolean;
     /** Number of tools on the site after the scan, missing ones included. */
     readonly tools: number;
-    /** Split-testing tools that this scan could read. */
+    /** Split-testing tools that this scan could read; of a late scan, those that no other one could. */
     readonly read: readonly string[];
+    /** Slugs of the tools that it found. Absent for complete scans in order, and in events of earlier releases. */
+    readonly shown?: readonly string[];
+    /** The scan precedes one that was recorded before it. */
+    readonly late_arrival?: true;
   }
 >;
 
@@ -117,6 +136,7 @@ export type SiteEvent =
   | ToolsMissed
   | ToolsSeen
   | ToolsGone
+  | ToolsCorrected
   | SplitTestToolsRead
   | SplitTestsObserved
   | SplitTestsChanged
@@ -131,6 +151,7 @@ export const siteVersions: EventVersions<SiteEvent> = {
   ToolsMissed: [],
   ToolsSeen: [],
   ToolsGone: [],
+  ToolsCorrected: [],
   SplitTestToolsRead: [],
   SplitTestsObserved: [],
   SplitTestsChanged: [],

@@ -45,6 +45,7 @@ const PINNED: Readonly<Record<number, string>> = {
   2: 'b1f68a0a4b87004f5078116f0beba90e8cd4309192ebb05f97597fbb2d826700',
   3: '008b241cdbad52ddd341516453fc39282256d0ee2c04d4eca3b8babde93c87fc',
   4: 'b512041e9366f26b8ae24767ff1956f6c32873d1934fc1a54fec788026e96de8',
+  5: '8d1fd420bbc8e74a95421f0edfe90a5e9444f3bac2928445bbf19f7393f92c21',
 };
 
 const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>

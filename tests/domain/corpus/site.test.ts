@@ -1,11 +1,15 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SiteEvent } from '#contracts/events/corpus/site.ts';
 import { type DetectedTool, type ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
 import { redactAmounts } from '#domain/corpus/site/redact-amounts.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordSiteScan } from '#domain/corpus/site/decider.ts';
+import { standingsOf } from '#domain/corpus/site/standing.ts';
 import { site, type SiteState } from '#domain/corpus/site/state.ts';
 import { redactResults } from '#domain/corpus/site/redact-results.ts';
+import { runs, seedOf } from '#tests/property-seed.ts';
+import { shuffled } from '#tests/stack/shuffled.ts';
 
 const tool = (slug: string, fields: Partial<DetectedTool> = {}): DetectedTool => ({
   slug,
@@ -121,11 +125,86 @@ describe('tools of a site', () => {
     });
   });
 
-  test('are unchanged by a scan that is not newer than the last', () => {
+  test('are unchanged by a scan of the same time and collector', () => {
     const one = scanned();
     one.scan(scan('2026-05-02T08:00Z', { tools: [tool('pixel')] }));
-    expect(one.scan(scan('2026-05-01T08:00Z', { tools: [tool('chat')] }))).toEqual([]);
     expect(one.scan(scan('2026-05-02T08:00Z', { tools: [tool('chat')] }))).toEqual([]);
+  });
+
+  test('have the detection and the absences that a late scan shows at its own time', () => {
+    const one = scanned();
+    one.scan(scan('2026-05-02T08:00Z', { tools: [tool('pixel')] }));
+    one.scan(scan('2026-05-04T08:00Z', { tools: [tool('pixel')] }));
+    const late = scan('2026-05-01T08:00Z', { tools: [tool('pixel'), tool('chat')] });
+    expect(one.scan(late)).toMatchObject([
+      {
+        type: 'ToolsCorrected',
+        data: {
+          observed_at: '2026-05-01T08:00:00.000Z',
+          tools: [
+            { tool: { slug: 'pixel' }, present: true, detected_at: '2026-05-01T08:00:00.000Z' },
+            { tool: { slug: 'chat' }, present: false, detected_at: '2026-05-01T08:00:00.000Z' },
+          ],
+        },
+      },
+      { type: 'SiteScanRecorded', data: { tools: 2, shown: ['pixel', 'chat'], late_arrival: true } },
+    ]);
+    expect(typesOf(one.scan(scan('2026-05-03T08:00Z', { tools: [tool('pixel')] })))).toEqual([]);
+  });
+
+  test('keep what a later scan described, and get a blank address from a late one', () => {
+    const one = scanned();
+    one.scan(scan('2026-05-02T08:00Z', { tools: [tool('pixel', { name: 'New' })] }));
+    const late = { tools: [tool('pixel', { name: 'Old', website_url: 'https://pixel.example/' })] };
+    expect(one.scan(scan('2026-05-01T08:00Z', late))[0]).toMatchObject({
+      data: { tools: [{ tool: { name: 'New', website_url: 'https://pixel.example/' } }] },
+    });
+  });
+
+  test('are unchanged by a scan of more than 60 days before the last', () => {
+    const one = scanned();
+    one.scan(scan('2026-05-02T08:00Z', { tools: [tool('pixel')] }));
+    one.scan(scan('2026-07-10T08:00Z', { tools: [tool('pixel')] }));
+    expect(one.scan(scan('2026-05-03T08:00Z', { tools: [tool('chat')] }))).toEqual([]);
+  });
+
+  test('are the same in any order of arrival', () => {
+    const oneScan = fc.record({
+      hour: fc.integer({ min: 0, max: 20 }).map((tenths) => tenths * 10),
+      complete: fc.boolean(),
+      collector: fc.constantFrom('one', 'two'),
+      slugs: fc.uniqueArray(fc.constantFrom('pixel', 'chat', 'shop', 'mail'), { maxLength: 4 }),
+    });
+    const scans = fc.uniqueArray(oneScan, {
+      selector: ({ hour, collector }) => `${hour} ${collector}`,
+      minLength: 2,
+      maxLength: 6,
+    });
+    const stands = (drawn: readonly (typeof oneScan extends fc.Arbitrary<infer Value> ? Value : never)[]) => {
+      let state = site.initial;
+      for (const { hour, slugs, ...fields } of drawn) {
+        const time = new Date(Date.UTC(2026, 4, 1, hour)).toISOString();
+        const observation = scan(time, { ...fields, tools: slugs.map((slug) => tool(slug)) });
+        state = recordSiteScan(observation)(state).reduce(site.evolve, state);
+        expect(recordSiteScan(observation)(state)).toEqual([]);
+      }
+      const detected = standingsOf(state.history);
+      return new Map(
+        [...state.tools].map(([slug, { present, missing_since }]) => [
+          slug,
+          { present, missing_since, detected_at: detected.get(slug)?.detected_at },
+        ]),
+      );
+    };
+    fc.assert(
+      fc.property(scans, fc.nat(), (drawn, seed) => {
+        const inOrder = drawn.toSorted((one, other) =>
+          one.hour === other.hour ? (one.collector < other.collector ? -1 : 1) : one.hour - other.hour,
+        );
+        expect(stands(shuffled(drawn, seed))).toEqual(stands(inOrder));
+      }),
+      { numRuns: runs(300), seed: seedOf(20_261_125) },
+    );
   });
 
   test('count as split-testing tools by the scan or by their category', () => {

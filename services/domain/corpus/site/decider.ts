@@ -1,16 +1,17 @@
 import type { SiteEvent, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { isLate, recordLateScan } from './late-scan.ts';
 import { inGroups, isGone, type SiteSighting } from './sighting.ts';
 import type { SiteState } from './state.ts';
 import { splitTestEvents } from './split-tests.ts';
 
 /**
  * Aggregate site, stream `site-<domain>`: the tools and split tests of one site, scan by scan.
- * Parts, in order: state and evolve (`state.ts`), decision (`recordSiteScan`, with `split-tests.ts`).
+ * Parts, in order: state and evolve (`state.ts`), decision (`recordSiteScan`, with `split-tests.ts` and `late-scan.ts`).
  *
  * Absent is not gone: a tool is gone when two complete scans at least 20 hours apart both miss it. The tools of the
- * first complete scan are a baseline. A scan that is not newer than the last one changes nothing.
+ * first complete scan are a baseline. A late scan is decided at its own time, and corrects the tools that it changes.
  */
 
 /** Category, in lower case, under which collectors list tools for split tests. */
@@ -45,8 +46,12 @@ const isSameTool = (one: SiteTool, other: SiteTool): boolean =>
   one.website_url === other.website_url &&
   one.split_testing === other.split_testing;
 
-const toolEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteEvent[] => {
-  const tools = scannedTools(scan, state);
+const toolEvents = (
+  scan: SiteScan,
+  at: SiteSighting,
+  state: SiteState,
+  tools: readonly SiteTool[],
+): SiteEvent[] => {
   const scannedSlugs = new Set(tools.map(({ slug }) => slug));
   const existingOf = ({ slug }: SiteTool) => state.tools.get(slug);
   const novelty = state.completed_at === null ? 'baseline' : 'news';
@@ -88,14 +93,15 @@ const readingEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): Site
   return inGroups(tools, (group) => ({ type: 'SplitTestToolsRead', data: { ...at, tools: group } }));
 };
 
-/** Records a scan of the site. A scan that is not newer than the last one records nothing. */
+/** Records a scan of the site. A repeated scan records nothing. */
 export const recordSiteScan =
   (scan: SiteScan) =>
   (state: SiteState): SiteEvent[] => {
     const { domain, observed_at, collector, complete } = scan;
-    if (state.scanned_at !== null && observed_at <= state.scanned_at) return [];
     const at = { brand_id: brandIdOf(domain), domain, observed_at };
-    const tools = toolEvents(scan, at, state);
+    const shown = scannedTools(scan, state);
+    if (isLate(scan, state)) return recordLateScan(scan, at, shown, state);
+    const tools = toolEvents(scan, at, state, shown);
     const present = new Set(
       [...state.tools.values()].flatMap((existing) => (existing.present ? [existing.tool.slug] : [])),
     );
@@ -116,6 +122,7 @@ export const recordSiteScan =
           complete,
           tools: [...present].filter((slug) => !gone.has(slug)).length,
           read: [...new Set(scan.split_test_tools.flatMap(({ slug, readable }) => (readable ? [slug] : [])))],
+          ...(complete ? {} : { shown: shown.map(({ slug }) => slug) }),
         },
       },
     ];

@@ -1,5 +1,12 @@
-import type { SiteEvent, SiteTool, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
+import type {
+  SiteEvent,
+  SiteScanRecorded,
+  SiteTool,
+  SplitTestDetails,
+  SplitTestKey,
+} from '#contracts/events/corpus/site.ts';
 import type { Decider } from '#domain/decider.ts';
+import { NO_HISTORY, type ScanHistory, withScan } from './standing.ts';
 
 /** State and evolve of the site: its tools and split tests as last observed. See `decider.ts` for the aggregate. */
 
@@ -26,6 +33,10 @@ export type SiteState = {
   readonly scanned_at: string | null;
   /** Time of the last complete scan. */
   readonly completed_at: string | null;
+  /** The scans among which a late one is decided. */
+  readonly history: ScanHistory;
+  /** Slugs of the tools in the events of the scan that is not closed yet, and its time. */
+  readonly open: { readonly observed_at: string; readonly slugs: readonly string[] };
 };
 
 const initial: SiteState = {
@@ -35,6 +46,8 @@ const initial: SiteState = {
   tests: new Map(),
   scanned_at: null,
   completed_at: null,
+  history: NO_HISTORY,
+  open: { observed_at: '', slugs: [] },
 };
 
 /** Returns a copy of the map with the entries of the keys changed. Keys that the map does not have are ignored. */
@@ -51,8 +64,43 @@ const updateEntries = <Value>(
   return updated;
 };
 
-const evolve = (state: SiteState, event: SiteEvent): SiteState => {
+/** Returns the slugs of tools that an event says the scan showed. */
+const slugsShownBy = (event: SiteEvent): readonly string[] => {
+  if (event.type === 'ToolsSeen') return event.data.slugs;
+  return event.type === 'ToolsDetected' || event.type === 'ToolsDescribed'
+    ? event.data.tools.map(({ slug }) => slug)
+    : [];
+};
+
+const withOpen = (state: SiteState, event: SiteEvent): SiteState => {
+  const slugs = slugsShownBy(event);
+  if (slugs.length === 0) return state;
+  const { observed_at } = event.data;
+  const before = state.open.observed_at === observed_at ? state.open.slugs : [];
+  return { ...state, open: { observed_at, slugs: [...before, ...slugs] } };
+};
+
+/**
+ * Returns the tools that a scan showed. A complete scan showed all tools that are not missing after it. Incomplete scans of
+ * older releases recorded only the tools that they changed.
+ */
+const shownBy = ({ data }: SiteScanRecorded, { tools, open }: SiteState): readonly string[] => {
+  if (data.shown !== undefined) return data.shown;
+  if (!data.complete) return open.observed_at === data.observed_at ? [...new Set(open.slugs)] : [];
+  return [...tools].flatMap(([slug, { present, missing_since }]) =>
+    present && missing_since === null ? [slug] : [],
+  );
+};
+
+const evolve = (before: SiteState, event: SiteEvent): SiteState => {
+  const state = withOpen(before, event);
   switch (event.type) {
+    case 'ToolsCorrected': {
+      const tools = new Map(state.tools);
+      for (const { tool, present, missing_since } of event.data.tools)
+        tools.set(tool.slug, { tool, present, missing_since });
+      return { ...state, tools };
+    }
     case 'ToolsDetected': {
       const tools = new Map(state.tools);
       for (const tool of event.data.tools) tools.set(tool.slug, { tool, present: true, missing_since: null });
@@ -136,12 +184,15 @@ const evolve = (state: SiteState, event: SiteEvent): SiteState => {
         })),
       };
     case 'SiteScanRecorded': {
-      const { observed_at, complete } = event.data;
-      return {
-        ...state,
-        scanned_at: observed_at,
-        completed_at: complete ? observed_at : state.completed_at,
-      };
+      const { observed_at, collector, complete, late_arrival } = event.data;
+      const history = withScan(state.history, {
+        observed_at,
+        collector,
+        complete,
+        shown: shownBy(event, state),
+      });
+      const completed_at = history.scans.findLast((scan) => scan.complete)?.observed_at ?? state.completed_at;
+      return { ...state, history, completed_at, scanned_at: late_arrival ? state.scanned_at : observed_at };
     }
   }
 };

@@ -284,6 +284,11 @@ const sites = (): readonly StreamEvent[] => {
     siteScan(DOMAIN, at(4), { ...both, split_tests: [{ ...first, state: 'paused' }] }),
     siteScan(DOMAIN, at(5), { tools: [splitter], split_test_tools, split_tests: [first] }),
     siteScan(DOMAIN, at(6), { tools: [splitter], split_test_tools, split_tests: [first] }),
+    siteScan(DOMAIN, '2026-05-02T20:00:00.000Z', {
+      tools: [splitter, siteTool('late')],
+      split_test_tools,
+      split_tests: [first],
+    }),
   );
 };
 
