@@ -3,6 +3,7 @@ import { CHUNK_ADS_MAX, type ObservedAd, SCAN_PAGES_MAX } from '#contracts/obser
 import { type Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import {
+  type ObservedProduct,
   STOREFRONT_PAGE_PRODUCTS_MAX,
   STOREFRONT_PRODUCTS_MAX,
   type StorefrontScanEnd,
@@ -118,50 +119,53 @@ const siteScan = (domain: string, day: number, tools: number): SiteScan => ({
   split_tests: [],
 });
 
-/** Returns a complete scan of a catalogue. Every tenth product has another price than in a scan of another day. */
-const catalogueScan = (
+/**
+ * Yields complete scans of a catalogue on three days, page by page, so that the memory of the process is that of the intake.
+ * Every tenth product has another price each day.
+ */
+const catalogueScans = function* (
   domain: string,
-  day: number,
   products: number,
-): readonly [...StorefrontScanPage[], StorefrontScanEnd] => {
-  const key = { scan_id: scanIdOf(domain, timeOf(day), 'bench'), domain, scanned_at: timeOf(day) };
-  const shown = Array.from({ length: products }, (_, index) => ({
-    id: String(7_000_000_000 + index),
-    handle: `boots-${index}`,
-    title: `Boots number ${index}`,
-    product_type: 'Boots',
-    vendor: 'A vendor',
-    published_at: timeOf(0),
-    image_url: `https://cdn.example/boots-${index}.jpg`,
-    variants: Array.from({ length: VARIANTS_PER_PRODUCT }, (_size, size) => ({
-      id: String(8_000_000_000 + index * VARIANTS_PER_PRODUCT + size),
-      title: `Size ${size}`,
-      sku: `B-${index}-${size}`,
-      price: index % 10 === 0 ? `${50 + day}.00` : '59.90',
-      compare_at_price: null,
-      available: true,
-    })),
-  }));
-  const pages = chunk(shown, STOREFRONT_PAGE_PRODUCTS_MAX).map((productsOfPage, page) => ({
-    type: 'storefront.scan' as const,
-    ...key,
-    page,
-    products: productsOfPage,
-  }));
-  return [
-    ...pages,
-    {
+): Generator<StorefrontScanPage | StorefrontScanEnd> {
+  for (const day of [0, 1, 2]) {
+    const key = { scan_id: scanIdOf(domain, timeOf(day), 'bench'), domain, scanned_at: timeOf(day) };
+    const pages = Math.ceil(products / STOREFRONT_PAGE_PRODUCTS_MAX);
+    for (let page = 0; page < pages; page += 1) {
+      const first = page * STOREFRONT_PAGE_PRODUCTS_MAX;
+      const count = Math.min(STOREFRONT_PAGE_PRODUCTS_MAX, products - first);
+      const shown = Array.from({ length: count }, (_, index) => productOf(first + index, day));
+      yield { type: 'storefront.scan', ...key, page, products: shown };
+    }
+    yield {
       type: 'storefront.scan_end',
       ...key,
-      pages: pages.length,
+      pages,
       complete: true,
       currency: 'USD',
       collector: 'bench',
-    },
-  ];
+    };
+  }
 };
 
-type Case = { readonly count: number; readonly observations: readonly Observation[] };
+const productOf = (number: number, day: number): ObservedProduct => ({
+  id: String(7_000_000_000 + number),
+  handle: `boots-${number}`,
+  title: `Boots number ${number}`,
+  product_type: 'Boots',
+  vendor: 'A vendor',
+  published_at: timeOf(0),
+  image_url: `https://cdn.example/boots-${number}.jpg`,
+  variants: Array.from({ length: VARIANTS_PER_PRODUCT }, (_, size) => ({
+    id: String(8_000_000_000 + number * VARIANTS_PER_PRODUCT + size),
+    title: `Size ${size}`,
+    sku: `B-${number}-${size}`,
+    price: number % 10 === 0 ? `${50 + day}.00` : '59.90',
+    compare_at_price: null,
+    available: true,
+  })),
+});
+
+type Case = { readonly count: number; readonly observations: Iterable<Observation> };
 type Kind = { readonly name: string; readonly cases: readonly Case[] };
 
 const kinds = (): readonly Kind[] => [
@@ -208,7 +212,7 @@ const kinds = (): readonly Kind[] => [
     name: 'products of a shop',
     cases: PRODUCTS.map((count) => ({
       count,
-      observations: [0, 1, 2].flatMap((day) => catalogueScan(`shop${count}.example`, day, count)),
+      observations: catalogueScans(`shop${count}.example`, count),
     })),
   },
 ];
