@@ -240,6 +240,9 @@ create index if not exists ad_live_page on ingest.ad (social_page_id) where live
 -- The few ads that belong to several brands in the course of time, by brand and by page.
 create index if not exists ad_of_several_brands on ingest.ad using gin ((known->'brands')) where known ? 'brands';
 create index if not exists ad_of_several_brands_by_page on ingest.ad (social_page_id) where known ? 'brands';
+-- By the time since which each belongs to its brand. Nearly no scan precedes one of them.
+create index if not exists ad_by_last_change_of_brand on ingest.ad
+  (((known->'placings'->-1->>'observed_at') collate "C")) where known ? 'brands';
 
 -- Owner of each ad: the brand whose stream holds the ad's events. The row is inserted before the first event is
 -- appended. An ad in concurrent scans of two brands therefore starts in one stream only.

@@ -108,13 +108,25 @@ const MOVED_AWAY = worldWith(
   profile(at(3), 'b2.example'),
 );
 
+/**
+ * A late scan leads an ad back to the brand of its first scan until a registration that is known already. A scan of that brand
+ * between the two shows no ad (rules 10, 11).
+ */
+const LED_BACK = worldWith(
+  scan('s2', at(4), [shown('a1', { link: 'b2.example/a' })], { brand: 'b2.example', pages: [] }),
+  profile(at(6), 'b3.example'),
+  scan('s1', at(0), [shown('a1', { link: 'b1.example/a' })], { pages: [] }),
+  scan('s3', at(5, '07:00'), [shown('a1', { link: 'b3.example/a' })], { pages: ['P3'] }),
+  scan('s4', at(5), [], { pages: [], complete: false }),
+);
+
 const DIFFERED = [
   ...JOINED,
   ...NAMED,
   LEFT,
   ...TIED,
   RAN_BEFORE,
-  { ...MOVED_AWAY, brands: [...MOVED_AWAY.brands, 'b3.example'] },
+  ...[MOVED_AWAY, LED_BACK].map((world) => ({ ...world, brands: [...world.brands, 'b3.example'] })),
 ];
 
 describe('figures of generated worlds equal the reference model', () => {

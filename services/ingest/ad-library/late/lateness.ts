@@ -12,8 +12,21 @@ import { formerBrandsOfPages } from './shared-ads.ts';
 export type Lateness = 'in_order' | 'late' | 'history';
 
 /**
- * Returns how late a scan of the brand arrives. `in_order`: no later scan or move is recorded for the brand, and none named the
- * pages. `late`: decided again in the order of observation. `history`: too old for that (rule 11).
+ * SQL of the times after `$2` at which an ad came to one of the brands `$1` or left it, by the brands of the ad in the
+ * course of time. A late scan may add such a change in the midst of others, and then no event names it as a move.
+ */
+const CHANGED_BRANDS = `
+  select c.at from ingest.ad a cross join lateral (
+    select p->>'observed_at' collate "C" as at, p->>'brand_id' as to_id, lag(p->>'brand_id') over (order by n) as from_id
+    from jsonb_array_elements(a.known->'placings') with ordinality e(p, n)
+  ) c
+  where a.known ? 'brands' and a.known->'brands' ?| ($1::uuid[])::text[]
+    and ((a.known->'placings'->-1->>'observed_at') collate "C") > $2
+    and c.at > $2 and (c.to_id = any(($1::uuid[])::text[]) or c.from_id = any(($1::uuid[])::text[]))`;
+
+/**
+ * Returns how late a scan of the brand arrives. `in_order`: no later scan or move is recorded for the brand, and no later scan
+ * named the pages. `late`: decided again in the order of observation. `history`: too old for that (rule 11).
  */
 export const latenessOf = (
   database: Database,
@@ -42,6 +55,8 @@ export const latenessForAny = async (
         select max(observed_at) from ingest.ad_move where from_brand_id = any($1::uuid[]) and observed_at > $2
         union all
         select max(observed_at) from ingest.ad_move where to_brand_id = any($1::uuid[]) and observed_at > $2
+        union all
+        select max(at) from (${CHANGED_BRANDS}) changed
       ) later`,
     values: [brandIds, scanned_at, scan_id, pageIds],
   });
@@ -92,6 +107,7 @@ export const isLateForAny = async (
       where p.social_page_id = any($4::text[]) and s.complete and (s.observed_at, s.scan_id) > ($2, $3::uuid)
       union all select from ingest.ad_move where from_brand_id = any($1::uuid[]) and observed_at > $2
       union all select from ingest.ad_move where to_brand_id = any($1::uuid[]) and observed_at > $2
+      union all select from (${CHANGED_BRANDS}) changed
       limit 1`,
     values: [brandIds, scanned_at, scan_id, pageIds],
   });
