@@ -5,6 +5,7 @@ import { freshnessFigures } from './model/freshness.ts';
 import { libraryOf } from './model/library.ts';
 import { profileFigures } from './model/profiles.ts';
 import { radarFigures } from './model/radar.ts';
+import { signalFigures } from './model/signals.ts';
 import { weeklyFigures } from './model/weeks.ts';
 
 /**
@@ -29,6 +30,7 @@ export const expectedFigures = (world: World): Figures => {
   const library = libraryOf(world);
   const ads = adFigures(library);
   const days = dailyFigures(library);
+  const radar = radarFigures(library);
   return {
     ads,
     brands: brandFigures(world, ads),
@@ -36,6 +38,7 @@ export const expectedFigures = (world: World): Figures => {
     freshness: freshnessFigures(library),
     weeks: weeklyFigures(days),
     profiles: profileFigures(library, { ads, days }),
-    radar: radarFigures(library),
+    radar,
+    signals: signalFigures(world, radar),
   };
 };

@@ -136,6 +136,13 @@ export type RadarFigures = {
   readonly stopped_on: string | null;
 };
 
+/** Changes of one kind in a brand's day. */
+export type SignalFigures = {
+  readonly items: number;
+  /** Time of the last one. */
+  readonly observed_at: string;
+};
+
 /** Figures by ad, by brand, and by `<brand> <day>`. Days without an observation of the brand have no figures. */
 export type Figures = {
   readonly ads: Readonly<Record<string, AdFigures>>;
@@ -148,4 +155,6 @@ export type Figures = {
   readonly profiles: Readonly<Record<string, ProfileFigures>>;
   /** By `<ad> <type> <time>`. */
   readonly radar: Readonly<Record<string, RadarFigures>>;
+  /** By `<brand> <day> <kind>`. */
+  readonly signals: Readonly<Record<string, SignalFigures>>;
 };

@@ -14,6 +14,7 @@ const entriesOf = (figures: Figures): Map<string, unknown> => {
     week: figures.weeks,
     profile: figures.profiles,
     radar: figures.radar,
+    signal: figures.signals,
   }))
     for (const [name, one] of Object.entries(group))
       for (const [field, value] of Object.entries(one)) entries.set(`${kind} ${name}: ${field}`, value);

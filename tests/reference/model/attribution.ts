@@ -3,11 +3,15 @@ import { latest, shows } from './observations.ts';
 
 /** Links of pages, registered domains, and the brand of an ad that follows from them (rule 10). */
 
-/** Returns the links that hold at a time: the last one of each page and brand, unless it ended the link. */
-export const linksAt = ({ observations }: World, time: string): PageLink[] => {
-  const links = observations
-    .filter((observation): observation is PageLink => observation.kind === 'link' && observation.at <= time)
+/** Returns all observations of links, in chronological order. */
+export const linksOf = ({ observations }: World): PageLink[] =>
+  observations
+    .filter((observation): observation is PageLink => observation.kind === 'link')
     .toSorted((a, b) => (a.at < b.at ? -1 : 1));
+
+/** Returns the links that hold at a time: the last one of each page and brand, unless it ended the link. */
+export const linksAt = (world: World, time: string): PageLink[] => {
+  const links = linksOf(world).filter(({ at }) => at <= time);
   const last = new Map(links.map((link) => [`${link.page} ${link.brand}`, link]));
   return [...last.values()].filter(({ linked }) => linked);
 };

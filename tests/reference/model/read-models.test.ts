@@ -175,3 +175,31 @@ describe('the radar', () => {
     expect(Object.values(items).map(({ brand }) => brand)).toEqual(['b1.example', 'b2.example']);
   });
 });
+
+describe('signals', () => {
+  const signalsOf = (...observations: readonly WorldObservation[]) => figuresOf(...observations).signals;
+  const news = (ad: string) => shown(ad, { startedOn: dateOf(1) });
+
+  test('group the items of the radar by brand, day and kind', () => {
+    const both = scan('s2', at(1), [news('a1'), news('a2')]);
+    const third = scan('s3', at(1, '12:00'), [news('a1'), news('a2'), news('a3')]);
+    const stopped = scan('s4', at(2), [shown('a1', { isActive: false })]);
+    expect(signalsOf(unseen('s1', at(0)), both, third, stopped)).toEqual({
+      [`b1.example ${dateOf(1)} ads_started`]: { items: 3, observed_at: at(1, '12:00') },
+      [`b1.example ${dateOf(2)} ads_stopped`]: { items: 1, observed_at: at(2) },
+    });
+  });
+
+  test('show pages that are linked for the first time, after the first day on which any was', () => {
+    const pages = [
+      link(at(0), 'P1'),
+      link(at(0, '12:00'), 'P2'),
+      link(at(2), 'P3'),
+      link(at(1), 'P1', 'b2.example'),
+    ];
+    const again = [link(at(3), 'P3', 'b1.example', { linked: false }), link(at(4), 'P3')];
+    expect(signalsOf(...pages, ...again)).toEqual({
+      [`b1.example ${dateOf(2)} new_linked_page`]: { items: 1, observed_at: at(2) },
+    });
+  });
+});

@@ -3,13 +3,16 @@ import type { Freshness } from '#contracts/resources/corpus/brand.ts';
 import { findBrand } from '#projections/brands/read.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
 import { readFreshness } from '#projections/freshness/read.ts';
+import { type BrandSignal, listBrandSignals } from '#projections/signals/read.ts';
 import { readVelocity } from '#projections/velocity/read.ts';
+import type { SignalKind } from '#contracts/values/signals.ts';
 import type {
   AdFigures,
   BrandFigures,
   DayFigures,
   FreshnessFigures,
   ProfileFigures,
+  SignalFigures,
   WeekFigures,
 } from '../world.ts';
 import type { Placement } from './placement.ts';
@@ -17,6 +20,16 @@ import { instant, parsed } from './reply-values.ts';
 
 /** Maximum weeks in one read. */
 const WEEKS_MAX = 52;
+
+/** All days of worlds. */
+const DAYS = { from: '2026-01-01', to: '2026-12-31' };
+/** Kinds of signals that the model computes. */
+const SIGNAL_KINDS: readonly SignalKind[] = [
+  'ads_started',
+  'ads_stopped',
+  'destinations_changed',
+  'new_linked_page',
+];
 
 type BrandDetail = {
   readonly active_ads: number;
@@ -34,13 +47,14 @@ type BrandDetail = {
 /** The replies about one brand. */
 export const readBrand = async (db: ReadDatabase, brand: string, { brandIdOf }: Placement) => {
   const id = brandIdOf(brand);
-  const [found, days, freshness, weeks] = await Promise.all([
+  const [found, days, freshness, weeks, signals] = await Promise.all([
     findBrand(db, { id }),
     readDailyActivity(db, id, {}),
     readFreshness(db, id),
     readVelocity(db, id, WEEKS_MAX),
+    listBrandSignals(db, id, DAYS, SIGNAL_KINDS),
   ]);
-  return { detail: parsed(found?.detail ?? '{}') as Partial<BrandDetail>, days, freshness, weeks };
+  return { detail: parsed(found?.detail ?? '{}') as Partial<BrandDetail>, days, freshness, weeks, signals };
 };
 export type BrandReplies = Awaited<ReturnType<typeof readBrand>>;
 
@@ -117,4 +131,12 @@ export const weeksOf = (brand: string, items: readonly string[]): Record<string,
       const week = { active: active_ads, new: new_ads, retired: retired_ads, reliable_days };
       return [`${brand} ${week_start}`, week];
     }),
+  );
+
+export const signalsOf = (brand: string, signals: readonly BrandSignal[]): Record<string, SignalFigures> =>
+  Object.fromEntries(
+    signals.map(({ date, kind, figures, observed_at }) => [
+      `${brand} ${date} ${kind}`,
+      { items: figures.items, observed_at: instant(observed_at) },
+    ]),
   );

@@ -7,6 +7,7 @@ import {
   freshnessOf,
   profileOf,
   readBrand,
+  signalsOf,
   weeksOf,
 } from './brand-figures.ts';
 import type { Placement } from './placement.ts';
@@ -56,5 +57,9 @@ export const readFigures = async (
     ) as Figures['weeks'],
     profiles: Object.fromEntries(inOrder.map(([brand, of]) => [brand, profileOf(of)])),
     radar,
+    signals: Object.assign(
+      {},
+      ...inOrder.map(([brand, { signals }]) => signalsOf(brand, signals)),
+    ) as Figures['signals'],
   };
 };

@@ -4,6 +4,7 @@ import { brands } from '#projections/brands/project.ts';
 import { dailyActivity } from '#projections/daily-activity/project.ts';
 import { freshness } from '#projections/freshness/project.ts';
 import { radar } from '#projections/radar/project.ts';
+import { signals } from '#projections/signals/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { applyBatch, type Target } from '#services/projector/apply/apply-batch.ts';
@@ -27,7 +28,7 @@ import type { Figures, World, WorldObservation } from '../world.ts';
  * the compared figures. Any number of worlds go through one instance.
  */
 
-const PROJECTIONS: readonly Projection[] = [ads, brands, dailyActivity, freshness, radar, velocity];
+const PROJECTIONS: readonly Projection[] = [ads, brands, dailyActivity, freshness, radar, signals, velocity];
 const PREFIXES = ['adLibrary-', 'brand-', 'socialPage-'];
 /** Worlds that are submitted at the same time. The observations of one world stay in their order. */
 const WORLDS_AT_ONCE = 16;
