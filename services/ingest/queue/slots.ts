@@ -56,12 +56,14 @@ const createRecentSmall = (now: () => number) => {
 
 /**
  * Budget of the time that large observations take. It fills up as time passes, slowly while small ones of other brands
- * arrive; large ones then wait while it is used up. Each takes the usual time from it at its start, so that several do not
+ * arrive; large ones then wait while it is used up, and run one at a time: two at once take no less of the processors, and
+ * a small one would wait for both. Each takes the usual time from it at its start, so that several do not
  * start on the same rest, and is charged with the time that it took at its end.
  */
 const createLargeBudget = (time: Time, small: ReturnType<typeof createRecentSmall>) => {
   let left = LARGE_BURST_MS;
   let filledAt = time.now();
+  let inProgress = 0;
   const fill = (rate: number): void => {
     left = Math.min(LARGE_BURST_MS, left + (time.now() - filledAt) * rate);
     filledAt = time.now();
@@ -72,12 +74,14 @@ const createLargeBudget = (time: Time, small: ReturnType<typeof createRecentSmal
       while (!isOver()) {
         const isDisturbing = small.isRecent(brand);
         fill(isDisturbing ? LARGE_TIME_SHARE : 1);
-        if (!isDisturbing || left > 0) break;
-        await time.pause(Math.min(LOOK_MS, -left / LARGE_TIME_SHARE + 1));
+        if (!isDisturbing || (left > 0 && inProgress === 0)) break;
+        await time.pause(left > 0 ? LOOK_MS : Math.min(LOOK_MS, -left / LARGE_TIME_SHARE + 1));
       }
+      inProgress += 1;
       left -= LARGE_USUAL_MS;
     },
     spend: (ms: number): void => {
+      inProgress -= 1;
       left = Math.max(-LARGE_DEBT_MS, left + LARGE_USUAL_MS - ms);
     },
   };

@@ -46,11 +46,31 @@ test('slots run a third as many large observations at once, and small ones in th
       await gate.promise;
     }),
   );
+  // No small one has arrived when the large ones begin.
+  await new Promise(setImmediate);
+  expect(large).toBe(largeSlotsOf(6));
   expect(await slots.run({ bytes: 10, brand: 'a' }, async () => 'done')).toBe('done');
   expect(large).toBe(largeSlotsOf(6));
   gate.resolve();
   await Promise.all(waiting);
   expect(large).toBe(10);
+});
+
+test('slots run one large observation at a time while small ones of other brands arrive', async () => {
+  const slots = createSlots(6, new AbortController().signal);
+  let inProgress = 0;
+  let most = 0;
+  const done = Array.from({ length: 3 }, async () => {
+    await slots.run({ bytes: 10, brand: 'small.example' }, async () => undefined);
+    await slots.run(LARGE, async () => {
+      inProgress += 1;
+      most = Math.max(most, inProgress);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      inProgress -= 1;
+    });
+  });
+  await Promise.all(done);
+  expect(most).toBe(1);
 });
 
 test('slots release their places after failures', async () => {
