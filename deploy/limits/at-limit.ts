@@ -52,7 +52,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     CONCURRENT_TARGETS: ['targets that a collector reads at once', 'the others stay due'],
   },
   'application/commands/command-handler.ts': {
-    serialize: ['commands on one stream in a process', 'the others wait, a request as long as it may'],
+    serialize: [
+      'commands on one stream in a process',
+      'the others wait, and get 503 when they could not ask the event store in time',
+    ],
   },
   'application/commands/projection-wait.ts': {
     READ_POSITION_WAIT_MS: [
@@ -357,7 +360,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     DISPOSE_LIMIT_MS: ['the end of a replaced client', 'it is left'],
   },
   'platform/event-store/settings.ts': {
-    EVENT_STORE_ANSWER_MS: ['an append, or the next event of a read, of a request', REFUSED_503],
+    EVENT_STORE_ANSWER_MS: [
+      'the event store, from the arrival of a request to its append: waits for commands before it, reads and the append together; a late call has a quarter of it',
+      REFUSED_503,
+    ],
   },
   'platform/event-store/server-version.ts': { ANSWER_MS: ['the version of the server', 'asked again'] },
   'platform/http-client/polite-client.ts': {

@@ -102,8 +102,13 @@ export const runPipeline = async (
   try {
     await withTimeBudget(waitsOf(budgetMs), runSteps, answerLate);
   } catch (error) {
-    await context.claim?.release(outcomeOf(error)).catch(() => undefined);
-    sendError(context.reply, context.requestId, error, dependencies.log, context);
+    const outcome = outcomeOf(error);
+    const answer = (): void => sendError(context.reply, context.requestId, error, dependencies.log, context);
+    // The reply does not wait for Postgres: a repetition of a failed request waits for the claim. After a refusal the key is free at
+    // once, also for another body.
+    if (outcome === 'failed') answer();
+    await context.claim?.release(outcome).catch(() => undefined);
+    if (outcome === 'refused') answer();
   } finally {
     context.place?.[Symbol.dispose]();
   }

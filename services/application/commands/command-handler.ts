@@ -4,7 +4,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import type { Decider } from '#domain/decider.ts';
 import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
-import { requireTime, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
+import { requireTime, TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { type EventStore, type LoadedState, StreamMoved } from '#platform/event-store/event-store.ts';
 import { CALLER_CONFLICTS, type ConflictPolicy, handleCommand } from './handle-command.ts';
 import type { StateKeeper } from './snapshots/with-snapshots.ts';
@@ -95,9 +95,12 @@ export const executeFromCached = async <State, E extends Event>(
 /**
  * Creates the command handler of a process. Commands on one stream run one after another within the process, so that
  * it competes with other processes only. Expected revisions alone would keep them correct, but of 200 commands that
- * collide, all but one would read, decide and append in vain each time.
+ * collide, all but one would read, decide and append in vain each time. A command waits for those before it at most until the
+ * time of its own calls to the event store must begin.
  */
-export const createCommandHandler = (eventStore: CommandStore): CommandHandler => {
+export const createCommandHandler = (
+  eventStore: CommandStore & Pick<EventStore, 'waitFor'>,
+): CommandHandler => {
   const serialize = createKeyedMutex();
   const states = new LRUCache<string, LoadedState<unknown>>({ max: CACHED_STREAMS_MAX });
 
@@ -118,9 +121,13 @@ export const createCommandHandler = (eventStore: CommandStore): CommandHandler =
       cache(stream, loaded);
       return loaded;
     },
-    execute: (command) => {
+    execute: async (command) => {
+      const turn = Promise.withResolvers<void>();
+      let isGivenUp = false;
       const done = serialize(command.stream, async () => {
-        // Its turn came too late.
+        turn.resolve();
+        // Its turn came too late: its caller has been refused.
+        if (isGivenUp) throw new TimeUsedUp();
         requireTime();
         const result = await run(command);
         // After a possible repetition the log may hold other events than those decided here, so the state is not
@@ -131,6 +138,13 @@ export const createCommandHandler = (eventStore: CommandStore): CommandHandler =
         }
         return result;
       });
+      try {
+        await eventStore.waitFor(turn.promise);
+      } catch (error) {
+        isGivenUp = true;
+        done.catch(() => undefined);
+        throw error;
+      }
       return untilTimeUsedUp(done);
     },
   };

@@ -38,7 +38,14 @@ export class TimeUsedUp extends Error {
   }
 }
 
+/** A request, or other work with a budget. The budgets within it share it. */
+export type BudgetedWork = {
+  /** Time of the monotonic clock in milliseconds at which its budget began. */
+  readonly startedAt: number;
+};
+
 type Budget = {
+  readonly of: BudgetedWork;
   /** Time of the monotonic clock in milliseconds. */
   readonly endsAt: number;
   /** False once its work has ended. What that work left in the background has no budget. */
@@ -65,6 +72,7 @@ export const withTimeBudget = async <T>(
 ): Promise<T> => {
   const now = performance.now();
   const budget: Budget = {
+    of: current()?.of ?? { startedAt: now },
     endsAt: Math.min(now + ms, current()?.endsAt ?? Number.POSITIVE_INFINITY),
     isOpen: true,
     waits: [],
@@ -102,6 +110,9 @@ export const requireTime = (): void => {
 
 /** True inside a budget that is not over. */
 export const hasTimeBudget = (): boolean => current() !== undefined;
+
+/** Returns the request, or other work, whose budget this is; `undefined` without one. */
+export const budgetedWork = (): BudgetedWork | undefined => current()?.of;
 
 /** Returns a signal that aborts at the end of the budget; `undefined` without one. */
 export const timeSignal = (): AbortSignal | undefined => {

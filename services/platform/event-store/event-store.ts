@@ -6,9 +6,10 @@ import { type Follower, followLog, type FollowOptions } from './catch-up-subscri
 import { appendMeter } from '../telemetry/metrics.ts';
 import { openAppendStream } from './append/append-stream.ts';
 import type { Recorded } from './append/append-message.ts';
+import { createAnswerTime } from './answer-time.ts';
 import { createBreaker, createPatientSend, createPromptSend } from './append/append-with-retry.ts';
 import { encodeEvent, slicesOf } from './append/encode-events.ts';
-import { EventStoreSilent } from './errors.ts';
+import { EventStoreBusy, EventStoreSilent } from './errors.ts';
 import { openReads } from './reads.ts';
 import { openRenewableClient } from './renewable-client.ts';
 import { currentTraceparent, inSpan, isTracing } from '../telemetry/tracing.ts';
@@ -64,6 +65,11 @@ export type EventStore = AsyncDisposable & {
     /** The command's id, from which event ids follow by index; or a function that returns each event's own id. */
     ids: string | ((event: Event) => string),
   ): Promise<Recorded>;
+  /**
+   * Waits for other work on this event store, such as earlier commands on a stream. For a request at most until the time of its
+   * own calls must begin: then it throws `EventStoreSilent`, or `EventStoreBusy` when the server has answered others meanwhile.
+   */
+  waitFor<T>(work: Promise<T>): Promise<T>;
   /** Opens a catch-up subscription to the whole log. */
   follow(options: FollowOptions): Follower;
   /** Commit position of the newest event of our own; 0n when there is none. Events of the server itself do not count. */
@@ -72,8 +78,8 @@ export type EventStore = AsyncDisposable & {
 
 export type EventStoreLimits = {
   /**
-   * Milliseconds in which an append, or the next event of a read, must arrive. `null` for background work: an append is
-   * retried for a minute, and the next event of a read must arrive within a minute.
+   * Milliseconds from the arrival of a request in which the event store must answer it: in each wait, what is left of them. `null`
+   * for background work: an append is retried for a minute, and the next event of a read must arrive within a minute.
    */
   readonly answerWithinMs?: number | null;
   /** Milliseconds for the next event of a read of background work; a minute when absent. */
@@ -89,11 +95,11 @@ export const openEventStore = (
   { answerWithinMs = null, readSilenceMs }: EventStoreLimits = {},
 ): EventStore => {
   const breaker = createBreaker();
-  const sendAppend =
-    answerWithinMs === null ? createPatientSend() : createPromptSend(answerWithinMs, breaker);
+  const answerTime = answerWithinMs === null ? null : createAnswerTime(answerWithinMs);
+  const sendAppend = answerTime === null ? createPatientSend() : createPromptSend(answerTime, breaker);
   const appending = openAppendStream(url);
   const following = openRenewableClient(url);
-  const reads = openReads(url, answerWithinMs, breaker, readSilenceMs);
+  const reads = openReads(url, answerTime, breaker, readSilenceMs);
 
   const load: EventStore['load'] = async (stream, fold, from) => {
     let loaded = from ?? { state: fold.initial, revision: -1n, position: 0n };
@@ -149,7 +155,31 @@ export const openEventStore = (
         )
       : sendEvents(stream, expected, events, metadata, ids);
 
+  const waitFor: EventStore['waitFor'] = async (work) => {
+    if (answerTime === null) return work;
+    const since = performance.now();
+    const withinMs = answerTime.leftBefore();
+    const isLate = Promise.withResolvers<never>();
+    const giveUp = (): void => {
+      const isAnswering = breaker.hasSucceededSince(since) || !answerTime.isSilence(withinMs);
+      const error = isAnswering
+        ? new EventStoreBusy('other work on it takes long')
+        : new EventStoreSilent(withinMs);
+      if (!isAnswering) breaker.failed(error);
+      isLate.reject(error);
+    };
+    // A busy process may not have read yet what has arrived: timers run before sockets are read.
+    const timer = setTimeout(() => setImmediate(giveUp), withinMs);
+    try {
+      return await Promise.race([work, isLate.promise]);
+    } finally {
+      clearTimeout(timer);
+      answerTime.spend(performance.now() - since);
+    }
+  };
+
   return {
+    waitFor,
     read: reads.read,
     last: reads.last,
     newest: reads.newest,

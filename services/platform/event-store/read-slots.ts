@@ -1,4 +1,5 @@
 import { timeLeft } from '../concurrency/time-budget.ts';
+import type { AnswerTime } from './answer-time.ts';
 import { EventStoreBusy } from './errors.ts';
 
 /** Most reads in flight at a time. Servers allow 100 calls on a connection; further ones would wait unseen. */
@@ -15,7 +16,7 @@ export type ReadSlots = {
 };
 
 /** Creates the places of a connection's reads, handed out first come, first served. */
-export const createReadSlots = (withinMs: number | null, max = READS_MAX): ReadSlots => {
+export const createReadSlots = (answerTime: AnswerTime | null, max = READS_MAX): ReadSlots => {
   let free = max;
   const waiters: (() => void)[] = [];
   const wait = (): Promise<void> => {
@@ -27,13 +28,10 @@ export const createReadSlots = (withinMs: number | null, max = READS_MAX): ReadS
         clearTimeout(timer);
         resolve();
       };
-      const timer = setTimeout(
-        () => {
-          waiters.splice(waiters.indexOf(take), 1);
-          reject(new EventStoreBusy(`all its ${max} places for reads are taken`));
-        },
-        timeLeft(withinMs ?? PATIENT_WAIT_MS),
-      );
+      const timer = setTimeout(() => {
+        waiters.splice(waiters.indexOf(take), 1);
+        reject(new EventStoreBusy(`all its ${max} places for reads are taken`));
+      }, answerTime?.left() ?? timeLeft(PATIENT_WAIT_MS));
       waiters.push(take);
     });
   };

@@ -7,7 +7,8 @@ import {
   StreamNotFoundError,
 } from '@eventstore/db-client';
 import type { Event, RecordedEvent } from '#contracts/events/event.ts';
-import { hasTime, requireTime, timeLeft, TimeUsedUp } from '../concurrency/time-budget.ts';
+import { hasTime, hasTimeBudget, requireTime, timeLeft, TimeUsedUp } from '../concurrency/time-budget.ts';
+import { type AnswerTime, createAnswerTime } from './answer-time.ts';
 import type { Breaker } from './append/append-with-retry.ts';
 import { toRecordedEvent } from './catch-up-subscription.ts';
 import { EventStoreSilent, isConnectionFault, withTimeout } from './errors.ts';
@@ -19,6 +20,7 @@ const HEAD_PAGES = [1, 32, 256, 1_024];
 const HEAD_PAGE_MAX = 4_096;
 /** Milliseconds to look whether a silent subscription is owed something. */
 const LOOK_ANSWER_MS = 10_000;
+const LOOK_TIME = createAnswerTime(LOOK_ANSWER_MS);
 /** Events after which a filtered subscription gets a checkpoint, and some more. */
 const LOOK_EVENTS = 1_100;
 
@@ -68,50 +70,53 @@ const inPatience = async function* <T>(events: Ending<T>, silenceMs: number): As
 
 /**
  * Opens the reads of an event store, with the package's client on a connection of their own. `silenceMs`: milliseconds in which
- * the next event of a read must arrive when `answerWithinMs` is `null`.
+ * the next event of a read must arrive when `answerTime` is `null`.
  */
 export const openReads = (
   url: string,
-  answerWithinMs: number | null,
+  answerTime: AnswerTime | null,
   breaker: Breaker,
   silenceMs: number = READ_SILENCE_MS,
 ): Reads => {
   const reading = openRenewableClient(url);
-  const slots = createReadSlots(answerWithinMs);
+  const slots = createReadSlots(answerTime);
 
   /**
-   * Yields the events of a read. Throws `EventStoreSilent` when the next one does not arrive in time, and `TimeUsedUp` at the
-   * end of the caller's budget.
+   * Yields the events of a read. Throws `EventStoreSilent` when the next one does not arrive in time, and `TimeUsedUp` when the
+   * caller had too little of it.
    */
-  const inTime = async function* <T>(events: Ending<T>, withinMs = answerWithinMs): AsyncGenerator<T> {
-    if (withinMs === null) {
+  const inTime = async function* <T>(events: Ending<T>, time = answerTime): AsyncGenerator<T> {
+    if (time === null && !hasTimeBudget()) {
       yield* inPatience(events, silenceMs);
       return;
     }
+    const left = (): number => (time === null ? timeLeft(silenceMs) : time.left());
     const iterator = events[Symbol.asyncIterator]();
+    let givenMs = 0;
     try {
       for (;;) {
-        const next = await withTimeout(iterator.next(), timeLeft(withinMs));
+        givenMs = left();
+        const next = await withTimeout(iterator.next(), givenMs);
         if (next.done) return;
         yield next.value;
       }
     } catch (error) {
       if (!(error instanceof EventStoreSilent)) throw error;
       void events.cancel().catch(() => undefined);
-      throw hasTime() ? error : new TimeUsedUp();
+      throw hasTime() && time?.isSilence(givenMs) !== false ? error : new TimeUsedUp();
     }
   };
 
   /** Takes a place for a read. A read of a request is refused at once while the server does not answer. */
   const beginRead = async (): Promise<Disposable> => {
     requireTime();
-    if (answerWithinMs !== null) breaker.check();
+    if (answerTime !== null) breaker.check();
     await slots.acquire();
     return { [Symbol.dispose]: () => slots.release() };
   };
   const noteRead = (error?: unknown): void => {
     // A caller without time left says nothing about the server.
-    if (answerWithinMs === null || error instanceof TimeUsedUp) return;
+    if (answerTime === null || error instanceof TimeUsedUp) return;
     if (isConnectionFault(error)) breaker.failed(error);
     else breaker.succeeded();
   };
@@ -211,7 +216,7 @@ export const openReads = (
     const found = client.readAll(options);
     let count = 0;
     try {
-      for await (const { event } of inTime(found, LOOK_ANSWER_MS)) {
+      for await (const { event } of inTime(found, LOOK_TIME)) {
         if (!event) continue;
         if (event.position.commit <= (position ?? -1n)) return false;
         count += 1;

@@ -6,6 +6,7 @@ import { createCommandHandler, type CommandHandler } from '#application/commands
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { CALLER_CONFLICTS, handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { Decider } from '#domain/decider.ts';
+import { EventStoreSilent } from '#platform/event-store/errors.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 
 type Counted = Event<'Counted', { readonly by: number }>;
@@ -38,6 +39,7 @@ const createLog = () => {
       events.push(...(appended as Counted[]));
       return { revision: BigInt(events.length - 1), position: BigInt(events.length) };
     },
+    waitFor: (work) => work,
   } satisfies Partial<EventStore> as Partial<EventStore> as EventStore;
   return { ...log, log, eventStore };
 };
@@ -136,6 +138,28 @@ describe('a command', () => {
     expect(results.map(({ state }) => state)).toEqual(
       Array.from({ length: 20 }, (_, index) => 2 ** (index + 1) - 1),
     );
+  });
+
+  test('that was refused while it waited for those before it is not recorded when its turn comes', async () => {
+    const { log: kept, eventStore } = createLog();
+    const isBusy = Promise.withResolvers<void>();
+    const waits = [async <T>(turn: Promise<T>) => turn, () => Promise.reject(new EventStoreSilent(1))];
+    const slow = createCommandHandler({
+      ...eventStore,
+      load: async (...load) => {
+        await isBusy.promise;
+        return eventStore.load(...load);
+      },
+      waitFor: <T>(turn: Promise<T>) => (waits.shift() as (of: Promise<T>) => Promise<T>)(turn),
+    });
+    const command = { stream: STREAM, decider: counter, metadata, mayRepeat: false };
+    const first = slow.execute({ ...command, decision: () => [counted(1)], commandId: randomUUID() });
+    const second = slow.execute({ ...command, decision: () => [counted(2)], commandId: randomUUID() });
+    await expect(second).rejects.toBeInstanceOf(EventStoreSilent);
+    isBusy.resolve();
+    await first;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(kept.streams.get(STREAM)).toEqual([counted(1)]);
   });
 });
 

@@ -1,6 +1,7 @@
-import { EventStoreBusy, EventStoreSilent, isConnectionFault } from '../errors.ts';
+import type { AnswerTime } from '../answer-time.ts';
+import { EventStoreBusy, EventStoreSilent, isConnectionFault, withTimeout } from '../errors.ts';
 import { retry, type RetryLimits } from '../../concurrency/retry.ts';
-import { hasTime, requireTime, untilTimeUsedUp } from '../../concurrency/time-budget.ts';
+import { hasTime, requireTime, timeLeft, untilTimeUsedUp } from '../../concurrency/time-budget.ts';
 
 /** Milliseconds to wait for one answer to an append of background work. */
 const APPEND_TIMEOUT_MS = 10_000;
@@ -22,44 +23,68 @@ export type Breaker = {
   succeeded(): void;
   /** Counts the error if it is a fault of the connection. */
   failed(error: unknown): void;
+  /** True when a call has succeeded since a time of the clock. */
+  hasSucceededSince(ms: number): boolean;
 };
 
 export const createBreaker = (now: () => number = () => performance.now()): Breaker => {
   let failures = 0;
   let refusedUntilMs = Number.NEGATIVE_INFINITY;
+  let succeededAtMs = Number.NEGATIVE_INFINITY;
   return {
     check: () => {
       if (now() < refusedUntilMs) throw new EventStoreBusy(`it did not answer ${failures} times in a row`);
     },
     succeeded: () => {
       failures = 0;
+      succeededAtMs = now();
     },
     failed: (error) => {
       if (!isConnectionFault(error)) return;
+      // Calls that were sent together fail together: they say no more than the first five of them.
+      if (now() < refusedUntilMs) return;
       failures += 1;
       if (failures < FAILURES_MAX) return;
       const forMs = Math.min(REFUSED_MAX_MS, REFUSED_FIRST_MS * (failures - FAILURES_MAX + 1));
       refusedUntilMs = now() + forMs;
     },
+    hasSucceededSince: (ms) => succeededAtMs >= ms,
   };
 };
 
 /** Sends an append with the milliseconds left for its answer, and sends it again after a fault of the connection. */
 export type SendAppend = <T>(append: (withinMs: number) => Promise<T>) => Promise<T>;
 
-/** Creates the sender of background work, which waits long. */
+/** Creates the sender of background work, which waits long. In a time budget it waits until its end at most. */
 export const createPatientSend =
   (): SendAppend =>
-  <T>(append: (withinMs: number) => Promise<T>): Promise<T> =>
-    retry(CONNECTION_RETRIES, isConnectionFault, () => append(APPEND_TIMEOUT_MS));
+  async <T>(append: (withinMs: number) => Promise<T>): Promise<T> => {
+    requireTime();
+    const sending = retry(
+      CONNECTION_RETRIES,
+      (error) => isConnectionFault(error) && hasTime(),
+      () => append(timeLeft(APPEND_TIMEOUT_MS)),
+    );
+    return untilTimeUsedUp(sending);
+  };
 
 /**
- * Creates the sender of requests. An append must be answered within `withinMs`, repetitions included. The caller waits until
- * the end of its budget at most; an append that is sent by then may still be recorded, and is not repeated.
+ * Waits for an append by the clock of its caller. The stream of appends counts only the time in which this process ran, so that
+ * a busy process does not blame the server.
+ */
+const inTime = async <T>(sending: Promise<T>, withinMs: number): Promise<T> => {
+  sending.catch(() => undefined);
+  return withTimeout(sending, withinMs);
+};
+
+/**
+ * Creates the sender of requests. An append must be answered in the time of its request, repetitions included. The caller waits
+ * until the end of its budget at most; an append that is sent by then may still be recorded, and is not repeated.
  */
 export const createPromptSend =
-  (withinMs: number, breaker: Breaker): SendAppend =>
+  (answerTime: AnswerTime, breaker: Breaker): SendAppend =>
   async <T>(append: (withinMs: number) => Promise<T>): Promise<T> => {
+    const withinMs = answerTime.left();
     const deadline = performance.now() + withinMs;
     const leftMs = (): number => deadline - performance.now();
     const send = async (): Promise<T> => {
@@ -70,8 +95,10 @@ export const createPromptSend =
           () => (leftMs() > 0 ? append(leftMs()) : Promise.reject(new EventStoreSilent(withinMs))),
         );
         breaker.succeeded();
+        answerTime.begin();
         return answer;
       } catch (error) {
+        if (error instanceof EventStoreSilent && !answerTime.isSilence(withinMs)) throw error;
         if (isConnectionFault(error)) breaker.failed(error);
         else breaker.succeeded();
         throw error;
@@ -79,5 +106,5 @@ export const createPromptSend =
     };
     requireTime();
     breaker.check();
-    return untilTimeUsedUp(send());
+    return untilTimeUsedUp(inTime(send(), withinMs));
   };

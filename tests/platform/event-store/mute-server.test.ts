@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import type { BrandRegistered } from '#contracts/events/corpus/brand.ts';
+import { createCommandHandler } from '#application/commands/command-handler.ts';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import type { Decider } from '#domain/decider.ts';
+import { toOverload } from '#operations/endpoint/overload.ts';
+import { pause } from '#platform/clock.ts';
+import { withTimeBudget } from '#platform/concurrency/time-budget.ts';
+import { createBreaker } from '#platform/event-store/append/append-with-retry.ts';
+import { EventStoreSilent } from '#platform/event-store/errors.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+
+/** All waits of a request for an event store that accepts connections and says nothing. */
+
+const METADATA = eventMetadata({ actor: serviceActor('tests'), correlationId: 'c', causationId: 'c' });
+
+/** Opens a server that accepts connections and says nothing. */
+const openMute = async (): Promise<AsyncDisposable & { readonly url: string }> => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.resume();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `esdb://127.0.0.1:${(server.address() as AddressInfo).port}?tls=false`,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+};
+
+test('all waits of a command for a mute server end in the time of one, also behind others of its stream', async () => {
+  const ANSWER_MS = 1_600;
+  /** Commands of one stream wait for each other, and each of them reads before it appends. */
+  const COMMANDS = 20;
+  await using server = await openMute();
+  await using store = openEventStore(server.url, { answerWithinMs: ANSWER_MS });
+  const handler = createCommandHandler(store);
+  const decider: Decider<number, BrandRegistered> = { initial: 0, evolve: (count) => count + 1 };
+  const run = (stream: string) =>
+    withTimeBudget(20_000, async () => {
+      const since = performance.now();
+      const outcome = await handler
+        .execute({
+          stream,
+          decider,
+          decision: () => [],
+          metadata: METADATA,
+          commandId: randomUUID(),
+          mayRepeat: false,
+        })
+        .catch((error: unknown) => toOverload(error));
+      expect(outcome).toMatchObject({ code: 'overloaded' });
+      return performance.now() - since;
+    });
+  const waits = await Promise.all(Array.from({ length: COMMANDS }, () => run('brand-a')));
+  // One after the other they would take three times as long at least.
+  expect(Math.max(...waits)).toBeLessThan(2 * ANSWER_MS);
+  // By now the silence is known, also that of the commands that only waited.
+  expect(await run('brand-b')).toBeLessThan(ANSWER_MS / 2);
+});
+
+test('a request that comes late to the event store has a part of its time left, and one that is early all of it', async () => {
+  const ANSWER_MS = 2_000;
+  await using server = await openMute();
+  await using store = openEventStore(server.url, { answerWithinMs: ANSWER_MS });
+  const waitOf = (lateMs: number): Promise<number> =>
+    withTimeBudget(20_000, async () => {
+      await pause(lateMs);
+      const since = performance.now();
+      await expect(store.last('brand-a')).rejects.toThrow(/did not answer|time of the request/);
+      return performance.now() - since;
+    });
+  const [early, late] = await Promise.all([waitOf(0), waitOf(1_900)]);
+  expect(early).toBeGreaterThan(0.9 * ANSWER_MS);
+  expect(late).toBeGreaterThan(ANSWER_MS / 4 - 50);
+  expect(late).toBeLessThan(ANSWER_MS / 2 + 400);
+});
+
+test('calls that fail together are refused for a second, and for longer after further ones', () => {
+  let nowMs = 0;
+  const breaker = createBreaker(() => nowMs);
+  const failAll = (count: number): void => {
+    for (let call = 0; call < count; call += 1) breaker.failed(new EventStoreSilent(1));
+  };
+  const refusal = /it did not answer \d+ times in a row/;
+  failAll(20);
+  expect(() => breaker.check()).toThrow(refusal);
+  nowMs = 1_000;
+  breaker.check();
+  failAll(20);
+  nowMs = 2_900;
+  expect(() => breaker.check()).toThrow(refusal);
+  nowMs = 3_000;
+  breaker.check();
+  breaker.succeeded();
+  failAll(4);
+  breaker.check();
+});
