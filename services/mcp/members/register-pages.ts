@@ -6,9 +6,12 @@ import { registerAccountPages, registerInvitationPages } from './account-routes.
 import { type MemberPages, sendMessage } from './pages-context.ts';
 import { registerRequestPages } from './request-routes.ts';
 import { registerUpstreamReturn } from './sign-in-routes.ts';
+import { UpstreamUnavailable } from './upstream.ts';
 
 /** Maximum size of a form in bytes: an address, a code or some ids. */
 const FORM_MAX_BYTES = 16 * 1024;
+/** Seconds after which a person may try the organisation's own sign-in again. */
+const UPSTREAM_RETRY_SECONDS = 30;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** Registers the members' pages: `/signin/…` and `/account`. They are HTML without scripts. */
@@ -26,6 +29,16 @@ export const registerMemberPages = async (app: FastifyInstance, pages: MemberPag
     scope.setErrorHandler(async (error, request, reply) => {
       if (error instanceof Refusal && error.code === 'limit_reached') {
         return sendMessage(reply, ERRORS[error.code].status, 'A limit is reached', error.message);
+      }
+      if (error instanceof UpstreamUnavailable) {
+        pages.log.warn({ err: error, request_id: request.id }, 'upstream sign-in unavailable');
+        void reply.header('retry-after', String(UPSTREAM_RETRY_SECONDS));
+        return sendMessage(
+          reply,
+          ERRORS.overloaded.status,
+          'You cannot sign in now',
+          `${error.message} Start the sign-in again in a minute.`,
+        );
       }
       const refusal = overloadOf(error);
       if (refusal !== null) {

@@ -20,15 +20,37 @@ const ANSWER_TIMEOUT_SECONDS = 5;
 /** Minutes in which the browser must come back. */
 const RETURN_MINUTES = 15;
 
+/** Thrown when the provider is down, does not answer in time, or answers with a fault of its own. */
+export class UpstreamUnavailable extends Error {
+  constructor(host: string, cause: unknown) {
+    super(`The sign-in of ${host} does not answer.`, { cause });
+    this.name = 'UpstreamUnavailable';
+  }
+}
+
+/** Codes of the client for a provider that does not answer in time. */
+const TIMEOUT_CODES: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
+/** Messages of `fetch` for a connection that is refused, or ends before the answer does. */
+const CONNECTION_FAILURES: ReadonlySet<unknown> = new Set(['fetch failed', 'terminated']);
+const SERVER_FAULT = 500;
+
+/** True when the provider has said nothing about the person: it is gone, silent, or has a fault. */
+const isUnavailable = (error: unknown): boolean => {
+  const { code, message, status, cause } = error as Error & { code?: unknown; status?: number };
+  const answered = status ?? (cause instanceof Response ? cause.status : 0);
+  return TIMEOUT_CODES.has(code) || CONNECTION_FAILURES.has(message) || answered >= SERVER_FAULT;
+};
+
 /** Sign-in at the organisation's own OpenID provider. It signs in existing members and creates none. */
 export type Upstream = {
   /** Host of the provider, as the page names it. */
   readonly name: string;
-  /** Begins a sign-in and returns the address to send the browser to. */
+  /** Begins a sign-in and returns the address to send the browser to. Throws `UpstreamUnavailable`. */
   start(browserHash: string, returnTo: string): Promise<string>;
   /**
    * Ends a sign-in with the address that the browser came back to. `null` when it did not begin in this browser, was
-   * ended before, or the provider refused. `accountId` is null when it did not vouch for an e-mail address.
+   * ended before, or the provider refused. `accountId` is null when it did not vouch for an e-mail address. Throws
+   * `UpstreamUnavailable`: the sign-in must then begin again.
    */
   finish(
     browserHash: string,
@@ -67,7 +89,9 @@ export const createUpstream = (
     found.catch(() => {
       found = undefined;
     });
-    return untilTimeUsedUp(found);
+    return untilTimeUsedUp(found).catch((error: unknown) => {
+      throw error instanceof TimeUsedUp ? error : new UpstreamUnavailable(issuer.host, error);
+    });
   };
   return {
     name: issuer.host,
@@ -101,7 +125,8 @@ export const createUpstream = (
         const accountId = typeof email === 'string' ? index.accountIdOf(email) : null;
         return { returnTo: row.return_to, accountId };
       } catch (error) {
-        if (error instanceof TimeUsedUp) throw error;
+        if (error instanceof TimeUsedUp || error instanceof UpstreamUnavailable) throw error;
+        if (isUnavailable(error)) throw new UpstreamUnavailable(issuer.host, error);
         log.warn({ err: error, issuer: issuer.host }, 'upstream sign-in failed');
         return null;
       }

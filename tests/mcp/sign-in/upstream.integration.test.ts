@@ -1,10 +1,13 @@
+import { fastify, type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBrowserSignInTables } from '#application/sign-in/tables.ts';
 import { type AddressIndex, openAddressIndex } from '#application/vault/address-index.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { openMemberSignIn } from '#services/mcp/members/create-pages.ts';
+import { registerMemberPages } from '#services/mcp/members/register-pages.ts';
 import { createUpstream, type Upstream } from '#services/mcp/members/upstream.ts';
 import { VAULT_KEY } from '../../operations/fixtures/stack.ts';
 import { createTestDatabase } from '../../stack/database.ts';
@@ -90,4 +93,54 @@ test('SIGN_IN=upstream turns codes off, and needs the settings of the provider',
   await expect(open({ SIGN_IN: 'upstream' })).rejects.toThrow(/needs UPSTREAM_ISSUER/);
   const { UPSTREAM_CLIENT_SECRET: _, ...incomplete } = upstreamSettings;
   await expect(open(incomplete)).rejects.toThrow(/needs UPSTREAM_CLIENT_ID/);
+});
+
+test('a provider that is down, mute or at fault gets a page with 503 soon, both before and after the person was there', async () => {
+  const LIMIT_MS = 9_000;
+  await using failing = await openUpstreamProvider();
+  const settings = { SIGN_IN: 'upstream', MEMBER_VAULT_KEY: VAULT_KEY, MAIL_DIR: '.' };
+  const openPages = async (issuer: string): Promise<FastifyInstance & AsyncDisposable> => {
+    const dependencies = { baseUrl: 'https://mcp.test', pool, memberVault: null, clock: systemClock };
+    const client = { UPSTREAM_CLIENT_ID: CLIENT, UPSTREAM_CLIENT_SECRET: 'secret' };
+    const signIn = await openMemberSignIn(
+      { ...dependencies, log: silentLog() } as never,
+      { ...settings, ...client, UPSTREAM_ISSUER: issuer } as never,
+    );
+    const app = fastify();
+    await registerMemberPages(app, signIn.pages({} as never));
+    return Object.assign(app, {
+      [Symbol.asyncDispose]: async () => {
+        await app.close();
+        await signIn[Symbol.asyncDispose]();
+      },
+    });
+  };
+  const expectUnavailable = async (app: FastifyInstance, url: string, cookie = ''): Promise<void> => {
+    const since = performance.now();
+    const reply = await app.inject({ url, headers: { host: 'mcp.test', cookie } });
+    expect(performance.now() - since).toBeLessThan(LIMIT_MS);
+    expect(reply.statusCode).toBe(503);
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+    expect(reply.body).toMatch(/The sign-in of 127\.0\.0\.1:\d+ does not answer\./);
+  };
+
+  await using mute = await openUpstreamProvider();
+  mute.fault('mute');
+  await using down = await openPages(`http://127.0.0.1:${await freePort()}`);
+  await using ofMute = await openPages(mute.issuer);
+  await using pages = await openPages(failing.issuer);
+  const begun = await pages.inject({ url: '/account/upstream', headers: { host: 'mcp.test' } });
+  expect(begun.statusCode).toBe(303);
+  const [cookie = ''] = String(begun.headers['set-cookie']).split(';');
+  const asked = new URL(String(begun.headers.location)).searchParams;
+  const back = new URLSearchParams({
+    code: failing.codeFor({ nonce: asked.get('nonce') }),
+    state: asked.get('state') ?? '',
+  });
+  failing.fault('error');
+  await Promise.all([
+    expectUnavailable(down, '/account/upstream'),
+    expectUnavailable(ofMute, '/account/upstream'),
+    expectUnavailable(pages, `/signin/upstream/callback?${back.toString()}`, cookie),
+  ]);
 });
