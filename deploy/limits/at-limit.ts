@@ -231,7 +231,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'mcp/calls/call-limits.ts': {
     CALLS_AT_ONCE_MAX: ['calls of one connection', 'the call is refused'],
-    CALL_TIMEOUT_MS: ['a call', 'the call fails, and may be repeated'],
+    CALL_BUDGET_MS: [
+      'a call, in all; each of its waits takes the lesser of its own limit and what is left',
+      'the call fails, and may be repeated; its waits end',
+    ],
   },
   'mcp/http/oauth-routes.ts': {
     REQUESTS_PER_MINUTE: ['requests to `/oauth/…` of one address in a minute', '429 with `retry-after`'],

@@ -1,8 +1,10 @@
 import { fastify, type FastifyInstance } from 'fastify';
-import { REQUEST_BUDGET_MS, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
+import { REQUEST_BUDGET_MS } from '#platform/concurrency/time-budget.ts';
+import { giveTimeBudgets } from '#platform/http/request-budget.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import { closeIdleConnections } from '#platform/process/close-idle-connections.ts';
-import { type McpEndpoint, registerMcpEndpoint } from './transport.ts';
+import { CALL_BUDGET_MS } from './calls/call-limits.ts';
+import { MCP_PATH, type McpEndpoint, registerMcpEndpoint } from './transport.ts';
 
 /** Longer than the time of a request. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -20,6 +22,8 @@ export type AppOptions = {
   readonly trustedProxies?: readonly string[];
   /** Milliseconds of a request, from its arrival to its reply; those of `time-budget.ts` when absent. */
   readonly requestBudgetMs?: number;
+  /** The same for a request to `/mcp`; those of `call-limits.ts` when absent. */
+  readonly callBudgetMs?: number;
   /** Registers further routes, such as the authorization server. */
   readonly routes?: readonly ((app: FastifyInstance) => Promise<void>)[];
 };
@@ -27,7 +31,12 @@ export type AppOptions = {
 /** Builds the HTTP server of the process. It does not listen yet. */
 export const buildMcpApp = async (
   endpoint: McpEndpoint,
-  { trustedProxies = [], requestBudgetMs = REQUEST_BUDGET_MS, routes = [] }: AppOptions = {},
+  {
+    trustedProxies = [],
+    requestBudgetMs = REQUEST_BUDGET_MS,
+    callBudgetMs = CALL_BUDGET_MS,
+    routes = [],
+  }: AppOptions = {},
 ): Promise<FastifyInstance> => {
   const app = fastify({
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
@@ -45,14 +54,8 @@ export const buildMcpApp = async (
   const closeIdle = closeIdleConnections(app.server);
   app.addHook('preClose', async () => closeIdle());
   refuseInvalidUtf8(app);
-  app.addHook('preHandler', (_request, reply, done) => {
-    const closed = Promise.withResolvers<void>();
-    reply.raw.once('close', closed.resolve);
-    // Runs the rest of the request in its budget.
-    void withTimeBudget(waitsOf(requestBudgetMs), () => {
-      done();
-      return closed.promise;
-    });
+  giveTimeBudgets(app, {
+    budgetOf: ({ routeOptions }) => (routeOptions.url === MCP_PATH ? callBudgetMs : requestBudgetMs),
   });
   await registerMcpEndpoint(app, endpoint);
   for (const register of routes) await register(app);

@@ -165,6 +165,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     {
       trustedProxies: settings.MCP_TRUSTED_PROXIES ?? [],
       requestBudgetMs: settings.REQUEST_BUDGET_MS,
+      callBudgetMs: settings.MCP_CALL_BUDGET_MS,
       routes: [
         (one) => registerOauthRoutes(one, { provider, baseUrl }),
         (one) => registerMemberPages(one, signIn.pages(provider)),

@@ -6,6 +6,7 @@ import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
 import { loopDelaySettings } from '#platform/process/loop-delay.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
+import { callBudgetSettings } from './calls/call-limits.ts';
 import { signInSettings } from './members/sign-in-settings.ts';
 import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
@@ -31,6 +32,7 @@ export const McpSettings = z.object({
   ...natsStreamSettings,
   ...eventStoreAnswerSettings,
   ...requestBudgetSettings,
+  ...callBudgetSettings,
   ...loopDelaySettings,
   ...replicaSettings,
   ...serviceSettings,

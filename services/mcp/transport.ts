@@ -22,6 +22,8 @@ import { createMcpServer, type McpOptions } from './server.ts';
 import type { VerifyAccessToken } from './sign-in/verify-access-token.ts';
 import { costOfMessage } from './calls/cost-of-message.ts';
 
+/** The only path of the protocol. */
+export const MCP_PATH = '/mcp';
 /** Maximum size of a message in bytes. Arguments are ids, words and one note. */
 const BODY_MAX_BYTES = 64 * 1024;
 /** Seconds after which a client may try again while all its calls are in progress. */
@@ -181,10 +183,10 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
       return sendRpcError(reply, 500, 'Internal error. Try again.');
     });
     scope.addHook('onRequest', createOriginGuard(baseUrl, allowedOrigins));
-    scope.post('/mcp', post);
+    scope.post(MCP_PATH, post);
     scope.route({
       method: ['GET', 'DELETE'],
-      url: '/mcp',
+      url: MCP_PATH,
       handler: (_request, reply) =>
         sendRpcError(reply, 405, 'Send POST: this service keeps no sessions.', undefined, { allow: 'POST' }),
     });

@@ -39,7 +39,7 @@ export const openMcpStack = async (
     readonly trustedProxies?: readonly string[];
     readonly dependencies?: Partial<McpDependencies>;
     readonly operations?: Parameters<ApiStack['operations']>[0];
-    readonly requestBudgetMs?: number;
+    readonly callBudgetMs?: number;
   } = {},
 ): Promise<McpStack & AsyncDisposable> => {
   const dependencies = { ...withThumbnails(stack.operations(options.operations)), ...options.dependencies };
@@ -56,10 +56,10 @@ export const openMcpStack = async (
     ...(options.responseMode === undefined ? {} : { responseMode: options.responseMode }),
     ...(options.refusedPerMinute === undefined ? {} : { refusedPerMinute: options.refusedPerMinute }),
   };
-  const { requestBudgetMs, trustedProxies = [] } = options;
+  const { callBudgetMs, trustedProxies = [] } = options;
   const app = await buildMcpApp(endpoint, {
     trustedProxies,
-    ...(requestBudgetMs === undefined ? {} : { requestBudgetMs }),
+    ...(callBudgetMs === undefined ? {} : { callBudgetMs }),
   });
   await app.listen({ host: '127.0.0.1', port });
   const url = `${baseUrl}/mcp`;

@@ -75,10 +75,24 @@ test('a call that takes too long is ended', async () => {
   await expect(withinCallTime(Promise.resolve(1), 1_000)).resolves.toBe(1);
 });
 
+test('a call has 20 s', async () => {
+  vi.useFakeTimers();
+  try {
+    const ended = vi.fn<(error: unknown) => void>();
+    void withinCallTime(new Promise(() => undefined)).catch(ended);
+    await vi.advanceTimersByTimeAsync(19_900);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(ended).toHaveBeenCalled();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test.for([
   ['reader', 'The call took too long. Ask for fewer parts or a smaller limit.'],
   ['writer', 'The call took too long. The change may have been made: look before you repeat it.'],
-] as const)('a %s that runs for 10 seconds is given up with advice', async ([kind, text]) => {
+] as const)('a %s that runs for 20 seconds is given up with advice', async ([kind, text]) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const slow: Tool = {
@@ -91,7 +105,7 @@ test.for([
     const result = callTool(slow, {}, call, {} as McpDependencies);
     const ended = vi.fn<() => void>();
     void result.then(ended);
-    await vi.advanceTimersByTimeAsync(9_999);
+    await vi.advanceTimersByTimeAsync(19_999);
     expect(ended).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     expect(await result).toEqual({

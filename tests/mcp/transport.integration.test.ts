@@ -47,7 +47,7 @@ test('a tool whose reads together take too long is given up in the time of a req
   const { proxy, url } = await proxied(stack.environment['DATABASE_URL'] ?? '');
   resources.use(proxy);
   const db = resources.use(openReadDatabase(url));
-  const slow = resources.use(await openMcpStack(stack, { operations: { db }, requestBudgetMs: 2_500 }));
+  const slow = resources.use(await openMcpStack(stack, { operations: { db }, callBudgetMs: 2_500 }));
   const text = await slow.connect(key);
   const client = await slow.client(text);
   const call = () => client.callTool({ name: 'get_brand', arguments: { brand: 'alpha-com' } });

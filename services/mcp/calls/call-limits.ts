@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { PLANS } from '#contracts/values/plans.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Allowance } from '#application/access/allowance.ts';
@@ -7,8 +8,24 @@ import { CallTimeout } from './failure.ts';
 
 /** Calls of one connection that may run at the same time. */
 export const CALLS_AT_ONCE_MAX = 8;
-/** Maximum duration of a call in milliseconds, unless its request has less time left. */
-const CALL_TIMEOUT_MS = 10_000;
+/** Milliseconds of a request to `/mcp` and of its call, from the arrival to the reply. A call may read several endpoints. */
+export const CALL_BUDGET_MS = 20_000;
+const SHORTEST_MS = 1_000;
+/** Less than the time after which the server ends a request (`app.ts`). */
+const LONGEST_MS = 25_000;
+
+/** Setting of the process. */
+export const callBudgetSettings = {
+  MCP_CALL_BUDGET_MS: z.coerce
+    .number()
+    .int()
+    .min(SHORTEST_MS)
+    .max(LONGEST_MS)
+    .default(CALL_BUDGET_MS)
+    .describe(
+      'Milliseconds of a call of an assistant in all: each of its waits gets the lesser of its own limit and what is left. `REQUEST_BUDGET_MS` is for the other requests.',
+    ),
+};
 
 /**
  * Counts `cost` requests against the minute of the member in the workspace, all connections together. Counts none
@@ -59,7 +76,7 @@ export const createCallSlots = (): CallSlots => {
  * Waits for a call, at most `timeoutMs`, and until the time of its request is used up. Throws `CallTimeout` afterwards; the
  * waits of the call end at the same time.
  */
-export const withinCallTime = async <T>(call: Promise<T>, timeoutMs = CALL_TIMEOUT_MS): Promise<T> => {
+export const withinCallTime = async <T>(call: Promise<T>, timeoutMs = CALL_BUDGET_MS): Promise<T> => {
   const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => timeout.reject(new CallTimeout('call timed out')), timeLeft(timeoutMs));
   try {
