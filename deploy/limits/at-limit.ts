@@ -218,11 +218,17 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'intake/server/server.ts': {
     REQUESTS_PER_MINUTE: ['requests of one collector key in a minute', '429 with `retry-after`'],
+    INTAKE_BUDGET_MS: [
+      'a request of `intake`, in addition to the time in which its body may arrive; each of its waits takes the lesser of its own limit and what is left',
+      `${REFUSED_503}; its waits end`,
+    ],
     OBSERVATIONS_TIMEOUT_MS: ['the body of observations', '400; send smaller parts'],
     FILE_TIMEOUT_MS: ['the body of a file', '400; send it again'],
     REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST],
   },
-  'intake/tasks/task-requests.ts': { BODY_TIMEOUT_MS: ['the body of a task request', '400; send it again'] },
+  'intake/tasks/task-requests.ts': {
+    TASK_BODY_TIMEOUT_MS: ['the body of a task request', '400; send it again'],
+  },
   'mcp/app.ts': {
     REQUEST_TIMEOUT_MS: ['a request that arrives', ENDS_REQUEST],
     KEEP_ALIVE_TIMEOUT_MS: ['an idle connection', ENDS_REQUEST],
@@ -308,6 +314,16 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     INTERIM_MAX: ['interim responses (1xx) to one request', 'the attempt failed, and is repeated later'],
     TOTAL_TIMEOUT_MS: ['the headers of an answer of a receiver', 'the attempt failed, and is repeated later'],
     ANSWER_READ_MS: ['the body of that answer', 'recorded as far as it came'],
+  },
+  'ops/http/budgets.ts': {
+    OPS_BUDGET_MS: [
+      'a request of `ops`, in all; each of its waits takes the lesser of its own limit and what is left. A stream has it until it begins',
+      `${REFUSED_503}; its waits end`,
+    ],
+    OPS_LONG_BUDGET_MS: [
+      'the same for an export or a check of a whole history',
+      `${REFUSED_503}; its waits end`,
+    ],
   },
   'platform/concurrency/time-budget.ts': {
     REQUEST_BUDGET_MS: [

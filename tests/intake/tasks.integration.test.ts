@@ -3,8 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type LeasedTask, LeaseTasksReply, TaskEndReply } from '#contracts/intake/tasks.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
+import { systemClock } from '#platform/clock.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openPool, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
+import { buildIntake } from '#services/intake/server/server.ts';
 import { countTasks } from '#application/collectors/collector-tasks.ts';
 import { endTask, leaseTasks, LEASES_MAX } from '#services/intake/tasks/task-store.ts';
+import { proxied } from '../faults/fault-proxy.ts';
 import { DyingProcess } from '../collector/dying-process.ts';
 import { type IntakeServer, NDJSON, openIntakeServer, type Reply, send, sendPartOf } from './stack.ts';
 import { createBrandTables, forgetBrands, trackBrand } from './tracked-brands.ts';
@@ -361,4 +366,40 @@ test('tasks are 503 with retry-after while Postgres refuses connections', async 
   Object.assign(stack.database, { connect: connectOrRefuse });
   const reply = await send(`${stack.url}/intake/tasks`, null, { key: text });
   expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '5']);
+});
+
+test('a request has one time for all its waits: while Postgres is slow it gets 503, and leases nothing', async () => {
+  const through = await proxied(server.databaseUrl);
+  await using resources = new AsyncDisposableStack();
+  const postgres = resources.use(through.proxy);
+  const database = openPool(through.url, 4, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
+  resources.defer(() => database.end());
+  const slow = buildIntake({
+    ...server,
+    database,
+    clock: systemClock,
+    log: silentLog(),
+    bodyTimeoutMs: 500,
+    requestBudgetMs: 1_500,
+  });
+  resources.defer(() => slow.close());
+  const request = {
+    method: 'POST',
+    url: '/intake/tasks',
+    headers: { authorization: `Bearer ${key}` },
+  } as const;
+  await createBrandTables(server.database);
+  await forgetBrands(server.database);
+  await trackBrand(server.database, 'late.example');
+  await database.query('select 1');
+  // Two checks of the key and a transaction of several statements.
+  postgres.set('slow', 400);
+  const since = performance.now();
+  const late = await slow.inject(request);
+  expect(late.statusCode).toBe(503);
+  expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+  expect(performance.now() - since).toBeLessThan(4_000);
+  postgres.set('pass');
+  const { tasks } = LeaseTasksReply.parse((await slow.inject(request)).json());
+  expect(domainsOf(tasks)).toEqual(['late.example']);
 });

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { checkReadModelsBuilt } from '#platform/process/readiness.ts';
@@ -15,6 +16,7 @@ import { createCollectorTables as createIntakeTables } from '#application/collec
 import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import type { WaitingStream } from '#services/ops/alerts/waiting-streams.ts';
 import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
+import { proxied } from '../faults/fault-proxy.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { until } from '../stack/wait-until.ts';
 
@@ -553,4 +555,38 @@ describe('deliveries', () => {
     await refused('POST', '/ops/deliveries/cancel', 404, { ids: [id] });
     await refused('POST', '/ops/deliveries/cancel', 400, { ids: [] });
   });
+});
+
+test('while a server is mute, each request gets 503 at the end of its time', async () => {
+  await using resources = new AsyncDisposableStack();
+  const postgres = await proxied(stack.environment['DATABASE_URL'] ?? '');
+  const store = await proxied(stack.environment['EVENT_STORE_URL'] ?? '');
+  resources.use(postgres.proxy);
+  resources.use(store.proxy);
+  const pool = openPool(postgres.url, 4);
+  resources.defer(() => pool.end());
+  const late = openedWith({
+    pool,
+    db: resources.use(openReadDatabase(postgres.url)),
+    eventStore: resources.use(openEventStore(store.url)),
+    requestBudgetMs: 1_500,
+  });
+  resources.defer(() => late.close());
+  postgres.proxy.set('mute');
+  store.proxy.set('mute');
+  const since = performance.now();
+  const urls = [
+    '/ops/workspaces',
+    `/ops/workspaces/${key.workspaceId}/history`,
+    `/ops/workspaces/${key.workspaceId}/history?follow=true`,
+    '/ops/deliveries',
+    '/ops/log/brand-a/0',
+  ];
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const replies = await Promise.all(urls.map((url) => late.inject({ url, headers })));
+  expect(performance.now() - since).toBeLessThan(4_000);
+  for (const [at, reply] of replies.entries()) {
+    expect([urls[at], reply.statusCode]).toEqual([urls[at], 503]);
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+  }
 });

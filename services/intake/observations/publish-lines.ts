@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
+import { requireTime, timeLeft } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
 import { checkInLargeBody, type ObservationPublication } from '#platform/nats/claim-check.ts';
 import { headersFrom, type Nats } from '#platform/nats/connection.ts';
@@ -57,7 +58,7 @@ const publicationOf = (
     msgID: hash('sha256', bytes, 'hex'),
     headers: { ...routingHeadersOf(input), ...(traceparent === undefined ? {} : { traceparent }) },
   };
-  return checkInLargeBody(nats, publication, { timeout: PUBLISH_TIMEOUT_MS });
+  return checkInLargeBody(nats, publication, { timeout: timeLeft(PUBLISH_TIMEOUT_MS) });
 };
 
 /** Publishes the lines of a window in their order. Throws the first error. */
@@ -68,7 +69,7 @@ const publishWindow = async (nats: Nats, window: readonly QueuedLine[]): Promise
       nats.jetstream.publish(subject, data, {
         ...(msgID === undefined ? {} : { msgID }),
         headers: headersFrom(headers),
-        timeout: PUBLISH_TIMEOUT_MS,
+        timeout: timeLeft(PUBLISH_TIMEOUT_MS),
       }),
     ),
   );
@@ -84,6 +85,7 @@ const isFull = (error: unknown): boolean =>
  */
 export const publishLines = async (nats: Nats, lines: readonly QueuedLine[], log: Log): Promise<void> => {
   for (const window of windowsOf(lines)) {
+    requireTime();
     try {
       await publishWindow(nats, window);
     } catch (error) {

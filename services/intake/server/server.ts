@@ -4,6 +4,7 @@ import { createRateLimiter } from '#application/access/rate-limiter.ts';
 import type { ServingGroup } from '#application/access/rights/serving-group.ts';
 import { COLLECTOR_KEY, type Collector } from '#application/collectors/collector-keys.ts';
 import type { Clock } from '#platform/clock.ts';
+import { TimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
@@ -17,7 +18,7 @@ import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { receiveFile } from '../files/receive-file.ts';
 import { OBSERVATIONS_MAX_BYTES, receiveObservations } from '../observations/receive-observations.ts';
 import { observationSchemas } from '../schemas/observation-schemas.ts';
-import { receiveLeaseRequest, receiveTaskEnd } from '../tasks/task-requests.ts';
+import { receiveLeaseRequest, receiveTaskEnd, TASK_BODY_TIMEOUT_MS } from '../tasks/task-requests.ts';
 import { authenticate } from './authenticate.ts';
 import { IntakeRefusal } from './intake-refusal.ts';
 import { discardBody } from './request-body.ts';
@@ -30,6 +31,10 @@ export const REQUESTS_PER_MINUTE = 600;
 const OBSERVATIONS_TIMEOUT_MS = 60_000;
 /** Milliseconds in which a file arrives: 100 MiB at 350 KB/s. */
 const FILE_TIMEOUT_MS = 300_000;
+/** Milliseconds of a request, in addition to those in which its body may arrive. */
+export const INTAKE_BUDGET_MS = 10_000;
+/** Seconds after which a request may be sent again whose time was used up. */
+const LATE_RETRY_SECONDS = 5;
 /** Milliseconds after which Node ends a request. Longer than the others, so that those reply. */
 const REQUEST_TIMEOUT_MS = 330_000;
 /** Maximum characters of a path parameter: longer than any hash or type. */
@@ -50,6 +55,8 @@ export type IntakeResources = {
   readonly trustedProxies?: readonly string[];
   /** Milliseconds in which a body must arrive; for tests. */
   readonly bodyTimeoutMs?: number;
+  /** Milliseconds of a request apart from its body; those of this file when absent. */
+  readonly requestBudgetMs?: number;
 };
 
 type Result = { readonly status: number; readonly body: object; readonly logged?: object };
@@ -64,6 +71,11 @@ const NOT_FOUND = new IntakeRefusal(
   'Not found. The intake has POST /intake/observations, PUT /intake/files/{sha256}, POST /intake/tasks and GET /intake/schemas.',
 );
 
+const timeIsOut = (): IntakeRefusal =>
+  new IntakeRefusal('unavailable', 'The request was not done in time. Send the whole request again later.', {
+    retryAfterSeconds: LATE_RETRY_SECONDS,
+  });
+
 /** Converts an error of Fastify, such as a malformed URL or content type. Returns other errors unchanged. */
 const toRefusal = (error: unknown): unknown => {
   const { statusCode = 500, message } = error as { statusCode?: number; message: string };
@@ -77,7 +89,7 @@ const toRefusal = (error: unknown): unknown => {
  */
 export const buildIntake = (resources: IntakeResources): FastifyInstance => {
   const { database, nats, objectStore, clock, log, bodyTimeoutMs, servingGroup } = resources;
-  const { refusedPerMinute, trustedProxies } = resources;
+  const { refusedPerMinute, trustedProxies, requestBudgetMs = INTAKE_BUDGET_MS } = resources;
   const slots = createRequestSlots();
   const rateLimiter = createRateLimiter(clock, { group: servingGroup, log });
   rateLimiter.share(nats.connection);
@@ -150,15 +162,19 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     }
   };
 
-  /** Checks key and limits, runs the handler, and sends the reply. The only place that writes replies to collectors. */
-  const handle = (operation: string, run: Run) => {
+  /**
+   * Checks key and limits, runs the handler, and sends the reply, in the time of the request. The only place that writes replies
+   * to collectors. `bodyMs`: milliseconds in which its body may arrive.
+   */
+  const handle = (operation: string, bodyMs: number, run: Run) => {
     const meter = requestMeter(operation);
     return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       const since = performance.now();
       const requestId = requestIdOf(request.headers['x-request-id']);
       let collector: Collector | undefined;
       let logged: object = {};
-      try {
+      const answerLate = (): void => sendRefusal(reply, requestId, timeIsOut(), log);
+      const serve = async (): Promise<void> => {
         const requireKey = () => authenticate(database, request.headers, log);
         const known = await limitRefused(request, requireKey);
         collector = known;
@@ -173,8 +189,11 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
         const result = await slots.run(known.keyId, () => run(request, known, requireKey));
         logged = result.logged ?? {};
         send(reply, result.status, { 'x-request-id': requestId }, JSON.stringify(result.body));
+      };
+      try {
+        await withTimeBudget(waitsOf(requestBudgetMs + bodyMs), serve, answerLate);
       } catch (error) {
-        sendRefusal(reply, requestId, error, log);
+        sendRefusal(reply, requestId, error instanceof TimeUsedUp ? timeIsOut() : error, log);
         discardBody(request.raw);
       }
       const seconds = (performance.now() - since) / 1_000;
@@ -197,26 +216,26 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
 
   app.setNotFoundHandler(refuseUnmatched);
 
+  const observationsMs = bodyTimeoutMs ?? OBSERVATIONS_TIMEOUT_MS;
+  const fileMs = bodyTimeoutMs ?? FILE_TIMEOUT_MS;
+  const taskMs = bodyTimeoutMs ?? TASK_BODY_TIMEOUT_MS;
+
   app.post(
     '/intake/observations',
-    handle('intakeObservations', async (request, collector, requireKey) => {
-      const limits = {
-        maxBytes: OBSERVATIONS_MAX_BYTES,
-        timeoutMs: bodyTimeoutMs ?? OBSERVATIONS_TIMEOUT_MS,
-      };
+    handle('intakeObservations', observationsMs, async (request, collector, requireKey) => {
+      const limits = { maxBytes: OBSERVATIONS_MAX_BYTES, timeoutMs: observationsMs };
       const body = await receiveObservations(request.raw, collector, { nats, log, requireKey, limits });
       return { status: 200, body, logged: { accepted: body.accepted, refused: body.refused.length } };
     }),
   );
   app.put<{ Params: { sha256: string } }>(
     '/intake/files/:sha256',
-    handle('intakeFile', async (request, collector, requireKey) => {
+    handle('intakeFile', fileMs, async (request, collector, requireKey) => {
       const { sha256 } = request.params as { readonly sha256: string };
-      const timeoutMs = bodyTimeoutMs ?? FILE_TIMEOUT_MS;
       const stored = await receiveFile(request.raw, sha256, collector, {
         objectStore,
         requireKey,
-        timeoutMs,
+        timeoutMs: fileMs,
         log,
       });
       return {
@@ -232,11 +251,11 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     clock,
     log,
     requireKey,
-    ...(bodyTimeoutMs === undefined ? {} : { timeoutMs: bodyTimeoutMs }),
+    timeoutMs: taskMs,
   });
   app.post(
     '/intake/tasks',
-    handle('intakeTasks', async (request, collector, requireKey) => {
+    handle('intakeTasks', taskMs, async (request, collector, requireKey) => {
       const body = await receiveLeaseRequest(request.raw, collector, tasksWith(requireKey));
       return { status: 200, body, logged: { tasks: body.tasks.length } };
     }),
@@ -244,7 +263,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
   for (const outcome of ['done', 'failed'] as const) {
     app.post<{ Params: { id: string } }>(
       `/intake/tasks/:id/${outcome}`,
-      handle('intakeTaskEnd', async (request, collector, requireKey) => {
+      handle('intakeTaskEnd', taskMs, async (request, collector, requireKey) => {
         const { id } = request.params as { readonly id: string };
         const body = await receiveTaskEnd(request.raw, id, outcome, collector, tasksWith(requireKey));
         return { status: 200, body, logged: { task: id, outcome, changed: body.changed } };

@@ -23,7 +23,7 @@ import { endTask, leaseTasks, type TaskEnd } from './task-store.ts';
 /** Maximum bytes of a body about tasks: a few short fields. */
 const BODY_MAX_BYTES = 16 * 1024;
 /** Milliseconds in which the body arrives. */
-const BODY_TIMEOUT_MS = 10_000;
+export const TASK_BODY_TIMEOUT_MS = 10_000;
 /** Seconds until a request is sent again while Postgres is away. */
 const RETRY_SECONDS = 5;
 const DETAILS_MAX = 20;
@@ -36,8 +36,8 @@ export type TaskRequests = {
   readonly log: Log;
   /** Throws when the key was revoked while the body arrived. */
   readonly requireKey: () => Promise<unknown>;
-  /** Milliseconds in which a body must arrive; for tests. */
-  readonly timeoutMs?: number;
+  /** Milliseconds in which a body must arrive. */
+  readonly timeoutMs: number;
 };
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -55,11 +55,7 @@ const requireJson = (contentType: string | undefined): void => {
 };
 
 /** Reads a JSON body by its schema. An absent body is an empty object. Throws `invalid_request` with the failing fields. */
-const readJson = async <T>(
-  request: IncomingMessage,
-  schema: z.ZodType<T>,
-  timeoutMs = BODY_TIMEOUT_MS,
-): Promise<T> => {
+const readJson = async <T>(request: IncomingMessage, schema: z.ZodType<T>, timeoutMs: number): Promise<T> => {
   const body = await readWholeBody(request, { maxBytes: BODY_MAX_BYTES, timeoutMs });
   let input: unknown = {};
   if (body.length > 0) {

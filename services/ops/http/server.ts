@@ -1,8 +1,11 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
+import { TimeUsedUp } from '#platform/concurrency/time-budget.ts';
+import { giveTimeBudgets } from '#platform/http/request-budget.ts';
 import { parseJsonAsUtf8, refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import type { Log } from '#platform/logger.ts';
+import { OPS_BUDGET_MS } from './budgets.ts';
 import { PRIVATE_HEADERS } from './reply.ts';
 import type { AuditDependencies } from '../audit/history.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
@@ -20,6 +23,8 @@ import { registerWorkspaceRoutes } from './routes/workspaces.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
+    /** Milliseconds of a request when not those of the server; `null`: it streams, with limits of its own. */
+    readonly budgetMs?: number | null;
     /** Needs no token, and is not logged: health checks and the files of the console. */
     readonly open?: boolean;
   }
@@ -33,12 +38,16 @@ export type OpsServerInput = AuditDependencies &
     /** Second accepted token, for rotation. */
     readonly secondToken?: string | undefined;
     readonly log: Log;
+    /** Milliseconds of a request; those of `budgets.ts` when absent. */
+    readonly requestBudgetMs?: number;
   };
 
+/** Seconds after which a request may be sent again whose time was used up. */
+const RETRY_SECONDS = 3;
 /** Maximum body size: bodies hold ids or times. */
 const BODY_MAX_BYTES = 64 * 1024;
 const HEADERS_MAX_BYTES = 16 * 1024;
-/** Timeout for receiving a request. Streamed responses have no limit. */
+/** Timeout for receiving a request. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 5_000;
 /** Interval at which connections are checked for these timeouts. */
@@ -48,8 +57,17 @@ const TIMEOUT_CHECK_MS = 1_000;
 const isToken = (authorization: string | undefined, token: string): boolean =>
   timingSafeEqual(hash('sha256', authorization ?? '', 'buffer'), hash('sha256', `Bearer ${token}`, 'buffer'));
 
+const timeIsOut = (): Refusal =>
+  new Refusal(
+    'overloaded',
+    'The request was not done in time, because a server is slow or does not answer. Try again.',
+    [],
+    RETRY_SECONDS,
+  );
+
 const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   if (error instanceof Refusal) return error;
+  if (error instanceof TimeUsedUp) return timeIsOut();
   const { statusCode = 500, message, name } = error as Error & { statusCode?: number };
   if (statusCode >= 400 && statusCode < 500) return new Refusal('invalid_input', message);
   // The client has disconnected, or the process is shutting down. Only in the second case can anyone read this.
@@ -62,8 +80,9 @@ const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
 
 /** Sends the error body of the API. */
 const refuse = (error: unknown, log: Log, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  const { code, message, details } = refusalOf(error, log, request.id);
+  const { code, message, details, retryAfterSeconds } = refusalOf(error, log, request.id);
   const { type, status } = ERRORS[code];
+  if (retryAfterSeconds !== null) void reply.header('retry-after', String(retryAfterSeconds));
   if (status === 401) void reply.header('www-authenticate', 'Bearer');
   return reply
     .status(status)
@@ -74,7 +93,13 @@ const refuse = (error: unknown, log: Log, request: FastifyRequest, reply: Fastif
 };
 
 /** Creates the server without listening. Closing it ends its streams, but does not close its dependencies. */
-export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServerInput): FastifyInstance => {
+export const buildOps = ({
+  token,
+  secondToken,
+  log,
+  requestBudgetMs = OPS_BUDGET_MS,
+  ...dependencies
+}: OpsServerInput): FastifyInstance => {
   const isOperator = (authorization: string | undefined): boolean =>
     isToken(authorization, token) || (secondToken !== undefined && isToken(authorization, secondToken));
   const ending = new AbortController();
@@ -103,6 +128,11 @@ export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServer
   });
   refuseInvalidUtf8(app);
   parseJsonAsUtf8(app);
+  giveTimeBudgets(app, {
+    budgetOf: ({ routeOptions: { config } }) =>
+      config.budgetMs === undefined ? requestBudgetMs : config.budgetMs,
+    answerLate: (request, reply) => void refuse(timeIsOut(), log, request, reply),
+  });
   app.addHook('onResponse', async ({ id, method, url, routeOptions }, reply) => {
     if (routeOptions.config.open) return;
     log.info({ request_id: id, method, url, status: reply.statusCode }, 'request');
@@ -114,7 +144,7 @@ export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServer
   registerHealthRoutes(app, dependencies);
   registerConsole(app);
   registerWorkspaceRoutes(app, dependencies, ending.signal);
-  registerHistoryRoutes(app, { ...dependencies, log }, ending.signal);
+  registerHistoryRoutes(app, { ...dependencies, log, requestBudgetMs }, ending.signal);
   registerDeliveryRoutes(app, dependencies);
   registerProjectionRoutes(app, dependencies);
   registerParkedRoutes(app, dependencies);

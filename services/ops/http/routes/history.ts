@@ -7,6 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { MANIFEST_FILE } from '#contracts/audit/manifest.ts';
 import type { Log } from '#platform/logger.ts';
+import { waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
+import { OPS_LONG_BUDGET_MS } from '../budgets.ts';
 import { page, PRIVATE_HEADERS } from '../reply.ts';
 import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
 import {
@@ -20,7 +22,11 @@ import { streamTar } from '#services/ops/audit/tar-archive.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 
 type Workspace = { Params: { workspaceId: string } };
-export type HistoryDependencies = AuditDependencies & { readonly log: Log };
+export type HistoryDependencies = AuditDependencies & {
+  readonly log: Log;
+  /** Milliseconds of a page, and of a stream until it begins. */
+  readonly requestBudgetMs: number;
+};
 
 /** Maximum concurrent followers. Each polls the table several times a second. */
 const FOLLOWERS_MAX = 50;
@@ -65,18 +71,20 @@ export const registerHistoryRoutes = (
   dependencies: HistoryDependencies,
   ending: AbortSignal,
 ): void => {
-  const { log } = dependencies;
+  const { log, requestBudgetMs } = dependencies;
+  const inTime = <T>(work: () => Promise<T>): Promise<T> => withTimeBudget(waitsOf(requestBudgetMs), work);
   const following = createConcurrencyLimit(FOLLOWERS_MAX, 'followed histories');
   const exporting = createConcurrencyLimit(EXPORTS_MAX, 'exports');
 
-  app.get<Workspace>('/ops/workspaces/:workspaceId/history', async (request, reply) => {
+  // A stream of new entries has no end of its own.
+  const isStream = { config: { budgetMs: null } };
+  app.get<Workspace>('/ops/workspaces/:workspaceId/history', isStream, async (request, reply) => {
     const { workspaceId } = request.params;
     const { follow, ...query } = readQuery(Follow, request.query);
     if (follow !== 'true') {
-      const { entries, cursor } = await readHistoryPage(
-        dependencies.db,
-        workspaceId,
-        readQuery(HistoryQuery, query),
+      const pageQuery = readQuery(HistoryQuery, query);
+      const { entries, cursor } = await inTime(() =>
+        readHistoryPage(dependencies.db, workspaceId, pageQuery),
       );
       return page(request, entries, cursor);
     }
@@ -85,12 +93,8 @@ export const registerHistoryRoutes = (
       const disconnected = new AbortController();
       reply.raw.once('close', () => disconnected.abort());
       const signal = AbortSignal.any([ending, disconnected.signal]);
-      const entries = await followHistory(
-        dependencies.db,
-        workspaceId,
-        filterOf(filter),
-        filter.after,
-        signal,
+      const entries = await inTime(() =>
+        followHistory(dependencies.db, workspaceId, filterOf(filter), filter.after, signal),
       );
       const lines = async function* (): AsyncGenerator<string> {
         for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
@@ -101,7 +105,8 @@ export const registerHistoryRoutes = (
     });
   });
 
-  app.get<Workspace>('/ops/workspaces/:workspaceId/history/export', async (request, reply) => {
+  const isLong = { config: { budgetMs: OPS_LONG_BUDGET_MS } };
+  app.get<Workspace>('/ops/workspaces/:workspaceId/history/export', isLong, async (request, reply) => {
     const { workspaceId } = request.params;
     const { format } = readQuery(ExportQuery, request.query);
     return await exporting(async () => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { listWorkspaces } from '#projections/workspaces/read.ts';
+import { OPS_LONG_BUDGET_MS } from '../budgets.ts';
 import { page, record } from '../reply.ts';
 import { checkChain } from '#services/ops/audit/chain-status.ts';
 import { Nothing, readQuery } from '#services/ops/validate-query.ts';
@@ -22,6 +23,7 @@ export const registerWorkspaceRoutes = (
 
   app.get<{ Params: { workspaceId: string } }>(
     '/ops/workspaces/:workspaceId/history/chain',
+    { config: { budgetMs: OPS_LONG_BUDGET_MS } },
     async (request, reply) => {
       readQuery(Nothing, request.query);
       const disconnected = new AbortController();
