@@ -32,6 +32,8 @@ export type OperatorAssociationsChanged = Event<
     readonly domains_removed: readonly OperatorDomain[];
     readonly pages_added: readonly string[];
     readonly pages_removed: readonly string[];
+    /** Fields of the company that the record states as before, with a newer time. Absent when none. */
+    readonly confirmed?: readonly ('name' | 'country')[];
   }
 >;
 

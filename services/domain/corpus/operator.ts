@@ -49,6 +49,7 @@ const evolve = (state: OperatorState, event: OperatorEvent): OperatorState => {
     case 'OperatorAssociationsChanged': {
       if (state === null) return state;
       const { basis, observed_at, domains_added, domains_removed, pages_added, pages_removed } = event.data;
+      const { confirmed = [] } = event.data;
       const existing = state.associations.get(basis) ?? NO_ASSOCIATIONS;
       const domains = without(
         existing.domains,
@@ -59,6 +60,7 @@ const evolve = (state: OperatorState, event: OperatorEvent): OperatorState => {
       for (const page of pages_added) pages.add(page);
       return {
         ...state,
+        times: withTimes(state.times, observed_at, confirmed, []),
         associations: new Map(state.associations).set(basis, { observed_at, domains, pages }),
       };
     }
@@ -104,23 +106,19 @@ export const recordOperator =
   (state: OperatorState): OperatorEvent[] => {
     const { observed_at, basis } = record;
     const operator_id = operatorIdOf(record.name);
-    const events: OperatorEvent[] = [];
     const recorded = withoutBlanks({ name: state?.name, country: state?.country });
     const stated = withoutBlanks({ name: record.name, country: record.country });
     const compared = compareFields({ values: recorded, times: state?.times ?? {} }, stated, observed_at);
-    if (isNews(compared)) {
-      const { name = record.name, country = null } = { ...recorded, ...compared.changes };
-      const fields = (['name', 'country'] as const).filter(
-        (field) => compared.changes[field] !== undefined || compared.confirmed?.includes(field),
-      );
-      events.push({
-        type: 'OperatorNamed',
-        data: { operator_id, name, country, observed_at, stated: fields },
-      });
-    }
+    const { name = record.name, country = null } = { ...recorded, ...compared.changes };
+    const fields = (['name', 'country'] as const).filter(
+      (field) => compared.changes[field] !== undefined || compared.confirmed?.includes(field),
+    );
+    const named: OperatorEvent[] = isNews(compared)
+      ? [{ type: 'OperatorNamed', data: { operator_id, name, country, observed_at, stated: fields } }]
+      : [];
     const domains = distinct(record.domains);
     const pages = distinct(record.page_ids);
-    if (isReplaced(state?.associations.get(basis), observed_at, domains, pages)) return events;
+    if (isReplaced(state?.associations.get(basis), observed_at, domains, pages)) return named;
     const existing = state?.associations.get(basis) ?? NO_ASSOCIATIONS;
     const changes = {
       domains_added: domainsOf(domains.filter((domain) => !existing.domains.has(domain))),
@@ -130,8 +128,14 @@ export const recordOperator =
       pages_added: pages.filter((page) => !existing.pages.has(page)),
       pages_removed: [...existing.pages].filter((page) => !pages.includes(page)).toSorted(),
     };
+    // A record without a change is one event: the associations, which also confirm the name.
+    const isConfirmed = fields.length > 0 && Object.keys(compared.changes).length === 0;
+    const confirmed = isConfirmed ? { confirmed: fields } : {};
     return [
-      ...events,
-      { type: 'OperatorAssociationsChanged', data: { operator_id, basis, observed_at, ...changes } },
+      ...(isConfirmed ? [] : named),
+      {
+        type: 'OperatorAssociationsChanged',
+        data: { operator_id, basis, observed_at, ...changes, ...confirmed },
+      },
     ];
   };

@@ -42,6 +42,8 @@ const changed = (data: Partial<OperatorAssociationsChanged['data']>): OperatorEv
   },
 });
 const domain = (name: string) => ({ domain: name, brand_id: brandIdOf(name) });
+/** A record that states the company as before. */
+const CONFIRMED = { confirmed: ['name', 'country'] } as const;
 const first = changed({
   domains_added: [domain('a.example'), domain('b.example')],
   pages_added: ['100000001'],
@@ -61,8 +63,8 @@ describe('recordOperator', () => {
     given(operator, named(), first)
       .when(recordOperator(record({ observed_at: at(2), domains: ['c.example', 'b.example'] })))
       .records(
-        named('US', 2),
         changed({
+          ...CONFIRMED,
           observed_at: at(2),
           domains_added: [domain('c.example')],
           domains_removed: [domain('a.example')],
@@ -71,7 +73,7 @@ describe('recordOperator', () => {
   });
 
   it('records that nothing changed, so that an older record overwrites nothing', () => {
-    const again = [named('US', 3), changed({ observed_at: at(3) })];
+    const again = [changed({ ...CONFIRMED, observed_at: at(3) })];
     given(operator, named(), first)
       .when(recordOperator(record({ observed_at: at(3), domains: ['b.example', 'a.example'] })))
       .records(...again);
@@ -83,7 +85,7 @@ describe('recordOperator', () => {
   it('keeps the associations of a basis when another basis does not have them', () => {
     given(operator, named(), first)
       .when(recordOperator(record({ basis: 'filing', domains: [], page_ids: [], observed_at: at(2) })))
-      .records(named('US', 2), changed({ basis: 'filing', observed_at: at(2) }));
+      .records(changed({ ...CONFIRMED, basis: 'filing', observed_at: at(2) }));
     given(operator, named(), first)
       .when(recordOperator(record({ basis: 'filing', domains: ['a.example'], page_ids: [] })))
       .records(changed({ basis: 'filing', domains_added: [domain('a.example')] }));
@@ -95,7 +97,7 @@ describe('recordOperator', () => {
       .records(named('US', 3), changed({ observed_at: at(3) }));
     given(operator, named(), first)
       .when(recordOperator(record({ observed_at: at(3), country: null })))
-      .records(named('US', 3, ['name']), changed({ observed_at: at(3) }));
+      .records(changed({ confirmed: ['name'], observed_at: at(3) }));
   });
 
   it('ignores a record older than the last one of its basis', () => {
