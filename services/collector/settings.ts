@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { archivePaceSettings } from '#application/collecting/archive-pace-settings.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { Country } from '#contracts/values/primitives.ts';
 import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
-import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
@@ -81,15 +81,7 @@ export const CollectorSettings = z.object({
     .describe(
       '`true` also asks the library API which countries each ad reached. Answers are about three times as large.',
     ),
-  ADS_ARCHIVE_CALLS_PER_HOUR: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(10_000)
-    .default(ARCHIVE_CALLS_PER_HOUR)
-    .describe(
-      'Calls an hour to the library API with each account, at most. The platform allows an app 200 by its formula.',
-    ),
+  ...archivePaceSettings,
   COLLECT_CONTACT: CollectContact.describe(
     'URL or e-mail address at which sites reach you. It is part of the `User-Agent` of every request.',
   ),

@@ -39,6 +39,7 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
     eventStore,
     nats: () => nats,
     serverChecks: servers.checks,
+    archiveCallsPerHour: settings.ADS_ARCHIVE_CALLS_PER_HOUR,
     memberVault,
     auditSigningKey: settings.AUDIT_SIGNING_KEY ?? null,
     token: settings.OPS_TOKEN,

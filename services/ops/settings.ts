@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { processSettings } from '#platform/process/run-process.ts';
+import { archivePaceSettings } from '#application/collecting/archive-pace-settings.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { auditSettings } from './audit/signing-key.ts';
 
@@ -20,6 +21,7 @@ export const OpsSettings = z.object({
     z.string().min(TOKEN_MIN_LENGTH).optional(),
     'Second accepted token, for rotation.',
   ),
+  ...archivePaceSettings,
   ...vaultSettings,
   ...auditSettings,
 });

@@ -76,6 +76,7 @@ const metrics = () =>
     nats: () => null,
     missing: async () => [],
     servers: [],
+    archiveCallsPerHour: 150,
   })();
 
 /** A clock shortly after the midnight that comes this many days from now. */

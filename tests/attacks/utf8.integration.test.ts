@@ -164,6 +164,7 @@ attack('the operator server refuses bodies, headers and addresses that are not v
     eventStore: stack.eventStore,
     nats: () => stack.nats,
     serverChecks: {},
+    archiveCallsPerHour: 150,
     memberVault: null,
     auditSigningKey: null,
     token: OPS_TOKEN,

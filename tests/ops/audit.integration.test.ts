@@ -58,6 +58,7 @@ beforeAll(async () => {
     eventStore: stack.eventStore,
     nats: () => stack.nats,
     serverChecks: {},
+    archiveCallsPerHour: 150,
     memberVault,
     auditSigningKey: audit_signing_key,
     token: TOKEN,
@@ -203,7 +204,13 @@ describe('ops over HTTP', () => {
 
   test('streams new entries until the server closes', async () => {
     const { pool, eventStore } = stack;
-    const without = { nats: () => null, serverChecks: {}, memberVault: null, auditSigningKey: null };
+    const without = {
+      nats: () => null,
+      serverChecks: {},
+      archiveCallsPerHour: 150,
+      memberVault: null,
+      auditSigningKey: null,
+    };
     const other = buildOps({ db, pool, eventStore, ...without, token: TOKEN, log: silentLog() });
     const url = await other.listen({ host: '127.0.0.1', port: 0 });
     const response = await fetch(`${url}${path('?follow=true&after=3')}`, {

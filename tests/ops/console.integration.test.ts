@@ -78,6 +78,7 @@ describe.skipIf(executable === null)('the console', () => {
       eventStore: stack.eventStore,
       nats: () => stack.nats,
       serverChecks: {},
+      archiveCallsPerHour: 150,
       memberVault: null,
       auditSigningKey: createSigningKey().audit_signing_key,
       token: TOKEN,

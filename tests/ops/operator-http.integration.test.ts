@@ -65,6 +65,7 @@ const openedWith = (dependencies: Partial<OpsServerInput>) =>
     eventStore: stack.eventStore,
     nats: () => stack.nats,
     serverChecks: { postgres: async () => postgresFault },
+    archiveCallsPerHour: 150,
     memberVault: null,
     auditSigningKey: null,
     token: TOKEN,
@@ -222,6 +223,37 @@ test('the account of the library API is in /ops/collection and in the metrics, w
     expect(body).toContain(line);
   expect(collection + body).not.toContain('fingerprint');
   await stack.pool.query('truncate collecting.account');
+});
+
+test('the forecast for the library API has the allowed calls of each account, in /ops/collection and in the metrics', async () => {
+  await createCollectorTables(stack.pool);
+  const id = randomUUID();
+  await stack.pool.query("insert into brands.brand (brand_id, domain) values ($1, 'planned.example')", [id]);
+  await stack.pool.query("insert into social_pages.link (social_page_id, brand_id) values ('777001', $1)", [
+    id,
+  ]);
+  await stack.pool.query(
+    `insert into collecting.target (source, domain, cadence, wished_at, due_at)
+     values ('ads_archive', 'planned.example', 'daily', now(), now() + interval '1 hour')`,
+  );
+  await stack.pool.query(
+    `insert into collecting.account (name, token_fingerprint, set_at, expires_at, access)
+     select name, 'none', now(), now() + interval '60 days', '{"kind":"open"}' from unnest(array['one', 'two']) name`,
+  );
+  const limited = openedWith({ archiveCallsPerHour: 10 });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const { body } = await limited.inject({ url: '/ops/collection', headers });
+  const { data } = JSON.parse(body) as { data: { plans: readonly { source: string }[] } };
+  expect(data.plans.find(({ source }) => source === 'ads_archive')).toMatchObject({
+    calls_an_hour: 20,
+    calls_a_round: 2.5,
+  });
+  const { body: metrics } = await limited.inject({ url: '/metrics', headers });
+  await limited.close();
+  expect(metrics).toContain(`adintel_collector_round_days{source="ads_archive"} ${2.5 / 20 / 24}`);
+  await stack.pool.query('truncate collecting.target, collecting.account');
+  await stack.pool.query("delete from social_pages.link where social_page_id = '777001'");
+  await stack.pool.query('delete from brands.brand where brand_id = $1', [id]);
 });
 
 test('the files of the media archive are in /ops/collection and in the metrics, by state and reason', async () => {

@@ -166,6 +166,7 @@ describe('the nightly verification', () => {
       nats: () => null,
       missing: async () => [],
       servers: [],
+      archiveCallsPerHour: 150,
     })();
 
   test('logs each rule that is violated, and nothing but success otherwise', async () => {

@@ -1,5 +1,4 @@
 import { forecast } from '#domain/collecting/forecast.ts';
-import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { BATCH_PAGES_MAX, callsOf, type DueBrand, fillBatch } from '#domain/collecting/pack-batches.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { PROMISED_HOURS, type SourcePlan } from './plan-targets.ts';
@@ -65,13 +64,13 @@ const looksOf = async (database: Database, daily: readonly DueBrand[], now: Date
 };
 
 /**
- * Forecasts the reading of tracked brands at the library API with one account. Brands without linked pages take no calls.
- * Returns `null` before the tables exist.
+ * Forecasts the reading of tracked brands at the library API with the calls an hour of all accounts together. Brands without
+ * linked pages take no calls. Returns `null` before the tables exist.
  */
 export const planArchive = async (
   database: Database,
   now: Date,
-  callsPerHour: number = ARCHIVE_CALLS_PER_HOUR,
+  callsPerHour: number,
 ): Promise<SourcePlan | null> => {
   const found = await database.query<{ found: boolean }>(HAS_TABLES);
   if (found.rows[0]?.found !== true) return null;

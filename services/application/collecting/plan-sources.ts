@@ -1,4 +1,3 @@
-import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { readLibraryAccounts } from './library-account.ts';
 import { planArchive } from './plan-archive.ts';
@@ -8,6 +7,13 @@ import { planTargets, type SourcePlan } from './plan-targets.ts';
 export const appsOf = async (database: Database, now: Date): Promise<number> =>
   Math.max(1, (await readLibraryAccounts(database, now)).filter(({ state }) => state !== 'off').length);
 
+export type PlanLimits = {
+  /** Calls an hour that each account may make: `ADS_ARCHIVE_CALLS_PER_HOUR`. */
+  readonly archiveCallsPerHour: number;
+  readonly processes?: number;
+  readonly apps?: number;
+};
+
 /**
  * Forecasts each source that has targets: shops and sites with `processes` collectors, and the library API with `apps` apps,
  * by default one for each account that has a token that is not refused. Returns none before the tables exist.
@@ -15,12 +21,12 @@ export const appsOf = async (database: Database, now: Date): Promise<number> =>
 export const planSources = async (
   database: Database,
   now: Date,
-  { processes = 1, apps }: { readonly processes?: number; readonly apps?: number } = {},
+  { archiveCallsPerHour, processes = 1, apps }: PlanLimits,
 ): Promise<readonly SourcePlan[]> => {
   const present = apps ?? (await appsOf(database, now));
   const [own, archive] = await Promise.all([
     planTargets(database, now, processes),
-    planArchive(database, now, ARCHIVE_CALLS_PER_HOUR * present),
+    planArchive(database, now, archiveCallsPerHour * present),
   ]);
   return archive === null || archive.targets === 0 ? own : [...own, archive];
 };

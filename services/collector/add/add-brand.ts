@@ -1,6 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import { MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { planArchive } from '#application/collecting/plan-archive.ts';
+import { appsOf } from '#application/collecting/plan-sources.ts';
 import { callsOf } from '#domain/collecting/pack-batches.ts';
 import { proposePages } from '#domain/collecting/propose-pages.ts';
 import { pause } from '#platform/clock.ts';
@@ -101,7 +102,9 @@ const findPages = async (
     const wish = { source: ARCHIVE_SOURCE, domain, cadence, at: clock.now(), isUrgent: true };
     await recordWish(database, wish);
   }
-  const plan = isLinked ? await planArchive(database, clock.now(), callsPerHour) : null;
+  const plan = isLinked
+    ? await planArchive(database, now, callsPerHour * (await appsOf(database, now)))
+    : null;
   const doubted = pages.filter(({ state }) => state === 'quarantined').length;
   return {
     pages,

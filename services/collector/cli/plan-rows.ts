@@ -1,5 +1,8 @@
+import { z } from 'zod';
+import { archivePaceSettings } from '#application/collecting/archive-pace-settings.ts';
 import { planRecord } from '#application/collecting/plan-sources.ts';
 import type { SourcePlan } from '#application/collecting/plan-targets.ts';
+import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
 
 /** Late targets that a table names. JSON has all. */
 export const LATE_SHOWN = 10;
@@ -13,6 +16,10 @@ export const PLAN_COLUMNS = [
   'late',
   'late_targets',
 ];
+
+/** Reads from the settings how many calls an hour each account of the library API may make. */
+export const readArchiveCallsPerHour = (): number =>
+  readSettings(z.object(archivePaceSettings), environmentWithLocalStack()).ADS_ARCHIVE_CALLS_PER_HOUR;
 
 const round = (value: number): number => Math.round(value * 1_000) / 1_000;
 

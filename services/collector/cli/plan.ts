@@ -4,9 +4,8 @@ import { PROMISED_HOURS, type SourcePlan } from '#application/collecting/plan-ta
 import { DAY_MS } from '#contracts/values/time.ts';
 import { forecast } from '#domain/collecting/forecast.ts';
 import { BATCH_PAGES_MAX, callsOf, packBatches } from '#domain/collecting/pack-batches.ts';
-import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 import { isJson, printTable } from '#platform/command-line/output.ts';
-import { LATE_SHOWN, PLAN_COLUMNS, planRows } from './plan-rows.ts';
+import { LATE_SHOWN, PLAN_COLUMNS, planRows, readArchiveCallsPerHour } from './plan-rows.ts';
 import { parseWhole } from './status.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -17,15 +16,16 @@ const APPS_MAX = 100;
 
 /** Forecasts the scans of supposed pages, all with equal ads and cadence, due at even times of the interval. */
 const supposePages = (
-  pages: number,
-  ads: number,
-  apps: number,
+  {
+    pages,
+    ads,
+    callsPerHour,
+  }: { readonly pages: number; readonly ads: number; readonly callsPerHour: number },
   cadence: 'daily' | 'weekly',
   now: Date,
 ): SourcePlan => {
   const batches = packBatches(Array.from({ length: pages }, (_, index) => ({ pageId: String(index), ads })));
   const nowMs = now.getTime();
-  const callsPerHour = ARCHIVE_CALLS_PER_HOUR * apps;
   const intervalMs = cadence === 'daily' ? DAY_MS : 7 * DAY_MS;
   const readings = batches.map((batch, index) => ({
     id: String(index),
@@ -66,14 +66,19 @@ export const registerPlanCommand = (program: Command): void => {
     .action(async ({ processes, pages, ads, apps }: Options, command: Command) => {
       const shown = isJson(command) ? Number.POSITIVE_INFINITY : LATE_SHOWN;
       const now = new Date();
+      const archiveCallsPerHour = readArchiveCallsPerHour();
       if (pages !== undefined) {
         const plans = (['weekly', 'daily'] as const).map((cadence) =>
-          supposePages(pages, ads, apps ?? 1, cadence, now),
+          supposePages({ pages, ads, callsPerHour: archiveCallsPerHour * (apps ?? 1) }, cadence, now),
         );
         return printTable(command, PLAN_COLUMNS.slice(0, -1), planRows(plans, shown));
       }
       const plans = await withDatabase((database) =>
-        planSources(database, now, { processes, ...(apps === undefined ? {} : { apps }) }),
+        planSources(database, now, {
+          archiveCallsPerHour,
+          processes,
+          ...(apps === undefined ? {} : { apps }),
+        }),
       );
       printTable(command, PLAN_COLUMNS, planRows(plans, shown));
     });

@@ -7,7 +7,7 @@ import { countTargets, TARGET_STATES, type TargetState } from '#application/coll
 import { ARCHIVE_STATES, readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { isJson, printRecord, printTable } from '#platform/command-line/output.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { LATE_SHOWN, PLAN_COLUMNS, planRows } from './plan-rows.ts';
+import { LATE_SHOWN, PLAN_COLUMNS, planRows, readArchiveCallsPerHour } from './plan-rows.ts';
 import { withDatabase } from './with-database.ts';
 
 const TARGETS_DEFAULT = 100;
@@ -54,7 +54,7 @@ const mediaRecord = async (database: Database, now: Date) => {
 const printStatus = async (command: Command, database: Database, now: Date): Promise<void> => {
   const [sources, plans, accounts, media] = await Promise.all([
     countTargets(database, now),
-    planSources(database, now),
+    planSources(database, now, { archiveCallsPerHour: readArchiveCallsPerHour() }),
     readLibraryAccounts(database, now),
     mediaRecord(database, now),
   ]);

@@ -30,6 +30,8 @@ export type MetricsDependencies = {
   readonly missing: () => Promise<readonly Missing[]>;
   /** Names of the servers that have a connectivity check. A server without a setting has none. */
   readonly servers: readonly string[];
+  /** Calls an hour that each account of the library API may make. */
+  readonly archiveCallsPerHour: number;
 };
 
 /** Milliseconds that a forecast is kept. */
@@ -131,10 +133,10 @@ const readMediaArchive = async (gauges: Gauges, { pool }: MetricsDependencies): 
 const createRoundReader = () => {
   let readAtMs = Number.NEGATIVE_INFINITY;
   let plans: readonly SourcePlan[] = [];
-  return async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
+  return async (gauges: Gauges, { pool, archiveCallsPerHour }: MetricsDependencies): Promise<void> => {
     const now = new Date();
     if (now.getTime() - readAtMs > ROUNDS_KEPT_MS) {
-      plans = await planSources(pool, now);
+      plans = await planSources(pool, now, { archiveCallsPerHour });
       readAtMs = now.getTime();
     }
     for (const { source, daysPerRound, late } of plans) {

@@ -241,6 +241,31 @@ describe('with a token', () => {
     expect(await json('add', DOMAIN)).toMatchObject({ pages: added['pages'], notes: [DECISION] });
   }, 240_000);
 
+  test('all forecasts count with the allowed calls and all accounts that make any', async () => {
+    world.ads.push(...ads('10001', 'The Shop', 3));
+    await showLink('10001');
+    await stack.database.query(
+      `insert into collecting.account (name, token_fingerprint, set_at, expires_at, access) values
+         ('second', 'none', now(), now() + interval '60 days', '{"kind":"open"}'),
+         ('unused', 'none', now(), now() + interval '60 days', '{"kind":"off","reason":"the token was refused"}')`,
+    );
+    // 240,002.5 calls: half a day at 10,000 an hour with each of two accounts.
+    await stack.database.query(
+      `insert into collecting.archive_page (social_page_id, ads, scanned_at) values ('10001', 60000000, now())
+       on conflict (social_page_id) do update set ads = excluded.ads`,
+    );
+    expect(await json('add', DOMAIN)).toMatchObject({ forecast: { days_a_round: 0.5 } });
+    const ofArchive = { source: 'ads_archive', calls_an_hour: 20_000, days_a_round: 0.5 };
+    const isArchive = ({ source }: Readonly<Record<string, unknown>>): boolean => source === 'ads_archive';
+    const planned = (await json('plan')) as unknown as readonly Readonly<Record<string, unknown>>[];
+    expect(planned.find(isArchive)).toMatchObject(ofArchive);
+    const { plans } = (await json('status')) as { plans: typeof planned };
+    expect(plans.find(isArchive)).toMatchObject(ofArchive);
+    const supposed = await json('plan', '--pages', '20000', '--ads', '100');
+    expect(supposed).toMatchObject([{ calls_an_hour: 10_000, days_a_round: 0.054 }, {}]);
+    await stack.database.query('truncate collecting.archive_page');
+  }, 240_000);
+
   test('`link` links a page by the decision of an operator', async () => {
     await showLink('10002');
     expect((await collect('link', DOMAIN, '12')).error).toMatch(/^12 is no id of a page/);

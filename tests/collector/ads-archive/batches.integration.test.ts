@@ -135,7 +135,7 @@ test('the forecast counts the batches that the collector makes, and matches its 
   await wish('unlinked.example');
   const now = new Date(stack.nowMs);
   // Two batches of five brands and one of two. Without a scan before, no call asks for ended ads.
-  expect(await planArchive(stack.database, now)).toMatchObject({
+  expect(await planArchive(stack.database, now, 150)).toMatchObject({
     source: 'ads_archive',
     targets: 12,
     callsPerRound: 3 * 2.5,
@@ -144,7 +144,7 @@ test('the forecast counts the batches that the collector makes, and matches its 
   await using _ = start();
   for (const index of Array.from({ length: 12 }).keys()) await stack.attempt(`plan-${index}.example`);
   expect(world.calls).toHaveLength(3 * 2);
-  const after = await planArchive(stack.database, now);
+  const after = await planArchive(stack.database, now, 150);
   expect(after).toMatchObject({ callsPerRound: 3 * 3.5 });
   const slow = await planArchive(stack.database, new Date(stack.nowMs + 2 * DAY_MS), 0.01);
   expect(slow?.late).toContain('plan-0.example');

@@ -99,7 +99,7 @@ test(
     const vault = await openSecretVault(database, Buffer.alloc(32, 7).toString('base64'));
     await storeToken(database, vault, { token: TOKEN, expiresAt: null, now: clock.now() });
     await addBrands(database);
-    const plan = await planArchive(database, clock.now());
+    const plan = await planArchive(database, clock.now(), 150);
 
     const guarded = resources.use(openEgress({ allowLoopback: true }));
     /** Answers in this process, so that the scheduler is measured and not the network. */

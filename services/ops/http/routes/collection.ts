@@ -18,7 +18,7 @@ const LATE_MAX = 20;
  */
 export const registerCollectionRoutes = (
   app: FastifyInstance,
-  { pool }: { readonly pool: Database },
+  { pool, archiveCallsPerHour }: { readonly pool: Database; readonly archiveCallsPerHour: number },
 ): void => {
   app.route({
     method: 'GET',
@@ -27,7 +27,7 @@ export const registerCollectionRoutes = (
       const now = new Date();
       const [sources, plans, media, accounts, tasks, targets] = await Promise.all([
         countTargets(pool, now),
-        planSources(pool, now),
+        planSources(pool, now, { archiveCallsPerHour }),
         readArchiveStatus(pool, now),
         readLibraryAccounts(pool, now),
         countTasks(pool, now),

@@ -15,6 +15,8 @@ export type HealthDependencies = {
   readonly nats: () => Nats | null;
   /** Connectivity checks of the servers. */
   readonly serverChecks: Checks;
+  /** Calls an hour that each account of the library API may make. */
+  readonly archiveCallsPerHour: number;
 };
 
 /**
