@@ -15,6 +15,22 @@ export const ROBOT_NAME = 'ad-intelligence';
 /** Bytes of a robots.txt that are read (RFC 9309, 2.5). */
 export const ROBOTS_MAX_BYTES = 500 * 1024;
 
+/** Wildcards of a rule that are compared. Each takes time for each character of an address, and the site chooses both. */
+const WILDCARDS_MAX = 10;
+const RULE = /^(\s*(dis)?allow\s*:)(.*)$/i;
+
+/**
+ * Returns a line with few wildcards. A rule with more of them forbids what its beginning matches, which is more than it says,
+ * and allows nothing.
+ */
+const boundedLine = (line: string): string => {
+  const [, name, forbids, path = ''] = RULE.exec(line) ?? [];
+  if (name === undefined) return line;
+  const parts = path.replaceAll(/\*{2,}/g, '*').split('*');
+  if (parts.length - 1 <= WILDCARDS_MAX) return `${name}${parts.join('*')}`;
+  return forbids === undefined ? name : `${name}${parts.slice(0, WILDCARDS_MAX + 1).join('*')}`;
+};
+
 /** Rules of one origin for this service. */
 export type RobotsRules = {
   /** True only when the rules state it: a URL of another origin is not allowed. */
@@ -25,7 +41,8 @@ export type RobotsRules = {
 
 /** Parses a robots.txt of an origin, such as `https://shop.example`. */
 export const robotsRulesOf = (origin: string, text: string): RobotsRules => {
-  const robots = parseRobots(`${origin}/robots.txt`, text);
+  const lines = text.split(/\r\n|\r|\n/).map(boundedLine);
+  const robots = parseRobots(`${origin}/robots.txt`, lines.join('\n'));
   const seconds = robots.getCrawlDelay(ROBOT_NAME);
   return {
     allows: (url) => robots.isAllowed(url.href, ROBOT_NAME) === true,

@@ -67,6 +67,17 @@ describe('robots.txt', () => {
     expect((await get('https://shop.example/a.json')).kind).toBe(kind);
   });
 
+  test.each([
+    ['forbids what its beginning matches', 'Disallow', 'forbidden'],
+    ['allows nothing by it', 'Disallow: /\nAllow', 'forbidden'],
+  ])('with rules of very many wildcards is decided soon, and %s', async (_, field, kind) => {
+    const rules = Array.from({ length: 200 }, (__, n) => `${field}: /${'*a'.repeat(1_000)}${n}`);
+    play({ body: `User-agent: *\n${rules.join('\n')}` });
+    const started = performance.now();
+    expect((await get(`https://shop.example/${'a'.repeat(2_000)}`)).kind).toBe(kind);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
   test('is kept for 24 hours, then asked for on condition', async () => {
     let condition: string | undefined;
     played.sites.set('shop.example', (path, request) => {
