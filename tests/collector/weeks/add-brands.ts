@@ -5,7 +5,7 @@ import { HOUR_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { addBrand } from '#services/collector/add/add-brand.ts';
 import { type AddContext, withAddContext } from '#services/collector/add/add-context.ts';
 import { linkPage } from '#services/collector/add/link-page.ts';
-import { ADD_FAULTS, setArchiveFaults, setShopFaults } from './played-faults.ts';
+import { ADD_FAULTS, setArchiveFaults, setShopFaults, SHOP_FAULTS } from './played-faults.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 
 const CHOICES = { cadence: 'daily', name: null, progress: () => undefined } as const;
@@ -31,6 +31,10 @@ const linkOthers = async (
   return others.length;
 };
 
+function* faultsAtRandom(random: Random): Generator<string, never> {
+  for (;;) yield random.pick(Object.keys(SHOP_FAULTS));
+}
+
 /** Adds a brand while sites and the library fail. Some faults let the command succeed; none may be an exception. */
 const addDisturbed = async (
   weeks: Weeks,
@@ -39,7 +43,7 @@ const addDisturbed = async (
   random: Random,
 ): Promise<void> => {
   setArchiveFaults(weeks, [random.pick(ADD_FAULTS)], played);
-  setShopFaults(weeks, random, 1, [played]);
+  setShopFaults(weeks, faultsAtRandom(random), [played]);
   await addBrand(context, played.brand.domain);
   weeks.world.faults.clear();
   clearArchiveFaults(weeks.world.archive);

@@ -6,7 +6,13 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { addBrands } from './add-brands.ts';
 import { checkLibrary, type Checked, type Library, scanKey } from './claims.ts';
 import { chooseBrand, type PlayedFault } from './page-faults.ts';
-import { planFaults, setArchiveFaults, setShopFaults } from './played-faults.ts';
+import {
+  planFaults,
+  type PlayedShopFault,
+  setArchiveFaults,
+  setShopFaults,
+  shopFaultsInTurn,
+} from './played-faults.ts';
 import { openWeeks, SOURCES, TOKEN, type Weeks } from './played-weeks.ts';
 import { openRecordingService, type RecordingService } from './recording-service.ts';
 import { checkShop, shopScans } from './shop-claims.ts';
@@ -53,7 +59,13 @@ const scansWithoutEnded = async ({ stack }: Weeks): Promise<readonly string[]> =
 const check = async (
   weeks: Weeks,
   service: RecordingService,
-  disturbed: Pick<Library, 'faults' | 'withoutEnded'> = { faults: [], withoutEnded: new Set() },
+  disturbed: Pick<Library, 'faults' | 'withoutEnded'> & {
+    readonly shopFaults: readonly PlayedShopFault[];
+  } = {
+    faults: [],
+    withoutEnded: new Set(),
+    shopFaults: [],
+  },
 ): Promise<{ readonly library: Checked; readonly shops: Checked }> => {
   const observations = await service.recorded();
   expect(weeks.logged.length).toBeGreaterThan(0);
@@ -64,7 +76,7 @@ const check = async (
   const shops: Checked[] = [];
   for (const brand of weeks.brands) {
     library.push(await checkLibrary(weeks, service.eventStore, brand, disturbed));
-    shops.push(checkShop(weeks, brand, scans.get(brand.brand.domain) ?? []));
+    shops.push(checkShop(weeks, brand, scans.get(brand.brand.domain) ?? [], disturbed.shopFaults));
   }
   return { library: sum(library), shops: sum(shops) };
 };
@@ -127,6 +139,8 @@ test(
     const shops = weeks.brands.filter(({ brand }) => shopBrands.has(brand));
     const planned = planFaults(DAYS, random);
     const faults: PlayedFault[] = [];
+    const shopFaults: PlayedShopFault[] = [];
+    const shopFaultNames = shopFaultsInTurn(random);
     const withoutEnded = new Set<string>();
     for (const [index, day] of daysOf(weeks).entries()) {
       const names = planned[index] ?? [];
@@ -138,13 +152,16 @@ test(
         weeks.round('ads_archive', day, [BRANDS + random.between(1, KILL_AT_MAX)]),
       );
       for (const scan of await scansWithoutEnded(weeks)) withoutEnded.add(scan);
-      setShopFaults(weeks, random, Math.ceil(shops.length / 2), shops);
+      // Half of the shops: one that rests after a fault has none on the next day.
+      const disturbed = shops.filter((_, number) => number % 2 === index % 2);
+      for (const [domain, name] of setShopFaults(weeks, shopFaultNames, disturbed))
+        shopFaults.push({ name, domain, on });
       await timed(`day ${day}, shops`, () =>
         weeks.round('storefront', day, [BRANDS + random.between(1, KILL_AT_MAX)]),
       );
     }
     const { library, shops: catalogues } = await timed('recording and comparison', () =>
-      check(weeks, service, { faults, withoutEnded }),
+      check(weeks, service, { faults, withoutEnded, shopFaults }),
     );
     console.log({ library, catalogues });
     expect(library.completeScans).toBeGreaterThan(0);

@@ -40,8 +40,8 @@ const adsRunning = ({ placed }: Weeks, { pages: [page] }: PlayedBrand, timeMs: n
 
 /**
  * Chooses the brand whose first page a fault is about. A page that is forgotten for less than an hour has enough ads to be
- * missed. A page that is refused has another one of its brand that goes on, so that scans are complete without it. No page
- * gets two faults: when the library forgets a page on two days, its ads have stopped by all that it shows.
+ * missed. A page that is refused has ads, of which nothing may be claimed, and its brand has another one that goes on, so that
+ * scans are complete without it. No page gets two faults: when the library forgets a page on two days, its ads have stopped by all that it shows.
  */
 export const chooseBrand = (
   weeks: Weeks,
@@ -55,6 +55,7 @@ export const chooseBrand = (
   const missed = free.filter((brand) => adsRunning(weeks, brand, nowMs) > 2 * DOUBTED_OVER_ADS);
   if (names.includes('forgotten page') && missed.length > 0) return random.pick(missed);
   const withOthers = free.filter(({ pages }) => pages.length > 1);
-  if (names.includes('refused page') && withOthers.length > 0) return random.pick(withOthers);
+  const leftOut = withOthers.filter((brand) => adsRunning(weeks, brand, nowMs) > 0);
+  if (names.includes('refused page') && leftOut.length > 0) return random.pick(leftOut);
   return random.pick(free.length > 0 ? free : weeks.brands);
 };

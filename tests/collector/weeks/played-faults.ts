@@ -100,27 +100,36 @@ export const SHOP_FAULTS: Readonly<Record<string, Omit<WorldFaultInput, 'host'>>
   'size that lies': { kind: 'size_lie', path: '/products.json' },
 };
 
+/**
+ * Faults that last all day, with which no scan of a shop is complete: its list moves, does not end, or has less than the shop
+ * states (COLLECTORS §6).
+ */
+const INCOMPLETE_SHOPS: readonly string[] = ['half of the products', 'a product twice', 'an endless list'];
+
 /** Whether a fault is over after a few answers. Others last all day. */
 const isBrief = (name: string): boolean => Object.keys(ARCHIVE_FAULTS[name]?.('') ?? {}).join() === 'next';
 
 /**
  * Plans the faults of the library for each day. Where there are days for all lasting faults, each fault comes: the brief ones
- * share the other days. On fewer days one fault comes a day.
+ * share the other days. On fewer days one fault comes a day, and on the second a page is refused: its ads are known by then,
+ * and nothing may be claimed about them when it is left out.
  */
 export const planFaults = (days: number, random: Random): readonly (readonly string[])[] => {
   const names = Object.keys(ARCHIVE_FAULTS);
   const brief = names.filter(isBrief);
   const lasting = names.filter((name) => !isBrief(name));
   const others = Math.min(days - lasting.length, brief.length);
+  const few = names.filter((name) => name !== 'refused page').map((name) => [name]);
   const plan =
     others < 1
-      ? names.map((name) => [name])
+      ? few
       : [
           ...lasting.map((name) => [name]),
           ...Array.from({ length: others }, (_, day) => brief.filter((__, index) => index % others === day)),
         ];
   const offset = random.below(plan.length);
-  return Array.from({ length: days }, (_, day) => plan[(offset + day) % plan.length] ?? []);
+  const played = Array.from({ length: days }, (_, day) => plan[(offset + day) % plan.length] ?? []);
+  return plan === few ? played.toSpliced(1, 1, ['refused page']) : played;
 };
 
 /** Sets the faults of the library for a day. */
@@ -131,19 +140,35 @@ export const setArchiveFaults = ({ world }: Weeks, names: readonly string[], bra
   }
 };
 
+/**
+ * Returns the faults of shops in the order in which they are played, for ever: each third one makes scans incomplete, and
+ * all others come before one is repeated.
+ */
+export function* shopFaultsInTurn(random: Random): Generator<string, never> {
+  const others = Object.keys(SHOP_FAULTS).filter((name) => !INCOMPLETE_SHOPS.includes(name));
+  const offset = random.below(others.length);
+  for (let turn = 0; ; turn += 1) {
+    yield INCOMPLETE_SHOPS[turn % INCOMPLETE_SHOPS.length] as string;
+    yield others[(offset + 2 * turn) % others.length] as string;
+    yield others[(offset + 2 * turn + 1) % others.length] as string;
+  }
+}
+
+/** A fault of a shop on a day of the world. */
+export type PlayedShopFault = { readonly name: string; readonly domain: string; readonly on: string };
+
+/** Whether no scan of the shop that starts on that day is complete. */
+export const isIncompleteShop = (faults: readonly PlayedShopFault[], domain: string, on: string): boolean =>
+  faults.some((fault) => fault.domain === domain && fault.on === on && INCOMPLETE_SHOPS.includes(fault.name));
+
 /** Sets faults of shops for a day, each at a shop of its own, and returns their names by domain. */
 export const setShopFaults = (
-  { world, brands }: Weeks,
-  random: Random,
-  count: number,
-  among: readonly PlayedBrand[] = brands,
+  { world }: Weeks,
+  names: Iterator<string, never>,
+  shops: readonly PlayedBrand[],
 ): ReadonlyMap<string, string> => {
   world.faults.clear();
-  const names = Object.keys(SHOP_FAULTS);
-  const chosen = new Map<string, string>();
-  for (let number = 0; number < count; number += 1) {
-    chosen.set(random.pick(among).brand.domain, random.pick(names));
-  }
+  const chosen = new Map(shops.map(({ brand }) => [brand.domain, names.next().value]));
   world.faults.add([...chosen].map(([host, name]) => ({ host, ...SHOP_FAULTS[name] }) as WorldFaultInput));
   return chosen;
 };

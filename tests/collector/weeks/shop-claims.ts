@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
 import type { Observation } from '#contracts/observations/index.ts';
+import { utcDate } from '#contracts/values/time.ts';
 import { catalogueOn, shopsOf } from '#deploy/local/demo/generators/storefronts.ts';
 import { dayAt } from '#deploy/local/world/library-ads.ts';
 import type { Scan } from '../collector-stack.ts';
 import type { Checked } from './claims.ts';
+import { isIncompleteShop, type PlayedShopFault } from './played-faults.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 
 /** Returns the scans of shops by domain, oldest first. */
@@ -18,8 +20,16 @@ export const shopScans = (observations: readonly Observation[]): ReadonlyMap<str
   return Map.groupBy(scans, ({ end }) => end.domain);
 };
 
-/** Requires that complete scans of a shop show the catalogue of the day, and partial ones nothing else. */
-export const checkShop = ({ placed }: Weeks, brand: PlayedBrand, scans: readonly Scan[]): Checked => {
+/**
+ * Requires that complete scans of a shop show the catalogue of the day, partial ones nothing else, and that no scan is
+ * complete whose list moved, did not end or was too short.
+ */
+export const checkShop = (
+  { placed }: Weeks,
+  brand: PlayedBrand,
+  scans: readonly Scan[],
+  faults: readonly PlayedShopFault[],
+): Checked => {
   const checked = { completeScans: 0, partialScans: 0, claims: 0, unseen: 0 };
   const hasShop = shopsOf(placed.world).includes(brand.brand);
   for (const { end, products } of scans) {
@@ -33,6 +43,9 @@ export const checkShop = ({ placed }: Weeks, brand: PlayedBrand, scans: readonly
     const where = `${brand.brand.domain} at ${end.scanned_at}`;
     for (const [id, prices] of shown) expect(world.get(id), where).toBe(prices);
     if (end.complete) expect([...shown.keys()].toSorted(), where).toEqual([...world.keys()].toSorted());
+    if (isIncompleteShop(faults, brand.brand.domain, utcDate(end.scanned_at))) {
+      expect(end.complete, where).toBe(false);
+    }
     if (end.complete) checked.completeScans += 1;
     else checked.partialScans += 1;
     checked.claims += shown.size;
