@@ -1,3 +1,4 @@
+import { cutTrimmedText } from '#contracts/values/text.ts';
 import { SECOND_MS } from '#contracts/values/time.ts';
 import type { FoundAd } from '#domain/collecting/propose-pages.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
@@ -9,6 +10,9 @@ const ANSWER_ADS = 250;
 /** Tries of a call that meets a fault, and the milliseconds before the second, which double. */
 const TRIES_MAX = 3;
 const TRY_FIRST_MS = 10 * SECOND_MS;
+
+/** Characters of the name of a page, as in a link. */
+const PAGE_NAME_MAX_LENGTH = 500;
 
 export type PageSearch = {
   readonly account: Pick<PacedAccount, 'call'>;
@@ -27,6 +31,8 @@ export type SearchResult = {
   readonly isCut: boolean;
 };
 
+const PageName = cutTrimmedText(PAGE_NAME_MAX_LENGTH);
+
 const textsAt = (value: JsonObject, key: string): readonly string[] => {
   const list = value[key];
   return Array.isArray(list) ? list.filter((text) => typeof text === 'string') : [];
@@ -37,8 +43,13 @@ const foundAd = (row: unknown): FoundAd | null => {
   const { id, page_id: pageId, page_name: pageName } = row;
   const isId = typeof id === 'string' && typeof pageId === 'string' && /^[1-9]\d{4,19}$/.test(pageId);
   if (!isId) return null;
-  const name = typeof pageName === 'string' && pageName.trim() !== '' ? pageName.trim() : null;
-  return { adId: id, pageId, pageName: name, captions: textsAt(row, 'ad_creative_link_captions') };
+  const name = PageName.safeParse(pageName);
+  return {
+    adId: id,
+    pageId,
+    pageName: name.success ? name.data : null,
+    captions: textsAt(row, 'ad_creative_link_captions'),
+  };
 };
 
 const callWithTries = async (

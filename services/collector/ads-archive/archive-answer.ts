@@ -1,3 +1,4 @@
+import { observedText } from '#contracts/values/text.ts';
 import { isObject, type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
 
 /** Result of one call to the library API. Texts hold no token. */
@@ -26,13 +27,20 @@ const MESSAGE_MAX_LENGTH = 300;
 /** Tokens of the platform as they occur in its messages and addresses. */
 const TOKENS = /\bEAA\w{10,}|((?:access_token|appsecret_proof|client_secret|fb_exchange_token)=)[^&\s"']+/g;
 
-/** Returns a text of the platform without tokens and secrets, and not too long. */
+/** Characters of a cursor. Longer ones do not occur. */
+const CURSOR_MAX_LENGTH = 10_000;
+
+/** Returns a text of the platform without tokens and secrets, not too long, and such that Postgres can store it. */
 export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
   secrets
     .filter((secret) => secret !== '')
     .reduce((shown, secret) => shown.replaceAll(secret, '(removed)'), text)
     .replaceAll(TOKENS, '$1(removed)')
-    .slice(0, MESSAGE_MAX_LENGTH);
+    .slice(0, MESSAGE_MAX_LENGTH)
+    .toWellFormed()
+    .replaceAll('\0', '\uFFFD');
+
+const Cursor = observedText(CURSOR_MAX_LENGTH);
 
 const parse = (body: Buffer): unknown => {
   try {
@@ -60,7 +68,9 @@ export const readArchiveAnswer = (
     return { kind, detail: `answered ${status} without an object of JSON` };
   }
   if (status === 200 && Array.isArray(value['data'])) {
-    return { kind: 'page', ads: value['data'], after: cursorOf(value) };
+    const after = cursorOf(value);
+    if (after === null || Cursor.safeParse(after).success) return { kind: 'page', ads: value['data'], after };
+    return { kind: 'fault', detail: 'answered 200 with a cursor that cannot be kept' };
   }
   const { code, error_subcode: subcode, message } = objectAt(value, 'error');
   const text = withoutSecrets(typeof message === 'string' ? message : 'without a message', secrets);

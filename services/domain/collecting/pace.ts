@@ -84,7 +84,8 @@ export const nextCallMs = (pace: Pace, callsPerHour: number): number => {
   if (last === undefined) return pausedUntilMs;
   const perCall = percentPerCall(pace);
   const percent = lastPercentOf(pace) ?? 0;
-  const evenMs = Math.max(HOUR_MS / callsPerHour, (HOUR_MS * perCall) / PAUSE_PERCENT);
+  // The platform counts over an hour: after that a call takes nothing any more.
+  const evenMs = Math.max(HOUR_MS / callsPerHour, Math.min((HOUR_MS * perCall) / PAUSE_PERCENT, HOUR_MS));
   const factor = SLOWER.find(([from]) => percent >= from)?.[1] ?? 1;
   return Math.ceil(Math.max(pausedUntilMs, last.atMs + evenMs * factor, roomMs(pace, percent, perCall)));
 };

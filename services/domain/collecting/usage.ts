@@ -11,6 +11,9 @@ const USAGE_HEADERS = ['x-business-use-case-usage', 'x-app-usage', 'x-ad-account
 const REGAIN_NAME = 'estimated_time_to_regain_access';
 /** Members of the headers that are times and no shares. */
 const TIME_NAMES = /_duration$|_seconds$|_minutes$|^reset_|^acc_id/;
+/** Limits of what is believed: access is shut for 24 hours at most, and a share is not many times the whole. */
+const PERCENT_MAX = 1_000;
+const REGAIN_MAX_MINUTES = 24 * 60;
 /** The deepest header has app, list, entry and member. */
 const DEPTH_MAX = 5;
 
@@ -39,7 +42,7 @@ export const usageOf = (headers: Readonly<Record<string, string>>): Usage | null
   if (percents.length === 0) return null;
   const regains = numbers.filter(([name]) => name === REGAIN_NAME);
   return {
-    percent: Math.max(0, ...percents.map(([, value]) => value)),
-    regainMinutes: Math.max(0, ...regains.map(([, value]) => value)),
+    percent: Math.min(PERCENT_MAX, Math.max(0, ...percents.map(([, value]) => value))),
+    regainMinutes: Math.min(REGAIN_MAX_MINUTES, Math.max(0, ...regains.map(([, value]) => value))),
   };
 };

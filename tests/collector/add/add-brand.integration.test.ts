@@ -266,6 +266,13 @@ describe('with a token', () => {
     await stack.database.query('truncate collecting.archive_page');
   }, 240_000);
 
+  test('a page whose name cannot be stored is proposed without one', async () => {
+    world.ads.push(...ads('10001', 'The\0Shop\ud83d', 3));
+    expect(await json('add', DOMAIN)).toMatchObject({
+      pages: [{ page_id: '10001', page_name: null, ads_with_domain: 3, state: 'quarantined' }],
+    });
+  }, 240_000);
+
   test('`link` links a page by the decision of an operator', async () => {
     await showLink('10002');
     expect((await collect('link', DOMAIN, '12')).error).toMatch(/^12 is no id of a page/);

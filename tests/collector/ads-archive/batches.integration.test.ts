@@ -267,7 +267,9 @@ describe('due brands', () => {
   test('wait while the token is refused, and are partial after six hours', async () => {
     await link('refused.example', '10000001');
     world.ads.push(...worldAds('10000001', 600, 0));
-    world.faults.next = [null, { kind: 'error', code: 190 }];
+    // The reason is stored, with the account and with the target.
+    const message = `\0${'x'.repeat(298)}😀`;
+    world.faults.next = [null, { kind: 'error', code: 190, message }];
     await wish('refused.example');
     await using running = new AsyncDisposableStack();
     const first = running.use(start());

@@ -1,8 +1,11 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import type { ArchiveFault } from '#deploy/local/world/archive-world.ts';
+import { readArchiveAnswer } from '#services/collector/ads-archive/archive-answer.ts';
 import { type ArchiveScan, brandObservations } from '#services/collector/ads-archive/archive-scan.ts';
 import type { ArchiveOutcome } from '#services/collector/ads-archive/read-archive.ts';
+import { runs } from '#tests/property-seed.ts';
 import {
   APP_SECRET,
   type ArchiveStack,
@@ -320,6 +323,41 @@ describe('a list', () => {
     const scan = scanOf(await stack.read(batch, { endsMs: START_MS + 24 * SECOND_MS }));
     expect(scan.complete).toBe(false);
     expect(scan.ads).toHaveLength(500);
+  });
+});
+
+describe('any answer', () => {
+  const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+  test('has a kind, and texts that Postgres can store', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constant(`\0${'a'.repeat(298)}😀`));
+    const body = fc.oneof(
+      fc.json(),
+      fc.record({ error: fc.record({ code: fc.constantFrom(1, 4, 10, 100, 190, 'x'), message: text }) }),
+      fc.record({
+        data: fc.array(fc.jsonValue()),
+        paging: fc.record({ cursors: fc.record({ after: text }) }),
+      }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(200, 400, 429, 500), body, (status, value) => {
+        const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+        const answer = readArchiveAnswer(status, bytes, [TOKEN]);
+        if (answer.kind === 'page') return isStorable(answer.after ?? '');
+        return isStorable(answer.detail) && answer.detail.length <= 400;
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+
+  test.each(['a\0b', '\ud83d', 'x'.repeat(100_000)])('with the cursor %j is tried again', async (after) => {
+    const body = { data: [], paging: { cursors: { after } } };
+    expect(readArchiveAnswer(200, Buffer.from(JSON.stringify(body)), [])).toMatchObject({ kind: 'fault' });
+  });
+
+  test('about usage shuts the account for a day at most', async () => {
+    stack.world.faults.next = [error(613, { regainMinutes: 1e300 })];
+    expect(await stack.read(createTestBatch())).toMatchObject({ untilMs: stack.nowMs + 24 * HOUR_MS });
   });
 });
 

@@ -113,6 +113,19 @@ describe('the usage of an answer', () => {
     expect(usageOf(business(member))).toEqual({ percent: 37, regainMinutes: 0 });
   });
 
+  test('is within bounds, also when a header lies', () => {
+    for (const lie of ['1e999', '1e300', '99999999999999999999']) {
+      const member = `{"call_count":${lie},"estimated_time_to_regain_access":${lie}}`;
+      const usage = usageOf({ 'x-business-use-case-usage': `{"1":[${member}]}` });
+      expect(usage).toEqual({ percent: 1_000, regainMinutes: 24 * 60 });
+      const pace = recordCall(startPace(0), { startMs: NOW_MS, endMs: NOW_MS }, usage);
+      // A day of pause, and after it a quarter of the pace.
+      expect(nextCallMs(pace, 150)).toBe(NOW_MS + 24 * HOUR_MS);
+      const after = recordCall(pace, { startMs: NOW_MS + 24 * HOUR_MS, endMs: NOW_MS + 24 * HOUR_MS }, null);
+      expect(nextCallMs(after, 150)).toBeLessThanOrEqual(NOW_MS + 28 * HOUR_MS);
+    }
+  });
+
   test.each([
     ['no header', {}],
     ['broken JSON', { 'x-app-usage': '{"call_count":' }],
