@@ -25,7 +25,7 @@ const { INVARIANT_WORLDS, INVARIANT_SEED, INVARIANT_FEATURES } = readSettings(
 );
 const features =
   INVARIANT_FEATURES === '' ? FEATURES : z.array(z.enum(FEATURES)).parse(INVARIANT_FEATURES.split(','));
-const LIMIT_MS = 120_000 + 1_000 * INVARIANT_WORLDS;
+const LIMIT_MS = 300_000 + 30_000 * INVARIANT_WORLDS;
 
 const leading = shown('a1', { link: 'b2.example/a' });
 /** Two scans of the same time: the one with the greater id registers the brand to which the ad leads, and shows the ad or not. */
