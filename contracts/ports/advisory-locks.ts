@@ -52,3 +52,6 @@ export const BRAND_LOCK_CLASS = 7_202;
  * page's id or the domain.
  */
 export const PAGE_LOCK_CLASS = 7_203;
+
+/** First key of the two-key locks on members whose sign-ins in browsers are counted. The second is the hash of the account. */
+export const BROWSERS_LOCK_CLASS = 7_204;

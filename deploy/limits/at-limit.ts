@@ -57,6 +57,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
       'the others wait, and get 503 when they could not ask the event store in time',
     ],
   },
+  'application/commands/growth-claims.ts': {
+    inOrder: ['claims of one list in a process', 'the others wait, a request as long as it may'],
+  },
   'application/commands/projection-wait.ts': {
     READ_POSITION_WAIT_MS: [
       'a read for the position that it must show',

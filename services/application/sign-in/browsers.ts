@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SignInMethod } from '#contracts/events/workspace/sign-in.ts';
 import { Refusal } from '#contracts/errors.ts';
+import { BROWSERS_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
 import { BROWSERS_MAX, SIGN_IN_DAYS_MAX } from '#domain/workspace/sign-in.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { sha256Of } from '../access/api-key-format.ts';
 
 /** Hours without a page view after which a browser is signed out. */
@@ -21,7 +22,7 @@ export type BrowserSignIn = {
 export type Browsers = {
   /**
    * Signs a member in. Returns the value of the new cookie, which is stored as a hash only. Throws `limit_reached` when the
-   * member is signed in in `BROWSERS_MAX` browsers. Sign-ins at the same moment may pass it by their number.
+   * member is signed in in `BROWSERS_MAX` browsers.
    */
   open(accountId: string, method: SignInMethod): Promise<string>;
   /** Finds the sign-in of a cookie and records its use; `null` when it has ended. */
@@ -42,7 +43,11 @@ const OPEN = `insert into sign_in.browser (sign_in_id, token_hash, account_id, m
 export const createBrowsers = (pool: Database): Browsers => ({
   open: async (accountId, method) => {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const { rowCount } = await pool.query(OPEN, [`sin_${randomUUID()}`, sha256Of(token), accountId, method]);
+    const { rowCount } = await inTransaction(pool, async (client) => {
+      // Sign-ins of one member count one after the other.
+      await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [BROWSERS_LOCK_CLASS, accountId]);
+      return client.query(OPEN, [`sin_${randomUUID()}`, sha256Of(token), accountId, method]);
+    });
     if (rowCount === 1) return token;
     throw new Refusal(
       'limit_reached',

@@ -10,6 +10,7 @@ import {
 import { DAY_MS } from '#contracts/values/time.ts';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
+import { createGrowthClaims } from '#application/commands/growth-claims.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import {
   allowApp,
@@ -76,7 +77,11 @@ const COLUMNS = 'connection_id, workspace_id, member_id, app, scopes, allowed_at
 /** Condition of live connections: $1 is the workspace, $2 the member or null for all. */
 const IS_LISTED =
   'workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()';
-const COUNT = `select count(*)::int as count from access.connection where ${IS_LISTED}`;
+/** $3: ids of connections that requests are creating. Those that the table does not show yet count too. */
+const COUNT = `
+  select ((select count(*) from access.connection where ${IS_LISTED})
+    + (select count(*) from unnest($3::text[]) c(id)
+       where not exists (select from access.connection where connection_id = c.id)))::int as count`;
 /** Maximum connections of one page of the list. */
 export const PAGE_SIZE = 50;
 /** Maximum connections that one `endAll` ends, so that a request takes seconds. The member repeats it for more. */
@@ -92,6 +97,7 @@ export const createConnections = (dependencies: {
   readonly connectionDays: number;
 }): Connections => {
   const { pool, workspaceCommands, clock, connectionDays } = dependencies;
+  const growthClaims = createGrowthClaims(pool);
   const at = (): string => clock.now().toISOString();
 
   const execute = async (
@@ -139,20 +145,32 @@ export const createConnections = (dependencies: {
 
   return {
     allow: async ({ connectionId, workspaceId, memberId, app, scopes, role }) => {
-      const { rows } = await pool.query<{ count: number }>(COUNT, [workspaceId, memberId]);
       const now = clock.now().getTime();
-      const decision = allowApp({
-        workspace_id: workspaceId,
-        connection_id: connectionId,
-        member_id: memberId,
-        client: app,
-        scopes,
-        grantable: SCOPES_OF_ROLE[role],
-        connections: rows[0]?.count ?? 0,
-        at: new Date(now).toISOString(),
-        expires_at: new Date(now + connectionDays * DAY_MS).toISOString(),
-      });
-      await execute({ workspaceId, connectionId }, { kind: 'member', id: memberId }, decision);
+      const decisionOn = (connections: number) =>
+        allowApp({
+          workspace_id: workspaceId,
+          connection_id: connectionId,
+          member_id: memberId,
+          client: app,
+          scopes,
+          grantable: SCOPES_OF_ROLE[role],
+          connections,
+          at: new Date(now).toISOString(),
+          expires_at: new Date(now + connectionDays * DAY_MS).toISOString(),
+        });
+      await growthClaims.hold(
+        { owner: `${workspaceId} ${memberId}`, kind: 'connections', item: connectionId },
+        async (db, claimed) => {
+          const values = [workspaceId, memberId, claimed];
+          return (await db.query<{ count: number }>({ sql: COUNT, values }))[0]?.count ?? 0;
+        },
+        async (connections) => {
+          const by = { kind: 'member', id: memberId } as const;
+          await execute({ workspaceId, connectionId }, by, decisionOn(connections));
+          // A command on a connection ends when its table shows it.
+          return { isShown: true };
+        },
+      );
     },
     deny: ({ connectionId, workspaceId, memberId, app }) => {
       const denied = { workspace_id: workspaceId, connection_id: connectionId, member_id: memberId };

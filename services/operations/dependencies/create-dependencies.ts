@@ -1,6 +1,7 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
+import { createGrowthClaims } from '#application/commands/growth-claims.ts';
 import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
 import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
@@ -84,6 +85,7 @@ export const createOperationDependencies = ({
     secretVault,
     signingSecrets: secretVault && openSigningSecrets(eventStore, secretVault),
     rateLimiter,
+    growthClaims: createGrowthClaims(pool),
     callers: createKeyLeaseCache(accessDb ?? resources.db),
     keyUsage: createKeyUsage(resources.pool, resources.log),
     cursors: createCursors(cursorSecret, secondSecrets.cursor),

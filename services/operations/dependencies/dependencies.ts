@@ -16,6 +16,7 @@ import type { AlertChannels } from './alert-channels.ts';
 import type { Cursors } from './cursors.ts';
 import type { DownloadLinks } from './download-links.ts';
 import type { MediaLinks } from './media-links.ts';
+import type { GrowthClaims } from '#application/commands/growth-claims.ts';
 import type { RateLimiter } from '#application/access/rate-limiter.ts';
 import type { ScrapeRequests } from './scrape-requests.ts';
 import type { HeavyReads } from './heavy-reads.ts';
@@ -31,6 +32,7 @@ export type OperationDependencies = {
   readonly eventStore: EventStore;
   readonly workspaceCommands: WorkspaceCommands;
   readonly projectionWait: ProjectionWait;
+  readonly growthClaims: GrowthClaims;
   readonly callers: Callers;
   readonly keyUsage: KeyUsage;
   readonly rateLimiter: RateLimiter;

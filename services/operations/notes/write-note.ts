@@ -36,21 +36,26 @@ export const writeNote = endpoint({
       const { tree } = await readTree(dependencies.workspaceCommands, workspace_id);
       requireCollection(tree, subject.subject_key, by);
     }
-    const notes = await countNotes(dependencies.db, workspace_id);
     const id = noteIdOf(workspace_id, by, subject);
-    const { state, position, isShown } = await execute({
-      stream: noteStream(workspace_id, id),
-      decider: noteDecider,
-      decision: decideToWrite({
-        workspace_id,
-        subject,
-        body,
-        by,
-        notes,
-        at: dependencies.clock.now().toISOString(),
-      }),
-      shownIn: ['notes'],
-    });
+    const write = (notes: number) =>
+      execute({
+        stream: noteStream(workspace_id, id),
+        decider: noteDecider,
+        decision: decideToWrite({
+          workspace_id,
+          subject,
+          body,
+          by,
+          notes,
+          at: dependencies.clock.now().toISOString(),
+        }),
+        shownIn: ['notes'],
+      });
+    const { state, position, isShown } = await dependencies.growthClaims.hold(
+      { owner: workspace_id, kind: 'notes', item: id },
+      (db, claimed) => countNotes(db, workspace_id, claimed),
+      write,
+    );
     if (!state) throw new Error('written note has no state');
     const { created_by, created_at, updated_at } = state;
     const data = await writtenText(

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createBrowsers } from '#application/sign-in/browsers.ts';
+import { type Browsers, createBrowsers } from '#application/sign-in/browsers.ts';
 import { createBrowserSignInTables } from '#application/sign-in/tables.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { TEST_SENDS_PER_MINUTE } from '#contracts/resources/workspace/alert.ts';
+import { apiKeysStream } from '#contracts/events/workspace/workspace.ts';
+import { ALERT_RULES_MAX, TEST_SENDS_PER_MINUTE } from '#contracts/resources/workspace/alert.ts';
+import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
+import { NOTES_MAX } from '#contracts/resources/workspace/note.ts';
+import { REPORTS_QUEUED_MAX } from '#contracts/resources/workspace/report.ts';
+import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
+import { CONNECTIONS_MAX } from '#domain/workspace/connection.ts';
 import { BROWSERS_MAX } from '#domain/workspace/sign-in.ts';
 import {
   alertsThrough,
@@ -14,14 +20,24 @@ import {
   ruleOn,
 } from '../../operations/fixtures/alerting.ts';
 import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';
-import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
+import { systemClock } from '#platform/clock.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
+import { METADATA } from '#tests/delivery/new-delivery.ts';
+import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { attack } from '../attack.ts';
 
 /** Attacks on caps that no decider keeps. The minute stands still, so that no attack runs over its end. */
 const clock = { now: () => new Date('2026-11-20T12:00:30.000Z') };
 
+const PROCESSES = 4;
+/** Places below a cap, and concurrent creations at that point. */
+const PLACES = 5;
+const CREATIONS = 49;
+
 let stack: ApiStack;
 let app: FastifyInstance;
+let processes: readonly FastifyInstance[];
 let receiver: Receiver;
 let brands: readonly CorpusBrand[];
 beforeAll(async () => {
@@ -30,7 +46,12 @@ beforeAll(async () => {
   [app, brands] = await Promise.all([
     stack.api({ alertChannels: openLoopbackChannels(), clock }),
     stack.seed(['alpha']),
+    createBrowserSignInTables(stack.pool),
   ]);
+  processes = [
+    app,
+    ...(await Promise.all(Array.from({ length: PROCESSES - 1 }, () => stack.api({ clock })))),
+  ];
 });
 afterAll(async () => {
   await receiver[Symbol.asyncDispose]();
@@ -56,7 +77,6 @@ attack('refused test sends reach no receiver, over all rules of a workspace', as
 });
 
 attack('a member signs in in as many browsers as the cap allows, and others are not concerned', async () => {
-  await createBrowserSignInTables(stack.pool);
   const browsers = createBrowsers(stack.pool);
   const [account, other] = [randomUUID(), randomUUID()];
   let signedIn = 0;
@@ -78,3 +98,160 @@ attack('a member signs in in as many browsers as the cap allows, and others are 
   expect(await browsers.open(other, 'code')).toMatch(/^[\w-]{40,}$/);
   return `${signedIn} browsers, then 409`;
 });
+
+const report = () => ({ from: '2026-11-01', to: '2026-11-10' });
+
+/** Sends creations at once, to one process after the other. Returns their statuses, sorted. */
+const createAtOnce = async (
+  key: Key,
+  path: string,
+  body: (place: number) => object,
+  count = CREATIONS,
+): Promise<number[]> => {
+  const sent = Array.from({ length: count }, async (_, place) => {
+    const process = processes[place % PROCESSES] ?? app;
+    const { statusCode, body: text } = await process.inject({
+      method: 'POST',
+      url: `/v1/workspaces/${key.workspaceId}/${path}`,
+      headers: { authorization: `Bearer ${key.text}`, 'content-type': 'application/json' },
+      payload: body(place),
+    });
+    if (![201, 409].includes(statusCode)) throw new Error(`${path}: ${statusCode} ${text}`);
+    return statusCode;
+  });
+  return (await Promise.all(sent)).toSorted((one, other) => one - other);
+};
+
+/** A list that is filled up to some places below its cap, and how a process adds an item to it. */
+type Filled = {
+  readonly name: string;
+  readonly fill: (key: Key) => Promise<unknown>;
+  readonly path: string;
+  readonly body: (place: number) => object;
+};
+
+/** Adds rows as the projection writes them: that many creations one after another would take minutes. */
+const addRows = (sql: string) => (key: Key) => stack.pool.query(sql, [key.workspaceId, key.memberId]);
+
+const LISTS: readonly Filled[] = [
+  {
+    name: 'notes',
+    fill: addRows(`insert into notes.note select $1, gen_random_uuid(), 'creative_record', 'recorded-' || n, 'a', $2,
+      '2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z' from generate_series(1, ${NOTES_MAX - PLACES}) n`),
+    path: 'notes',
+    body: (place) => ({ subject_type: 'creative_record', subject_key: `record-${1_000 + place}`, body: 'a' }),
+  },
+  {
+    name: 'saved items',
+    fill: addRows(`insert into saved.item select $1, 'creative_record', 'recorded-' || n, $2, '2026-11-20T12:00:00.000Z'
+      from generate_series(1, ${SAVED_ITEMS_MAX - PLACES}) n`),
+    path: 'saved',
+    body: (place) => ({ item_type: 'creative_record', item_key: `record-${1_000 + place}` }),
+  },
+  {
+    name: 'alert rules',
+    fill: async (key) => {
+      await alertsThrough(app).track(key, brands);
+      await addRows(`insert into alerts.alert select $1, gen_random_uuid(), 'a', 'new_ads', '{}', 'daily', true,
+        null, null, true, null, null, $2, '2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z'
+        from generate_series(1, ${ALERT_RULES_MAX - PLACES})`)(key);
+    },
+    path: 'alerts',
+    body: () => ruleOn(brands),
+  },
+  {
+    name: 'queued reports',
+    fill: async (key) => {
+      const statuses = await createAtOnce(key, 'reports', report, REPORTS_QUEUED_MAX - PLACES);
+      expect(statuses).toEqual(statuses.map(() => 201));
+    },
+    path: 'reports',
+    body: report,
+  },
+  {
+    name: 'API keys',
+    fill: async (key) => {
+      const stream = apiKeysStream(key.workspaceId);
+      const issued = Array.from({ length: ACTIVE_KEYS_MAX - PLACES - 1 }, (_, place) => ({
+        type: 'ApiKeyIssued' as const,
+        data: {
+          workspace_id: key.workspaceId,
+          key_id: `key-${place}`,
+          sha256: `${key.workspaceId}-${place}`,
+          last_four: '0000',
+          member_id: key.memberId,
+          name: 'a',
+          scopes: ['brands:read' as const],
+          issued_at: clock.now().toISOString(),
+        },
+      }));
+      await stack.eventStore.append(stream, 0n, issued, METADATA, randomUUID());
+    },
+    path: 'api-keys',
+    body: (place) => ({ name: `key ${place}`, scopes: ['brands:read'] }),
+  },
+];
+
+/** Statuses of creations of which as many succeed as there were places. */
+const EXPECTED = Array.from({ length: CREATIONS }, (_, place) => (place < PLACES ? 201 : 409));
+
+attack('concurrent creations in four processes fill a list up to its cap and no further', async () => {
+  const figures: string[] = [];
+  for (const { name, fill, path, body } of LISTS) {
+    const key = await stack.key({ plan: 'business' });
+    await fill(key);
+    expect(await createAtOnce(key, path, body), name).toEqual(EXPECTED);
+    figures.push(`${name} ${PLACES}`);
+  }
+  return `${CREATIONS} creations at ${PLACES} below each cap: ${figures.join(', ')}, the others 409`;
+});
+
+/** Runs calls that succeed or are refused at a limit. Returns how many succeeded. */
+const countAllowed = async (calls: readonly Promise<unknown>[]): Promise<number> => {
+  const settled = await Promise.allSettled(calls);
+  for (const one of settled)
+    if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'limit_reached' });
+  return settled.filter(({ status }) => status === 'fulfilled').length;
+};
+
+attack(
+  'concurrent sign-ins and connections of apps fill their lists up to the caps and no further',
+  async () => {
+    const key = await stack.key();
+    const opened = Array.from({ length: PROCESSES }, () =>
+      openPool(stack.environment['DATABASE_URL'] ?? '', 4),
+    );
+    try {
+      const account = randomUUID();
+      const browsers = opened.map(createBrowsers);
+      const signIns = Array.from({ length: BROWSERS_MAX + CREATIONS }, (_, place) =>
+        (browsers[place % PROCESSES] as Browsers).open(account, 'code'),
+      );
+      const signedIn = await countAllowed(signIns);
+      expect(signedIn).toBe(BROWSERS_MAX);
+      const apps = opened.map((pool) =>
+        createConnections({
+          pool,
+          workspaceCommands: stack.workspaceCommands,
+          clock: systemClock,
+          connectionDays: 1,
+        }),
+      );
+      const allowing = Array.from({ length: CONNECTIONS_MAX + CREATIONS }, (_, place) =>
+        (apps[place % PROCESSES] as Connections).allow({
+          connectionId: `con_${randomUUID()}`,
+          workspaceId: key.workspaceId,
+          memberId: key.memberId,
+          app: { id: `app-${place}`, name: 'a', identified_by: 'registration', redirect_host: 'a.example' },
+          scopes: ['brands:read'],
+          role: 'owner',
+        }),
+      );
+      const allowed = await countAllowed(allowing);
+      expect(allowed).toBe(CONNECTIONS_MAX);
+      return `${signedIn} browsers, ${allowed} apps`;
+    } finally {
+      await Promise.all(opened.map((pool) => pool.end()));
+    }
+  },
+);
