@@ -44,11 +44,21 @@ const defineCategory = (
   ];
 };
 
+/**
+ * False for a brand that a scan, a link or a storefront registered. Only the first of them to arrive has an event, so its time
+ * depends on the order of arrival.
+ */
+const isProfile = (event: BrandEvent): boolean =>
+  event.type === 'BrandProfileChanged' ||
+  event.data.stated !== undefined ||
+  event.data.category_path.length > 0;
+
 const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id, observed_at } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top, mid, leaf] = category_path ?? [];
   const set: Row = {
+    ...(isProfile(event) ? {} : { registered_at: observed_at }),
     ...(is_public === undefined ? {} : { is_public }),
     ...(category_path === undefined
       ? {}
@@ -60,7 +70,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
     ...(Object.keys(set).length === 0
       ? []
       : [{ kind: 'upsert', table: 'brand', key: { brand_id }, set } as const]),
-    profileTime(event),
+    ...(isProfile(event) ? [profileTime(event)] : []),
     ...refreshTally(brand_id),
   ];
 };
@@ -74,7 +84,7 @@ const refreshTally = (brand_id: string): readonly Change[] => [
 /** Category trees of three levels. Each category has totals over the public brands in it and below it. */
 export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
-  version: 10,
+  version: 11,
   prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -34,6 +34,12 @@ const movedTo = (domain: string, day: number, path: readonly string[]): GivenEve
   },
 });
 
+/** A brand that a scan or a link names before any profile. */
+const namedOnly = (domain: string, day: number): GivenEvent => ({
+  stream: brandStream(brandIdOf(domain)),
+  event: registered(domain, on(day), { category_path: [] }),
+});
+
 /** Returns the events of definitions of one category, in the order of the arguments. */
 const defined = (...definitions: readonly (readonly [day: number, path: string[]])[]): GivenEvent[] => {
   let state = category.initial;
@@ -69,6 +75,23 @@ const inBothOrders = (streams: readonly (readonly GivenEvent[])[]): readonly (re
   streams.flat(),
   streams.toReversed().flat(),
 ];
+
+describe('the time of a category', () => {
+  const PATH = ['Apparel'];
+  const asOf = async (db: ReadDatabase) => [
+    (await findCategory(db, categoryIdOf(PATH)))?.as_of?.slice(0, 10),
+  ];
+
+  it('is that of a profile, also when a link of a later time registered the brand', async () => {
+    for (const events of [
+      [brandIn('a.example', 2, PATH)],
+      [namedOnly('a.example', 5), movedTo('a.example', 2, PATH)],
+    ])
+      await given(events)
+        .into(categories)
+        .shows(asOf, [on(2).slice(0, 10)]);
+  });
+});
 
 describe('the name of a category', () => {
   const HOME = ['Home & Garden'];
