@@ -10,7 +10,7 @@ import {
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
 import { outsideTimeBudget, requireTime, untilTimeUsedUp } from '../concurrency/time-budget.ts';
 import { meterPool } from '../telemetry/metrics.ts';
-import { boundByTimeBudget, serverTimeoutMs } from './bounded-statements.ts';
+import { boundByTimeBudget, serverTimeoutMs, setTimeoutTo } from './bounded-statements.ts';
 import { isConnectionFailure } from './connection-failure.ts';
 import { createHotConnections } from './hot-connections.ts';
 import { lowerServerPriority } from './server-process-priority.ts';
@@ -227,16 +227,16 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
       client.release(broken);
     }
   };
-  /** Sends a hot read. One with little time left gets a shorter timeout at the server, in the same write. */
+  /** Sends a hot read. One with little time left gets a transaction with a shorter timeout at the server, in the same write. */
   const sendHot = (client: Client, statement: QueryConfig): Promise<QueryResult> => {
     requireTime();
     const timeoutMs = serverTimeoutMs(HOT_STATEMENT_TIMEOUT_MS);
     if (timeoutMs === HOT_STATEMENT_TIMEOUT_MS) return client.query(statement);
-    const setTimeoutTo = (ms: number): void =>
-      void client.query(`set statement_timeout = ${ms}`).catch(() => undefined);
-    setTimeoutTo(timeoutMs);
+    const sendAlong = (sql: string): void => void client.query(sql).catch(() => undefined);
+    sendAlong('begin');
+    sendAlong(setTimeoutTo(timeoutMs));
     const answer = client.query(statement);
-    setTimeoutTo(HOT_STATEMENT_TIMEOUT_MS);
+    sendAlong('commit');
     return answer;
   };
   const runHot = async ({ sql, values }: ReadQuery): Promise<QueryResult> => {

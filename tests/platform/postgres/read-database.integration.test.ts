@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { pause } from '#platform/clock.ts';
 import { TimeUsedUp, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { inTransaction, type OpenReadDatabase, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { startTransactionPooler } from './transaction-pooler.ts';
 
 /** Order is asserted, and no time: a light read is answered while slow ones still run. */
 
@@ -94,6 +95,69 @@ test('statements of a request end with its time, here and at the server, and lea
   } finally {
     await Promise.all([pool.end(), watcher.end()]);
   }
+});
+
+test('behind a pooler of transactions, the timeout of one client applies to no statement of another', async () => {
+  await using pooler = await startTransactionPooler(inject('databaseUrl'));
+  await using resources = new AsyncDisposableStack();
+  const open = () => {
+    const pool = openPool(pooler.url, 1, { statement_timeout: 20_000 });
+    resources.defer(() => pool.end());
+    return pool;
+  };
+  const [other, own] = [open(), open()];
+  const hot = resources.use(openReadDatabase(pooler.url));
+  const timeouts = new Set<string | undefined>();
+  const look = async (): Promise<void> => {
+    const { rows } = await other.query<{ statement_timeout: string }>('show statement_timeout');
+    timeouts.add(rows[0]?.statement_timeout);
+  };
+  const isOver = new AbortController();
+  const watching = (async () => {
+    await look();
+    while (!isOver.signal.aborted) await look();
+  })();
+  await other.query('select 1');
+  const show = `select current_setting('statement_timeout') as ms, pg_sleep(0.05)::text`;
+  const short = await withTimeBudget(3_500, async () => {
+    const single = await own.query<{ ms: string }>(show);
+    const withCallback = await new Promise<string | undefined>((resolve, reject) => {
+      void own.connect().then((client) =>
+        client.query(show, (error: Error | null, result: { rows: { ms: string }[] }) => {
+          client.release();
+          if (error) reject(error);
+          else resolve(result.rows[0]?.ms);
+        }),
+      );
+    });
+    const inOne = await inTransaction(own, (client) => client.query<{ ms: string }>(show));
+    const read = await hot.query<{ ms: string }>({ sql: show, values: [] });
+    return [single.rows[0]?.ms, withCallback, inOne.rows[0]?.ms, read[0]?.ms];
+  });
+  // The time that the request has left, in whole steps; the pools' own are 20 s and 4 s.
+  for (const ms of short) expect(['3500ms', '3s', '2500ms', '2s', '1500ms', '1s']).toContain(ms);
+  await expect(withTimeBudget(3_500, () => own.query('select 1 / 0'))).rejects.toThrow('division by zero');
+  expect((await own.query('show statement_timeout')).rows).toEqual([{ statement_timeout: '20s' }]);
+  isOver.abort();
+  await watching;
+  expect([...timeouts]).toEqual(['20s']);
+});
+
+test('a transaction with little time left goes on after a rollback to a savepoint', async () => {
+  await using resources = new AsyncDisposableStack();
+  const pool = openPool(inject('databaseUrl'), 1, { statement_timeout: 20_000 });
+  resources.defer(() => pool.end());
+  const ids = await withTimeBudget(3_500, () =>
+    inTransaction(pool, async (client) => {
+      const id = async () =>
+        (await client.query<{ id: string }>('select pg_current_xact_id() as id')).rows[0]?.id;
+      const first = await id();
+      await client.query('savepoint before');
+      await client.query('rollback to savepoint before');
+      return [first, await id(), await id()];
+    }),
+  );
+  expect(new Set(ids).size).toBe(1);
 });
 
 test('the server processes of searches give way to all others on this machine', async ({ skip }) => {
