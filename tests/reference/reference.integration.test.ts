@@ -120,12 +120,20 @@ const LED_BACK = worldWith(
   scan('s4', at(5), [], { pages: [], complete: false }),
 );
 
+/** A partial scan for another brand names the page of an ad before all others, and arrives last: the ad is news (rules 3, 11). */
+const MET_BY_ANOTHER = worldWith(
+  scan('s2', at(1), [], { brand: 'b2.example', pages: [] }),
+  scan('s3', at(2), [shown()], { brand: 'b2.example', pages: [], complete: false }),
+  scan('s1', at(0, '05:00'), [], { complete: false }),
+);
+
 const DIFFERED = [
   ...JOINED,
   ...NAMED,
   LEFT,
   ...TIED,
   RAN_BEFORE,
+  MET_BY_ANOTHER,
   ...[MOVED_AWAY, LED_BACK].map((world) => ({ ...world, brands: [...world.brands, 'b3.example'] })),
 ];
 

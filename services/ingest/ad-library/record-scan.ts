@@ -19,7 +19,7 @@ import {
 import { knownPagesOfStagedAds, stagedBrands } from './staged-ads.ts';
 import { brandsOfStagedAds, type StagedSharedAd } from './late/shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
-import { brandsOfLateScan, isLateForAny } from './late/lateness.ts';
+import { brandsOfLateScan, isLateForAny, meetsPagesSooner } from './late/lateness.ts';
 import { BecameLate, decideForBrand, type PartTotals } from './decide-scan.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
 import { attributeScan, moveShownAds } from '../attribution/attribute-scan.ts';
@@ -159,7 +159,9 @@ const recordParts = async (
     ...(end.coverage.complete ? await brandsOfPages(database, pageIds) : []),
   ]);
   const isLate =
-    isRegistrationLate || (await isLateForAny(database, [...others, scannedFor], end, pagesOfAds));
+    isRegistrationLate ||
+    (await isLateForAny(database, [...others, scannedFor], end, pagesOfAds)) ||
+    (await meetsPagesSooner(database, end, scannedFor, allPages));
   const brandsOfAd = isLate
     ? await brandsOfStagedAds(database, scan, chunks)
     : new Map<string, StagedSharedAd>();

@@ -131,6 +131,31 @@ export const pagesMetSooner = (
   );
 
 /**
+ * True when a scan names or shows a page that only later scans met: the novelty of the ads there may change, also of brands
+ * whose later scans are none of this scan's brands (rule 3). The history of the page says at once that it does not.
+ */
+export const meetsPagesSooner = async (
+  database: Database,
+  { scan_id, scanned_at }: ScanTime,
+  scannedFor: string,
+  pageIds: readonly string[],
+): Promise<boolean> => {
+  const { rows } = await database.query<{ page_id: string }>({
+    name: 'ingest_pages_without_earlier_scan',
+    text: `
+      select page_id from unnest($1::text[]) page_id
+      where not exists (
+        select from ingest.scan_page p join ingest.scan s using (scan_id)
+        where p.social_page_id = page_id and s.scan_id <> $3::uuid and s.observed_at <= $2)`,
+    values: [pageIds.filter((pageId) => pageId !== NO_PAGE), scanned_at, scan_id],
+  });
+  const pages = rows.map(({ page_id }) => page_id);
+  if (pages.length === 0) return false;
+  const metAt = await firstMeetings(database, [], pages, { scan_id, scanned_at });
+  return pagesMetSooner(pages, metAt, { scanned_for: scannedFor, scanned_at }).size > 0;
+};
+
+/**
  * Returns the brands whose ads a late scan may concern although it shows none of them and covers none of their pages: brands
  * with ads on pages that it meets before all recorded scans, and brands with ads from scans for the same brand.
  */
