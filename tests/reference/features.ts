@@ -34,6 +34,8 @@ export const FEATURES = [
   'moves',
   /** Brands whose domain is registered after the first scan. */
   'late-registration',
+  /** Brands with later profiles, some of which name another category. */
+  'renewed-profiles',
   /** Copy that changes. */
   'content',
   /** Captions that change. */

@@ -3,6 +3,8 @@ import { adFigures } from './model/ads.ts';
 import { dailyFigures } from './model/days.ts';
 import { freshnessFigures } from './model/freshness.ts';
 import { libraryOf } from './model/library.ts';
+import { categoryFigures } from './model/lists/categories.ts';
+import { newAdvertiserFigures } from './model/lists/new-advertisers.ts';
 import { profileFigures } from './model/profiles.ts';
 import { radarFigures } from './model/radar.ts';
 import { signalFigures } from './model/signals.ts';
@@ -31,14 +33,18 @@ export const expectedFigures = (world: World): Figures => {
   const ads = adFigures(library);
   const days = dailyFigures(library);
   const radar = radarFigures(library);
+  const brands = brandFigures(world, ads);
+  const profiles = profileFigures(library, { ads, days });
   return {
     ads,
-    brands: brandFigures(world, ads),
+    brands,
     days,
     freshness: freshnessFigures(library),
     weeks: weeklyFigures(days),
-    profiles: profileFigures(library, { ads, days }),
+    profiles,
     radar,
     signals: signalFigures(world, radar),
+    categories: categoryFigures(world, { brands, profiles }),
+    newAdvertisers: newAdvertiserFigures(library, ads),
   };
 };

@@ -127,7 +127,11 @@ const MET_BY_ANOTHER = worldWith(
   scan('s1', at(0, '05:00'), [], { complete: false }),
 );
 
+/** A link registers a brand before its profile of an earlier time arrives. Its category is as of the profile. */
+const PROFILED_LATE = worldWith(link(at(1), 'P1'), profile(at(0), 'b1.example'));
+
 const DIFFERED = [
+  PROFILED_LATE,
   ...JOINED,
   ...NAMED,
   LEFT,

@@ -56,7 +56,12 @@ export const link = (
   ...fields,
 });
 
-export const profile = (time: string, brand: string): Profile => ({ kind: 'profile', at: time, brand });
+export const profile = (time: string, brand: string, category = ['Shops', 'Shoes']): Profile => ({
+  kind: 'profile',
+  at: time,
+  brand,
+  category,
+});
 
 /** A world of two brands, `b1.example` and `b2.example`, with these observations in the order of arrival. */
 export const worldWith = (...observations: readonly WorldObservation[]): World => ({

@@ -44,7 +44,13 @@ export type PageLink = {
 };
 
 /** A profile of a brand; the first one registers its domain, as the first scan for it and the first link of a page do. */
-export type Profile = { readonly kind: 'profile'; readonly at: string; readonly brand: string };
+export type Profile = {
+  readonly kind: 'profile';
+  readonly at: string;
+  readonly brand: string;
+  /** Names from the top level down. All brands of a world are in one top-level category. */
+  readonly category: readonly string[];
+};
 
 export type WorldObservation = Scan | PageLink | Profile;
 
@@ -136,6 +142,30 @@ export type RadarFigures = {
   readonly stopped_on: string | null;
 };
 
+/** Totals of a category over the brands in it and below it. */
+export type CategoryFigures = {
+  readonly brands: number;
+  /** Ads that are not inactive. */
+  readonly active: number;
+  readonly total: number;
+  /** Categories of the next level. */
+  readonly children: number;
+  /** Time of the newest observation of its brands; `null` without any. */
+  readonly as_of: string | null;
+};
+
+/** Time of the newest scan of the corpus, which no brand of a world has. Lists over all brands end with its day. */
+export const NEWEST_SCAN_AT = '2026-03-23T23:00:00.000Z';
+/** Days of the window of new advertisers. */
+export const NEW_ADVERTISER_DAYS = 10;
+
+/** A brand in the list of new advertisers of the world's category. */
+export type NewAdvertiserFigures = {
+  readonly started_on: string;
+  readonly active: number;
+  readonly rank: number;
+};
+
 /** Changes of one kind in a brand's day. */
 export type SignalFigures = {
   readonly items: number;
@@ -155,6 +185,10 @@ export type Figures = {
   readonly profiles: Readonly<Record<string, ProfileFigures>>;
   /** By `<ad> <type> <time>`. */
   readonly radar: Readonly<Record<string, RadarFigures>>;
+  /** By the names of the category and of those above it. */
+  readonly categories: Readonly<Record<string, CategoryFigures>>;
+  /** By brand. */
+  readonly newAdvertisers: Readonly<Record<string, NewAdvertiserFigures>>;
   /** By `<brand> <day> <kind>`. */
   readonly signals: Readonly<Record<string, SignalFigures>>;
 };

@@ -61,6 +61,10 @@ const HAS: Readonly<Record<Feature, (world: World) => boolean>> = {
   moves: (world) => varies(world, brandOfLink),
   'late-registration': (world) =>
     world.observations.some(({ kind, at }) => kind === 'profile' && isBefore(firstScan(world) ?? at, at)),
+  'renewed-profiles': (world) => {
+    const profiled = world.observations.filter(({ kind }) => kind === 'profile').map(({ brand }) => brand);
+    return new Set(profiled).size < profiled.length;
+  },
   content: (world) => varies(world, ({ body }) => body),
   captions: (world) => varies(world, ({ caption }) => caption),
   blanks: (world) => shownOf(world).some(({ startedOn }) => startedOn === null),

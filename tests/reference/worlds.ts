@@ -15,6 +15,7 @@ const DAYS = 7;
 const ADS_MAX = 4;
 const SCANS_MAX = 7;
 const PAGES = ['P1', 'P2', 'P3'];
+const CATEGORIES = ['Shoes', 'Hats'];
 const COUNTRIES = ['US', 'CA', 'GB'];
 const DOMAINS = ['b1.example', 'b2.example', 'b3.example', 'b4.example'];
 /**
@@ -107,6 +108,16 @@ const draftOf = (has: (feature: Feature) => boolean) => {
       maxLength: DOMAINS.length,
     }),
     profileDelay: nat(20, has('late-links')),
+    // Later profiles, which name a category again.
+    renewals: fc.array(
+      fc.record({
+        day: fc.nat(DAYS - 1),
+        brand: nat(DOMAINS.length - 1, severalBrands),
+        category: fc.nat(CATEGORIES.length),
+        delay: nat(20, has('late-links')),
+      }),
+      { maxLength: has('renewed-profiles') ? 2 : 0 },
+    ),
   });
 };
 
@@ -126,6 +137,12 @@ const linkOf = (number: number): string | null =>
     ...DOMAINS.flatMap((domain) => [`${domain}/a`, `shop.${domain}/b`]),
     ...FOREIGN_HOSTS.map((host) => `${host}/c`),
   ][number] ?? null;
+
+/** Returns a category by number: one of the second level, else the first level itself. */
+const categoryOf = (number: number): readonly string[] => [
+  'Shops',
+  ...(CATEGORIES[number] ? [CATEGORIES[number]] : []),
+];
 
 export const worldArbitrary = (features: readonly Feature[]): fc.Arbitrary<World> => {
   const has = (feature: Feature): boolean => features.includes(feature);
@@ -185,8 +202,22 @@ const worldOf = (draft: Draft, has: (feature: Feature) => boolean): World => {
 
   const profiles = brands.map((brand, index): Delayed => {
     const day = draft.profileDays[index] ?? 0;
-    const profile: Profile = { kind: 'profile', at: timeOf(day - 1, 1, index), brand };
+    const profile: Profile = {
+      kind: 'profile',
+      at: timeOf(day - 1, 1, index),
+      brand,
+      category: categoryOf(index % CATEGORIES.length),
+    };
     return { observation: profile, delay: draft.profileDelay };
+  });
+  const renewals = draft.renewals.map(({ day, brand, category, delay }, index): Delayed => {
+    const profile: Profile = {
+      kind: 'profile',
+      at: timeOf(day, 3, index),
+      brand: brandOf(brand),
+      category: categoryOf(category),
+    };
+    return { observation: profile, delay };
   });
   const links = draft.links.map((link, index): Delayed => {
     const hour = has('links-within-days') ? [2, 6, 8][link.hour] : 2;
@@ -208,7 +239,7 @@ const worldOf = (draft: Draft, has: (feature: Feature) => boolean): World => {
   const repeats = scans.flatMap(({ observation, delay, repeatDelay }): Delayed[] =>
     repeatDelay === null ? [] : [{ observation, delay: delay + repeatDelay }],
   );
-  return { brands, observations: inArrival([...profiles, ...links, ...scans, ...repeats]) };
+  return { brands, observations: inArrival([...profiles, ...renewals, ...links, ...scans, ...repeats]) };
 };
 
 /** An observation, and by how many places it arrives later than in chronological order. */

@@ -12,7 +12,7 @@ const world = worldWith(
 
 test('the story of a world is chronological and names an arrival out of order', () => {
   expect(tellWorld(world).split('\n')).toEqual([
-    'day 0 (2026-03-10) 01:00: brand b1.example has a profile',
+    'day 0 (2026-03-10) 01:00: brand b1.example has a profile, in Shops > Shoes',
     "day 0 (2026-03-10) 10:00 [arrives as no. 3]: scan s1 for b1.example, complete, pages P1 in US by c1, sees a1 (running, on P1, started 2026-03-10, to b1.example/a, body ' ', runs in US)",
     'day 1 (2026-03-11) 10:00 [arrives as no. 2]: scan s2 for b1.example, partial, no page named in ALL by c1, sees no ad',
     'day 1 (2026-03-11) 12:00: page P1 is linked to b2.example (confidence 0.9)',

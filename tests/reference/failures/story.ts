@@ -15,6 +15,8 @@ const entriesOf = (figures: Figures): Map<string, unknown> => {
     profile: figures.profiles,
     radar: figures.radar,
     signal: figures.signals,
+    category: figures.categories,
+    advertiser: figures.newAdvertisers,
   }))
     for (const [name, one] of Object.entries(group))
       for (const [field, value] of Object.entries(one)) entries.set(`${kind} ${name}: ${field}`, value);
@@ -68,7 +70,7 @@ const tell = (observation: WorldObservation): string => {
         ? `page ${observation.page} is linked to ${observation.brand} (confidence ${observation.confidence})`
         : `page ${observation.page} is no longer linked to ${observation.brand}`;
     case 'profile':
-      return `brand ${observation.brand} has a profile`;
+      return `brand ${observation.brand} has a profile, in ${observation.category.join(' > ')}`;
   }
 };
 

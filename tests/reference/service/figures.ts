@@ -10,6 +10,7 @@ import {
   signalsOf,
   weeksOf,
 } from './brand-figures.ts';
+import { readCategories, readNewAdvertisers } from './list-figures.ts';
 import type { Placement } from './placement.ts';
 import { readRadar } from './radar-figures.ts';
 
@@ -25,8 +26,10 @@ export const readFigures = async (
   );
   const ads: Record<string, AdFigures> = {};
   const ofBrands = new Map<string, BrandReplies>();
-  const [radar] = await Promise.all([
+  const [radar, categories, newAdvertisers] = await Promise.all([
     readRadar(db, world, placement),
+    readCategories(db, world, placement),
+    readNewAdvertisers(db, world, placement),
     ...[...new Set(shown)].map(async (ad) => {
       const figures = await readAd(sources, ad, placement);
       if (figures) ads[ad] = figures;
@@ -61,5 +64,7 @@ export const readFigures = async (
       {},
       ...inOrder.map(([brand, { signals }]) => signalsOf(brand, signals)),
     ) as Figures['signals'],
+    categories,
+    newAdvertisers,
   };
 };

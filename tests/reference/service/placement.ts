@@ -1,5 +1,5 @@
 import type { Observation } from '#contracts/observations/index.ts';
-import { brandIdOf } from '#domain/ids.ts';
+import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import type { Scan, ShownAd, World, WorldObservation } from '../world.ts';
 
@@ -10,6 +10,8 @@ import type { Scan, ShownAd, World, WorldObservation } from '../world.ts';
 export type Placement = {
   readonly brandIdOf: (domain: string) => string;
   readonly domainOf: (brandId: string) => string;
+  /** Takes the names of a category from the top level down. Each world has a top level of its own. */
+  readonly categoryIdOf: (names: readonly string[]) => string;
   readonly adIdOf: (ad: string) => string;
   readonly adOf: (adId: string) => string;
   readonly pageOf: (pageId: string) => string;
@@ -31,6 +33,7 @@ export const place = (world: World, number: number): Placement => {
     `${kind}${String(number).padStart(9, '0')}${String(numberIn(name)).padStart(2, '0')}`;
   const pageIdOf = (page: string): string => idOf(1, page);
   const adIdOf = (name: string): string => idOf(2, name);
+  const categoryIn = ([top = '', ...below]: readonly string[]): string[] => [`${top} ${number}`, ...below];
   const replaceHost = (link: string, pairs: Iterable<readonly [string, string]>): string =>
     [...pairs].reduce((text, [from, to]) => text.replace(from, to), link);
   const urlOf = (link: string): string => `https://${replaceHost(link, placed)}`;
@@ -98,7 +101,7 @@ export const place = (world: World, number: number): Placement => {
             url: null,
             logo_url: null,
             country: null,
-            category_path: null,
+            category_path: categoryIn(observation.category),
             is_public: null,
             indexable: null,
           },
@@ -110,6 +113,7 @@ export const place = (world: World, number: number): Placement => {
   return {
     brandIdOf: (domain) => brandIdOf(domainIn(domain)),
     domainOf: (brandId) => brandById.get(brandId) ?? brandId,
+    categoryIdOf: (names) => categoryIdOf(categoryIn(names)),
     adIdOf,
     adOf: (adId) => `a${Number(adId.slice(-2))}`,
     pageOf: (pageId) => `P${Number(pageId.slice(-2))}`,

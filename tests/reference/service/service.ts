@@ -1,8 +1,11 @@
 import { type Database, openReadDatabase } from '#platform/postgres/pool.ts';
 import { ads } from '#projections/ads/project.ts';
 import { brands } from '#projections/brands/project.ts';
+import { categories } from '#projections/categories/project.ts';
 import { dailyActivity } from '#projections/daily-activity/project.ts';
 import { freshness } from '#projections/freshness/project.ts';
+import { newAdvertisers } from '#projections/new-advertisers/project.ts';
+import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { radar } from '#projections/radar/project.ts';
 import { signals } from '#projections/signals/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
@@ -21,15 +24,42 @@ import { createStandings } from './ad-standings.ts';
 import { type Apply, interruptBatches, openInterruptedIntake } from './interruptions.ts';
 import { type Placement, place } from './placement.ts';
 import { readFigures } from './figures.ts';
-import type { Figures, World, WorldObservation } from '../world.ts';
+import { type Figures, NEWEST_SCAN_AT, type World, type WorldObservation } from '../world.ts';
 
 /**
  * The service under comparison: the real intake, with its own database and event store, and the read models that hold
  * the compared figures. Any number of worlds go through one instance.
  */
 
-const PROJECTIONS: readonly Projection[] = [ads, brands, dailyActivity, freshness, radar, signals, velocity];
+const PROJECTIONS: readonly Projection[] = [
+  ads,
+  brands,
+  categories,
+  dailyActivity,
+  freshness,
+  newAdvertisers,
+  radar,
+  signals,
+  velocity,
+];
 const PREFIXES = ['adLibrary-', 'brand-', 'socialPage-'];
+/** The newest scan of the corpus, of a brand that no other world has. */
+const NEWEST_WORLD: World = {
+  brands: ['newest.example'],
+  observations: [
+    {
+      kind: 'scan',
+      id: 's1',
+      at: NEWEST_SCAN_AT,
+      brand: 'newest.example',
+      complete: true,
+      pages: [],
+      countries: ['US'],
+      collector: 'c1',
+      ads: [],
+    },
+  ],
+};
 /** Worlds that are submitted at the same time. The observations of one world stay in their order. */
 const WORLDS_AT_ONCE = 16;
 /** Maximum events per batch of the projections, as the projector takes when it catches up. */
@@ -203,6 +233,7 @@ export const openService = async (interruptions: number | null = null): Promise<
       if (left.length === 0) return all.map(({ outcomes }) => outcomes);
       await inParallel(left, worldsAtOnce, ({ growing, world }) => grow(growing, world));
       await project();
+      await rewriteNewAdvertisers(database);
       await inParallel(left, WORLDS_AT_ONCE, async ({ growing, world }) => {
         growing.outcomes.push(await read(world, growing));
       });
@@ -218,6 +249,7 @@ export const openService = async (interruptions: number | null = null): Promise<
       rebuilt: Object.fromEntries(rebuilt.map(([table, sum]) => [table.replace('_next.', '.'), sum])),
     };
   };
+  await grow(begin([NEWEST_WORLD]), NEWEST_WORLD);
   return {
     run,
     rebuild,
