@@ -1,5 +1,7 @@
 /** Traits of generated worlds, each of which can be switched on by itself. Without any, worlds are of the plainest kind. */
 export const FEATURES = [
+  /** Scans of two weeks. */
+  'weeks',
   /** Scans that did not read the library to its end. */
   'partial',
   /** Ads that a scan shows as ended. */

@@ -5,6 +5,7 @@ import { freshnessFigures } from './model/freshness.ts';
 import { libraryOf } from './model/library.ts';
 import { categoryFigures } from './model/lists/categories.ts';
 import { newAdvertiserFigures } from './model/lists/new-advertisers.ts';
+import { riserFigures } from './model/lists/risers.ts';
 import { profileFigures } from './model/profiles.ts';
 import { radarFigures } from './model/radar.ts';
 import { signalFigures } from './model/signals.ts';
@@ -46,5 +47,6 @@ export const expectedFigures = (world: World): Figures => {
     signals: signalFigures(world, radar),
     categories: categoryFigures(world, { brands, profiles }),
     newAdvertisers: newAdvertiserFigures(library, ads),
+    risers: riserFigures(library, days),
   };
 };

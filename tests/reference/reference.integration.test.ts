@@ -40,6 +40,8 @@ const without = (...names: readonly Feature[]): readonly Feature[] =>
  */
 const HOLDING: readonly (readonly Feature[])[] = [
   [],
+  // One page and one country, so that days a week apart can be compared.
+  ['weeks', 'partial', 'ended', 'start-dates', 'collectors', 'ties', 'repeats', 'late-scans'],
   without('brands', 'shared-pages', 'moves'),
   without('shared-pages', 'moves', 'destinations', 'unnamed-pages', 'pageless'),
   without('late-scans', 'late-links'),

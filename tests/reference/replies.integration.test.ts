@@ -26,7 +26,7 @@ const { REPLY_WORLDS, REPLY_SEED } = readSettings(
 );
 const LIMIT_MS = 300_000 + 30_000 * REPLY_WORLDS;
 /** After all observations of a world. */
-const NOW = new Date('2026-03-20T00:00:00.000Z');
+const NOW = new Date('2026-03-25T00:00:00.000Z');
 
 /** Differences that tell how observations arrived, by the end of the path. */
 const OF_ARRIVAL: Readonly<Record<string, readonly string[]>> = {

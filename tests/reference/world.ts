@@ -166,6 +166,14 @@ export type NewAdvertiserFigures = {
   readonly rank: number;
 };
 
+/** A brand in the list of risers of the world's category: active ads on two reliable days. */
+export type RiserFigures = {
+  readonly day: string;
+  readonly previous_day: string;
+  readonly active: number;
+  readonly previous: number;
+};
+
 /** Changes of one kind in a brand's day. */
 export type SignalFigures = {
   readonly items: number;
@@ -189,6 +197,8 @@ export type Figures = {
   readonly categories: Readonly<Record<string, CategoryFigures>>;
   /** By brand. */
   readonly newAdvertisers: Readonly<Record<string, NewAdvertiserFigures>>;
+  /** By brand; only of those in `comparedRisers`. */
+  readonly risers: Readonly<Record<string, RiserFigures>>;
   /** By `<brand> <day> <kind>`. */
   readonly signals: Readonly<Record<string, SignalFigures>>;
 };

@@ -32,6 +32,10 @@ const brandOfLink = ({ link }: ShownAd): string | undefined => /b\d\.example/.ex
 
 /** Whether a world has a trait. Some traits, such as several pages, are also part of others. */
 const HAS: Readonly<Record<Feature, (world: World) => boolean>> = {
+  weeks: (world) => {
+    const times = scansOf(world).map(({ at }) => Date.parse(at));
+    return Math.max(...times) - Math.min(...times) >= 7 * 86_400_000;
+  },
   partial: (world) => scansOf(world).some(({ complete }) => !complete),
   ended: (world) =>
     shownOf(world).some(({ isActive, stoppedOn }) => isActive === false || stoppedOn !== null),

@@ -72,6 +72,7 @@ const draftOf = (has: (feature: Feature) => boolean) => {
   });
   const scan = fc.record({
     day: fc.nat(DAYS - 1),
+    week: nat(1, has('weeks')),
     hour: fc.nat(SCAN_HOURS.length - 1),
     brand: nat(DOMAINS.length - 1, severalBrands),
     isPartial: oneIn(3, has('partial')),
@@ -96,6 +97,8 @@ const draftOf = (has: (feature: Feature) => boolean) => {
     delay: nat(20, has('late-links')),
   });
   return fc.record({
+    // Most worlds stay within a week, so that absences follow each other closely.
+    hasWeeks: oneIn(3, has('weeks')),
     brands: severalBrands ? fc.integer({ min: 1, max: DOMAINS.length }) : fc.constant(1),
     ads: fc.array(ad, { minLength: 1, maxLength: ADS_MAX }),
     scans: fc.array(scan, { minLength: 1, maxLength: SCANS_MAX }),
@@ -159,6 +162,7 @@ const worldOf = (draft: Draft, has: (feature: Feature) => boolean): World => {
 
   const scanOf = (scan: ScanDraft, index: number): Scan => {
     const minute = has('ties') ? 0 : index;
+    const day = scan.day + (draft.hasWeeks ? scan.week * DAYS : 0);
     const named = scan.namesNoPage ? [] : scan.pages.map((page) => pageOf(PAGES.indexOf(page), scan.brand));
     const ads = scan.shown.flatMap((shown, number) => {
       const ad = draft.ads[number];
@@ -166,13 +170,13 @@ const worldOf = (draft: Draft, has: (feature: Feature) => boolean): World => {
       const page = pageOf(ad.page, isShared ? 0 : number);
       const isNamed = named.includes(page) || (ad.isPageless && has('pageless'));
       if (!isNamed && !has('unnamed-pages')) return [];
-      return [shownOf(ad, shown, `a${number + 1}`, page, scan.day)];
+      return [shownOf(ad, shown, `a${number + 1}`, page, day)];
     });
     const countries = [COUNTRIES[scan.country] ?? '', ...scan.moreCountries];
     return {
       kind: 'scan',
       id: `s${String(index + 1).padStart(2, '0')}`,
-      at: timeOf(scan.day, SCAN_HOURS[scan.hour] ?? 0, minute),
+      at: timeOf(day, SCAN_HOURS[scan.hour] ?? 0, minute),
       brand: brandOf(scan.brand),
       complete: !scan.isPartial,
       pages: named,

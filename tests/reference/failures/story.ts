@@ -17,6 +17,7 @@ const entriesOf = (figures: Figures): Map<string, unknown> => {
     signal: figures.signals,
     category: figures.categories,
     advertiser: figures.newAdvertisers,
+    riser: figures.risers,
   }))
     for (const [name, one] of Object.entries(group))
       for (const [field, value] of Object.entries(one)) entries.set(`${kind} ${name}: ${field}`, value);

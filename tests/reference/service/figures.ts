@@ -1,4 +1,5 @@
 import type { AdFigures, Figures, World } from '../world.ts';
+import { comparedRisers } from '../model/lists/risers.ts';
 import { type FigureSources, readAd } from './ad-figures.ts';
 import {
   type BrandReplies,
@@ -10,7 +11,7 @@ import {
   signalsOf,
   weeksOf,
 } from './brand-figures.ts';
-import { readCategories, readNewAdvertisers } from './list-figures.ts';
+import { readCategories, readNewAdvertisers, readRisers } from './list-figures.ts';
 import type { Placement } from './placement.ts';
 import { readRadar } from './radar-figures.ts';
 
@@ -26,10 +27,11 @@ export const readFigures = async (
   );
   const ads: Record<string, AdFigures> = {};
   const ofBrands = new Map<string, BrandReplies>();
-  const [radar, categories, newAdvertisers] = await Promise.all([
+  const [radar, categories, newAdvertisers, risers] = await Promise.all([
     readRadar(db, world, placement),
     readCategories(db, world, placement),
     readNewAdvertisers(db, world, placement),
+    readRisers(db, world, placement, comparedRisers(world)),
     ...[...new Set(shown)].map(async (ad) => {
       const figures = await readAd(sources, ad, placement);
       if (figures) ads[ad] = figures;
@@ -66,5 +68,6 @@ export const readFigures = async (
     ) as Figures['signals'],
     categories,
     newAdvertisers,
+    risers,
   };
 };

@@ -1,10 +1,12 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { findCategory } from '#projections/categories/read.ts';
+import { listRisers } from '#projections/rankings/read.ts';
 import { listNewAdvertisers } from '#projections/new-advertisers/read.ts';
 import {
   type CategoryFigures,
   NEW_ADVERTISER_DAYS,
   type NewAdvertiserFigures,
+  type RiserFigures,
   type World,
 } from '../world.ts';
 import type { Placement } from './placement.ts';
@@ -60,5 +62,26 @@ export const readNewAdvertisers = async (
       domainOf(brand_id),
       { started_on: first_ad_started_on, active: active_ads, rank },
     ]),
+  );
+};
+
+/** `compared`: the brands whose growth the model computes. */
+export const readRisers = async (
+  db: ReadDatabase,
+  world: World,
+  { categoryIdOf, domainOf }: Placement,
+  compared: readonly string[],
+): Promise<Record<string, RiserFigures>> => {
+  const [top] = categoriesOf(world);
+  if (!top || compared.length === 0) return {};
+  const { rows } = await listRisers(db, { categoryId: categoryIdOf(top) }, ALL);
+  return Object.fromEntries(
+    rows
+      .map((row) => [domainOf(row.brand_id), row] as const)
+      .filter(([brand]) => compared.includes(brand))
+      .map(([brand, { day, previous_day, active_ads: active, previous_active_ads: previous }]) => [
+        brand,
+        { day, previous_day, active, previous },
+      ]),
   );
 };

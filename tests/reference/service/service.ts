@@ -7,6 +7,7 @@ import { freshness } from '#projections/freshness/project.ts';
 import { newAdvertisers } from '#projections/new-advertisers/project.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { radar } from '#projections/radar/project.ts';
+import { rankings } from '#projections/rankings/project.ts';
 import { signals } from '#projections/signals/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -39,6 +40,7 @@ const PROJECTIONS: readonly Projection[] = [
   freshness,
   newAdvertisers,
   radar,
+  rankings,
   signals,
   velocity,
 ];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { expectedFigures } from '../../model.ts';
+import { comparedRisers } from './risers.ts';
 import { at, dateOf, profile, scan, shown, worldWith } from '../../sketch.ts';
 import type { WorldObservation } from '../../world.ts';
 
@@ -66,5 +67,29 @@ describe('new advertisers', () => {
     );
     expect(Object.values(lists).map(({ rank }) => rank)).toEqual([1, 2]);
     expect(lists['b2.example']).toEqual({ started_on: dateOf(5), active: 2, rank: 1 });
+  });
+});
+
+describe('risers', () => {
+  const listOf = (...observations: readonly WorldObservation[]) => figuresOf(...observations).risers;
+  const registered = profile(at(0, '01:00'), 'b1.example');
+  const before = scan('s1', at(0), [shown('a1')]);
+  const both = [shown('a1'), shown('a2', { startedOn: dateOf(6) })];
+  const grown = (day: number, fields = {}) => scan('s2', at(day), both, fields);
+
+  test('are brands with more active ads than on a reliable day at least 7 days before', () => {
+    const growth = { day: dateOf(7), previous_day: dateOf(0), active: 2, previous: 1 };
+    expect(listOf(registered, before, grown(7))).toEqual({ 'b1.example': growth });
+    expect(listOf(registered, before, grown(6)), 'not in the last week').toEqual({});
+    expect(listOf(registered, scan('s1', at(1), [shown('a1')]), grown(7)), 'too close').toEqual({});
+    expect(listOf(registered, scan('s1', at(0), both), grown(7)), 'no growth').toEqual({});
+    expect(listOf(before, grown(7)), 'without a category').toEqual({});
+  });
+
+  test('are not compared if a day does not cover what another shows', () => {
+    const other = scan('s3', at(8), both, { countries: ['CA'] });
+    expect(comparedRisers(worldWith(registered, before, grown(7)))).toEqual(['b1.example']);
+    expect(comparedRisers(worldWith(registered, before, grown(7), other))).toEqual([]);
+    expect(comparedRisers(worldWith(registered, before, grown(7, { complete: false })))).toEqual([]);
   });
 });
