@@ -37,6 +37,13 @@ export const installSchema = async (
     await client.query(`set local statement_timeout = ${INSTALL_TIMEOUT_MS}`);
     const limit = { query_timeout: INSTALL_TIMEOUT_MS };
     await client.query({ text: 'select pg_advisory_xact_lock($1)', values: [lock], ...limit });
+    // Another process may have created the schema during the wait. This reads what it committed; `create schema if not exists` alone
+    // would not, after the read above that found none, and would fail on a duplicate name.
+    const { rows } = await client.query<{ current: string | null }>(
+      `select obj_description(oid, 'pg_namespace') as current from pg_namespace where nspname = $1`,
+      [fingerprintOn ?? null],
+    );
+    if (rows[0]?.current === fingerprint) return;
     const afterwards = await migrate?.(client);
     await client.query({ text: sql, ...limit });
     if (afterwards) await client.query({ text: afterwards, ...limit });
