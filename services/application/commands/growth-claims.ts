@@ -55,22 +55,35 @@ export const createGrowthClaims = (pool: Database): GrowthClaims => {
   /** Reads on the connections of commands. On those of reads, counts of one workspace would wait like its searches. */
   const db: ReadDatabase = { query: run, slow: run };
 
-  const claim = async ({ owner, kind, item }: Growth): Promise<string> => {
+  /**
+   * Ends a claim, also when the time of its request is over: it would count for minutes. When that fails, it counts for them, and
+   * the reply of the request does not change.
+   */
+  const end = async ({ owner, kind }: Growth, place: string): Promise<void> => {
+    await outsideTimeBudget(() => pool.query(END, [owner, kind, place])).catch(() => undefined);
+  };
+
+  const claim = async (growth: Growth): Promise<string> => {
+    const { owner, kind, item } = growth;
     const claimed = inOrder(`${kind} ${owner}`, async () => {
       requireTime();
-      return run<{ place: string }>({ sql: CLAIM, values: [owner, kind, item] });
+      const [row] = await run<{ place: string }>({ sql: CLAIM, values: [owner, kind, item] });
+      if (!row) throw new Error('a claim has no place');
+      return row.place;
     });
-    const [row] = await untilTimeUsedUp(claimed);
-    if (!row) throw new Error('a claim has no place');
-    return row.place;
+    try {
+      return await untilTimeUsedUp(claimed);
+    } catch (error) {
+      // It may be stored after its request has ended.
+      claimed.then((place) => end(growth, place)).catch(() => undefined);
+      throw error;
+    }
   };
 
   return {
     hold: async (growth, count, create) => {
       const { owner, kind, item } = growth;
       const place = await claim(growth);
-      // Also when the time of the request is over: the claim would count for minutes.
-      const end = (): Promise<unknown> => outsideTimeBudget(() => pool.query(END, [owner, kind, place]));
       let counted: Awaited<ReturnType<typeof count>>;
       try {
         const earlier = await run<{ item: string }>({ sql: EARLIER, values: [owner, kind, place, item] });
@@ -79,15 +92,15 @@ export const createGrowthClaims = (pool: Database): GrowthClaims => {
           earlier.map((row) => row.item),
         );
       } catch (error) {
-        await end().catch(() => undefined);
+        await end(growth, place);
         throw error;
       }
       try {
         const created = await create(counted);
-        if (created.isShown) await end();
+        if (created.isShown) await end(growth, place);
         return created;
       } catch (error) {
-        if (error instanceof Refusal && error.code !== 'overloaded') await end();
+        if (error instanceof Refusal && error.code !== 'overloaded') await end(growth, place);
         throw error;
       }
     },
