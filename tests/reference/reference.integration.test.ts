@@ -31,6 +31,9 @@ const WORLD_LIMIT_MS = 200;
 /** One world in 50 is compared once more, with interruptions. Its messages are submitted one after the other. */
 const INTERRUPTED_ONE_IN = 50;
 
+/** One world in 20 is compared once more, with its messages as from the queue. */
+const QUEUED_ONE_IN = 20;
+
 const without = (...names: readonly Feature[]): readonly Feature[] =>
   FEATURES.filter((feature) => !names.includes(feature));
 
@@ -129,6 +132,14 @@ const MET_BY_ANOTHER = worldWith(
   scan('s1', at(0, '05:00'), [], { complete: false }),
 );
 
+/** A late scan leads an ad away from a domain while a profile registers the domain at a time after that scan (rules 10, 11). */
+const LED_AWAY_MEANWHILE = worldWith(
+  scan('s1', at(0), [shown('a1', { page: 'P3', link: 'shop.b3.example/b' })], { pages: [], complete: false }),
+  scan('s3', at(6), [], { brand: 'b3.example', pages: [], complete: false }),
+  scan('s2', at(1), [shown('a1', { page: null, link: 'apps.apple.com/c' })], { complete: false }),
+  profile(at(2), 'b3.example'),
+);
+
 /** A link registers a brand before its profile of an earlier time arrives. Its category is as of the profile. */
 const PROFILED_LATE = worldWith(link(at(1), 'P1'), profile(at(0), 'b1.example'));
 
@@ -140,27 +151,32 @@ const DIFFERED = [
   ...TIED,
   RAN_BEFORE,
   MET_BY_ANOTHER,
-  ...[MOVED_AWAY, LED_BACK].map((world) => ({ ...world, brands: [...world.brands, 'b3.example'] })),
+  ...[MOVED_AWAY, LED_BACK, LED_AWAY_MEANWHILE].map((world) => ({
+    ...world,
+    brands: [...world.brands, 'b3.example'],
+  })),
 ];
 
 describe('figures of generated worlds equal the reference model', () => {
   const sets = chosen();
   const worlds = Math.ceil(settings.REFERENCE_WORLDS / sets.length);
   const interrupted = Math.ceil(settings.REFERENCE_WORLDS / INTERRUPTED_ONE_IN);
+  const queued = Math.ceil(settings.REFERENCE_WORLDS / QUEUED_ONE_IN);
   let service: ServiceUnderComparison;
   beforeAll(async () => {
     service = await openService();
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
-  test('also of worlds that differed once', async () => {
-    const outcomes = await service.run(DIFFERED.map((world) => [world]));
+  const expectDifferedEqual = async (compared: ServiceUnderComparison): Promise<void> => {
+    const outcomes = await compared.run(DIFFERED.map((world) => [world]));
     const differences = DIFFERED.map((world, index) => {
       const figures = outcomes[index]?.[0]?.figures;
       return figures ? differencesOf(expectedFigures(world), figures) : outcomes[index];
     });
     expect(differences).toEqual(DIFFERED.map(() => []));
-  });
+  };
+  test('also of worlds that differed once', () => expectDifferedEqual(service));
 
   /** Compares worlds, and tells those that differ. */
   const expectEqual = async (
@@ -186,10 +202,18 @@ describe('figures of generated worlds equal the reference model', () => {
     ({ features }) => expectEqual(service, features, worlds),
   );
 
+  test(`also in ${queued} worlds with all traits, whose messages are submitted as from the queue`, {
+    timeout: limitOf(queued),
+  }, async () => {
+    await using other = await openService({ kind: 'queued' });
+    await expectDifferedEqual(other);
+    await expectEqual(other, FEATURES, queued);
+  });
+
   test(`also in ${interrupted} worlds with an intake and projections that are interrupted, and so do rebuilt tables`, {
     timeout: limitOf(interrupted * INTERRUPTED_ONE_IN),
   }, async () => {
-    await using other = await openService(settings.REFERENCE_SEED);
+    await using other = await openService({ kind: 'interrupted', seed: settings.REFERENCE_SEED });
     await expectEqual(other, sets.at(-1) ?? [], interrupted);
     expect(other.interrupted()).toBeGreaterThan(0);
     const { live, rebuilt } = await other.rebuild();

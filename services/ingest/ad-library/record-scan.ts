@@ -16,7 +16,7 @@ import {
   type StagedScan,
   stagedScan,
 } from './chunk-staging.ts';
-import { knownPagesOfStagedAds, stagedBrands } from './staged-ads.ts';
+import { knownDomainsOfStagedAds, knownPagesOfStagedAds, stagedBrands } from './staged-ads.ts';
 import { brandsOfStagedAds, type StagedSharedAd } from './late/shared-ads.ts';
 import { completeMoves } from '../attribution/complete-moves.ts';
 import { brandsOfLateScan, isLateForAny, meetsPagesSooner } from './late/lateness.ts';
@@ -91,7 +91,11 @@ export const recordStagedScan = async (
   );
   const recorded: Recorded = { events: 0, totals: null };
   const known = await knownPagesOfStagedAds(database, end.scan_id);
-  const places = { alone: [...pageIds, ...known, end.brand_domain], shared: shownDomains };
+  const knownDomains = await knownDomainsOfStagedAds(database, end.scan_id);
+  const places = {
+    alone: [...pageIds, ...known, end.brand_domain],
+    shared: [...shownDomains, ...knownDomains],
+  };
   return await locks.runOnPlaces(places, async () => {
     recorded.events += await register();
     for (let judged = 1; ; judged += 1) {

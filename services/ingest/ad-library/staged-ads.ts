@@ -1,5 +1,6 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
+import { domainsOfDestination } from '../attribution/brand-of-ad.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { mergeEntries } from './merge-ads.ts';
 
@@ -147,6 +148,28 @@ export const knownPagesOfStagedAds = async (
     [scanId],
   );
   return rows.map(({ social_page_id }) => social_page_id);
+};
+
+/** Returns the domains to which recorded ads of the staged scan lead, or led once, as far as is known. */
+export const knownDomainsOfStagedAds = async (
+  database: Database,
+  scanId: string,
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ destinations: readonly string[]; former: readonly string[] }>(
+    `with known as (
+       select a.destination, a.former_domains
+       from ingest.staged_ad s join ingest.ad_owner o using (ad_id) join ingest.ad a on a.ad_id = o.ad_id and a.brand_id = o.brand_id
+       where s.scan_id = $1
+     )
+     select array(select distinct destination from known where destination is not null) as destinations,
+       array(select distinct unnest(former_domains) from known) as former`,
+    [scanId],
+  );
+  return [
+    ...new Set(
+      rows.flatMap(({ destinations, former }) => [...destinations.flatMap(domainsOfDestination), ...former]),
+    ),
+  ];
 };
 
 /** Returns the number of the scan's ads per brand id. */

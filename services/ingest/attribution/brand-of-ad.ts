@@ -23,6 +23,10 @@ export const destinationOf = (link: string | null): string | null => {
   return host === undefined ? null : `${host.split('.').toReversed().join('.')}.`;
 };
 
+/** Returns the domains to which a destination, as `destinationOf` returns it, may belong, the longest first. */
+export const domainsOfDestination = (destination: string): readonly string[] =>
+  domainsOf(`https://${destination.split('.').slice(0, -1).toReversed().join('.')}/`);
+
 /** Returns the domains to which the ad led by earlier looks, and does not lead now. */
 export const formerDomainsOf = ({
   looks,

@@ -2,7 +2,7 @@ import { NO_SCAN } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { latenessForAny } from '../ad-library/late/lateness.ts';
-import { destinationsUnder } from './brand-of-ad.ts';
+import { destinationsUnder, domainsOfDestination } from './brand-of-ad.ts';
 import { knownBrands } from './known-brands.ts';
 
 /**
@@ -171,6 +171,19 @@ export const adIdsOfCause = async function* (
     if (rows.length < SLICE_ADS) return;
     after = rows.at(-1)?.ad_id ?? after;
   }
+};
+
+/** Returns the domains to which the ads that an observation concerns lead, or led once. */
+export const domainsOfCause = async (database: Database, cause: LateCause): Promise<readonly string[]> => {
+  const ads = adsOfCause(cause, 1);
+  if (ads === null) return [];
+  const { rows } = await database.query<{ destinations: readonly string[]; former: readonly string[] }>(
+    `select array(select distinct destination from ingest.ad where ${ads.condition} and destination is not null) as destinations,
+       array(select distinct unnest(former_domains) from ingest.ad where ${ads.condition}) as former`,
+    [...ads.values],
+  );
+  const present = rows[0]?.destinations.flatMap(domainsOfDestination) ?? [];
+  return [...new Set([...present, ...(rows[0]?.former ?? [])])];
 };
 
 /** Returns the pages and scans of the ads that an observation concerns. */

@@ -27,7 +27,8 @@ import type { BrandRegister, Intake, IntakeOutcome, Leading, Retention } from '.
 import { decideAgain } from '../ad-library/late/decide-again.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { requireOneBrand } from '../ad-library/scan-brand.ts';
-import { type LateCause, noteIfLate } from '../attribution/late-cause.ts';
+import { runWithCauseLocks } from '../attribution/cause-locks.ts';
+import { noteIfLate } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
 import { deleteAbandonedScans, deleteOldChunkDigests } from '../ad-library/retention.ts';
@@ -127,17 +128,6 @@ export const openIntake = async ({
     });
   };
 
-  /**
-   * Runs the work of an observation that decides the brands of ads. No scan with such ads is decided between its note and its
-   * append, and none of the brand of a link, whose reliable days the link decides (rule 9).
-   */
-  const runAlone = <T>({ brandId, about }: LateCause, work: () => Promise<T>): Promise<T> => {
-    if (!('pageId' in about)) return locks.runOnPlaces({ alone: [about.domain] }, work);
-    const { pageId, registers } = about;
-    const alone = registers === null ? [pageId] : [pageId, registers];
-    return locks.runOnPlaces({ alone }, () => locks.run(brandId, work));
-  };
-
   const record = async (observation: Observation): Promise<IntakeOutcome> => {
     const commandId = v7();
     switch (observation.type) {
@@ -176,7 +166,7 @@ export const openIntake = async ({
         const { domain, scanned_at: observedAt } = end;
         const cause = { brandId: brandIdOf(domain), observedAt, about: { domain } };
         // No scan with ads that lead to the domain is decided between the note and the registration.
-        return await locks.runOnPlaces({ alone: [domain] }, async () => {
+        return await runWithCauseLocks(database, locks, cause, async () => {
           if (!(await hasBrand(domain))) await noteIfLate(database, cause);
           const registered = await registerIfMissing(domain, observedAt, commandId);
           await foldPending(database, eventStore);
@@ -213,7 +203,10 @@ export const openIntake = async ({
           const again = cause ? await decideAgain(database, eventStore, cause) : 0;
           return events + again + ((await correct?.(database, eventStore)) ?? 0);
         };
-        return { events: await (cause ? runAlone(cause, recordAll) : recordAll()), totals: null };
+        return {
+          events: await (cause ? runWithCauseLocks(database, locks, cause, recordAll) : recordAll()),
+          totals: null,
+        };
       }
     }
   };

@@ -171,6 +171,49 @@ describe('a link or registration of an earlier time that arrives while a scan is
     },
   );
 
+  /** Returns the brand that owns an ad by all that is recorded, and the destination of the ad. */
+  const placeOf = async (id: number) => {
+    const { rows } = await database.query<{ brand: string; link: string }>(
+      `select b.domain as brand, a.known->'content'->>'link_url' as link
+       from ingest.ad a join ingest.ad_owner o using (ad_id, brand_id) join ingest.brand b using (brand_id)
+       where a.ad_id = $1`,
+      [ad(id).ad_id],
+    );
+    return rows[0];
+  };
+
+  it('decides about ads that led to its domain by what is recorded, and lead elsewhere by the scan', async () => {
+    const [shop, named] = ['left-shop.example', 'left-named.example'];
+    const [page, other] = ['860000001', '860000002'];
+    await submit(
+      scanOf(shop, '2026-05-01T10:00:00Z', [leadingTo(861, named, page)], { pages: [], complete: false }),
+    );
+    await submit(scanOf(named, '2026-05-07T10:00:00Z', [], { pages: [], complete: false }));
+    const away = [ad(861, { page_id: page, link_url: 'https://elsewhere.example/c' })];
+    const late = scanOf(shop, '2026-05-02T10:00:00Z', away, { pages: [other], complete: false });
+    const release = await holdScansOf(named);
+    const recorded = submit(late);
+    await expect.poll(awaitedLocks, { timeout: 60_000 }).toBe(1);
+    const { submitted } = await submitMeanwhile(profileOf(named, '2026-05-03T10:00:00Z'));
+    await release();
+    await Promise.all([recorded, submitted]);
+    expect(await placeOf(861)).toEqual({ brand: shop, link: 'https://elsewhere.example/c' });
+  });
+
+  it('decides after a link of the page of an ad that leads to its domain, and the other way round', async () => {
+    const [shop, named, linked] = ['turn-shop.example', 'turn-named.example', 'turn-linked.example'];
+    const page = '870000001';
+    await submit(scanOf(shop, '2026-05-03T10:00:00Z', [leadingTo(871, named, page)], { pages: [page] }));
+    const release = await holdScansOf(linked);
+    const linking = stack.intake.submit(linkOf(linked, page, '2026-05-04T10:00:00Z'));
+    await expect.poll(awaitedLocks, { timeout: 60_000 }).toBe(1);
+    const { submitted } = await submitMeanwhile(profileOf(named, '2026-05-04T10:00:00Z'));
+    expect(await awaitedLocks()).toBe(2);
+    await release();
+    await Promise.all([linking, submitted]);
+    expect(await placeOf(871)).toMatchObject({ brand: named });
+  });
+
   it('decides about the reliability of the scan for its brand', async () => {
     const [covered, other, linked] = ['850000001', '850000002', 'linked-twice.example'];
     await stack.intake.submit(linkOf(linked, covered, '2026-05-01T10:00:00Z'));

@@ -17,13 +17,13 @@ import { createProjectorTables } from '#services/projector/apply/checkpoints.ts'
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { openPlannedOnce } from '#tests/dsl/planned-once.ts';
 import { openTarget } from '#tests/dsl/projections.ts';
-import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { openIntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
 import { checksums } from '#tests/stack/read-models.ts';
 import { createStandings } from './ad-standings.ts';
-import { type Apply, interruptBatches, openInterruptedIntake } from './interruptions.ts';
+import { type Apply, interruptBatches } from './interruptions.ts';
 import { type Placement, place } from './placement.ts';
+import { openSubmission, type Way } from './submission.ts';
 import { readFigures } from './figures.ts';
 import { type Figures, NEWEST_SCAN_AT, type World, type WorldObservation } from '../world.ts';
 
@@ -115,19 +115,17 @@ const planOnce = async (database: Database): Promise<void> => {
   );
 };
 
-/** `interruptions`: seed of the places at which the intake and the projections are interrupted; `null` for none. */
-export const openService = async (interruptions: number | null = null): Promise<OpenedService> => {
+/** Opens the service. Where submissions are interrupted, the batches of projections are interrupted too. */
+export const openService = async (way: Way = { kind: 'in turn' }): Promise<OpenedService> => {
+  const interruptions = way.kind === 'interrupted' ? way.seed : null;
   const worldsAtOnce = interruptions === null ? WORLDS_AT_ONCE : 1;
   const resources = new AsyncDisposableStack();
-  const { eventStore, databaseUrl, eventStoreUrl } = resources.use(await openIntakeServers());
+  const servers = resources.use(await openIntakeServers());
+  const { eventStore, databaseUrl } = servers;
   const database = openPlannedOnce(databaseUrl, PROJECTIONS.length);
   resources.defer(() => database.end());
   await planOnce(database);
-  const interruptedIntake =
-    interruptions === null
-      ? null
-      : resources.use(await openInterruptedIntake({ databaseUrl, eventStoreUrl }, interruptions));
-  const intake = interruptedIntake ?? resources.use(await openIntake({ databaseUrl, eventStoreUrl }));
+  const submission = resources.use(await openSubmission(servers, way));
   const db = resources.use(openReadDatabase(databaseUrl));
   await createProjectorTables(database);
   const targets: Target[] = [];
@@ -186,14 +184,12 @@ export const openService = async (interruptions: number | null = null): Promise<
     observations: readonly WorldObservation[],
     { messagesOf }: Placement,
   ): Promise<string | null> => {
-    for (const message of observations.flatMap(messagesOf)) {
-      try {
-        await intake.submit(message);
-      } catch (error) {
-        return `${message.type}: ${(error as Error).message}`;
-      }
+    try {
+      await submission.submit(observations.flatMap(messagesOf));
+      return null;
+    } catch (error) {
+      return (error as Error).message;
     }
-    return null;
   };
 
   /** Returns why a projection could not apply an event of the world, if there is one. */
@@ -255,7 +251,7 @@ export const openService = async (interruptions: number | null = null): Promise<
   return {
     run,
     rebuild,
-    interrupted: () => interruptedIntake?.failures() ?? 0,
+    interrupted: () => submission.interrupted(),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
