@@ -187,6 +187,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     FETCHED_MESSAGES: ['observations fetched ahead, without bodies', 'the rest stays in the queue'],
     WAITING_IN_MEMORY_MAX: ['observations that wait for their turn, without bodies', 'no more are fetched'],
     WAITING_MAX: ['observations that wait for a newer release', 'the queue stops'],
+    ORDERED_AT_ONCE: [
+      'bodies read at once to find the order of their messages',
+      'the next one is read after one of them',
+    ],
     ACK_WAIT_MS: ['an observation without a sign of work', 'NATS delivers it again'],
   },
   'ingest/queue/message-body.ts': {

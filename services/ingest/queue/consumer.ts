@@ -27,6 +27,8 @@ export const WAITING_IN_MEMORY_MAX = 16_384;
  * acknowledged, and NATS limits those.
  */
 const WAITING_MAX = 10_000;
+/** Maximum messages whose bodies are read at once to find their order. */
+const ORDERED_AT_ONCE = 16;
 /** Time in ms after which NATS redelivers a message without acknowledgement or progress signal. */
 const ACK_WAIT_MS = 60_000;
 /** Time in ms after which a message that waits or is in progress gets a progress signal (`working`). */
@@ -102,6 +104,9 @@ export const consumeObservations = async ({
   let messages: ConsumerMessages | undefined;
   const slots = createSlots(concurrency, stopping.signal);
   const places = createSemaphore(WAITING_IN_MEMORY_MAX);
+  const reads = createSemaphore(ORDERED_AT_ONCE);
+  /** Resolves when all messages so far have their place in the order. */
+  let placed = Promise.resolve();
   const signals = signalProgress(pending);
 
   /** Returns one shared write set for every message when processing is sequential. This skips the brand lookup. */
@@ -129,11 +134,11 @@ export const consumeObservations = async ({
     return NO_BODY;
   };
 
-  const processInOrder = async (message: JsMsg): Promise<void> => {
-    pending.set(message.seq, { message, signalledAt: performance.now() });
+  /** Gives a message its place in the order, and processes it when its turn has come. */
+  const processInOrder = (message: JsMsg, sets: AccessSets): void => {
     const work = { nats, bodies, intake, log, signal: stopping.signal, message };
     const processed = order
-      .run(await accessSetsFor(message), () =>
+      .run(sets, () =>
         slots
           .run(sizedOf(message), () => processMessage(work))
           .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
@@ -146,6 +151,20 @@ export const consumeObservations = async ({
     inFlight.add(processed);
   };
 
+  /** Takes a message from the queue. Access sets are read for several at once, and places are given in the order of the queue. */
+  const take = async (message: JsMsg): Promise<void> => {
+    await places.acquire();
+    pending.set(message.seq, { message, signalledAt: performance.now() });
+    await reads.acquire();
+    const read = accessSetsFor(message);
+    const placeAfter = async (former: Promise<void>): Promise<void> => {
+      const [sets] = await Promise.all([read, former]);
+      reads.release();
+      processInOrder(message, sets);
+    };
+    placed = placeAfter(placed);
+  };
+
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
@@ -154,8 +173,7 @@ export const consumeObservations = async ({
           // Buffered messages are passed over, not left by `break`: `close` resolves only once the loop has reached the
           // end mark behind them. A message that is pending was redelivered, because its signal was late or lost.
           if (stopping.signal.aborted || pending.has(message.seq)) continue;
-          await places.acquire();
-          await processInOrder(message);
+          await take(message);
         }
       } catch (error) {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'queue connection failed; reconnecting');
@@ -169,6 +187,7 @@ export const consumeObservations = async ({
       stopping.abort();
       await messages?.close();
       await running;
+      await placed;
       await Promise.all(inFlight);
       signals[Symbol.dispose]();
     },

@@ -1,11 +1,12 @@
 /**
  * Dependency order of observations that are processed concurrently. Observations with the same ordering key (a
  * brand) keep their order. A scan also depends on data that other brands share: earlier scans of its social pages, and the brands that
- * own the domains and pages of its ads. It comes after the links and registrations in front of it.
+ * own the domains and pages of its ads. Its end comes after the links and registrations in front of it; its chunks are only
+ * stored until then.
  *
- * Links and registrations do not wait for scans of other brands: one slow scan would hold up those of all brands. A scan is
- * decided at its own time, whichever is recorded first (rules 10 and 11). Where both concern the same ads or brand, locks let one
- * wait for the other (`intake/brand-locks.ts`).
+ * Links and registrations of different brands wait neither for each other nor for scans, except for one that registers its
+ * brand: a slow one would hold up those of all brands. Each is decided at its own time, whichever is recorded first (rules 10
+ * and 11). Where two concern the same ads or brand, locks let one wait for the other (`intake/brand-locks.ts`).
  */
 import type { JsMsg } from 'nats';
 import type { Observation } from '#contracts/observations/index.ts';
@@ -13,9 +14,11 @@ import { type ObservationMessage, routingOfHeaders } from './observation-message
 
 /** The resources that an observation follows and writes, by name. They order concurrent work. */
 export type AccessSets = {
-  /** It waits for earlier writers of these, and later ones do not wait for it. */
+  /** It waits for earlier writers of these and those that joined them, and later ones do not wait for it. */
   readonly follows: readonly string[];
-  /** It waits for earlier writers of these, and later ones wait for it. */
+  /** It waits for earlier writers of these, and for none that joined them. Later ones that follow or write them wait for it. */
+  readonly joins?: readonly string[];
+  /** It waits for earlier writers of these and those that joined them, and later ones wait for it. */
   readonly writes: readonly string[];
   /** True for a large observation, which may wait for long after its turn has come. */
   readonly isSlow?: boolean;
@@ -59,8 +62,7 @@ const pageResources = ({ coverage }: KeyFields): readonly string[] => {
 
 /** Returns the access sets of a type of observation that needs no content for them. */
 const setsByHeaders = (type: Observation['type'], own: readonly string[]): AccessSets => {
-  if (type === 'ad_library.scan') return { follows: [OWNERS], writes: own };
-  return { follows: [], writes: type === 'social_page.link' ? [...own, OWNERS] : own };
+  return { follows: [], joins: type === 'social_page.link' ? [OWNERS] : [], writes: own };
 };
 
 const ownOf = (subject: string, orderingKey: string): readonly string[] => [subject, `key ${orderingKey}`];
@@ -99,8 +101,7 @@ export const accessSetsOf = async (
   const fields = keyFieldsOf(message);
   const domain = fields.brand_domain ?? fields.domain;
   const registers = typeof domain === 'string' && !(await isRegistered(domain));
-  if (type !== 'ad_library.scan_end')
-    return { follows: [], writes: [...own, ...(registers ? [OWNERS] : [])] };
+  if (type !== 'ad_library.scan_end') return { follows: [], joins: registers ? [OWNERS] : [], writes: own };
   const writes = [...own, ...pageResources(fields)];
   return registers ? { follows: [], writes: [...writes, OWNERS] } : { follows: [OWNERS], writes };
 };
@@ -121,24 +122,29 @@ const withoutOwners = ({ follows, writes }: AccessSets): AccessSets => ({
   writes: writes.filter((name) => name !== OWNERS),
 });
 
-/** Scheduler with a queue per resource name. Work waits for all earlier work that writes what it follows or writes. */
+/** Scheduler with a queue per resource name. Work waits for the earlier work that its sets name. */
 export class DependencyOrder {
   readonly #pending = new Map<string, PendingWrite>();
+  readonly #joined = new Map<string, Set<Promise<void>>>();
 
   /** Runs `work` after the earlier work it depends on. Call in the order of the queue. `work` must not reject. */
   run(sets: AccessSets, work: () => Promise<void>): Promise<void> {
     const isSlow =
       sets.isSlow === true || sets.writes.some((name) => this.#pending.get(name)?.isSlow === true);
-    const { follows, writes } = isSlow ? withoutOwners(sets) : sets;
-    const names = [...follows, ...writes];
-    const dependencies = new Set(names.flatMap((name) => this.#pending.get(name)?.writer ?? []));
+    const { follows, joins = [], writes } = isSlow ? withoutOwners(sets) : sets;
+    const dependencies = new Set([
+      ...[...follows, ...joins, ...writes].flatMap((name) => this.#pending.get(name)?.writer ?? []),
+      ...[...follows, ...writes].flatMap((name) => [...(this.#joined.get(name) ?? [])]),
+    ]);
     const done = Promise.all(dependencies).then(work);
     for (const name of writes) this.#pending.set(name, { writer: done, isSlow });
-    return done.finally(() => this.#release(done, writes));
+    for (const name of joins) this.#joined.set(name, (this.#joined.get(name) ?? new Set()).add(done));
+    return done.finally(() => this.#release(done, { joins, writes }));
   }
 
-  /** Removes finished work, so that the map holds pending work only. */
-  #release(done: Promise<void>, writes: readonly string[]): void {
+  /** Removes finished work, so that the maps hold pending work only. */
+  #release(done: Promise<void>, { joins = [], writes }: Pick<AccessSets, 'joins' | 'writes'>): void {
     for (const name of writes) if (this.#pending.get(name)?.writer === done) this.#pending.delete(name);
+    for (const name of joins) this.#joined.get(name)?.delete(done);
   }
 }
