@@ -23,7 +23,7 @@ const BRANDS = 20;
 /** Milliseconds in which every small observation must be recorded. */
 const RECORDED_LIMIT_MS = 60_000;
 /** Maximum number of large observations, and brands that they are about. */
-const FLOOD_MAX = 1_500;
+const FLOOD_MAX = 4_000;
 const FLOOD_BRANDS = 40;
 /** Shares of the small observations whose delays are judged: half of them, nearly all, and the slowest. */
 const SHARES = [0.5, 0.95, 0.99];
