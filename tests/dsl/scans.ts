@@ -11,16 +11,22 @@ import { evolve } from '#domain/corpus/ad-library/evolve.ts';
 import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
 import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
 import {
-  collectorChanged,
   emptyTally,
   repeatedDifferences,
   tallyDifferences,
 } from '#domain/corpus/ad-library/collector-differences.ts';
+import { byStoredLooks, collectorSwitch } from '#domain/corpus/ad-library/collectors/switch.ts';
 import { closeLateScan, correctAds } from '#domain/corpus/ad-library/late-scan.ts';
 import { emptyLateTotals } from '#domain/corpus/ad-library/late/replay-both.ts';
+import { differencesWith, tallyAgain } from '#domain/corpus/ad-library/late/tally-again.ts';
 import type { PageLook } from '#domain/corpus/ad-library/looks.ts';
 import { reliableScans } from '#domain/corpus/ad-library/reliability.ts';
-import { historyOf, insertScan, type ReplayScan } from '#domain/corpus/ad-library/replay.ts';
+import {
+  historyOf,
+  insertScan,
+  type ReplayScan,
+  type ScanTallies,
+} from '#domain/corpus/ad-library/replay.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { isLate } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
@@ -144,9 +150,6 @@ export const library = (): Library => {
         const again = decide(state);
         if (again.length > 0) throw new Error(`decided again, it records ${JSON.stringify(again)}`);
       };
-      const differences = collectorChanged(header, state)
-        ? repeatedDifferences(tallyDifferences(header, ads, emptyTally())(state))
-        : [];
       const shown = new Map(ads.map((one) => [one.ad_id, one]));
       const own: ReplayScan = {
         scan_id: header.scan_id,
@@ -156,7 +159,7 @@ export const library = (): Library => {
         partialPages: header.partialPages,
         recorded: true,
         header,
-        differences,
+        differences: [],
         totals: null,
       };
       const complete = [...log, own]
@@ -172,9 +175,12 @@ export const library = (): Library => {
         pagelessAt = header.scanned_at;
       if (isLate(header, log)) {
         const shownPages = ads.map(({ page_id }) => page_id ?? '');
-        const late = { scan: own, scans: log, metAt, shownPages, moves: [] };
+        const found = { scan: own, scans: log, metAt, shownPages, moves: [] };
         const sums = emptyLateTotals();
         const adIds = [...new Set([...shown.keys(), ...state.ads.keys()])];
+        const tallies: ScanTallies = new Map();
+        tallyAgain(found, adIds, shown, tallies)(state);
+        const late = { ...found, differences: differencesWith(found, tallies) };
         let isAgain = false;
         part((current) => {
           const added = isAgain ? emptyLateTotals() : sums;
@@ -190,15 +196,19 @@ export const library = (): Library => {
         part(closeLateScan(late, end, sums));
       } else {
         const history = historyOf(log, BRAND, metAt);
-        part(recordSightings(header, ads, differences, history));
+        const tally = tallyDifferences(collectorSwitch(header, [], log, byStoredLooks), ads, emptyTally());
+        const differences = repeatedDifferences(tally(state));
+        const switched = collectorSwitch(header, differences, log, byStoredLooks);
+        part(recordSightings(header, ads, switched, history));
         const absent = [...state.ads.keys()].filter((id) => !shown.has(id));
         part(recordAbsences(header, absent, looksBefore(header)));
-        part(recordScan(header, { seen: shown.size, reliable, late: false }, history));
+        part(recordScan(header, { seen: shown.size, reliable, late: false, differences }, history));
       }
       for (const event of recorded) {
         if (event.type === 'ScanRecorded' && event.data.scan_id === header.scan_id) {
           ({ totals } = event.data);
-          const one = { ...own, totals, reliable: event.data.reliable, corrected_by: [] };
+          const { reliable: isReliable, differences = [] } = event.data;
+          const one = { ...own, differences, totals, reliable: isReliable, corrected_by: [] };
           log = insertScan(log, one) as typeof log;
         }
         if (event.type !== 'ScanCorrected') continue;
@@ -209,6 +219,7 @@ export const library = (): Library => {
                 ...scan,
                 corrected_by: [...scan.corrected_by, corrected_by],
                 totals: corrected.totals,
+                differences: corrected.differences ?? scan.differences,
                 reliable: corrected.reliable,
               }
             : scan,

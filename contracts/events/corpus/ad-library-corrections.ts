@@ -155,6 +155,8 @@ export type ScanCorrected = Event<
      * times of replies. Older releases do not record it.
      */
     readonly last_look?: LastLook | null;
+    /** Differences of the scan's collector that repeat on most ads (rule 6). Absent: as recorded before. */
+    readonly differences?: readonly string[];
     readonly ads_now?: AdsNow;
   }
 >;

@@ -226,6 +226,11 @@ export type ScanRecorded = Event<
      * 11).
      */
     readonly late_arrival: boolean;
+    /**
+     * Differences of the scan's collector that repeat on most ads (rule 6). Absent: none; in older releases, those of the
+     * scan's `AdsReworded`.
+     */
+    readonly differences?: readonly string[];
     /** The totals hold in the order of observation, also in a scan that arrived late. Absent in older releases. */
     readonly chronological?: true;
     readonly totals: ScanTotals;

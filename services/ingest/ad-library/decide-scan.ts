@@ -4,17 +4,29 @@ import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
 import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
 import {
-  collectorChanged,
   emptyTally,
   repeatedDifferences,
   tallyDifferences,
 } from '#domain/corpus/ad-library/collector-differences.ts';
+import {
+  byStoredLooks,
+  type CollectorSwitch,
+  collectorSwitch,
+  NO_SWITCH,
+} from '#domain/corpus/ad-library/collectors/switch.ts';
 import { closeLateScan, correctAds } from '#domain/corpus/ad-library/late-scan.ts';
 import { closeHistoryScan } from '#domain/corpus/ad-library/late/history-scan.ts';
 import { emptyLateTotals, type LateScan } from '#domain/corpus/ad-library/late/replay-both.ts';
+import {
+  differencesWith,
+  hasSeveralCollectors,
+  tallyAgain,
+} from '#domain/corpus/ad-library/late/tally-again.ts';
+import type { ScanTallies } from '#domain/corpus/ad-library/replay.ts';
 import { type LinkPeriod, pagesLinkedAt, reliableScans } from '#domain/corpus/ad-library/reliability.ts';
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { lastSeenAt, NO_PAGE } from '#domain/corpus/ad-library/state.ts';
+import { compareScans } from '#domain/corpus/ad-library/timeline.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { absentAdIds, hasLiveAds, pagesOfBrand, pagesWithAdsElsewhere } from './chunk-staging.ts';
 import { adsOfChunk, knownPagesOfStagedAds, pagesOfStagedAds, stagedAds } from './staged-ads.ts';
@@ -27,6 +39,7 @@ import { movesOfBrand } from '../attribution/move-log.ts';
 import {
   completeScansOfDay,
   firstMeetings,
+  hasOtherCollector,
   linksOf,
   lookHistory,
   looksAfter,
@@ -78,21 +91,30 @@ const loadStagedAds = async (
 };
 
 /**
- * Returns the differences that repeat on most ads (rule 6). Rule 6 needs the whole scan before anything is decided, so
- * this pass runs only if the collector changed. A resumed scan reuses the result of its open events.
+ * Returns which collectors showed the brand's ads before the scan (rule 6). Rule 6 needs the whole scan before anything is
+ * decided, so this pass runs only if there were others. A resumed scan reuses the differences of its open events.
  */
-const findDifferences = async (part: BrandPart): Promise<readonly string[]> => {
-  const { library, header, chunks } = part;
-  const { open } = library.state;
-  if (open?.scan_id === header.scan_id && open.differences.length > 0) return open.differences;
-  if (!collectorChanged(header, library.state)) return [];
+const findSwitch = async (part: BrandPart): Promise<CollectorSwitch> => {
+  const { database, library, header, chunks, seen } = part;
+  const { brandId, state } = library;
+  if (seen === 0) return NO_SWITCH;
+  const shared = await extentOfSharedAds(database, brandId, []);
+  if (!(await hasOtherCollector(database, brandId, header.collector, shared.scanIds))) return NO_SWITCH;
+  const pageIds = [...new Set([...shared.pageIds, ...(await pagesOfBrand(database, brandId))])];
+  const recorded = await scansOfBrand(database, brandId, header.scan_id, pageIds, shared.scanIds);
+  const own = { scan_id: header.scan_id, observed_at: header.scanned_at };
+  const before = recorded.filter((scan) => compareScans(scan, own) < 0);
+  const { open } = state;
+  if (open?.scan_id === header.scan_id && open.differences.length > 0)
+    return collectorSwitch(header, open.differences, before, byStoredLooks);
+  const others = collectorSwitch(header, [], before, byStoredLooks);
   const tally = emptyTally();
   for (const chunk of chunks) {
     const ads = await loadStagedAds(part, chunk);
-    tallyDifferences(header, ads, tally)(library.state);
-    library.state.ads.clear();
+    tallyDifferences(others, ads, tally)(state);
+    state.ads.clear();
   }
-  return repeatedDifferences(tally);
+  return collectorSwitch(header, repeatedDifferences(tally), before, byStoredLooks);
 };
 
 /** Returns which complete scans of the scan's day cover the brand's pages, with the scan itself (rule 9). */
@@ -136,16 +158,17 @@ const decideInOrder = async function* (
   totals: PartTotals,
 ): AsyncGenerator<readonly AdLibraryEvent[]> {
   const { database, library, header, chunks, seen } = part;
-  const differences = await findDifferences(part);
+  const switched = await findSwitch(part);
   for (const chunk of seen > 0 ? chunks : []) {
     const ads = await loadStagedAds(part, chunk);
     const history = await lookHistory(database, header, newPagesOf(library, ads));
-    yield recordSightings(header, ads, differences, history)(library.state);
+    yield recordSightings(header, ads, switched, history)(library.state);
   }
   if (header.complete) yield* decideAbsences(database, library, header);
   const history = await lookHistory(database, header, [...header.pageIds]);
   const reliable = (await reliableScansOfDay(part, links)).get(header.scan_id) ?? false;
-  const closing = recordScan(header, { seen, reliable, late: false }, history)(library.state);
+  const end = { seen, reliable, late: false, differences: switched.differences };
+  const closing = recordScan(header, end, history)(library.state);
   totals.totals = closing[0]?.data.totals ?? null;
   yield closing;
 };
@@ -166,7 +189,7 @@ const decideHistory = async function* (
     const looks = await looksAfter(database, header, [
       ...new Set(ads.map(({ page_id }) => page_id ?? NO_PAGE)),
     ]);
-    yield recordSightings(header, ads, [], looks)(library.state);
+    yield recordSightings(header, ads, NO_SWITCH, looks)(library.state);
   }
   const history = await lookHistory(database, header, [...header.pageIds]);
   const reliable = (await reliableScansOfDay(part, links)).get(header.scan_id) ?? false;
@@ -175,6 +198,17 @@ const decideHistory = async function* (
   const closing = closeHistoryScan(header, end, history, scans, moves)(library.state);
   totals.totals = closing.at(-1)?.data.totals ?? null;
   yield closing;
+};
+
+/** Some of the brand's ads that a late scan may concern. */
+type LateSlice = {
+  /** Ads that the scan showed. */
+  readonly ads: readonly ObservedAd[];
+  readonly adIds: readonly string[];
+  /** Ids of the shown ads that are attributed to the brand. */
+  readonly ownIds: ReadonlySet<string>;
+  /** True when the ads belong to no other brand in the course of time. */
+  readonly isPlain: boolean;
 };
 
 /** Decides the brand's ads again in the order of observation (rule 11). */
@@ -202,9 +236,8 @@ const decideLate = async function* (
   ]);
   const { scan_id, scanned_at: observed_at, complete, partialPages } = header;
   const own = { scan_id, observed_at, complete, pageIds: header.pageIds, partialPages, recorded: true };
-  const differences = await findDifferences(part);
-  const late = {
-    scan: { ...own, header, differences, totals: null },
+  const recordedAs = {
+    scan: { ...own, header, differences: [], totals: null },
     scans,
     metAt: await firstMeetings(database, [...scannedForOf(scans), header.scanned_for], pageIds, header),
     shownPages: await pagesOfStagedAds(database, header.scan_id, null),
@@ -212,52 +245,70 @@ const decideLate = async function* (
   } satisfies LateScan;
   const deciding = { scan_id, observed_at, scannedFor: header.scanned_for };
   const sums = emptyLateTotals();
-  let seen = 0;
-  const unsettled = new Set<string>();
-  let isOfBrand = (_adId: string): boolean => false;
-  const decide = async (ads: readonly ObservedAd[], adIds: readonly string[], isPlain = false) => {
+  const { shownPages, metAt } = recordedAs;
+  const registered = part.domain === null ? null : { domain: part.domain, exceptScanId: header.scan_id };
+  const metSooner = pagesMetSooner(shownPages, metAt, header);
+  const noAds: readonly ObservedAd[] = [];
+  const nothing: ReadonlySet<string> = new Set();
+  /** Yields the ads that the scan may concern, or all of the brand, in slices. */
+  const slices = async function* (isWhole: boolean): AsyncGenerator<LateSlice> {
+    const slice = { ads: noAds, ownIds: nothing, isPlain: false };
+    for (const chunk of chunks) {
+      const owned = await stagedAds(database, header.scan_id, chunk, brandId);
+      const ownIds = new Set(owned.map(({ ad_id }) => ad_id));
+      const others =
+        shared.size === 0
+          ? []
+          : (await adsOfChunk(database, header.scan_id, chunk)).filter(
+              ({ ad_id }) => shared.has(ad_id) && !ownIds.has(ad_id),
+            );
+      const all = [...owned, ...others];
+      const moved = await adsMovedBefore(
+        database,
+        all.map(({ ad_id }) => ad_id),
+      );
+      const ads = all.filter(({ ad_id }) => !moved.has(ad_id));
+      yield { ads, adIds: ads.map(({ ad_id }) => ad_id), ownIds, isPlain: false };
+    }
+    for await (const adIds of sharedAdIds(database, brandId, header.scan_id)) yield { ...slice, adIds };
+    if (registered)
+      for await (const adIds of adsLeadingTo(database, brandId, registered)) yield { ...slice, adIds };
+    const scope = { metSooner, domain: part.domain, isWhole };
+    for await (const adIds of adsToDecideAgain(database, brandId, header, scope))
+      yield { ...slice, adIds, isPlain: true };
+  };
+  /** Loads the ads of a slice, and finds those that belong to several brands. */
+  const load = async ({ ads, adIds, ownIds, isPlain }: LateSlice) => {
     await loadAds(database, library, adIds);
     const shown = new Map(ads.map((ad) => [ad.ad_id, ad]));
-    const ofSeveral = await shareAds(database, late, isPlain ? [] : adIds, {
+    const ofSeveral = await shareAds(database, recordedAs, isPlain ? [] : adIds, {
       deciding,
       shown,
-      isOwn: isOfBrand,
+      isOwn: (adId) => ownIds.has(adId),
       unchanged: shared,
     });
-    for (const adId of ofSeveral.unsettled) unsettled.add(adId);
-    const decided = adIds.filter((adId) => !ofSeveral.unsettled.has(adId));
-    seen += decided.filter((adId) => shown.has(adId) && !ofSeveral.ads.has(adId)).length;
-    return correctAds(late, decided, shown, sums, ofSeveral)(library.state);
+    return { shown, ofSeveral, decided: adIds.filter((adId) => !ofSeveral.unsettled.has(adId)) };
   };
-  for (const chunk of chunks) {
-    const owned = await stagedAds(database, header.scan_id, chunk, brandId);
-    const ownIds = new Set(owned.map(({ ad_id }) => ad_id));
-    isOfBrand = (adId) => ownIds.has(adId);
-    const others =
-      shared.size === 0
-        ? []
-        : (await adsOfChunk(database, header.scan_id, chunk)).filter(
-            ({ ad_id }) => shared.has(ad_id) && !ownIds.has(ad_id),
-          );
-    const all = [...owned, ...others];
-    const moved = await adsMovedBefore(
-      database,
-      all.map(({ ad_id }) => ad_id),
-    );
-    const ads = all.filter(({ ad_id }) => !moved.has(ad_id));
-    yield await decide(
-      ads,
-      ads.map(({ ad_id }) => ad_id),
-    );
+  const tallies: ScanTallies = new Map();
+  const isTallied = part.seen > 0 || shared.size > 0 || registered !== null;
+  if (isTallied && hasSeveralCollectors(recordedAs)) {
+    for await (const slice of slices(true)) {
+      const { shown, ofSeveral, decided } = await load(slice);
+      tallyAgain(recordedAs, decided, shown, tallies, ofSeveral)(library.state);
+      library.state.ads.clear();
+    }
   }
-  for await (const adIds of sharedAdIds(database, brandId, header.scan_id)) yield await decide([], adIds);
-  const registered = part.domain === null ? null : { domain: part.domain, exceptScanId: header.scan_id };
-  if (registered) {
-    for await (const adIds of adsLeadingTo(database, brandId, registered)) yield await decide([], adIds);
-  }
-  const metSooner = pagesMetSooner(late.shownPages, late.metAt, header);
-  for await (const adIds of adsToDecideAgain(database, brandId, header, metSooner, part.domain)) {
-    yield await decide([], adIds, true);
+  const differences = isTallied ? differencesWith(recordedAs, tallies) : new Map<string, readonly string[]>();
+  const late = { ...recordedAs, differences };
+  let seen = 0;
+  const unsettled = new Set<string>();
+  // Other differences of a later scan concern all ads that it showed.
+  const isWhole = [...differences.keys()].some((id) => id !== scan_id);
+  for await (const slice of slices(isWhole)) {
+    const { shown, ofSeveral, decided } = await load(slice);
+    for (const adId of ofSeveral.unsettled) unsettled.add(adId);
+    seen += decided.filter((adId) => shown.has(adId) && !ofSeveral.ads.has(adId)).length;
+    yield correctAds(late, decided, shown, sums, ofSeveral)(library.state);
   }
   const reliable = await reliableScansOfDay(part, links);
   const recorded = new Map(scans.map((scan) => [scan.scan_id, scan]));

@@ -85,7 +85,8 @@ export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent
     if (event.type === 'ScanCorrected') changed.corrections.push(event.data);
     if (event.type === 'ScanRecorded') {
       const { scan_id } = event.data;
-      const differences = open?.scan_id === scan_id ? open.differences : [];
+      const inParts = open?.scan_id === scan_id ? open.differences : [];
+      const { differences = inParts } = event.data;
       changed.scans.set(scan_id, { ...event.data, differences });
       for (const { page_id } of event.data.pages) changed.pages.add(page_id);
     }
@@ -127,7 +128,7 @@ const SAVE = `
     select $1::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at,
       i.complete_before
     from jsonb_to_recordset($11::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
-      last_complete_at text, complete_before text, all_seen_at text, collector text, differences jsonb)
+      last_complete_at text, complete_before text, all_seen_at text)
     where exists (select from current)
     on conflict (social_page_id, brand_id) do update set known = excluded.known,
       first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
@@ -159,10 +160,12 @@ const SAVE = `
 const SAVE_CORRECTIONS = `
   update ingest.recorded_scan r
   set totals = i.totals, reliable = i.reliable, chronological = true, no_look = coalesce(i.no_look, false),
+    differences = coalesce(i.differences, r.differences),
     corrected_by = case when r.totals = i.totals then r.corrected_by else i.corrected_by end,
     causes = case when r.totals = i.totals then r.causes
       else (array_prepend(i.corrected_by, coalesce(r.causes, array[r.corrected_by])))[1:100] end
-  from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, totals jsonb, reliable boolean, corrected_by uuid, no_look boolean)
+  from jsonb_to_recordset($2::jsonb) as i(scan_id uuid, totals jsonb, reliable boolean, corrected_by uuid, no_look boolean,
+    differences text[])
   where r.scan_id = i.scan_id and r.brand_id = $1::uuid`;
 
 const scanRow = ({ pages, differences, chronological, late_arrival, ...scan }: FoldedScan) => ({

@@ -155,6 +155,24 @@ export const newestScanSince = async (
   return rows[0]?.newest ?? null;
 };
 
+/** True when one of the brand's recorded scans, or of the scans `alsoIds`, is by another collector. */
+export const hasOtherCollector = async (
+  database: Database,
+  brandId: string,
+  collector: string,
+  alsoIds: readonly string[],
+): Promise<boolean> => {
+  const { rows } = await database.query({
+    name: 'ingest_has_other_collector',
+    text: `
+      select from ingest.recorded_scan r join ingest.scan s using (scan_id)
+      where r.brand_id = $1 and s.collector <> $2
+      union all select from ingest.scan where scan_id = any($3::uuid[]) and collector <> $2 limit 1`,
+    values: [brandId, collector, alsoIds],
+  });
+  return rows.length > 0;
+};
+
 /** Returns when which social pages were linked to the brand. */
 export const linksOf = async (database: Database, brandId: string): Promise<readonly LinkPeriod[]> => {
   const { rows } = await database.query<LinkObservation>(

@@ -7,8 +7,9 @@ import { isEqual } from 'es-toolkit/predicate/isEqual';
 import { compareContent, withExistingCards } from './ad-content.ts';
 import { textKey } from './ad-cards.ts';
 import { differingFrames, normalise, withoutClocks, withoutFrames } from './collectors/frames.ts';
-import type { ScanHeader } from './scan.ts';
-import { collectorOf, type LibraryState, NO_PAGE } from './state.ts';
+import { boundedGroups } from '#domain/event-size-limit.ts';
+import type { CollectorSwitch } from './collectors/switch.ts';
+import type { LibraryState } from './state.ts';
 
 /**
  * Rule 6: collectors word the same ads differently. When the collector changes, a difference is attributed to it in
@@ -21,6 +22,10 @@ type Card = AdContent['cards'][number];
 
 /** Ads on which a difference must repeat at least. One ad alone shows nothing about its collector. */
 const REPEATED_ADS_MIN = 2;
+/** Maximum characters of a difference that can repeat. Only labels of buttons are longer than frames. */
+const DIFFERENCE_CHARACTERS_MAX = 2_000;
+/** Maximum JSON characters of the differences of a scan. With the pages of a large scan they fit into one append. */
+const DIFFERENCES_CHARACTERS_MAX = 20_000;
 
 const TEXTS: ReadonlySet<Field> = new Set(['body', 'title', 'link_description']);
 const ASPECT_OF_FIELD: Partial<Record<Field, Aspect>> = {
@@ -75,7 +80,7 @@ const textDifferences = (name: string, a: string, b: string): readonly string[] 
  * Returns the differences between two values of a field, in a form in which the same difference on another ad is equal;
  * `null` when this difference cannot repeat.
  */
-const differencesOf = (
+const differencesBetween = (
   field: Field,
   before: AdContent[Field],
   after: AdContent[Field],
@@ -115,7 +120,7 @@ export const isCollectorDifference = (
   if (bareKey(field, before, '-', []) === bareKey(field, after, '+', [])) return true;
   const repeats = (one: string): boolean =>
     differences.includes(one) || differences.includes(withoutClocks(one));
-  if (differencesOf(field, before, after)?.every(repeats)) return true;
+  if (differencesBetween(field, before, after)?.every(repeats)) return true;
   return bareKey(field, before, '-', differences) === bareKey(field, after, '+', differences);
 };
 
@@ -127,40 +132,45 @@ export type DifferenceTally = {
 
 export const emptyTally = (): DifferenceTally => ({ comparable: new Map(), repeated: new Map() });
 
-/** True when the scan's collector differs from the recorded collector of one of its pages, so that rule 6 applies. */
-export const collectorChanged = (
-  scan: Pick<ScanHeader, 'pages' | 'collector'>,
-  state: LibraryState,
-): boolean =>
-  scan.pages.some(({ page_id }) => {
-    const page = state.pages.get(page_id);
-    return page !== undefined && page.collector !== scan.collector;
-  });
+const addCounts = <Key>(counts: Map<Key, number>, more: ReadonlyMap<Key, number>): void => {
+  for (const [key, count] of more) counts.set(key, (counts.get(key) ?? 0) + count);
+};
+
+/** Adds another tally to the first one, in place, and returns it. */
+export const addTally = (tally: DifferenceTally, more: DifferenceTally): DifferenceTally => {
+  addCounts(tally.comparable, more.comparable);
+  addCounts(tally.repeated, more.repeated);
+  return tally;
+};
 
 const FIELDS = Object.keys(ASPECT_OF_FIELD) as readonly Field[];
 
 const isPresent = (value: AdContent[Field]): boolean =>
   typeof value === 'string' ? value.trim() !== '' : value !== null && value.length > 0;
 
-/** Adds the ads to the tally, in place, and returns it. Ads last seen by the same collector do not count. */
+/** Adds the ads to the tally, in place, and returns it. Fields that the scan's own collector showed last do not count. */
 export const tallyDifferences =
-  (scan: Pick<ScanHeader, 'collector'>, ads: readonly ObservedAd[], tally: DifferenceTally) =>
+  ({ differencesOf }: CollectorSwitch, ads: readonly ObservedAd[], tally: DifferenceTally) =>
   (state: LibraryState): DifferenceTally => {
     const add = <Key>(counts: Map<Key, number>, key: Key): void => {
       counts.set(key, (counts.get(key) ?? 0) + 1);
     };
     for (const ad of ads) {
       const existing = state.ads.get(ad.ad_id);
-      if (!existing || collectorOf(existing, state.pages.get(existing.page_id ?? NO_PAGE)) === scan.collector)
-        continue;
+      if (!existing) continue;
       const seen = withExistingCards(existing.content, ad);
-      for (const field of FIELDS) {
-        if (isPresent(existing.content[field]) && isPresent(seen[field])) add(tally.comparable, field);
-      }
+      const compared = FIELDS.filter(
+        (field) =>
+          isPresent(existing.content[field]) &&
+          isPresent(seen[field]) &&
+          differencesOf(existing, field) !== null,
+      );
+      if (compared.length === 0) continue;
+      for (const field of compared) add(tally.comparable, field);
       const { different } = compareContent(existing.content, seen);
       for (const field of new Set([...different.values()].flat())) {
-        if (field === 'link_url') continue;
-        const own = differencesOf(field, existing.content[field], seen[field]) ?? [];
+        if (!compared.includes(field)) continue;
+        const own = differencesBetween(field, existing.content[field], seen[field]) ?? [];
         for (const one of new Set([...own, ...own.map(withoutClocks)])) add(tally.repeated, one);
       }
     }
@@ -180,7 +190,8 @@ export const repeatedDifferences = ({ comparable, repeated }: DifferenceTally): 
     )
     .map(([difference]) => difference);
   const inFull = new Set(most.filter((one) => withoutClocks(one) !== one).map(withoutClocks));
-  return most.filter((one) => !inFull.has(one)).toSorted();
+  const kept = most.filter((one) => !inFull.has(one) && one.length <= DIFFERENCE_CHARACTERS_MAX).toSorted();
+  return boundedGroups(kept, DIFFERENCES_CHARACTERS_MAX)[0] ?? [];
 };
 
 /** Returns the aspects of ads that the differences are about. */

@@ -8,18 +8,11 @@ import { cardsToState } from './ad-cards.ts';
 import { changesOf, compareContent, withExistingCards, pick } from './ad-content.ts';
 import { isCollectorDifference } from './collector-differences.ts';
 import { countedOf, excerptOf, saidCountries, type ScanHeader, sightingOf } from './scan.ts';
-import {
-  collectorOf,
-  formatOf,
-  type AdState,
-  pairCountries,
-  recordOf,
-  type ScannedPage,
-  standingOf,
-} from './state.ts';
+import type { CollectorSwitch } from './collectors/switch.ts';
+import { formatOf, type AdState, pairCountries, recordOf, standingOf } from './state.ts';
 import { cardsSince, withLook } from './timeline.ts';
 
-/** Comparison of a running ad in a scan with its recorded state (rules 4 to 6). */
+/** Comparison of an ad in a scan with its recorded state (rules 4 to 6). */
 
 export type RewordedAd = AdsReworded['data']['ads'][number];
 
@@ -33,23 +26,18 @@ export type SightingComparison = {
 
 type Field = keyof AdContent;
 
-/**
- * Returns true when a difference in the field comes from the collector and not from the brand (rule 6). An ad that was
- * absent when its page changed collectors is compared with what the collector showed then.
- */
+/** Returns true when a difference in the field comes from the collector and not from the brand (rule 6). */
 const isFromCollector = (
-  scan: ScanHeader,
+  switched: CollectorSwitch,
   existing: AdState,
-  page: ScannedPage | undefined,
-  differences: readonly string[],
   seen: AdContent,
   field: Field,
-): boolean =>
-  collectorOf(existing, page) !== scan.collector &&
-  isCollectorDifference(field, existing.content[field], seen[field], [
-    ...differences,
-    ...(page?.collector === scan.collector ? (page.differences ?? []) : []),
-  ]);
+): boolean => {
+  const differences = switched.differencesOf(existing, field);
+  return (
+    differences !== null && isCollectorDifference(field, existing.content[field], seen[field], differences)
+  );
+};
 
 /**
  * Returns the partner of the ad if it is new, else `null`. A partner that the scan names without a page id counts as
@@ -107,16 +95,12 @@ const completeDetails = (
   ];
 };
 
-/**
- * Compares a running ad with its recorded state (rules 4 to 6). `differences`: those that repeat on most ads of the scan,
- * as found by rule 6.
- */
+/** Compares a shown ad with its recorded state (rules 4 to 6). */
 export const compareSighting = (
   scan: ScanHeader,
   ad: ObservedAd,
   existing: AdState,
-  page: ScannedPage | undefined,
-  differences: readonly string[],
+  switched: CollectorSwitch,
 ): SightingComparison => {
   const seen = withExistingCards(existing.content, ad);
   const { different, completed } = compareContent(existing.content, seen);
@@ -130,8 +114,7 @@ export const compareSighting = (
   const rewordedFields: Field[] = [];
   for (const [aspect, fields] of different) {
     for (const field of fields) {
-      const isOwn =
-        aspect === 'destination' || !isFromCollector(scan, existing, page, differences, seen, field);
+      const isOwn = aspect === 'destination' || !isFromCollector(switched, existing, seen, field);
       (isOwn ? revised : rewordedFields).push(field);
     }
   }

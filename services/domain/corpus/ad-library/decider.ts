@@ -1,5 +1,5 @@
 import { isEqual } from 'es-toolkit/predicate/isEqual';
-import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, AdsReworded, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent, AdsNow, ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { cardsToState } from './ad-cards.ts';
@@ -7,6 +7,7 @@ import { contentOf } from './ad-content.ts';
 import { compareSighting, type RewordedAd, updateInactiveAd } from './compare-sighting.ts';
 import type { AdLook } from '#contracts/events/corpus/ad-library-corrections.ts';
 import { aspectsOf } from './collector-differences.ts';
+import type { CollectorSwitch } from './collectors/switch.ts';
 import { stopSince } from './absences.ts';
 import { absenceOf, lastLookBefore, type LookHistory, noveltyOf } from './looks.ts';
 import {
@@ -184,12 +185,28 @@ const needsSeenEvent = (
   return lastSeenAt(existing, page) < scan.scanned_at || existing.looks.at(-1)?.scan_id !== scan.scan_id;
 };
 
+/** Returns the event of ads that the scan's collector words differently (rule 6). */
+const rewordAds = (
+  scan: ScanHeader,
+  { differences }: CollectorSwitch,
+  ads: readonly RewordedAd[],
+): AdsReworded => ({
+  type: 'AdsReworded',
+  data: {
+    ...sightingOf(scan),
+    collector: scan.collector,
+    aspects: aspectsOf(differences),
+    differences,
+    ads,
+  },
+});
+
 /**
- * Records the sightings of some ads of a scan. `differences`: those that repeat on most ads (rule 6). `history`: the
+ * Records the sightings of some ads of a scan. `switched`: the collectors of the ads until now (rule 6). `history`: the
  * complete scans of the pages of new ads. Expects scans in the order of observation, but for those that are history.
  */
 export const recordSightings =
-  (scan: ScanHeader, ads: readonly ObservedAd[], differences: readonly string[], history: LookHistory) =>
+  (scan: ScanHeader, ads: readonly ObservedAd[], switched: CollectorSwitch, history: LookHistory) =>
   (state: LibraryState): AdLibraryEvent[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
     const covered = scan.complete ? scan.pageIds.difference(scan.partialPages) : new Set<string>();
@@ -219,7 +236,9 @@ export const recordSightings =
       });
       if (endedInLibrary(ad, scan.scanned_at)) {
         if (existing.status !== 'inactive') {
-          const { events: changes } = compareSighting(scan, ad, existing, page, differences);
+          const { events: own, reworded } = compareSighting(scan, ad, existing, switched);
+          // The wording comes before the stop, which counts the ad by its format.
+          const changes = reworded ? [...own, rewordAds(scan, switched, [reworded])] : own;
           const changed = afterEvents(existing, changes);
           events.push(...changes, stopAd(scan, ad, existing, changed, page));
           const stated = leftBlank(cardsSince(changed.looks));
@@ -236,7 +255,7 @@ export const recordSightings =
       }
       const isReturned = existing.status === 'inactive';
       if (isReturned) events.push(returnAd(scan, existing));
-      const compared = compareSighting(scan, ad, existing, page, differences);
+      const compared = compareSighting(scan, ad, existing, switched);
       const { looks } = afterEvents(existing, compared.events);
       const stated = leftBlank(compared.reworded?.wording.cards ?? cardsSince(looks));
       if (isBlankChanged || stated.cards || (!isReturned && needsSeenEvent(scan, existing, page, covered))) {
@@ -247,16 +266,7 @@ export const recordSightings =
     }
     const sighting = sightingOf(scan);
     for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_EVENT, REWORDED_ADS_PER_EVENT)) {
-      events.push({
-        type: 'AdsReworded',
-        data: {
-          ...sighting,
-          collector: scan.collector,
-          aspects: aspectsOf(differences),
-          differences,
-          ads: slice,
-        },
-      });
+      events.push(rewordAds(scan, switched, slice));
     }
     for (const slice of slicesOf(seen)) events.push({ type: 'AdsSeen', data: { ...sighting, ...slice } });
     for (const slice of slicesOf(ended)) {
@@ -272,6 +282,8 @@ export type ScanEnd = {
   readonly reliable: boolean;
   /** True for a scan that is older than another recorded scan of the brand. */
   readonly late: boolean;
+  /** Differences that repeat on most ads (rule 6). Absent: none. */
+  readonly differences?: readonly string[];
 };
 
 /** Closes the scan with its totals. A scan that is already recorded adds no events. */
@@ -294,7 +306,7 @@ export const recordScan =
 /** Returns the event that closes a scan with these totals. `adsNow`: for a scan that is late. */
 export const closeScan = (
   scan: ScanHeader,
-  { reliable, late }: ScanEnd,
+  { reliable, late, differences = [] }: ScanEnd,
   history: LookHistory,
   totals: ScanTotals,
   adsNow: AdsNow | null = null,
@@ -316,6 +328,7 @@ export const closeScan = (
     reliable,
     late_arrival: late,
     ...(scan.isHistory ? {} : { chronological: true }),
+    ...(differences.length > 0 ? { differences } : {}),
     totals,
     ...(adsNow === null ? {} : { ads_now: adsNow }),
   },

@@ -256,10 +256,6 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
         const lastComplete = page?.last_complete_at ?? null;
         const isNext = event.data.complete && (lastComplete === null || observed_at > lastComplete);
         const newest = !page || observed_at >= page.last_scan_at;
-        const complete = event.data.complete && page_id !== NO_PAGE;
-        const isTaken = newest && (complete || !page);
-        const isSwitch = isTaken && page !== undefined && page.collector !== event.data.collector;
-        const differences = isSwitch ? (state.open?.differences ?? []) : (page?.differences ?? []);
         state.pages.set(page_id, {
           page_id,
           first_scan_at: page && page.first_scan_at < observed_at ? page.first_scan_at : observed_at,
@@ -267,8 +263,6 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
           last_complete_at: isNext ? observed_at : lastComplete,
           complete_before: isNext ? lastComplete : (page?.complete_before ?? null),
           all_seen_at: event.data.complete && !partial ? later(allSeen, observed_at) : allSeen,
-          collector: isTaken ? event.data.collector : (page?.collector ?? event.data.collector),
-          ...(differences.length > 0 ? { differences } : {}),
         });
       }
       state.recordedScans.add(scan_id);

@@ -20,6 +20,7 @@ import {
   metWith,
   NO_SHARED_ADS,
   replayBoth,
+  scansWith,
   type SharedAds,
 } from './late/replay-both.ts';
 import { type ExpandedLooks, historyOf, insertScan, type ReplayScan } from './replay.ts';
@@ -223,7 +224,7 @@ export type LateEnd = {
 export const closeLateScan =
   (late: LateScan, end: LateEnd, { before, after, seenBefore, seenAfter }: LateTotals) =>
   (state: LibraryState): (ScanCorrected | ScanRecorded)[] => {
-    const { scan, scans } = late;
+    const { scan } = late;
     if (state.recordedScans.has(scan.scan_id)) return [];
     const corrected: { readonly header: ScanHeader; readonly change: Parameters<typeof correctScan>[2] }[] =
       [];
@@ -232,7 +233,7 @@ export const closeLateScan =
     const records: ScanRecorded[] = [];
     const adsNow = adsNowOf(state);
     let previous = { totals: NONE, contribution: NONE, observed_at: '' };
-    const all = insertScan(scans, scan);
+    const all = scansWith(late);
     for (const one of all) {
       const { scan_id, observed_at, header } = one;
       const contribution = after.get(scan_id) ?? NONE;
@@ -242,7 +243,7 @@ export const closeLateScan =
         const totals = totalsAfter(previous, contribution, moved);
         if (!end.looks.has(scan_id)) continue;
         const seen = (scan_id === scan.scan_id ? end.seen : 0) + (seenAfter.get(scan_id) ?? 0);
-        const close = { seen, reliable: reliable ?? false, late: true };
+        const close = { seen, reliable: reliable ?? false, late: true, differences: one.differences };
         const history = historyOf(all, header.scanned_for, metWith(late));
         records.push(closeScan(header, close, history, { seen, ...totals }, adsNow));
         previous = { totals, contribution, observed_at };
@@ -252,15 +253,17 @@ export const closeLateScan =
       const seen = seenOnce + (seenAfter.get(scan_id) ?? 0) - (seenBefore.get(scan_id) ?? 0);
       const recorded = end.recorded.get(scan_id);
       const isDone = recorded?.corrected_by.includes(scan.scan_id) === true;
-      const change = combine(contribution, before.get(scan_id) ?? NONE, -1);
-      const totals: ScanTotals = isDone ? one.totals : { seen, ...combine(recordedTotals, change, 1) };
+      const difference = combine(contribution, before.get(scan_id) ?? NONE, -1);
+      const totals: ScanTotals = isDone ? one.totals : { seen, ...combine(recordedTotals, difference, 1) };
       previous = { totals, contribution, observed_at };
       stated.push({ scan_id, observed_at, totals });
       const isReliable = reliable ?? recorded?.reliable ?? false;
       const noLook = !end.looks.has(scan_id);
       const isSame = isReliable === recorded?.reliable && noLook === recorded.noLook;
-      if (isDone || (isEqual(totals, one.totals) && isSame)) continue;
-      corrected.push({ header, change: { reliable: isReliable, noLook, totals } });
+      const differences = late.differences?.get(scan_id);
+      if (isDone || (isEqual(totals, one.totals) && isSame && differences === undefined)) continue;
+      const change = { reliable: isReliable, noLook, totals, ...(differences ? { differences } : {}) };
+      corrected.push({ header, change });
     }
     const lastLook = stated.findLast(({ scan_id }) => end.looks.has(scan_id)) ?? null;
     const corrections = corrected.map(({ header, change }) =>

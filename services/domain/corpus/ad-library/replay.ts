@@ -6,6 +6,8 @@ import type { AdLook, Occurrence } from '#contracts/events/corpus/ad-library-cor
 import { BLANK_AD, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { recordAbsences } from './absences.ts';
 import { isBlank } from './ad-content.ts';
+import { type DifferenceTally, emptyTally, tallyDifferences } from './collector-differences.ts';
+import { byExpandedLooks, collectorSwitch, NO_SWITCH } from './collectors/switch.ts';
 import { closeScan, recordSightings } from './decider.ts';
 import type { LookHistory, PageHistory, PageLook } from './looks.ts';
 import type { ScanHeader } from './scan.ts';
@@ -136,14 +138,18 @@ const absentIds = (state: LibraryState, scan: ReplayScan, shown: ReadonlySet<str
     )
     .map(({ ad_id }) => ad_id);
 
+/** Tallies by scan id. */
+export type ScanTallies = Map<string, DifferenceTally>;
+
 /**
  * Replays ads over scans. Expects the scans in the order of observation: those of the brand's stream, and all others that
- * named a page of the ads. `metAt`: time of the first ad of each page that the scans may not name.
+ * named a page of the ads. `metAt`: time of the first ad of each page that the scans may not name. Adds to `tallies`, if given.
  */
 export const replayAds = (
   scans: readonly ReplayScan[],
   ads: ReadonlyMap<string, ExpandedLooks>,
   metAt: ReadonlyMap<string, string>,
+  tallies?: ScanTallies,
 ): Replay => {
   const state = emptyLibrary();
   const contributions = new Map<string, Contribution>();
@@ -159,7 +165,8 @@ export const replayAds = (
       occurrences.set(event.data.ad_id, [...(occurrences.get(event.data.ad_id) ?? []), occurrence]);
     }
   };
-  for (const scan of scans) {
+  const lastShowingOf = byExpandedLooks(ads);
+  for (const [index, scan] of scans.entries()) {
     // Marks every page as partly covered: then each sighting has its own event, and `seen_at` is exact.
     const header = { ...scan.header, partialPages: scan.pageIds, isHistory: false };
     const history = histories.get(header.scanned_for) ?? historyOf(scans, header.scanned_for, metAt);
@@ -168,7 +175,12 @@ export const replayAds = (
       const look = looks.get(scan.scan_id);
       return look === undefined || look.kind === 'absent' ? [] : [observedAd(adId, look)];
     });
-    fold(recordSightings(header, shown, scan.differences, history)(state));
+    const switched = collectorSwitch(header, scan.differences, scans.slice(0, index), lastShowingOf);
+    if (tallies && switched !== NO_SWITCH) {
+      const tally = tallies.get(scan.scan_id) ?? emptyTally();
+      tallies.set(scan.scan_id, tallyDifferences(switched, shown, tally)(state));
+    }
+    fold(recordSightings(header, shown, switched, history)(state));
     const shownIds = new Set(shown.map(({ ad_id }) => ad_id));
     if (scan.complete) {
       const absent = absentIds(state, scan, shownIds);

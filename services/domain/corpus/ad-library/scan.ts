@@ -49,7 +49,13 @@ export const sightingOf = (scan: ScanHeader) => ({
 export const correctScan = (
   scan: ScanHeader,
   correctedBy: string,
-  { reliable, noLook, totals }: { reliable: boolean; noLook: boolean; totals: ScanTotals },
+  change: {
+    readonly reliable: boolean;
+    readonly noLook: boolean;
+    readonly totals: ScanTotals;
+    /** Absent: as recorded. */
+    readonly differences?: readonly string[];
+  },
   lastLook: LastLook | null,
   adsNow: AdsNow,
 ): ScanCorrected => ({
@@ -57,9 +63,10 @@ export const correctScan = (
   data: {
     ...sightingOf(scan),
     corrected_by: correctedBy,
-    reliable,
-    totals,
-    ...(noLook ? { no_look: true, last_look: lastLook } : {}),
+    reliable: change.reliable,
+    totals: change.totals,
+    ...(change.differences ? { differences: change.differences } : {}),
+    ...(change.noLook ? { no_look: true, last_look: lastLook } : {}),
     ads_now: adsNow,
   },
 });

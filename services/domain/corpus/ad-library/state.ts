@@ -50,7 +50,7 @@ export type AdState = {
   readonly placings?: readonly BrandSince[];
   /** Time of the last move. Scans before it imply no look. */
   readonly moved_at?: string;
-  /** The collector that worded `content`. */
+  /** The collector of the first scan that showed the ad, or of the last one that reworded it. */
   readonly collector: string;
   readonly content: AdContent;
   /** The partner that the ad names; absent when none was seen. */
@@ -70,10 +70,6 @@ export type ScannedPage = {
   readonly complete_before?: string | null;
   /** The last complete scan that showed every active ad. Absent in older states, where `last_complete_at` applies. */
   readonly all_seen_at?: string | null;
-  /** The collector of the last complete scan; of the first scan when none after it was complete. */
-  readonly collector: string;
-  /** Differences that this collector showed on most ads when it took over the page (rule 6). */
-  readonly differences?: readonly string[];
 };
 
 export type ScanCounts = Omit<ScanTotals, 'seen' | 'active' | 'missing' | 'total'>;
@@ -138,13 +134,6 @@ export const lastSeenAt = (ad: AdState, page: ScannedPage | undefined): string =
   const allSeen = page && isImplied ? allSeenAt(page) : null;
   return allSeen !== null && allSeen > ad.seen_at ? allSeen : ad.seen_at;
 };
-
-/**
- * Returns the collector that last saw the ad. An ad without a later event of its own was last seen by the collector of
- * its page's last complete scan.
- */
-export const collectorOf = (ad: AdState, page: ScannedPage | undefined): string =>
-  page && lastSeenAt(ad, page) !== ad.seen_at ? page.collector : ad.collector;
 
 /**
  * Returns the time of the first scan that showed the ad on its page; without such a look, the time of the first scan.

@@ -4,7 +4,12 @@ import { omit } from 'es-toolkit/object/omit';
 import { omitBy } from 'es-toolkit/object/omitBy';
 import { pick } from 'es-toolkit/object/pick';
 import type { AdLook } from '#contracts/events/corpus/ad-library-corrections.ts';
-import type { AdCardContent, BlankField, ShownFields } from '#contracts/events/corpus/ad-library-values.ts';
+import type {
+  AdCardContent,
+  AdContent,
+  BlankField,
+  ShownFields,
+} from '#contracts/events/corpus/ad-library-values.ts';
 import { isBlank } from './ad-content.ts';
 
 /**
@@ -184,6 +189,29 @@ export const expandLooks = (
     });
   }
   return expanded;
+};
+
+/**
+ * Returns the last of the scans that showed the field of an ad non-blank; `undefined` when none did. It is the last one for
+ * which `expandLooks` has the field. Expects the scans in the order of observation.
+ */
+export const lastShowing = <Scan extends LoggedScan>(
+  looks: readonly AdLook[],
+  scans: readonly Scan[],
+  field: keyof AdContent,
+  movedAt = '',
+): Scan | undefined => {
+  const first = looks.findIndex(({ shown }) => !isBlank(shown?.[field]));
+  if (first === -1) return undefined;
+  let at = looks.length - 1;
+  return scans.findLast((scan) => {
+    while (at >= first && compareScans(looks[at] as AdLook, scan) > 0) at -= 1;
+    const look = looks[at];
+    if (at < first || look === undefined || look.kind === 'absent') return false;
+    const pageId = looks.slice(0, at + 1).findLast(({ shown }) => shown?.page_id != null)?.shown?.page_id;
+    if (look.scan_id !== scan.scan_id && !carriesOn(scan, pageId ?? null, movedAt)) return false;
+    return !(look.blank ?? []).includes(field as BlankField);
+  });
 };
 
 const differingFields = (before: ShownFields, after: ShownFields): ShownFields =>

@@ -2,6 +2,12 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { closeLateScan, correctAds, LATE_DAYS_MAX } from '#domain/corpus/ad-library/late-scan.ts';
 import { emptyLateTotals, type LateScan } from '#domain/corpus/ad-library/late/replay-both.ts';
+import {
+  differencesWith,
+  hasSeveralCollectors,
+  tallyAgain,
+} from '#domain/corpus/ad-library/late/tally-again.ts';
+import type { ScanTallies } from '#domain/corpus/ad-library/replay.ts';
 import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -21,7 +27,12 @@ import { causeAsScan } from './cause-as-scan.ts';
 import { searchesBeside } from './lateness.ts';
 import { loadAds, type OpenLibrary } from '../library-store.ts';
 import { createLibraryStateStore } from '../library-state-store.ts';
-import { looksWithLateScan, namesLinkedPage, reliabilityOfNewLooks } from './recorded-looks.ts';
+import {
+  adsToDecideAgain,
+  looksWithLateScan,
+  namesLinkedPage,
+  reliabilityOfNewLooks,
+} from './recorded-looks.ts';
 import { type BrandScan, firstMeetings, linksOf, scannedForOf, scansOfBrand } from '../scan-log.ts';
 import { extentOfSharedAds, shareAds, sharedAdIds } from './shared-ads.ts';
 
@@ -39,6 +50,9 @@ const decidingOf = ({ id, observedAt, brandId, about, registeredBefore }: NotedC
     ? {}
     : { registration: { brand_id: brandId, before: registeredBefore } }),
 });
+
+/** Some ads that the cause may concern. `isPlain`: they belong to no other brand in the course of time. */
+type CauseSlice = { readonly adIds: readonly string[]; readonly isPlain: boolean };
 
 /** Decides the part of one brand. */
 const decideForBrand = async function* (
@@ -60,7 +74,7 @@ const decideForBrand = async function* (
   const scanIds = [...ofAds, ...(await searchesBeside(database, brandId, brandId, ofAds))];
   const scans = await scansOfBrand(database, brandId, null, pageIds, scanIds);
   const metAt = await firstMeetings(database, scannedForOf(scans), pageIds);
-  const late = {
+  const recordedAs = {
     scan: causeAsScan(cause, brandId),
     scans,
     metAt,
@@ -70,22 +84,46 @@ const decideForBrand = async function* (
   const sums = emptyLateTotals();
   const unsettled = new Set<string>();
   const ofCause = new Set<string>();
-  const decide = async (adIds: readonly string[]): Promise<readonly AdLibraryEvent[]> => {
+  /** Yields the ads of the cause and those that the brand shares with others, or all ads of the brand, in slices. */
+  const slices = async function* (isWhole: boolean): AsyncGenerator<CauseSlice> {
+    for await (const adIds of adIdsOfCause(database, cause)) {
+      for (const adId of adIds) ofCause.add(adId);
+      yield { adIds, isPlain: false };
+    }
+    const others = (adIds: readonly string[]) => adIds.filter((adId) => !ofCause.has(adId));
+    // The other ads that the brand shares stay as they are, and may be why scans looked at it.
+    for await (const adIds of sharedAdIds(database, brandId, cause.id))
+      yield { adIds: others(adIds), isPlain: false };
+    if (!isWhole) return;
+    for await (const adIds of adsToDecideAgain(database, brandId, recordedAs.scan.header, { isWhole }))
+      yield { adIds: others(adIds), isPlain: true };
+  };
+  /** Loads the ads of a slice, and finds those that belong to several brands. */
+  const load = async ({ adIds, isPlain }: CauseSlice) => {
     await loadAds(database, library, adIds);
-    const shared = await shareAds(database, late, adIds, { deciding: decidingOf(cause) });
-    for (const adId of shared.unsettled) unsettled.add(adId);
+    const shared = await shareAds(database, recordedAs, isPlain ? [] : adIds, {
+      deciding: decidingOf(cause),
+    });
     const decided = adIds.filter(
       (adId) => !shared.unsettled.has(adId) && (shared.ads.has(adId) || library.state.ads.has(adId)),
     );
-    return correctAds(late, decided, new Map(), sums, shared)(library.state);
+    return { shared, decided };
   };
-  for await (const adIds of adIdsOfCause(database, cause)) {
-    for (const adId of adIds) ofCause.add(adId);
-    yield await decide(adIds);
+  let differences: ReadonlyMap<string, readonly string[]> = new Map();
+  if (hasSeveralCollectors(recordedAs)) {
+    const tallies: ScanTallies = new Map();
+    for await (const slice of slices(true)) {
+      const { shared, decided } = await load(slice);
+      tallyAgain(recordedAs, decided, new Map(), tallies, shared)(library.state);
+      library.state.ads.clear();
+    }
+    differences = differencesWith(recordedAs, tallies);
   }
-  // The other ads that the brand shares stay as they are, and may be why scans looked at it.
-  for await (const adIds of sharedAdIds(database, brandId, cause.id)) {
-    yield await decide(adIds.filter((adId) => !ofCause.has(adId)));
+  const late = { ...recordedAs, differences };
+  for await (const slice of slices(differences.size > 0)) {
+    const { shared, decided } = await load(slice);
+    for (const adId of shared.unsettled) unsettled.add(adId);
+    yield correctAds(late, decided, new Map(), sums, shared)(library.state);
   }
   const ended = { ...late, moves: await movesOfBrand(database, brandId, [...unsettled]) };
   const looks = await looksWithLateScan(database, library, ended, sums, { links, isOwn: false });

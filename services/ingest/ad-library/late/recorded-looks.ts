@@ -15,6 +15,16 @@ import type { BrandScan } from '../scan-log.ts';
  * a page that was linked to it or had a live ad of it. A late link or scan may remove the reason.
  */
 
+/** Says which ads a late observation concerns, apart from those on its pages. */
+type DecidedAgain = {
+  /** Pages that the scan meets before all recorded ones. */
+  readonly metSooner?: ReadonlySet<string>;
+  /** The domain that the scan registers. */
+  readonly domain?: string | null;
+  /** True for all ads of the brand. */
+  readonly isWhole?: boolean;
+};
+
 /**
  * Yields the brand's ads that a late scan may concern, in slices of ids: those on its pages and on pages that it meets
  * sooner, and, if it is a look at unnamed pages, those that scans for the same brand showed first (rule 3). Staged ads of the
@@ -24,8 +34,7 @@ export const adsToDecideAgain = async function* (
   database: Database,
   brandId: string,
   scan: Pick<ScanHeader, 'scan_id' | 'scanned_for' | 'complete' | 'pageIds'>,
-  metSooner: ReadonlySet<string> = new Set(),
-  domain: string | null = null,
+  { metSooner = new Set(), domain = null, isWhole = false }: DecidedAgain = {},
 ): AsyncGenerator<readonly string[]> {
   const SLICE_ADS = 500;
   const destinations = domain === null ? null : destinationsUnder(domain);
@@ -44,7 +53,7 @@ export const adsToDecideAgain = async function* (
         [...scan.pageIds, ...metSooner],
         scan.scan_id,
         after,
-        scan.complete && scan.scanned_for === brandId,
+        isWhole || (scan.complete && scan.scanned_for === brandId),
         scan.complete || metSooner.has(NO_PAGE),
         scan.scanned_for,
         destinations?.from ?? null,

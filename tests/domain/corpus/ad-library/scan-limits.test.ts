@@ -3,6 +3,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { ObservedAd, SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { AD_MAX_BYTES } from '#contracts/observations/shorten-ad.ts';
 import { CUT_MARK } from '#contracts/values/text.ts';
+import { repeatedDifferences } from '#domain/corpus/ad-library/collector-differences.ts';
 import { closeScan } from '#domain/corpus/ad-library/decider.ts';
 import { NO_HISTORY } from '#domain/corpus/ad-library/looks.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
@@ -63,7 +64,7 @@ it('every event about ads of the maximum length fits into one append, also when 
 });
 
 /** Returns the event that closes a scan of the maximum number of pages, all of them partial, with this name. */
-const closedScan = (pageName: string) => {
+const closedScan = (pageName: string, differences: readonly string[] = []) => {
   const pages = Array.from({ length: SCAN_PAGES_MAX }, (_, index) => ({
     page_id: String(10_000_000_000_000_000_000n + BigInt(index)),
     page_name: pageName,
@@ -92,7 +93,7 @@ const closedScan = (pageName: string) => {
     partialPages: new Set(pages.map(({ page_id }) => page_id)),
     isHistory: false,
   };
-  const end = { seen: 0, reliable: false, late: false };
+  const end = { seen: 0, reliable: false, late: false, differences };
   return closeScan(header, end, NO_HISTORY, { ...totals, revised: 0, destination_changed: 0, reworded: 0 });
 };
 
@@ -105,6 +106,19 @@ it('the end of a scan fits into one append with any number of pages, whose names
     expect(data.pages).toHaveLength(SCAN_PAGES_MAX);
     expect(data.pages.every(({ page_name }) => page_name?.endsWith(CUT_MARK))).toBe(true);
   }
+});
+
+it('the end of a scan fits into one append with its differences, however many and long the repeated ones are', () => {
+  const repeated = Array.from({ length: 500 }, (_, index) => `body +prefix ${'क'.repeat(200)}${index}`);
+  const labels = ['क'.repeat(9_000), '\u0001'.repeat(300)].map((label) => `cta_text ${label} > Shop`);
+  const differences = repeatedDifferences({
+    comparable: new Map([['body', 3] as const, ['cta_text', 3] as const]),
+    repeated: new Map([...repeated, ...labels].map((one) => [one, 3])),
+  });
+  expect(differences.length).toBeGreaterThan(20);
+  const { data } = closedScan('क'.repeat(500), differences);
+  expect(data.differences).toEqual(differences);
+  expect(bytesOf(data)).toBeLessThan(APPEND_MAX_BYTES - EVENT_OVERHEAD_BYTES);
 });
 
 it('an ad whose long text changes with each scan keeps looks of a limited length', () => {

@@ -28,7 +28,16 @@ export type LateScan = {
   readonly shownPages: Iterable<string>;
   /** Moves of ads to and from the brand. */
   readonly moves: readonly BrandMoves[];
+  /** Differences that repeat with the late scan, by scan id (rule 6). Absent: as in `scan` and `scans`. */
+  readonly differences?: ReadonlyMap<string, readonly string[]>;
 };
+
+/** Returns all scans of the brand with the late one, in the order of observation, as they are with it. */
+export const scansWith = ({ scan, scans, differences }: LateScan): readonly ReplayScan[] =>
+  insertScan(scans, scan).map((one) => ({
+    ...one,
+    differences: differences?.get(one.scan_id) ?? one.differences,
+  }));
 
 /** Returns the time of the first ad of each page, with the late scan. */
 export const metWith = ({ scan, metAt, shownPages }: LateScan): ReadonlyMap<string, string> => {
@@ -155,7 +164,7 @@ export const replayBoth = (
 ): { readonly old: Replay; readonly now: Replay } => {
   const { scan, scans, metAt } = late;
   const { brand_id } = scan.header;
-  const all = insertScan(scans, scan);
+  const all = scansWith(late);
   const met = metWith(late);
   const isPlain = ([adId]: readonly [string, ExpandedLooks]): boolean => !shared.ads.has(adId);
   const old = replayAds(scans, new Map([...looks.before].filter(isPlain)), metAt);
