@@ -48,6 +48,8 @@ export const FEATURES = [
   'start-dates',
   /** Two collectors. */
   'collectors',
+  /** Two collectors, of which the second shows the copy of most ads with a label, or in upper case. */
+  'framing',
   /** Scans of the same time. */
   'ties',
   /** Observations that arrive twice. */

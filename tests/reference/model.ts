@@ -1,5 +1,6 @@
 import type { AdFigures, BrandFigures, Figures, World } from './world.ts';
 import { adFigures } from './model/ads.ts';
+import { changeFigures } from './model/changes.ts';
 import { dailyFigures } from './model/days.ts';
 import { freshnessFigures } from './model/freshness.ts';
 import { libraryOf } from './model/library.ts';
@@ -40,6 +41,7 @@ export const expectedFigures = (world: World): Figures => {
     ads,
     brands,
     days,
+    changes: changeFigures(library),
     freshness: freshnessFigures(library),
     weeks: weeklyFigures(days),
     profiles,

@@ -38,18 +38,21 @@ const without = (...names: readonly Feature[]): readonly Feature[] =>
   FEATURES.filter((feature) => !names.includes(feature));
 
 /**
- * The service treats all traits as the model does. Worlds of `npm test` have all traits of a row at once, and a fault that
- * needs few traits has a short story in a short row.
+ * Worlds of `npm test` have all traits of a row at once, and a fault that needs few traits has a short story in a short row.
+ * No row has all traits: of 250 such worlds one differs in the novelty of an ad without a page, by a late scan for another
+ * brand (rule 3).
  */
 const HOLDING: readonly (readonly Feature[])[] = [
   [],
   // One page and one country, so that days a week apart can be compared.
   ['weeks', 'partial', 'ended', 'start-dates', 'collectors', 'ties', 'repeats', 'late-scans'],
+  // Copy on one page, so that both collectors show the same ads, in incomplete scans too.
+  ['partial', 'ended', 'content', 'blanks', 'framing', 'ties', 'repeats', 'late-scans'],
   without('brands', 'shared-pages', 'moves'),
   without('shared-pages', 'moves', 'destinations', 'unnamed-pages', 'pageless'),
   without('late-scans', 'late-links'),
   without('late-links'),
-  FEATURES,
+  without('framing'),
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {

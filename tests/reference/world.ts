@@ -97,6 +97,12 @@ export type DayFigures = {
   readonly reliable: boolean;
 };
 
+/**
+ * Changes of copy in a brand's day, counted once for each ad and scan: by the brand, and by another collector (rule 6).
+ * Days without any have no figures.
+ */
+export type ChangeFigures = { readonly revised: number; readonly reworded: number };
+
 /** Freshness of a brand: times of scans that were made for it, or are reliable for it (rule 9). */
 export type FreshnessFigures = {
   readonly as_of: string;
@@ -186,6 +192,8 @@ export type Figures = {
   readonly ads: Readonly<Record<string, AdFigures>>;
   readonly brands: Readonly<Record<string, BrandFigures>>;
   readonly days: Readonly<Record<string, DayFigures>>;
+  /** By `<brand> <day>`. */
+  readonly changes: Readonly<Record<string, ChangeFigures>>;
   /** By brand; none for a brand without such a scan. */
   readonly freshness: Readonly<Record<string, FreshnessFigures>>;
   /** By `<brand> <Monday>`. */

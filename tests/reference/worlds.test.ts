@@ -8,7 +8,7 @@ import type { PageLink, Scan, ShownAd, World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 
 const WORLDS = 200;
-const SEED = 1;
+const SEED = 2;
 const sample = (features: readonly Feature[], worlds = WORLDS): World[] =>
   fc.sample(worldArbitrary(features), { numRuns: worlds, seed: SEED });
 
@@ -74,6 +74,7 @@ const HAS: Readonly<Record<Feature, (world: World) => boolean>> = {
   blanks: (world) => shownOf(world).some(({ startedOn }) => startedOn === null),
   'start-dates': (world) => varies(world, ({ startedOn }) => startedOn),
   collectors: (world) => new Set(scansOf(world).map(({ collector }) => collector)).size > 1,
+  framing: (world) => shownOf(world).some(({ body }) => /Sponsored|Shop|SHOES/.test(body ?? '')),
   ties: (world) => new Set(scansOf(world).map(({ at }) => at)).size < scansOf(world).length,
   repeats: (world) => new Set(world.observations).size < world.observations.length,
   'late-scans': (world) => !isInOrder(scansOf(world).map(({ at }) => at)),

@@ -26,6 +26,16 @@ const SCAN_HOURS = [10, 5, 6, 7];
 /** Hosts that no brand registers. */
 const FOREIGN_HOSTS = ['elsewhere.example', 'apps.apple.com'];
 const NEVER = fc.constant(false);
+/** Frames of the second collector. None has a word of a text. */
+const FRAMES: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => `Sponsored: ${text}`,
+  (text) => `${text} Shop now`,
+  (text) => text.toUpperCase(),
+];
+/** Texts have no word in common, but for one with a price of its own. */
+const BODIES = ['Shoes for runners', 'Boots against rain', 'Hats in all sizes'];
+const PRICED = 'Shoes for runners 99';
 
 /** A number between 0 and `max`; 0 when the feature is off. */
 const nat = (max: number, isOn: boolean): fc.Arbitrary<number> => (isOn ? fc.nat(max) : fc.constant(0));
@@ -59,11 +69,8 @@ const draftOf = (has: (feature: Feature) => boolean) => {
     hidesPage: oneIn(4, has('blanks')),
     hidesStart: oneIn(4, has('blanks')),
     startMoves: nat(2, has('start-dates')),
-    body: textOf(
-      ['Shoes for runners', 'Boots against rain', 'Hats in all sizes'],
-      has('content'),
-      has('blanks'),
-    ),
+    body: textOf(has('framing') ? [...BODIES, PRICED] : BODIES, has('content'), has('blanks')),
+    isUnframed: oneIn(5, has('framing')),
     title: textOf(['Spring sale', 'New arrivals'], has('content'), has('blanks')),
     caption: textOf(['first.example', 'second.example'], has('captions'), has('blanks')),
     movesTo: nat(DOMAINS.length * 2 + FOREIGN_HOSTS.length, has('moves')),
@@ -81,7 +88,8 @@ const draftOf = (has: (feature: Feature) => boolean) => {
     country: nat(COUNTRIES.length - 1, severalCountries),
     moreCountries: has('several-countries-at-once') ? fc.subarray(COUNTRIES) : fc.constant([]),
     asksAll: oneIn(3, has('all-countries')),
-    collector: nat(1, has('collectors')),
+    collector: nat(1, has('collectors') || has('framing')),
+    frame: nat(FRAMES.length - 1, has('framing')),
     // Each ad is absent once in three scans, so that stops and returns are frequent.
     shown: fc.array(fc.option(shown, { freq: 3 }), { minLength: ADS_MAX, maxLength: ADS_MAX }),
     delay: nat(20, has('late-scans')),
@@ -141,6 +149,13 @@ const linkOf = (number: number): string | null =>
     ...FOREIGN_HOSTS.map((host) => `${host}/c`),
   ][number] ?? null;
 
+/** Returns the ad with its texts as the second collector shows them. */
+const framed = (shown: ShownAd, frame: number): ShownAd => {
+  const within = (text: string | null): string | null =>
+    text === null || text.trim() === '' ? text : (FRAMES[frame]?.(text) ?? text);
+  return { ...shown, body: within(shown.body), title: within(shown.title) };
+};
+
 /** Returns a category by number: one of the second level, else the first level itself. */
 const categoryOf = (number: number): readonly string[] => [
   'Shops',
@@ -170,7 +185,9 @@ const worldOf = (draft: Draft, has: (feature: Feature) => boolean): World => {
       const page = pageOf(ad.page, isShared ? 0 : number);
       const isNamed = named.includes(page) || (ad.isPageless && has('pageless'));
       if (!isNamed && !has('unnamed-pages')) return [];
-      return [shownOf(ad, shown, `a${number + 1}`, page, day)];
+      const one = shownOf(ad, shown, `a${number + 1}`, page, day);
+      const isFramed = scan.collector === 1 && !shown.isUnframed;
+      return [isFramed ? framed(one, scan.frame) : one];
     });
     const countries = [COUNTRIES[scan.country] ?? '', ...scan.moreCountries];
     return {

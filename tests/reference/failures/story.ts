@@ -10,6 +10,7 @@ const entriesOf = (figures: Figures): Map<string, unknown> => {
     ad: figures.ads,
     brand: figures.brands,
     day: figures.days,
+    change: figures.changes,
     freshness: figures.freshness,
     week: figures.weeks,
     profile: figures.profiles,

@@ -203,3 +203,63 @@ describe('signals', () => {
     });
   });
 });
+
+describe('changes of copy', () => {
+  const TEXTS = ['Shoes for runners', 'Boots against rain', 'Hats in all sizes'];
+  const worded = (frame: string, texts = TEXTS) =>
+    texts.map((text, index) => shown(`a${index + 1}`, { body: `${frame}${text}` }));
+  const partial = (day: number, collector: string, ads: ReturnType<typeof worded>) =>
+    scan(`s${day}`, at(day), ads, { complete: false, collector });
+  const changesOf = (...observations: readonly WorldObservation[]) =>
+    Object.fromEntries(
+      Object.entries(figuresOf(...observations).changes).map(([day, { revised, reworded }]) => [
+        day.replace('b1.example ', ''),
+        `${revised} revised, ${reworded} reworded`,
+      ]),
+    );
+  const plain = partial(0, 'c1', worded(''));
+  const label = 'Sponsored: ';
+
+  test("are the brand's when one collector shows them, and a label that another adds to most ads is not", () => {
+    expect(changesOf(plain, partial(1, 'c1', worded(label)))).toEqual({
+      [dateOf(1)]: '3 revised, 0 reworded',
+    });
+    expect(changesOf(plain, partial(1, 'c2', worded(label)))).toEqual({
+      [dateOf(1)]: '0 revised, 3 reworded',
+    });
+  });
+
+  test("are the brand's when one ad alone gains a label, and the collector's in another case", () => {
+    const one = [...worded(label).slice(0, 1), ...worded('').slice(1)];
+    expect(changesOf(plain, partial(1, 'c2', one))).toEqual({ [dateOf(1)]: '1 revised, 0 reworded' });
+    const upper = worded(
+      '',
+      TEXTS.map((text, index) => (index === 0 ? text.toUpperCase() : text)),
+    );
+    expect(changesOf(plain, partial(1, 'c2', upper))).toEqual({ [dateOf(1)]: '0 revised, 1 reworded' });
+  });
+
+  test("are the brand's on an ad with other words or digits of its own", () => {
+    const own = TEXTS.map((text, index) => (index === 0 ? `${text} 99` : text));
+    expect(changesOf(plain, partial(1, 'c2', worded(label, own)))).toEqual({
+      [dateOf(1)]: '1 revised, 2 reworded',
+    });
+  });
+
+  test("are the collector's on an ad that missed the switch, since another collector showed its text last", () => {
+    const missed = partial(1, 'c2', worded(label).slice(1));
+    const later = partial(2, 'c2', worded(label));
+    const expected = { [dateOf(1)]: '0 revised, 2 reworded', [dateOf(2)]: '0 revised, 1 reworded' };
+    expect(changesOf(plain, missed, later)).toEqual(expected);
+    expect(changesOf(later, missed, plain)).toEqual(expected);
+    const blank = partial(1, 'c2', worded(label).with(0, shown('a1')));
+    expect(changesOf(plain, blank, later)).toEqual(expected);
+  });
+
+  test('of an ended ad that is shown as ended again do not count', () => {
+    const ended = worded('').map((ad) => ({ ...ad, isActive: false }));
+    const other = worded('', ['New', 'Old', 'None']).map((ad) => ({ ...ad, isActive: false }));
+    expect(changesOf(plain, partial(1, 'c1', ended), partial(2, 'c1', other))).toEqual({});
+    expect(changesOf(plain, partial(1, 'c1', other))).toEqual({ [dateOf(1)]: '3 revised, 0 reworded' });
+  });
+});

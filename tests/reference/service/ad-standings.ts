@@ -1,16 +1,24 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { Event } from '#contracts/events/event.ts';
-import type { AdFigures } from '../world.ts';
+import type { AdFigures, ChangeFigures } from '../world.ts';
 
 /** Figures of an ad that the log holds and no read model shows by itself. */
 export type Standing = Pick<AdFigures, 'novelty' | 'inactive_since'>;
 
-/** Folds novelty and stop of each ad from the log; a later correction replaces what was recorded before. */
+/** Changes of copy by one scan of a brand. */
+type ScanChanges = ChangeFigures & { readonly day: string };
+
+/**
+ * Folds novelty and stop of each ad, and the changes of copy of each scan, from the log; a later correction replaces what was
+ * recorded before.
+ */
 export const createStandings = () => {
   const standings = new Map<string, Standing>();
   const set = (ad_id: string, change: Partial<Standing>): void => {
     standings.set(ad_id, { novelty: null, inactive_since: null, ...standings.get(ad_id), ...change });
   };
+  /** By brand id and scan id. */
+  const changes = new Map<string, Map<string, ScanChanges>>();
   const fold = (event: Event): void => {
     const { type, data } = event as AdLibraryEvent;
     switch (type) {
@@ -30,11 +38,27 @@ export const createStandings = () => {
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+        return;
       case 'ScanRecorded':
-      case 'ScanCorrected':
+      case 'ScanCorrected': {
+        const { brand_id, scan_id, observed_at, totals } = data;
+        const ofBrand = changes.get(brand_id) ?? new Map<string, ScanChanges>();
+        const { revised, reworded } = totals;
+        changes.set(brand_id, ofBrand.set(scan_id, { day: observed_at.slice(0, 10), revised, reworded }));
+      }
     }
   };
-  return { fold, of: (ad_id: string): Standing | undefined => standings.get(ad_id) };
+  /** Returns the changes of a brand's days with any, by day. */
+  const changesOf = (brandId: string): Readonly<Record<string, ChangeFigures>> => {
+    const days: Record<string, ChangeFigures> = {};
+    for (const { day, revised, reworded } of changes.get(brandId)?.values() ?? []) {
+      if (revised + reworded === 0) continue;
+      const sum = days[day] ?? { revised: 0, reworded: 0 };
+      days[day] = { revised: sum.revised + revised, reworded: sum.reworded + reworded };
+    }
+    return days;
+  };
+  return { fold, of: (ad_id: string): Standing | undefined => standings.get(ad_id), changesOf };
 };
 
 export type Standings = ReturnType<typeof createStandings>;

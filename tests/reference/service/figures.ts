@@ -21,7 +21,7 @@ export const readFigures = async (
   world: World,
   placement: Placement,
 ): Promise<Figures> => {
-  const { db } = sources;
+  const { db, standings } = sources;
   const shown = world.observations.flatMap((observation) =>
     observation.kind === 'scan' ? observation.ads.map(({ ad }) => ad) : [],
   );
@@ -53,6 +53,14 @@ export const readFigures = async (
       {},
       ...inOrder.map(([brand, { days }]) => daysOf(brand, days.items)),
     ) as Figures['days'],
+    changes: Object.fromEntries(
+      world.brands.flatMap((brand) =>
+        Object.entries(standings.changesOf(placement.brandIdOf(brand))).map(([day, changes]) => [
+          `${brand} ${day}`,
+          changes,
+        ]),
+      ),
+    ),
     freshness: Object.fromEntries(
       inOrder.flatMap(([brand, { freshness }]) => (freshness ? [[brand, freshnessOf(freshness)]] : [])),
     ),
