@@ -205,12 +205,12 @@ describe('figures of generated worlds equal the reference model', () => {
     ({ features }) => expectEqual(service, features, worlds),
   );
 
-  test(`also in ${queued} worlds with all traits, whose messages are submitted as from the queue`, {
+  test(`also in ${queued} worlds of the last row, whose messages are submitted as from the queue`, {
     timeout: limitOf(queued),
   }, async () => {
     await using other = await openService({ kind: 'queued' });
     await expectDifferedEqual(other);
-    await expectEqual(other, FEATURES, queued);
+    await expectEqual(other, sets.at(-1) ?? [], queued);
   });
 
   test(`also in ${interrupted} worlds with an intake and projections that are interrupted, and so do rebuilt tables`, {

@@ -12,8 +12,9 @@ import { openRawNats } from './raw-nats.ts';
 
 /**
  * A collector that publishes observations of almost the maximum size as fast as a line of a gigabit carries them, in a thread of
- * its own. As fast as the server takes them, 400 MB a second, copying them takes both processors of a small machine. `brands` is the number of brands that they are about, in turn. Posts `started` when it is ready and begins, and the
- * number of published ones at the end.
+ * its own. As fast as the server takes them, 400 MB a second, copying them takes both processors of a small machine. `brands`
+ * is the number of brands that they are about, in turn. Posts `started` when it is ready and begins, and the number of
+ * published ones at the end.
  */
 
 const { natsUrl, brands, most } = workerData as {
