@@ -114,10 +114,12 @@ it('projects every accepted observation without parking an event', async () => {
       (error: Error) => faults.push(`${(part as { type: string }).type}: ${error.message}`),
     );
   };
+  for (const { said } of SAMPLES) expect(Observation.safeParse(said).error?.issues).toBeUndefined();
+  // Made before the first is submitted: it takes seconds, in which waits for connections would run out.
+  const extremes = SAMPLES.map(({ said }) => extreme(said));
   await Promise.all(
     SAMPLES.map(async (sample, of) => {
-      expect(Observation.safeParse(sample.said).error?.issues).toBeUndefined();
-      for (const [number, said] of extreme(sample.said).entries()) {
+      for (const [number, said] of (extremes[of] ?? []).entries()) {
         for (const part of [sample.before, said, sample.after]) if (part) await submitPart(part, of, number);
       }
     }),

@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { BrandLocks } from '../intake/brand-locks.ts';
 import { domainsOfCause, type LateCause } from './late-cause.ts';
 
-/** Maximum times that the locks are taken, when scans in front of them lead ads to more domains meanwhile. */
+/** Maximum times that the locks are taken, when the ads lead to more domains each time. */
 const TAKEN_MAX = 5;
 
 /**
@@ -21,11 +21,16 @@ export const runWithCauseLocks = async <T>(
   const domain = 'pageId' in about ? about.registers : about.domain;
   const alone = [...('pageId' in about ? [about.pageId] : []), ...(domain === null ? [] : [domain])];
   const above = domain === null ? [] : domainsOf(`https://${domain}/`);
+  // Most observations concern no ad yet, so the domains are read with the locks, which are taken again with more of them.
+  let shared: ReadonlySet<string> = new Set(above);
   for (let taken = 1; ; taken += 1) {
-    const shared = new Set([...above, ...(await domainsOfCause(database, cause))]);
-    const done = await locks.runOnPlaces({ alone, shared: [...shared] }, async () => {
-      const domains = taken < TAKEN_MAX ? await domainsOfCause(database, cause) : [];
-      if (domains.some((one) => !shared.has(one))) return null;
+    const held = shared;
+    const done = await locks.runOnPlaces({ alone, shared: [...held] }, async () => {
+      const domains = new Set(await domainsOfCause(database, cause));
+      if (taken < TAKEN_MAX && !domains.isSubsetOf(held)) {
+        shared = held.union(domains);
+        return null;
+      }
       return { result: await ('pageId' in about ? locks.run(brandId, work) : work()) };
     });
     if (done !== null) return done.result;
