@@ -47,7 +47,7 @@ export type BudgetedWork = {
 type Budget = {
   readonly of: BudgetedWork;
   /** Time of the monotonic clock in milliseconds. */
-  readonly endsAt: number;
+  endsAt: number;
   /** False once its work has ended. What that work left in the background has no budget. */
   isOpen: boolean;
   /** Reject the waits of this request, also those that have ended. */
@@ -78,6 +78,8 @@ export const withTimeBudget = async <T>(
     waits: [],
   };
   const timer = setTimeout(() => {
+    // Timers are early by up to a millisecond. A wait that begins now would have no end.
+    budget.endsAt = Math.min(budget.endsAt, performance.now());
     onUsedUp?.();
     for (const reject of budget.waits) reject(new TimeUsedUp());
     budget.waits.length = 0;

@@ -41,6 +41,24 @@ test('at the end of the budget the waits in progress throw, after its callback, 
   expect(order).toEqual(['callback', 'wait']);
 });
 
+test('a wait that begins when others have just thrown throws too, although timers are early by part of a millisecond', async () => {
+  const begin = (ms: number): Promise<void> =>
+    withTimeBudget(ms, async () => {
+      await expect(untilTimeUsedUp(NEVER)).rejects.toBeInstanceOf(TimeUsedUp);
+      expect(hasTime()).toBe(false);
+      await expect(untilTimeUsedUp(NEVER)).rejects.toBeInstanceOf(TimeUsedUp);
+    });
+  const begun: Promise<void>[] = [];
+  for (let count = 0; count < 300; count += 1) {
+    begun.push(begin(3 + (count % 10) / 10));
+    // Budgets begin at any fraction of a millisecond.
+    const until = performance.now() + 0.13;
+    while (performance.now() < until);
+    if (count % 5 === 0) await pause(1);
+  }
+  await Promise.all(begun);
+});
+
 test('an answer or error in time passes through', async () => {
   await withTimeBudget(5_000, async () => {
     expect(await untilTimeUsedUp(Promise.resolve(1))).toBe(1);
