@@ -326,7 +326,17 @@ create table if not exists ingest.recorded_scan (
 alter table ingest.recorded_scan add column if not exists causes uuid[];
 -- True when a correction found that the scan had not looked at the brand.
 alter table ingest.recorded_scan add column if not exists no_look boolean not null default false;
-create index if not exists recorded_scan_by_brand on ingest.recorded_scan (brand_id);
+-- The collector of the scan. Null in rows that an older release adds later.
+do $$
+begin
+  if not exists (select from information_schema.columns
+      where table_schema = 'ingest' and table_name = 'recorded_scan' and column_name = 'collector') then
+    alter table ingest.recorded_scan add column collector text;
+    update ingest.recorded_scan r set collector = s.collector from ingest.scan s where s.scan_id = r.scan_id;
+  end if;
+end $$;
+create index if not exists recorded_scan_by_collector on ingest.recorded_scan (brand_id, collector);
+drop index if exists ingest.recorded_scan_by_brand;
 
 -- Links and registrations that arrived after scans of later times, and whose ads are not decided again yet. A row is
 -- committed before the event is appended. `registered_before`: the time of the brand's registration until then.

@@ -149,8 +149,8 @@ const SAVE = `
     select distinct social_page_id, scan_id from input cross join unnest(page_ids) as p(social_page_id) on conflict do nothing
   ), recorded_scans as (
     insert into ingest.recorded_scan
-      (scan_id, brand_id, partial_pages, differences, totals, reliable, chronological)
-    select scan_id, $1::uuid, partial_pages, differences, totals, reliable, chronological from input
+      (scan_id, brand_id, partial_pages, differences, totals, reliable, chronological, collector)
+    select scan_id, $1::uuid, partial_pages, differences, totals, reliable, chronological, collector from input
     on conflict do nothing
   ), cleared as (
     delete from ingest.pending_fold where stream = $18 and command_id = $19 and exists (select from current)

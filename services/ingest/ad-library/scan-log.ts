@@ -155,7 +155,10 @@ export const newestScanSince = async (
   return rows[0]?.newest ?? null;
 };
 
-/** True when one of the brand's recorded scans, or of the scans `alsoIds`, is by another collector. */
+/**
+ * True when one of the brand's recorded scans, or of the scans `alsoIds`, is by another collector, or may be. Does not grow with
+ * the number of scans.
+ */
 export const hasOtherCollector = async (
   database: Database,
   brandId: string,
@@ -165,8 +168,9 @@ export const hasOtherCollector = async (
   const { rows } = await database.query({
     name: 'ingest_has_other_collector',
     text: `
-      select from ingest.recorded_scan r join ingest.scan s using (scan_id)
-      where r.brand_id = $1 and s.collector <> $2
+      select from ingest.recorded_scan where brand_id = $1 and collector < $2
+      union all select from ingest.recorded_scan where brand_id = $1 and collector > $2
+      union all select from ingest.recorded_scan where brand_id = $1 and collector is null
       union all select from ingest.scan where scan_id = any($3::uuid[]) and collector <> $2 limit 1`,
     values: [brandId, collector, alsoIds],
   });

@@ -1,6 +1,6 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
-import { domainsOfDestination } from '../attribution/brand-of-ad.ts';
+import { domainsLedTo, type LedTo } from '../attribution/brand-of-ad.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { mergeEntries } from './merge-ads.ts';
 
@@ -155,7 +155,7 @@ export const knownDomainsOfStagedAds = async (
   database: Database,
   scanId: string,
 ): Promise<readonly string[]> => {
-  const { rows } = await database.query<{ destinations: readonly string[]; former: readonly string[] }>(
+  const { rows } = await database.query<LedTo>(
     `with known as (
        select a.destination, a.former_domains
        from ingest.staged_ad s join ingest.ad_owner o using (ad_id) join ingest.ad a on a.ad_id = o.ad_id and a.brand_id = o.brand_id
@@ -165,11 +165,7 @@ export const knownDomainsOfStagedAds = async (
        array(select distinct unnest(former_domains) from known) as former`,
     [scanId],
   );
-  return [
-    ...new Set(
-      rows.flatMap(({ destinations, former }) => [...destinations.flatMap(domainsOfDestination), ...former]),
-    ),
-  ];
+  return domainsLedTo(rows);
 };
 
 /** Returns the number of the scan's ads per brand id. */

@@ -23,9 +23,17 @@ export const destinationOf = (link: string | null): string | null => {
   return host === undefined ? null : `${host.split('.').toReversed().join('.')}.`;
 };
 
-/** Returns the domains to which a destination, as `destinationOf` returns it, may belong, the longest first. */
-export const domainsOfDestination = (destination: string): readonly string[] =>
-  domainsOf(`https://${destination.split('.').slice(0, -1).toReversed().join('.')}/`);
+/** Destinations of ads, and domains to which they led once, as `ingest.ad` stores them: see `destinationOf` and `formerDomainsOf`. */
+export type LedTo = { readonly destinations: readonly string[]; readonly former: readonly string[] };
+
+/** Returns the domains to which ads lead, or led once. */
+export const domainsLedTo = (rows: readonly LedTo[]): readonly string[] => {
+  const present = (destination: string): readonly string[] =>
+    domainsOf(`https://${destination.split('.').slice(0, -1).toReversed().join('.')}/`);
+  return [
+    ...new Set(rows.flatMap(({ destinations, former }) => [...destinations.flatMap(present), ...former])),
+  ];
+};
 
 /** Returns the domains to which the ad led by earlier looks, and does not lead now. */
 export const formerDomainsOf = ({

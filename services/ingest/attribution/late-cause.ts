@@ -2,7 +2,7 @@ import { NO_SCAN } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { latenessForAny } from '../ad-library/late/lateness.ts';
-import { destinationsUnder, domainsOfDestination } from './brand-of-ad.ts';
+import { destinationsUnder, domainsLedTo, type LedTo } from './brand-of-ad.ts';
 import { knownBrands } from './known-brands.ts';
 
 /**
@@ -177,13 +177,12 @@ export const adIdsOfCause = async function* (
 export const domainsOfCause = async (database: Database, cause: LateCause): Promise<readonly string[]> => {
   const ads = adsOfCause(cause, 1);
   if (ads === null) return [];
-  const { rows } = await database.query<{ destinations: readonly string[]; former: readonly string[] }>(
+  const { rows } = await database.query<LedTo>(
     `select array(select distinct destination from ingest.ad where ${ads.condition} and destination is not null) as destinations,
        array(select distinct unnest(former_domains) from ingest.ad where ${ads.condition}) as former`,
     [...ads.values],
   );
-  const present = rows[0]?.destinations.flatMap(domainsOfDestination) ?? [];
-  return [...new Set([...present, ...(rows[0]?.former ?? [])])];
+  return domainsLedTo(rows);
 };
 
 /** Returns the pages and scans of the ads that an observation concerns. */
