@@ -6,7 +6,7 @@ import { type Feature, FEATURES } from './features.ts';
 import { differencesOf } from './failures/story.ts';
 import { expectedFigures } from './model.ts';
 import { openService, type ServiceUnderComparison } from './service/service.ts';
-import { at, link, profile, scan, shown, worldWith } from './sketch.ts';
+import { at, dateOf, link, profile, scan, shown, worldWith } from './sketch.ts';
 import type { World } from './world.ts';
 
 /**
@@ -37,11 +37,7 @@ const QUEUED_ONE_IN = 20;
 const without = (...names: readonly Feature[]): readonly Feature[] =>
   FEATURES.filter((feature) => !names.includes(feature));
 
-/**
- * Worlds of `npm test` have all traits of a row at once, and a fault that needs few traits has a short story in a short row.
- * No row has all traits: of 250 such worlds one differs in the novelty of an ad without a page, by a late scan for another
- * brand (rule 3).
- */
+/** Worlds of `npm test` have all traits of a row at once, and a fault that needs few traits has a short story in a short row. */
 const HOLDING: readonly (readonly Feature[])[] = [
   [],
   // One page and one country, so that days a week apart can be compared.
@@ -52,7 +48,7 @@ const HOLDING: readonly (readonly Feature[])[] = [
   without('shared-pages', 'moves', 'destinations', 'unnamed-pages', 'pageless'),
   without('late-scans', 'late-links'),
   without('late-links'),
-  without('framing'),
+  FEATURES,
 ];
 
 const chosen = (): readonly (readonly Feature[])[] => {
@@ -146,6 +142,37 @@ const LED_AWAY_MEANWHILE = worldWith(
 /** A link registers a brand before its profile of an earlier time arrives. Its category is as of the profile. */
 const PROFILED_LATE = worldWith(link(at(1), 'P1'), profile(at(0), 'b1.example'));
 
+/**
+ * The first search for a brand shows an ad without a page, so the ad is baseline. It arrives last, after a scan for another
+ * brand by which the ad leads to a third one (rules 3, 10, 11).
+ */
+const SEARCHED_FOR_ANOTHER = worldWith(
+  profile(at(2, '03:00'), 'b2.example'),
+  scan('s02', at(0, '05:00'), [shown('a1', { page: null, startedOn: dateOf(5), countries: [] })], {
+    pages: ['P1', 'P3'],
+    countries: ['CA'],
+  }),
+  scan(
+    's03',
+    at(1, '07:00'),
+    [
+      shown('a1', { page: null, startedOn: null, countries: ['CA', 'GB'] }),
+      shown('a3', {
+        page: null,
+        startedOn: dateOf(3),
+        link: 'b2.example/a',
+        countries: ['US', 'CA', 'GB'],
+      }),
+    ],
+    { pages: ['P2', 'P3'], countries: ['CA', 'GB', 'US'] },
+  ),
+  scan('s01', at(0), [shown('a3', { page: null, startedOn: dateOf(3), countries: [] })], {
+    brand: 'b3.example',
+    pages: [],
+    countries: ['CA', 'GB'],
+  }),
+);
+
 const DIFFERED = [
   PROFILED_LATE,
   ...JOINED,
@@ -154,7 +181,7 @@ const DIFFERED = [
   ...TIED,
   RAN_BEFORE,
   MET_BY_ANOTHER,
-  ...[MOVED_AWAY, LED_BACK, LED_AWAY_MEANWHILE].map((world) => ({
+  ...[MOVED_AWAY, LED_BACK, LED_AWAY_MEANWHILE, SEARCHED_FOR_ANOTHER].map((world) => ({
     ...world,
     brands: [...world.brands, 'b3.example'],
   })),

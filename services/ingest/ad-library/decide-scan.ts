@@ -229,7 +229,7 @@ const decideLate = async function* (
       ...links.map(({ page_id }) => page_id),
     ]),
   ];
-  const searches = await searchesBeside(database, brandId, header.scanned_for);
+  const searches = await searchesBeside(database, brandId, header.scanned_for, extent.scanIds);
   const scans = await scansOfBrand(database, brandId, header.scan_id, pageIds, [
     ...extent.scanIds,
     ...searches,

@@ -181,7 +181,7 @@ export const brandsOfLateScan = async (
 
 /**
  * Returns the complete scans that were made for the other brands whose scans the brand's stream holds, or that `scanIds`, the
- * scans of ads that may join it, were made for (rule 3).
+ * scans of ads that it shares with others or that may join it, were made for (rule 3).
  */
 export const searchesBeside = async (
   database: Database,
