@@ -10,7 +10,7 @@ import {
   serverUrl,
 } from '#platform/settings.ts';
 
-/** Default size of the demo corpus. With it the first start takes about two minutes on two cores, and later ones 20 seconds. */
+/** Default size of the demo corpus. With it the first start takes one to two minutes on two cores, and later ones 20 seconds. */
 const DEMO_BRANDS_DEFAULT = 40;
 const DEMO_ADS_DEFAULT = 3_000;
 const DEMO_BRANDS_MAX = 200_000;
