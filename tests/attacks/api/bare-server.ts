@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { z } from 'zod';
 import { readSettings } from '#platform/settings.ts';
@@ -6,5 +7,6 @@ import { readSettings } from '#platform/settings.ts';
 const { BYTES, PORT } = readSettings(
   z.object({ BYTES: z.coerce.number().int(), PORT: z.coerce.number().int() }),
 );
-const body = Buffer.alloc(BYTES);
+// Not zeros: these would be one page of memory, read from the cache of the processor.
+const body = randomBytes(BYTES);
 createServer((_request, reply) => void reply.end(body)).listen(PORT, '127.0.0.1');

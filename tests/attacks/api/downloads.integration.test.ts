@@ -1,3 +1,4 @@
+import { median } from 'es-toolkit/math/median';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -17,6 +18,8 @@ const READS_AT_ONCE = 100;
 /** Bytes above which copying a body costs more than a brand read. Such a download is compared with a bare server. */
 const LARGE_BYTES = 256 * 1_024;
 const BARE_MAX = 2;
+/** Rounds of a comparison. The same work takes up to twice the processor time when a virtual machine shares its processor. */
+const ROUNDS = 5;
 const MEMORY_MAX_MIB = 50;
 const START_LIMIT_MS = 60_000;
 const SAMPLE_MS = 10;
@@ -108,6 +111,26 @@ const measure = async (pid: number, count: number, run: () => Promise<unknown>):
   return { cpu: (cpuOf(pid) - before.cpu) / count, memory: peak - before.memory };
 };
 
+type Measured = { readonly pid: number; readonly run: () => Promise<unknown> };
+
+/**
+ * Measures two costs in turn and returns the median time and the most memory of each. Times of the first round are not counted,
+ * because code that runs for the first time is slower.
+ */
+const compare = async (one: Measured, other: Measured): Promise<readonly [Cost, Cost]> => {
+  const rounds: (readonly [Cost, Cost])[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    rounds.push([await measure(one.pid, DOWNLOADS, one.run), await measure(other.pid, DOWNLOADS, other.run)]);
+  }
+  const summary = (costs: readonly Cost[]): Cost => ({
+    cpu: median(costs.slice(1).map(({ cpu }) => cpu)),
+    memory: Math.max(...costs.map(({ memory }) => memory)),
+  });
+  return [summary(rounds.map(([first]) => first)), summary(rounds.map(([, second]) => second))];
+};
+
+const figureOf = ({ cpu, memory }: Cost): string => `${cpu.toFixed(0)} µs, +${memory.toFixed(1)} MiB`;
+
 test.runIf(isLong)(
   '1,000 downloads at once without a key raise memory by less than 50 MiB, and cost less than brand reads, or twice their copying',
   async ({ task, skip }) => {
@@ -138,26 +161,21 @@ test.runIf(isLong)(
     const headers = { 'accept-encoding': 'br, gzip' };
     for (const [, url] of attacked) await download(url, 1, headers);
     const key = await stack.key({ plan: 'business' });
-    const measured = async (pid: number, run: () => Promise<number>) => {
-      // Code that runs for the first time is slower.
-      const bytes = await run();
-      return { bytes, ...(await measure(pid, DOWNLOADS, run)) };
-    };
-    const readBrands = async (): Promise<number> => {
+    const readBrands = async (): Promise<void> => {
       const authorization = `Bearer ${key.text}`;
       for (let read = 0; read < DOWNLOADS; read += READS_AT_ONCE)
         await download(`${api}/v1/brands/alpha-com`, READS_AT_ONCE, { authorization });
-      return 0;
     };
-    const brandRead = await measured(apiProcess.pid, readBrands);
-    const figures = [`brand read ${brandRead.cpu.toFixed(0)} µs`];
+    const figures: string[] = [];
     for (const [pid, url] of attacked) {
-      const { bytes, cpu, memory } = await measured(pid, () => download(url, DOWNLOADS, headers));
-      const figure = `${new URL(url).pathname} ${cpu.toFixed(0)} µs, +${memory.toFixed(1)} MiB`;
-      expect(memory, url).toBeLessThan(MEMORY_MAX_MIB);
+      const bytes = await download(url, 1, headers);
+      const run = () => download(url, DOWNLOADS, headers);
+      const { pathname } = new URL(url);
       if (bytes < LARGE_BYTES) {
-        figures.push(figure);
-        expect(cpu, url).toBeLessThan(brandRead.cpu);
+        const [file, read] = await compare({ pid, run }, { pid: apiProcess.pid, run: readBrands });
+        figures.push(`${pathname} ${figureOf(file)}, a brand read ${read.cpu.toFixed(0)} µs`);
+        expect(file.memory, url).toBeLessThan(MEMORY_MAX_MIB);
+        expect(file.cpu, figures.join('; ')).toBeLessThan(read.cpu);
         continue;
       }
       const port = await freePort();
@@ -167,9 +185,13 @@ test.runIf(isLong)(
         { BYTES: String(bytes), PORT: String(port) },
         bareUrl,
       );
-      const least = await measured(bare.pid, () => download(bareUrl, DOWNLOADS, headers));
-      figures.push(`${figure}, a bare server ${least.cpu.toFixed(0)} µs for ${bytes} bytes`);
-      expect(cpu, figures.join('; ')).toBeLessThan(BARE_MAX * least.cpu);
+      const copy = () => download(bareUrl, DOWNLOADS, headers);
+      const [file, least] = await compare({ pid, run }, { pid: bare.pid, run: copy });
+      figures.push(
+        `${pathname} ${figureOf(file)}, a bare server ${least.cpu.toFixed(0)} µs for ${bytes} bytes`,
+      );
+      expect(file.memory, url).toBeLessThan(MEMORY_MAX_MIB);
+      expect(file.cpu, figures.join('; ')).toBeLessThan(BARE_MAX * least.cpu);
     }
     task.meta.figure = figures.join('; ');
   },

@@ -1,3 +1,4 @@
+import { median } from 'es-toolkit/math/median';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { apiKeysStream, trackingStream } from '#contracts/events/workspace/workspace.ts';
@@ -224,9 +225,6 @@ const runCommand = async (
   });
   return { ms: performance.now() - since, revision };
 };
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN;
 
 attack(`a command on a stream of ${CHANGES} changes costs at most twice one on an empty stream`, async () => {
   const figures: string[] = [];
