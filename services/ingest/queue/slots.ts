@@ -12,10 +12,10 @@ const SMALL_RECENT_MS = 1_000;
  */
 const LARGE_TIME_SHARE = 0.1;
 /**
- * Milliseconds of processing that they may take at once, about two of a megabyte. A burst of 3 s, enough for a scan of
- * tens of thousands of ads, made one small observation in twenty twenty times slower.
+ * Milliseconds of processing that they may take at once, less than one of a megabyte: two in a row delayed small ones ten times,
+ * and two that are apart hardly delay them.
  */
-const LARGE_BURST_MS = 200;
+const LARGE_BURST_MS = 20;
 /** Milliseconds that processing a megabyte usually takes. */
 const LARGE_USUAL_MS = 100;
 /** Maximum milliseconds of processing beyond their share that they make up for later. */
@@ -58,7 +58,8 @@ const createRecentSmall = (now: () => number) => {
  * Budget of the time that large observations take. It fills up as time passes, slowly while small ones of other brands
  * arrive; large ones then wait while it is used up, and run one at a time: two at once take no less of the processors, and
  * a small one would wait for both. Each takes the usual time from it at its start, so that several do not
- * start on the same rest, and is charged with the time that it took at its end.
+ * start on the same rest, and is charged with the time that it took at its end. Those that start while no small ones arrive
+ * are free: they disturb none, and those that come later would make up for them.
  */
 const createLargeBudget = (time: Time, small: ReturnType<typeof createRecentSmall>) => {
   let left = LARGE_BURST_MS;
@@ -69,20 +70,21 @@ const createLargeBudget = (time: Time, small: ReturnType<typeof createRecentSmal
     filledAt = time.now();
   };
   return {
-    /** Waits until a large observation may start. Each call needs one of `spend`. */
-    wait: async (brand: string, isOver: () => boolean): Promise<void> => {
+    /** Waits until a large observation may start. Call the result with the time that it took. */
+    wait: async (brand: string, isOver: () => boolean): Promise<(ms: number) => void> => {
+      let isDisturbing = false;
       while (!isOver()) {
-        const isDisturbing = small.isRecent(brand);
+        isDisturbing = small.isRecent(brand);
         fill(isDisturbing ? LARGE_TIME_SHARE : 1);
         if (!isDisturbing || (left > 0 && inProgress === 0)) break;
         await time.pause(left > 0 ? LOOK_MS : Math.min(LOOK_MS, -left / LARGE_TIME_SHARE + 1));
       }
       inProgress += 1;
-      left -= LARGE_USUAL_MS;
-    },
-    spend: (ms: number): void => {
-      inProgress -= 1;
-      left = Math.max(-LARGE_DEBT_MS, left + LARGE_USUAL_MS - ms);
+      if (isDisturbing) left -= LARGE_USUAL_MS;
+      return (ms) => {
+        inProgress -= 1;
+        if (isDisturbing) left = Math.max(-LARGE_DEBT_MS, left + LARGE_USUAL_MS - ms);
+      };
     },
   };
 };
@@ -112,7 +114,7 @@ export const createSlots = (
   const runLarge = async <T>(brand: string, work: () => Promise<T>): Promise<T> => {
     await large.acquire();
     try {
-      await budget.wait(brand, () => signal.aborted);
+      const spend = await budget.wait(brand, () => signal.aborted);
       let since = time.now();
       try {
         return await runInSlot(() => {
@@ -120,7 +122,7 @@ export const createSlots = (
           return work();
         });
       } finally {
-        budget.spend(time.now() - since);
+        spend(time.now() - since);
       }
     } finally {
       large.release();

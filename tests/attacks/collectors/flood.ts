@@ -13,15 +13,11 @@ import { openRawNats } from './raw-nats.ts';
 /**
  * A collector that publishes observations of almost the maximum size as fast as a line of a gigabit carries them, in a thread of
  * its own. As fast as the server takes them, 400 MB a second, copying them takes both processors of a small machine. `brands`
- * is the number of brands that they are about, in turn. Posts `started` when it is ready and begins, and the number of
- * published ones at the end.
+ * is the number of brands that they are about, in turn. Posts `ready`, and publishes as many as a message says, or until the
+ * message 0; then posts the number of published ones.
  */
 
-const { natsUrl, brands, most } = workerData as {
-  readonly natsUrl: string;
-  readonly brands: number;
-  readonly most: number;
-};
+const { natsUrl, brands } = workerData as { readonly natsUrl: string; readonly brands: number };
 /** Bytes a second that a line of a gigabit carries without its frames. */
 const LINE_BYTES = 118_000_000;
 /** Publications that wait for their acknowledgement at once. */
@@ -48,34 +44,50 @@ const chunkOf = (place: number): AdLibraryScanChunk => {
 const startOf = (chunk: AdLibraryScanChunk): string => JSON.stringify(chunk).replace(/\]\}$/, '');
 const END = `${ADS.slice(1)}}`;
 
-const stopping = new AbortController();
-parentPort?.once('message', () => stopping.abort());
 const nats = await openRawNats(natsUrl);
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
-parentPort?.postMessage('started');
 let published = 0;
-const since = performance.now();
-/** Waits until the line has carried what was published. */
-const lineIsFree = async (): Promise<void> => {
-  const carriedMs = ((published * OBSERVATION_MAX_BYTES) / LINE_BYTES) * 1_000;
-  await pause(since + carriedMs - performance.now(), stopping.signal);
+
+/** Publishes `most`, or fewer when `signal` is aborted. Returns their number. */
+const publishAtMost = async (most: number, signal: AbortSignal): Promise<number> => {
+  const from = published;
+  const since = performance.now();
+  /** Waits until the line has carried what was published. */
+  const lineIsFree = async (): Promise<void> => {
+    const carriedMs = (((published - from) * OBSERVATION_MAX_BYTES) / LINE_BYTES) * 1_000;
+    await pause(Math.max(0, since + carriedMs - performance.now()), signal);
+  };
+  const publish = async (): Promise<void> => {
+    /** The body of one chunk after the other: only its beginning differs. */
+    const body = Buffer.from(`${startOf(chunkOf(0))}${END}`);
+    while (!signal.aborted && published - from < most) {
+      const observation = chunkOf(published);
+      published += 1;
+      body.write(startOf(observation));
+      await lineIsFree();
+      await publishObservation(nats, {
+        subject: observationSubject(observation.brand_domain),
+        data: body,
+        headers: routingHeadersOf(observation),
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, publish));
+  return published - from;
 };
-const publish = async (): Promise<void> => {
-  /** The body of one chunk after the other: only its beginning differs. */
-  const body = Buffer.from(`${startOf(chunkOf(0))}${END}`);
-  while (!stopping.signal.aborted && published < most) {
-    const observation = chunkOf(published);
-    published += 1;
-    body.write(startOf(observation));
-    await lineIsFree();
-    await publishObservation(nats, {
-      subject: observationSubject(observation.brand_domain),
-      data: body,
-      headers: routingHeadersOf(observation),
-    });
-  }
+
+/** Publishes and reports how many. */
+const serve = async (most: number, signal: AbortSignal): Promise<void> => {
+  const count = await publishAtMost(most, signal);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
+  parentPort?.postMessage(count);
 };
-await Promise.all(Array.from({ length: AT_ONCE }, publish));
-await nats[Symbol.asyncDispose]();
+
+let stopping = new AbortController();
+parentPort?.on('message', (most: number) => {
+  stopping.abort();
+  if (most === 0) return;
+  stopping = new AbortController();
+  void serve(most, stopping.signal);
+});
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
-parentPort?.postMessage(published);
+parentPort?.postMessage('ready');

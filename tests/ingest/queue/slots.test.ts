@@ -5,16 +5,23 @@ import { createSlots, largeSlotsOf } from '#services/ingest/queue/slots.ts';
 const LARGE_MS = 50;
 const LARGE = { bytes: LARGE_OBSERVATION_BYTES + 1, brand: 'large.example' };
 
+/** Slots in simulated time. `pass` lets time pass. */
+const simulate = (concurrency: number) => {
+  const time = { ms: 0 };
+  const pass = async (ms: number): Promise<void> => {
+    time.ms += ms;
+  };
+  return {
+    time,
+    pass,
+    slots: createSlots(concurrency, new AbortController().signal, { now: () => time.ms, pause: pass }),
+  };
+};
+
 /** Runs large observations for 20 s of simulated time, each `LARGE_MS` long. Returns how many ended in the last 10 s. */
 const runFor20s = async (smallBrand: string | null): Promise<number> => {
-  const time = { ms: 0 };
+  const { time, slots } = simulate(1);
   let small = Promise.resolve();
-  const slots = createSlots(1, new AbortController().signal, {
-    now: () => time.ms,
-    pause: async (waited) => {
-      time.ms += waited;
-    },
-  });
   let count = 0;
   while (time.ms < 20_000) {
     if (smallBrand !== null) small = slots.run({ bytes: 1_000, brand: smallBrand }, async () => undefined);
@@ -34,6 +41,38 @@ test('slots give large observations all of the time, and a tenth of it while sma
   const given = await runFor20s('small.example');
   expect(given / all).toBeGreaterThan(0.08);
   expect(given / all).toBeLessThan(0.12);
+});
+
+test('slots run no two large observations in a row when small ones of other brands begin to arrive', async () => {
+  const { time, pass, slots } = simulate(6);
+  const startedAt: number[] = [];
+  const runLarge = () =>
+    slots.run(LARGE, async () => {
+      startedAt.push(time.ms);
+      await pass(LARGE_MS);
+    });
+  // No small one has arrived for long, and large ones that took much time disturbed none.
+  await pass(60_000);
+  for (let run = 0; run < 20; run += 1) await runLarge();
+  startedAt.length = 0;
+  for (let run = 0; run < 3; run += 1) {
+    await slots.run({ bytes: 10, brand: 'small.example' }, async () => undefined);
+    await runLarge();
+  }
+  const [first = 0, second = 0, third = 0] = startedAt;
+  expect(second - first).toBeGreaterThan(4 * LARGE_MS);
+  expect(second - first).toBeLessThan(12 * LARGE_MS);
+  expect(third - second).toBeGreaterThan(4 * LARGE_MS);
+  expect(third - second).toBeLessThan(12 * LARGE_MS);
+});
+
+test('slots do not let large observations make up for time in which they disturbed none', async () => {
+  const { time, pass, slots } = simulate(6);
+  const runLarge = () => slots.run(LARGE, () => pass(20 * LARGE_MS));
+  await Promise.all([runLarge(), runLarge(), runLarge()]);
+  const since = time.ms;
+  await slots.run({ bytes: 10, brand: 'small.example' }, async () => undefined);
+  await slots.run(LARGE, async () => expect(time.ms - since).toBeLessThan(2 * LARGE_MS));
 });
 
 test('slots run a third as many large observations at once, and small ones in the others', async () => {
