@@ -146,7 +146,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     FETCHED_MESSAGES: ['notices of due deliveries fetched ahead', 'the rest stays in the queue'],
     CONCURRENT_CLAIMS: ['batches of deliveries claimed at once', 'the others wait'],
   },
-  'delivery/endpoint-queues.ts': {
+  'delivery/endpoints/endpoint-queues.ts': {
     IN_FLIGHT_MAX: ['deliveries being sent', 'the others wait in their queues'],
     RETRIES_IN_FLIGHT_MAX: ['retries among them', 'first attempts go on'],
     IN_FLIGHT_OF: ['deliveries being sent to one endpoint, by all processes', 'the others wait in its queue'],

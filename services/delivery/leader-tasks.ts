@@ -7,7 +7,7 @@ import type { Log } from '#platform/logger.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, withProof } from '#platform/postgres/pool.ts';
-import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
+import { suspendFailingEndpoints } from './endpoints/suspend-failing-endpoints.ts';
 
 /** Kind of the lease. */
 const ROLE = 'delivery';

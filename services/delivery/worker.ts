@@ -16,11 +16,16 @@ import { dueEndpoints } from '#application/delivery-outbox/due.ts';
 import type { Log } from '#platform/logger.ts';
 import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { createEndpointQueues, HELD_MAX, LOAD_MAX, WAITING_PER_ENDPOINT } from './endpoint-queues.ts';
+import {
+  createEndpointQueues,
+  HELD_MAX,
+  LOAD_MAX,
+  WAITING_PER_ENDPOINT,
+} from './endpoints/endpoint-queues.ts';
 import { afterAttempt } from './retry-schedule.ts';
 import type { Send } from './send.ts';
 import { createAttemptWriter } from './attempt-writer.ts';
-import { createHeldEndpoints } from './held-endpoints.ts';
+import { createHeldEndpoints } from './endpoints/held-endpoints.ts';
 
 /** Shutdown timeout for sends in flight. What is unfinished then is sent again when its lease has expired. */
 const CLOSE_LIMIT_MS = 4_000;

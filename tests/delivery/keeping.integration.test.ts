@@ -12,7 +12,7 @@ import { FINISHED_RETENTION_DAYS, deleteFinishedDeliveries } from '#application/
 import { endpointOf } from '#application/delivery-outbox/target.ts';
 import { silentLog } from '#platform/logger.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { suspendFailingEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
+import { suspendFailingEndpoints } from '#services/delivery/endpoints/suspend-failing-endpoints.ts';
 import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
 import { until } from '../stack/wait-until.ts';
 import { METADATA, newDelivery, type Rule } from './new-delivery.ts';

@@ -8,7 +8,7 @@ import { loadUndici } from './undici.ts';
 
 /**
  * Maximum connections per origin. Many endpoints share one origin, and a receiver that stalls holds its connections. So
- * the limit is that of all sends at once (`services/delivery/endpoint-queues.ts`): no request waits for another endpoint.
+ * the limit is that of all sends at once (`services/delivery/endpoints/endpoint-queues.ts`): no request waits for another endpoint.
  */
 const CONNECTIONS_PER_HOST = 512;
 /** Milliseconds until an idle connection is closed. */

@@ -7,7 +7,7 @@ import { pause, systemClock } from '#platform/clock.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { attack, isLong } from '../attack.ts';
 
-/** Concurrent sends to one endpoint: the limit of an endpoint (`services/delivery/endpoint-queues.ts`). */
+/** Concurrent sends to one endpoint: the limit of an endpoint (`services/delivery/endpoints/endpoint-queues.ts`). */
 const SENDS_PER_ENDPOINT = 16;
 const KINDS = ['stalls', 'drips', 'drips-body', 'interim', 'headers', 'gigabyte', 'redirects'] as const;
 /** Rounds with and without the attack, in turn, so that other work of the machine disturbs both alike. */

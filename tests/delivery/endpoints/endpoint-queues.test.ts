@@ -7,7 +7,7 @@ import {
   LOAD_MAX,
   createEndpointQueues,
   RETRIES_IN_FLIGHT_MAX,
-} from '#services/delivery/endpoint-queues.ts';
+} from '#services/delivery/endpoints/endpoint-queues.ts';
 import { runs } from '#tests/property-seed.ts';
 
 const PER_ENDPOINT = 16;
