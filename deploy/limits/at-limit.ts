@@ -150,10 +150,20 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     IN_FLIGHT_MAX: ['deliveries being sent', 'the others wait in their queues'],
     RETRIES_IN_FLIGHT_MAX: ['retries among them', 'first attempts go on'],
     IN_FLIGHT_OF: ['deliveries being sent to one endpoint, by all processes', 'the others wait in its queue'],
-    IN_FLIGHT_OF_FAILING: ['the same, after a failed attempt', 'the others wait in its queue'],
     IN_FLIGHT_OF_WORKSPACE_MAX: ['deliveries being sent of one workspace', 'the others wait'],
     WAITING_PER_ENDPOINT: ['deliveries queued for one endpoint', 'the rest stays in Postgres'],
     WAITING_OF_FAILING: ['the same, after a failed attempt', 'the rest stays in Postgres'],
+  },
+  'delivery/endpoints/endpoint-pacing.ts': {
+    IN_FLIGHT_AT_FIRST: [
+      'deliveries being sent to a new webhook endpoint, or after a failed attempt; one more for each that arrives',
+      'the others wait in its queue',
+    ],
+    FAILURE_WAIT_MS: [
+      'the next send to a webhook endpoint after a failed attempt; doubles with each',
+      'then sent',
+    ],
+    FAILURE_WAIT_MAX_MS: ['the longest of these pauses', 'then sent'],
   },
   'delivery/jetstream-consumer.ts': {
     ACK_PENDING_MAX: ['notices of due deliveries without an acknowledgement', 'NATS delivers no more'],

@@ -39,7 +39,7 @@ export type WorkerOptions = {
   readonly log: Log;
   readonly workerId: string;
   readonly send: Send;
-  /** Random source, 0 to 1, for the jitter of retries. */
+  /** Random source, 0 to 1, for the jitter of retries and pauses. */
   readonly chance: () => number;
 };
 
@@ -175,6 +175,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   const queues = createEndpointQueues({
     attempt,
     hasCapacity: (endpoint, capacity) => void refill(endpoint, capacity),
+    chance,
   });
 
   const take = async (deliveryIds: readonly string[]): Promise<void> => {

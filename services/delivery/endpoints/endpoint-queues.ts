@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { ClaimedDelivery, EndpointPlaces } from '#application/delivery-outbox/claim.ts';
+import { createEndpointPacing } from './endpoint-pacing.ts';
 
 /**
  * Maximum deliveries being sent at once by this process. Each endpoint has a small share of these slots, and a
@@ -9,8 +9,6 @@ export const IN_FLIGHT_MAX = 512;
 /** Maximum retries among them. The remaining slots are reserved for first attempts. */
 export const RETRIES_IN_FLIGHT_MAX = 256;
 const IN_FLIGHT_OF = { webhook: 16, chat: 1, email: 4 } as const;
-/** Maximum concurrent sends to a webhook whose last attempt failed. */
-const IN_FLIGHT_OF_FAILING = 2;
 /**
  * Maximum concurrent sends of one workspace, so that one with many receivers that hang cannot use up all slots. E-mail
  * does not count: all workspaces share its queue.
@@ -35,7 +33,6 @@ const COUNTED_PER_WORKSPACE = 512;
  */
 export const LOAD_MAX = 1_536;
 export const HELD_MAX = 8_192;
-const FAILING_REMEMBERED_MAX = 10_000;
 /** Blocked queues that are retried for each slot that becomes free. */
 const BLOCKED_TRIED = 16;
 
@@ -48,6 +45,8 @@ type EndpointQueue = {
   overflowed: boolean;
   /** The set of blocked queues that it is in. */
   blockedIn: Set<EndpointQueue> | null;
+  /** Starts it when its pause has ended. */
+  timer: NodeJS.Timeout | null;
 };
 
 export type EndpointQueueOptions = {
@@ -55,6 +54,8 @@ export type EndpointQueueOptions = {
   readonly attempt: (delivery: ClaimedDelivery) => Promise<boolean>;
   /** Called when an endpoint that exceeded its limit can accept deliveries again. */
   readonly hasCapacity: (endpoint: string, capacity: number) => void;
+  /** Random source, 0 to 1, for the jitter of pauses. */
+  readonly chance: () => number;
 };
 
 export type EndpointQueues = {
@@ -80,7 +81,11 @@ const waitingCount = ({ first, retries }: EndpointQueue): number => first.length
 
 const isRetry = ({ attempts, attemptsBefore }: ClaimedDelivery): boolean => attempts > attemptsBefore;
 
-export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOptions): EndpointQueues => {
+export const createEndpointQueues = ({
+  attempt,
+  hasCapacity,
+  chance,
+}: EndpointQueueOptions): EndpointQueues => {
   const queues = new Map<string, EndpointQueue>();
   /** Queues that only need a free slot, in the order in which they became blocked. */
   const blocked = new Set<EndpointQueue>();
@@ -88,19 +93,21 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
   const blockedByWorkspace = new Map<string, Set<EndpointQueue>>();
   /** Concurrent sends by workspace. */
   const ofWorkspaces = new Map<string, number>();
-  const failing = new LRUCache<string, true>({ max: FAILING_REMEMBERED_MAX });
+  /** Window and pause are those of webhooks: all recipients share the endpoint of e-mail, and a chat has a window of one. */
+  const pacing = createEndpointPacing(IN_FLIGHT_OF.webhook, chance);
   let inFlight = 0;
   let retriesInFlight = 0;
   let closed = false;
   const idle = Promise.withResolvers<void>();
 
-  const limitOf = (queue: EndpointQueue, { target }: ClaimedDelivery): number =>
-    target.channel === 'webhook' && failing.has(queue.endpoint)
-      ? IN_FLIGHT_OF_FAILING
-      : IN_FLIGHT_OF[target.channel];
+  const limitOf = ({ target, endpoint }: ClaimedDelivery): number =>
+    target.channel === 'webhook' ? pacing.windowOf(endpoint) : IN_FLIGHT_OF[target.channel];
+
+  const pauseOf = ({ target, endpoint }: ClaimedDelivery): number =>
+    target.channel === 'webhook' ? pacing.pauseOf(endpoint) : 0;
 
   const capacityOf = (endpoint: string): number =>
-    failing.has(endpoint) ? WAITING_OF_FAILING : WAITING_PER_ENDPOINT;
+    pacing.isFailing(endpoint) ? WAITING_OF_FAILING : WAITING_PER_ENDPOINT;
 
   /** Returns the list that a queue sends from next. First attempts go before retries. */
   const nextList = ({ first, retries }: EndpointQueue): ClaimedDelivery[] =>
@@ -121,20 +128,19 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
     if (closed || inFlight >= IN_FLIGHT_MAX) return undefined;
     const list = nextList(queue);
     const head = list[0];
-    if (head === undefined || queue.inFlight >= limitOf(queue, head) || isWorkspaceFull(head))
-      return undefined;
-    return list.shift();
+    if (head === undefined || queue.inFlight >= limitOf(head) || isWorkspaceFull(head)) return undefined;
+    return pauseOf(head) > 0 ? undefined : list.shift();
   };
 
   const send = async (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> => {
     const retries = isRetry(delivery) ? 1 : 0;
+    pacing.started(queue.endpoint);
     queue.inFlight += 1;
     inFlight += 1;
     retriesInFlight += retries;
     countOfWorkspace(delivery, 1);
     const arrived = await attempt(delivery);
-    if (arrived) failing.delete(queue.endpoint);
-    else failing.set(queue.endpoint, true);
+    pacing[arrived ? 'arrived' : 'failed'](queue.endpoint);
     queue.inFlight -= 1;
     inFlight -= 1;
     retriesInFlight -= retries;
@@ -156,9 +162,14 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
     }
   };
 
-  /** Returns the set in which a queue waits to be started; `null` when its own sends start it. */
+  /** Returns the set in which a queue waits to be started; `null` when its own sends or the end of its pause start it. */
   const blockedSetOf = (queue: EndpointQueue): Set<EndpointQueue> | null => {
     const head = nextList(queue)[0];
+    const pauseMs = head === undefined ? 0 : pauseOf(head);
+    if (pauseMs > 0) {
+      queue.timer = setTimeout(() => start(queue), Math.ceil(pauseMs)).unref();
+      return null;
+    }
     if (head !== undefined && isWorkspaceFull(head)) {
       const set = blockedByWorkspace.get(head.workspaceId) ?? new Set();
       blockedByWorkspace.set(head.workspaceId, set);
@@ -168,6 +179,8 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
   };
 
   const start = (queue: EndpointQueue): void => {
+    if (queue.timer !== null) clearTimeout(queue.timer);
+    queue.timer = null;
     for (let delivery = next(queue); delivery !== undefined; delivery = next(queue))
       void send(queue, delivery);
     const waits = waitingCount(queue);
@@ -195,7 +208,15 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
         const { endpoint } = delivery;
         let queue = queues.get(endpoint);
         if (!queue) {
-          queue = { endpoint, first: [], retries: [], inFlight: 0, overflowed: false, blockedIn: null };
+          queue = {
+            endpoint,
+            first: [],
+            retries: [],
+            inFlight: 0,
+            overflowed: false,
+            blockedIn: null,
+            timer: null,
+          };
           queues.set(endpoint, queue);
         }
         if (waitingCount(queue) >= WAITING_PER_ENDPOINT) {
@@ -218,7 +239,7 @@ export const createEndpointQueues = ({ attempt, hasCapacity }: EndpointQueueOpti
       const loads = new Map<string, number>();
       for (const queue of queues.values()) {
         const head = queue.first[0] ?? queue.retries[0];
-        if (!head || failing.has(queue.endpoint)) continue;
+        if (!head || pacing.isFailing(queue.endpoint)) continue;
         const owner = head.target.channel === 'email' ? '' : head.workspaceId;
         const load = (loads.get(owner) ?? 0) + Math.min(COUNTED_PER_ENDPOINT, waitingCount(queue));
         loads.set(owner, Math.min(COUNTED_PER_WORKSPACE, load));

@@ -3,6 +3,7 @@ import type { Agent } from 'undici';
 import { z } from 'zod';
 import { ownAddressCheck } from './own-addresses.ts';
 import { checkTargetUrl, type TargetRules } from './check-target-url.ts';
+import { limitAnswerHead } from './limit-answer-head.ts';
 import { type ConnectTiming, guardedConnector, type Resolve, resolveByNameServer } from './ssrf-guard.ts';
 import { loadUndici } from './undici.ts';
 
@@ -88,6 +89,7 @@ export const openEgress = ({ allowLoopback, resolve, ca, ownAddresses }: EgressO
           if (error || !socket) return done(error ?? new Error('No connection.'), null);
           const origin = `${options.protocol}//${options.host}`;
           if (timing && fresh.length < FRESH_MAX) fresh.push({ origin, timing, atMs: performance.now() });
+          limitAnswerHead(socket);
           done(null, socket);
         }),
     });

@@ -24,6 +24,7 @@ const REASONS: Readonly<Record<string, RegExp>> = {
   'drips-body': /answered 500/,
   interim: /interim responses/,
   headers: /not valid HTTP/,
+  fields: /not valid HTTP/,
   gigabyte: /answered 500/,
   redirects: /redirects are not followed/,
 };
@@ -140,7 +141,8 @@ attack('hostile receivers cost the delivery process their own places only', asyn
   await expect.poll(attempted, { timeout: LIMIT_MS, interval: 250 }).toEqual(expected);
   const hostile = KINDS.reduce((sum, kind) => sum + (requests.get(kind) ?? 0), 0);
   const [alone, attacked] = [p99(times.alone), p99(times.attacked)];
+  const figure = `${hostile} requests to ${KINDS.length} hostile endpoints; p99 of ${OTHERS} others ${alone.toFixed(1)} → ${attacked.toFixed(1)} ms (${(attacked / alone).toFixed(2)} ×)`;
   // Time is judged in `npm run attack` only, which has the machine to itself.
-  if (isLong) expect(attacked / alone).toBeLessThanOrEqual(1.2);
-  return `${hostile} requests to ${KINDS.length} hostile endpoints; p99 of ${OTHERS} others ${alone.toFixed(1)} → ${attacked.toFixed(1)} ms (${(attacked / alone).toFixed(2)} ×)`;
+  if (isLong) expect(attacked / alone, figure).toBeLessThanOrEqual(1.2);
+  return figure;
 });

@@ -17,6 +17,7 @@ const DRIP_MS = 1_000;
 const FLOOD = Buffer.alloc(64 * 1_024, 'x');
 const INTERIM = Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n'.repeat(200));
 const HEADER = Buffer.from(`x-more: ${'a'.repeat(1_000)}\r\n`.repeat(30));
+const FIELDS = Buffer.from('a:b\r\n'.repeat(10_000));
 const GIGABYTE = 1024 ** 3;
 
 /** Writes without end, as fast as the other side reads. */
@@ -47,6 +48,10 @@ const BEHAVIOURS: Readonly<Record<string, (socket: Socket) => void>> = {
   headers: (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n');
     flood(socket, HEADER);
+  },
+  fields: (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    flood(socket, FIELDS);
   },
   gigabyte: (socket) => {
     socket.write(`HTTP/1.1 500 No\r\ncontent-length: ${GIGABYTE}\r\n\r\n`);

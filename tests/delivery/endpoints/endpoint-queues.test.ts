@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
 import {
   IN_FLIGHT_MAX,
@@ -11,8 +11,18 @@ import {
 import { runs } from '#tests/property-seed.ts';
 
 const PER_ENDPOINT = 16;
-const OF_FAILING = 2;
+/** Sends at once to an endpoint that has received nothing yet, or that fails. */
+const AT_FIRST = 2;
+/** The longest pause after a failure. */
+const PAUSE_MAX_MS = 500;
 let made = 0;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const to = (endpoint: string, isRetry = false): ClaimedDelivery => ({
   deliveryId: `${endpoint}-${++made}`,
@@ -39,6 +49,7 @@ const openControlledQueues = () => {
       return new Promise((resolve) => ends.set(delivery.deliveryId, resolve));
     },
     hasCapacity: (endpoint) => void refilled.push(endpoint),
+    chance: () => 0,
   });
   const end = async ({ deliveryId }: ClaimedDelivery, arrived = true): Promise<void> => {
     ends.get(deliveryId)?.(arrived);
@@ -47,11 +58,31 @@ const openControlledQueues = () => {
     await new Promise((resolve) => setImmediate(resolve));
   };
   const inFlight = () => started.filter(({ deliveryId }) => ends.has(deliveryId));
-  return { queues, started, end, inFlight, refilled };
+  /** Sends what was offered until the endpoint gets the most at once. */
+  const prove = async (endpoint: string, workspaceId = `ws_${endpoint.at(-1)}`): Promise<void> => {
+    const some = many(PER_ENDPOINT, () => ({ ...to(endpoint), workspaceId }));
+    queues.offer(some);
+    for (const delivery of some) await end(delivery);
+    started.length = 0;
+  };
+  return { queues, started, end, inFlight, refilled, prove };
 };
 
+test('sends to a new endpoint two at once, and one more for each that arrives, up to its limit', async () => {
+  const { queues, started, end, inFlight } = openControlledQueues();
+  const all = many(100, () => to('a'));
+  queues.offer(all);
+  for (let limit = AT_FIRST; limit <= PER_ENDPOINT; limit += 1) {
+    expect(inFlight()).toHaveLength(limit);
+    await end(inFlight()[0] ?? to(''));
+  }
+  expect(inFlight()).toHaveLength(PER_ENDPOINT);
+  expect(started).toEqual(all.slice(0, started.length));
+});
+
 test('sends to an endpoint up to its concurrency limit, in order', async () => {
-  const { queues, started, end } = openControlledQueues();
+  const { queues, started, end, prove } = openControlledQueues();
+  await prove('a');
   const all = many(40, () => to('a'));
   expect(queues.offer(all)).toEqual([]);
   expect(started).toEqual(all.slice(0, PER_ENDPOINT));
@@ -59,19 +90,59 @@ test('sends to an endpoint up to its concurrency limit, in order', async () => {
   expect(started).toEqual(all.slice(0, PER_ENDPOINT + 1));
 });
 
-test('lowers the limit of a failing endpoint until a delivery arrives', async () => {
-  const { queues, started, end, inFlight } = openControlledQueues();
+test('lowers the limit of a failing endpoint, and raises it with deliveries that arrive', async () => {
+  const { queues, started, end, inFlight, prove } = openControlledQueues();
+  await prove('a');
   queues.offer(many(100, () => to('a')));
   for (const delivery of started.slice(0, PER_ENDPOINT)) await end(delivery, false);
-  expect(inFlight()).toHaveLength(OF_FAILING);
-  const [next] = inFlight();
-  if (next) await end(next, true);
-  expect(inFlight()).toHaveLength(PER_ENDPOINT);
+  expect(inFlight()).toEqual([]);
+  await vi.advanceTimersByTimeAsync(AT_FIRST * PAUSE_MAX_MS);
+  expect(inFlight()).toHaveLength(AT_FIRST);
+  for (let limit = AT_FIRST + 1; limit <= PER_ENDPOINT; limit += 1) {
+    await end(inFlight()[0] ?? to(''), true);
+    expect(inFlight()).toHaveLength(limit);
+  }
+});
+
+test('sends to a failing endpoint one at a time, with pauses that double', async () => {
+  const { queues, started, end } = openControlledQueues();
+  queues.offer(many(100, () => to('a')));
+  await end(started[1] ?? to(''), false);
+  await end(started[0] ?? to(''), false);
+  const gaps: number[] = [];
+  for (let count = 3; count <= 8; count += 1) {
+    const since = performance.now();
+    while (started.length < count) await vi.advanceTimersByTimeAsync(1);
+    gaps.push(performance.now() - since);
+    await end(started.at(-1) ?? to(''), false);
+  }
+  expect(gaps).toEqual([100, 200, 400, PAUSE_MAX_MS, PAUSE_MAX_MS, PAUSE_MAX_MS]);
+});
+
+test('a pause of one endpoint holds up no other', async () => {
+  const { queues, started, end } = openControlledQueues();
+  queues.offer(many(100, () => to('fails')));
+  for (const delivery of started.slice(0, AT_FIRST)) await end(delivery, false);
+  const others = many(AT_FIRST, () => to('other'));
+  queues.offer(others);
+  expect(started.slice(AT_FIRST)).toEqual(others);
+});
+
+test('what is queued while its endpoint pauses can be dropped, and what comes then is sent', async () => {
+  const { queues, started, end, inFlight } = openControlledQueues();
+  queues.offer(many(AT_FIRST + 1, () => to('a')));
+  for (const delivery of started.slice(0, AT_FIRST)) await end(delivery, false);
+  queues.drop(new Set(queues.waiting().map(({ deliveryId }) => deliveryId)));
+  const later = to('a');
+  queues.offer([later]);
+  expect(queues.waiting()).toEqual([later]);
+  await vi.advanceTimersByTimeAsync(PAUSE_MAX_MS);
+  expect(inFlight()).toEqual([later]);
 });
 
 test('reserves slots for first attempts', () => {
   const { queues, started } = openControlledQueues();
-  queues.offer(many(2 * IN_FLIGHT_MAX, (n) => to(`retry${n % 100}`, true)));
+  queues.offer(many(2 * IN_FLIGHT_MAX, (n) => to(`retry${n % 300}`, true)));
   expect(started).toHaveLength(RETRIES_IN_FLIGHT_MAX);
   queues.offer([to('first')]);
   expect(started.at(-1)?.endpoint).toBe('first');
@@ -95,8 +166,9 @@ test('counts an endpoint that hangs as little load and refuses its surplus', asy
 });
 
 test('sends of one workspace to many endpoints leave slots to others, and all are sent in the end', async () => {
-  const { queues, started, end, inFlight } = openControlledQueues();
+  const { queues, started, end, inFlight, prove } = openControlledQueues();
   const endpoints = 4 * (IN_FLIGHT_OF_WORKSPACE_MAX / PER_ENDPOINT);
+  for (let n = 0; n < endpoints; n += 1) await prove(`e${n}`, 'ws_crowd');
   const own = (n: number) => ({ ...to(`e${n % endpoints}`), workspaceId: 'ws_crowd' });
   const all = many(8 * IN_FLIGHT_OF_WORKSPACE_MAX, own);
   expect(queues.offer(all)).toEqual([]);
@@ -112,7 +184,8 @@ test('sends of one workspace to many endpoints leave slots to others, and all ar
 });
 
 test('does not send a delivery that was dropped while queued', async () => {
-  const { queues, started, end } = openControlledQueues();
+  const { queues, started, end, prove } = openControlledQueues();
+  await prove('a');
   const all = many(PER_ENDPOINT + 2, () => to('a'));
   queues.offer(all);
   queues.drop(new Set(all.slice(PER_ENDPOINT, PER_ENDPOINT + 1).map(({ deliveryId }) => deliveryId)));
@@ -151,6 +224,7 @@ test('sends everything once within the limits, for any order of offers and outco
         for (const one of Map.groupBy(inFlightNow, ({ workspaceId }) => workspaceId).values())
           expect(one.length).toBeLessThanOrEqual(IN_FLIGHT_OF_WORKSPACE_MAX);
         await Promise.all(inFlightNow.map((delivery) => end(delivery, outcomes.next().value ?? true)));
+        if (inFlight().length === 0) await vi.advanceTimersByTimeAsync(PAUSE_MAX_MS);
       }
       expect(started.map(({ deliveryId }) => deliveryId).toSorted()).toEqual(
         offered.map(({ deliveryId }) => deliveryId).toSorted(),
