@@ -62,7 +62,3 @@ export const judge = (
   task.meta.figures = [...(task.meta.figures ?? []), one];
   if (isJudged) expect.soft(holds, `${what}: figure ${one.figure}, bound ${one.bound}`).toBe(true);
 };
-
-/** Returns the value that this share of the others does not exceed: 0.99 for the p99. */
-export const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((one, next) => one - next)[Math.ceil(values.length * share) - 1] ?? Number.NaN;

@@ -10,7 +10,7 @@ const IN_FLIGHT_AT_FIRST = 2;
  * with each further failure in a row.
  */
 const FAILURE_WAIT_MS = 50;
-const FAILURE_WAIT_MAX_MS = 500;
+const FAILURE_WAIT_MAX_MS = 2_000;
 /** Share of a pause that is random, so that endpoints that failed together are not tried together. */
 const JITTER = 0.5;
 const ENDPOINTS_REMEMBERED_MAX = 10_000;

@@ -10,6 +10,7 @@ import {
 } from '#operations/dependencies/heavy-reads.ts';
 import { IN_FLIGHT_OF_WORKSPACE_MAX } from '#services/api/server/admission.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { percentileOfRounds } from '#tests/percentile.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { attack, isLong } from '../attack.ts';
 import type { Calls, Met } from './http-caller.ts';
@@ -43,9 +44,6 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const get = (app: FastifyInstance, url: string, whose: Key) =>
   app.inject({ url, headers: { authorization: `Bearer ${whose.text}` } });
-
-const percentile = (times: readonly number[], share: number): number =>
-  times.toSorted((one, next) => one - next)[Math.ceil(times.length * share) - 1] ?? Number.NaN;
 
 /** Starts a caller with a key in a thread of its own. */
 const startCaller = (url: string, whose: Key) => {
@@ -106,14 +104,17 @@ attack(
     // Code that runs for the first time is slower.
     await attackFor(0);
     await readBrand();
-    const times: Record<'alone' | 'beside', number[]> = { alone: [], beside: [] };
+    const rounds: Record<'alone' | 'beside', (readonly number[])[]> = { alone: [], beside: [] };
     for (let round = 0; round < READING_ROUNDS; round += 1) {
-      times.alone.push(...(await readBrand()));
+      rounds.alone.push(await readBrand());
       const attacking = attackFor(READING_MS);
-      times.beside.push(...(await readBrand()));
+      rounds.beside.push(await readBrand());
       await attacking;
     }
-    const [undisturbed, beside] = [percentile(times.alone, 0.99), percentile(times.beside, 0.99)];
+    const [undisturbed, beside] = [
+      percentileOfRounds(rounds.alone, 0.99),
+      percentileOfRounds(rounds.beside, 0.99),
+    ];
     const done = replies.filter(({ status }) => status === 200).length;
     const refused = replies.filter(({ status }) => status === 503);
     expect(done + refused.length).toBe(replies.length);

@@ -1,4 +1,3 @@
-import { median } from 'es-toolkit/math/median';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, inject, test } from 'vitest';
@@ -9,6 +8,7 @@ import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.t
 import { pause } from '#platform/clock.ts';
 import { headersFrom, type Nats, openNats } from '#platform/nats/connection.ts';
 import { ad } from '#tests/dsl/scans.ts';
+import { percentileOfRounds } from '#tests/percentile.ts';
 import { scanOf } from '../../ingest/fixtures/scan-messages.ts';
 import { profileOf } from '../../intake/stack.ts';
 import { createTestDatabase, createTestNats } from '../../stack/database.ts';
@@ -38,9 +38,6 @@ const SHARES = [0.5, 0.95, 0.99];
 
 /** Milliseconds from the publication of an observation to its acknowledgement. */
 type Delay = { readonly kind: Observation['type']; readonly ms: number };
-
-const percentile = (times: readonly number[], share: number): number =>
-  times.toSorted((one, next) => one - next)[Math.ceil(times.length * share) - 1] ?? Number.NaN;
 
 const estimateOf = (domain: string, observed_at: string, monthly_visits: number): TrafficEstimate => ({
   type: 'traffic.estimate',
@@ -148,15 +145,10 @@ const startFlood = async (natsUrl: string) => {
 /** The delays of each round. */
 type Rounds = readonly (readonly Delay[])[];
 
-/** Returns the median of all rounds, so that one in which the machine was slow for another reason does not count. */
 const shareOf = (rounds: Rounds, share: number): number =>
-  median(
-    rounds.map((delays) =>
-      percentile(
-        delays.map(({ ms }) => ms),
-        share,
-      ),
-    ),
+  percentileOfRounds(
+    rounds.map((delays) => delays.map(({ ms }) => ms)),
+    share,
   );
 
 const onlyOf = (rounds: Rounds, kind: Observation['type']): Rounds =>

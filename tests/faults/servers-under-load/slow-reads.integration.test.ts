@@ -6,7 +6,8 @@ import { pause } from '#platform/clock.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { readSettings } from '#platform/settings.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
-import { judge, percentile } from '../../trials/judge.ts';
+import { percentile } from '#tests/percentile.ts';
+import { judge } from '../../trials/judge.ts';
 
 /** Many slow reads at once, half of them searches, while others read little and use keys for the first time. */
 
