@@ -19,7 +19,9 @@ const READS_AT_ONCE = 100;
 /** Bytes above which copying a body costs more than a brand read. A bare server shows what copying costs. */
 const LARGE_BYTES = 256 * 1_024;
 /** Rounds of a comparison. The same work takes up to twice the processor time when a virtual machine shares its processor. */
-const ROUNDS = 5;
+const ROUNDS = 7;
+/** Rounds before them whose times are not counted: code is slower while it is compiled for what it meets. */
+const WARM_UP_ROUNDS = 3;
 const MEMORY_MAX_MIB = 50;
 const START_LIMIT_MS = 60_000;
 const SAMPLE_MS = 10;
@@ -113,19 +115,16 @@ const measure = async (pid: number, count: number, run: () => Promise<unknown>):
 
 type Measured = { readonly pid: number; readonly run: () => Promise<unknown> };
 
-/**
- * Measures costs in turn and returns the median time and the most memory of each. Times of the first round are not counted,
- * because code that runs for the first time is slower.
- */
+/** Measures costs in turn and returns the median time and the most memory of each. */
 const compare = async (...measured: readonly Measured[]): Promise<readonly Cost[]> => {
   const rounds: Cost[][] = [];
-  for (let round = 0; round <= ROUNDS; round += 1) {
+  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
     const costs: Cost[] = [];
     for (const { pid, run } of measured) costs.push(await measure(pid, DOWNLOADS, run));
     rounds.push(costs);
   }
   return zip(...rounds).map((costs) => ({
-    cpu: median(costs.slice(1).map(({ cpu }) => cpu)),
+    cpu: median(costs.slice(WARM_UP_ROUNDS).map(({ cpu }) => cpu)),
     memory: Math.max(...costs.map(({ memory }) => memory)),
   }));
 };

@@ -30,7 +30,7 @@ const RUNS_TO_PROVE_SLOW = 10;
 /** Milliseconds of one measurement of reads, one after another. */
 const READING_MS = isLong ? 3_000 : 300;
 /** Pairs of measurements, without and with the searches in turn: the speed of a virtual machine changes within seconds. */
-const READING_ROUNDS = isLong ? 6 : 1;
+const READING_ROUNDS = isLong ? 12 : 1;
 
 let stack: ApiStack;
 let key: Key;
