@@ -173,8 +173,31 @@ const SEARCHED_FOR_ANOTHER = worldWith(
   }),
 );
 
+/** A late scan shows what its collector adds to two ads. A third one missed it, until a later scan by that collector (rules 6, 11). */
+const MISSED_SWITCH = worldWith(
+  scan('s02', at(0), [shown('a3', { page: null, title: 'Sponsored: New arrivals' })], {
+    collector: 'c2',
+    pages: [],
+  }),
+  scan('s04', at(2), [shown('a3', { page: null, title: 'New arrivals' })], { pages: ['P2'] }),
+  scan(
+    's01',
+    at(0, '05:00'),
+    [shown('a1', { title: 'Sponsored: Spring sale' }), shown('a4', { title: 'Sponsored: New arrivals' })],
+    {
+      collector: 'c2',
+      pages: ['P3'],
+    },
+  ),
+  scan('s03', at(1), [shown('a1', { title: 'Spring sale' }), shown('a4', { title: 'New arrivals' })], {
+    complete: false,
+    pages: [],
+  }),
+);
+
 const DIFFERED = [
   PROFILED_LATE,
+  MISSED_SWITCH,
   ...JOINED,
   ...NAMED,
   LEFT,

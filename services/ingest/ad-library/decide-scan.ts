@@ -302,9 +302,8 @@ const decideLate = async function* (
   const late = { ...recordedAs, differences };
   let seen = 0;
   const unsettled = new Set<string>();
-  // Other differences of a later scan concern all ads that it showed.
-  const isWhole = [...differences.keys()].some((id) => id !== scan_id);
-  for await (const slice of slices(isWhole)) {
+  // Other differences concern all ads that later scans show: some missed the scan that has them (rule 6).
+  for await (const slice of slices(differences.size > 0)) {
     const { shown, ofSeveral, decided } = await load(slice);
     for (const adId of ofSeveral.unsettled) unsettled.add(adId);
     seen += decided.filter((adId) => shown.has(adId) && !ofSeveral.ads.has(adId)).length;
