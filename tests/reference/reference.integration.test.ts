@@ -195,9 +195,21 @@ const MISSED_SWITCH = worldWith(
   }),
 );
 
+/** Two scans show an ad as ended with one stop date, or only the first does. A late one between them shows that it ran (rules 1, 11). */
+const RAN_BETWEEN: readonly World[] = [dateOf(0), null].flatMap((stoppedOn) =>
+  [false, true].map((complete) =>
+    worldWith(
+      scan('s1', at(0), [shown('a1', { isActive: false, stoppedOn: dateOf(0) })]),
+      scan('s3', at(2), [shown('a1', { isActive: false, stoppedOn })], { complete }),
+      scan('s2', at(1), [shown()], { complete: false }),
+    ),
+  ),
+);
+
 const DIFFERED = [
   PROFILED_LATE,
   MISSED_SWITCH,
+  ...RAN_BETWEEN,
   ...JOINED,
   ...NAMED,
   LEFT,

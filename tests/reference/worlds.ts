@@ -60,6 +60,8 @@ const draftOf = (has: (feature: Feature) => boolean) => {
     isPageless: oneIn(3, has('pageless')),
     // Days from the first day; many ads start between two scans.
     startsAfterDays: fc.integer({ min: -3, max: DAYS }),
+    // The one stop date that scans show, in days from the first day; else each shows its own.
+    stopsAfterDays: has('ended') ? fc.option(fc.integer({ min: -1, max: DAYS })) : fc.constant(null),
     destination: nat(DOMAINS.length * 2 + FOREIGN_HOSTS.length, has('destinations') || has('moves')),
   });
   const shown = fc.record({
@@ -207,12 +209,13 @@ const worldOf = (draft: Draft, has: (feature: Feature) => boolean): World => {
     const byFlag = shown.state === 5;
     const byDate = shown.state === 6;
     const link = linkOf(has('moves') ? shown.movesTo : ad.destination);
+    const stopsOn = dateAfter(ad.stopsAfterDays ?? day - shown.stopsBeforeDays);
     return {
       ad: id,
       page: ad.isPageless || shown.hidesPage ? null : page,
       isActive: byFlag ? false : byDate || shown.isFlagUnknown ? null : true,
       startedOn: shown.hidesStart ? null : dateAfter(ad.startsAfterDays + shown.startMoves),
-      stoppedOn: byDate || (byFlag && shown.isFlagUnknown) ? dateAfter(day - shown.stopsBeforeDays) : null,
+      stoppedOn: byDate || (byFlag && shown.isFlagUnknown) ? stopsOn : null,
       body: shown.body,
       title: shown.title,
       caption: shown.caption,

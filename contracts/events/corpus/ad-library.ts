@@ -166,7 +166,13 @@ export type AdsSeen = Event<'AdsSeen', Sighting & LeftBlank & { readonly ad_ids:
  */
 export type AdsStillInactive = Event<
   'AdsStillInactive',
-  Sighting & LeftBlank & { readonly kind: 'ended' | 'absent'; readonly ad_ids: readonly string[] }
+  Sighting &
+    LeftBlank & {
+      readonly kind: 'ended' | 'absent';
+      readonly ad_ids: readonly string[];
+      /** Stop date that the scan showed of these ads. Absent: the one that the look before showed, if that was `ended`. */
+      readonly stopped_on?: string | null;
+    }
 >;
 
 /** Parts of an ad that collectors express differently. */

@@ -32,7 +32,7 @@ import {
   NO_PAGE,
 } from './state.ts';
 import { evolve } from './evolve.ts';
-import { blankFields, blankSince, cardsSince } from './timeline.ts';
+import { blankFields, blankSince, cardsSince, stopDateSince } from './timeline.ts';
 import type { Decider } from '#domain/decider.ts';
 import { boundedGroups, withFittingNames } from '#domain/event-size-limit.ts';
 
@@ -247,9 +247,11 @@ export const recordSightings =
         }
         const update = updateInactiveAd(scan, existing, ad, blank);
         const stated = leftBlank(cardsSince(existing.looks));
+        const isStopRepeated = ad.stopped_on === stopDateSince(existing.looks);
+        const isRecorded = isStopRepeated && isRecordedLook(scan, existing, 'ended', covered);
         if (update) events.push(update);
-        else if (isBlankChanged || stated.cards || !isRecordedLook(scan, existing, 'ended', covered)) {
-          ended.push(stated);
+        else if (isBlankChanged || stated.cards || !isRecorded) {
+          ended.push({ ...stated, ...(isStopRepeated ? {} : { stopped_on: ad.stopped_on }) });
         }
         continue;
       }

@@ -14,7 +14,7 @@ import {
   NO_PAGE,
   type ScanCounts,
 } from './state.ts';
-import { withLook } from './timeline.ts';
+import { stopDateSince, withLook } from './timeline.ts';
 
 /** Changes of the ad library state by its events; see `decider.ts` for the aggregate. */
 
@@ -221,9 +221,12 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
     }
     case 'AdsStillInactive': {
       const cards = cardsByAd(event.data.cards);
-      for (const adId of event.data.ad_ids) {
-        update(adId, () => ({}), event.data.kind, cards.get(adId), event.data.blank);
-      }
+      const { kind, blank, stopped_on } = event.data;
+      const shownOf = ({ ad_id, looks }: AdState): ShownFields => {
+        const stop = stopped_on === undefined && kind === 'ended' ? stopDateSince(looks) : stopped_on;
+        return { ...cards.get(ad_id), ...(stop ? { stopped_on: stop } : {}) };
+      };
+      for (const adId of event.data.ad_ids) update(adId, () => ({}), kind, shownOf, blank);
       return state;
     }
     case 'AdsReworded':

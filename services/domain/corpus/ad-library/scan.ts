@@ -102,27 +102,35 @@ export type SeenAd = {
   readonly ad_id: string;
   readonly blank: readonly BlankField[] | null;
   readonly cards: readonly AdCardContent[] | null;
+  /** Stop date that the scan showed of an ended ad. Absent: as in the look before. */
+  readonly stopped_on?: string | null;
 };
 
 /** Maximum JSON characters of the cards in one event. In any script they then fit into one append. */
 const CARDS_CHARACTERS_PER_EVENT = 200_000;
 
-/** Returns the ads in slices that fit into one event each. Ads of one slice left the same fields blank. */
+/** Returns the ads in slices that fit into one event each. Ads of one slice left the same fields blank, and have one stop date. */
 export const slicesOf = (ads: readonly SeenAd[]) =>
-  [...Map.groupBy(ads, ({ blank }) => JSON.stringify(blank)).values()].flatMap((ofBlank) => {
-    const stated = ofBlank[0]?.blank ? { blank: ofBlank[0].blank } : {};
-    const [withCards, others] = partition(ofBlank, ({ cards }) => cards !== null);
-    const ids = chunk(
-      others.map(({ ad_id }) => ad_id),
-      BULK_IDS_MAX,
-    );
-    const cards = withCards.map(({ ad_id, cards: shown }) => ({ ad_id, cards: shown ?? [] }));
-    return [
-      ...ids.map((ad_ids) => ({ ad_ids, ...stated })),
-      ...boundedGroups(cards, CARDS_CHARACTERS_PER_EVENT, BULK_IDS_MAX).map((group) => ({
-        ad_ids: group.map(({ ad_id }) => ad_id),
-        ...stated,
-        cards: group,
-      })),
-    ];
-  });
+  [...Map.groupBy(ads, ({ blank, stopped_on }) => JSON.stringify([blank, { stopped_on }])).values()].flatMap(
+    (alike) => {
+      const [first] = alike;
+      const stated = {
+        ...(first?.blank ? { blank: first.blank } : {}),
+        ...(first?.stopped_on === undefined ? {} : { stopped_on: first.stopped_on }),
+      };
+      const [withCards, others] = partition(alike, ({ cards }) => cards !== null);
+      const ids = chunk(
+        others.map(({ ad_id }) => ad_id),
+        BULK_IDS_MAX,
+      );
+      const cards = withCards.map(({ ad_id, cards: shown }) => ({ ad_id, cards: shown ?? [] }));
+      return [
+        ...ids.map((ad_ids) => ({ ad_ids, ...stated })),
+        ...boundedGroups(cards, CARDS_CHARACTERS_PER_EVENT, BULK_IDS_MAX).map((group) => ({
+          ad_ids: group.map(({ ad_id }) => ad_id),
+          ...stated,
+          cards: group,
+        })),
+      ];
+    },
+  );

@@ -34,7 +34,7 @@ export const isLate = (
 ): boolean => recorded.some((other) => compareScans({ scan_id, observed_at: scanned_at }, other) < 0);
 
 /**
- * Fields that say something about one scan only. All others stay as they were until another value is shown. Countries
+ * Fields that a stored look shows only if it states them. All others stay as they were until another value is shown. Countries
  * stay too: they are only ever added to an ad, so a repetition adds none.
  */
 const OF_ONE_SCAN = ['stopped_on'] as const;
@@ -74,6 +74,12 @@ export const blankSince = (looks: readonly AdLook[]): readonly BlankField[] =>
 export const cardsSince = (looks: readonly AdLook[]): readonly AdCardContent[] =>
   looks.findLast(({ shown }) => !isBlank(shown?.cards))?.shown?.cards ?? [];
 
+/** Returns the stop date that the last look showed; `null` when it showed none, or did not show the ad as ended. */
+export const stopDateSince = (looks: readonly AdLook[]): string | null => {
+  const last = looks.at(-1);
+  return last?.kind === 'ended' ? (last.shown?.stopped_on ?? null) : null;
+};
+
 /** Maximum looks of an ad. Of more, the two oldest become one. */
 const LOOKS_MAX = 200;
 /** Number of looks whose characters are not counted. */
@@ -93,7 +99,7 @@ const bounded = (looks: readonly AdLook[]): readonly AdLook[] => {
     const [first, second, ...others] = kept;
     if (!first || !second) return kept;
     const blank = second.kind === 'absent' ? first.blank : second.blank;
-    const shown = { ...first.shown, ...second.shown };
+    const shown = { ...omit(first.shown ?? {}, OF_ONE_SCAN), ...second.shown };
     kept = [{ ...omit(second, ['blank']), shown, ...(blank ? { blank } : {}) }, ...others];
   }
   return kept;
@@ -170,10 +176,10 @@ export const expandLooks = (
   let shown: ShownFields = {};
   let blank: readonly BlankField[] = [];
   let kind: AdLook['kind'] | null = null;
+  let own: ShownFields = {};
   for (const scan of scans) {
     const { scan_id, observed_at } = scan;
     const look = stored.get(scan_id);
-    let own: ShownFields = {};
     if (look) {
       kind = look.kind;
       own = pick(look.shown ?? {}, OF_ONE_SCAN);
@@ -231,6 +237,7 @@ export const compactLooks = (
   let shown: ShownFields = {};
   let blank: readonly BlankField[] = [];
   let kind: AdLook['kind'] | null = null;
+  let own: ShownFields = {};
   for (const scan of scans) {
     const look = expanded.get(scan.scan_id);
     const follows = kind !== null && carriesOn(scan, shown.page_id ?? null, movedAt);
@@ -244,11 +251,14 @@ export const compactLooks = (
     }
     const fresh = look.kind === 'absent' ? {} : differingFields(shown, look.shown ?? {});
     const left = look.kind === 'absent' ? blank : blankFields(shown, look.shown ?? {});
-    const isSame = look.kind === kind && Object.keys(fresh).length === 0 && isEqual(left, blank);
-    if (!follows || !isSame) looks.push(lookOf({ ...look, shown: fresh }, left));
+    const lasting = omit(fresh, OF_ONE_SCAN);
+    const ofScan = pick(fresh, OF_ONE_SCAN);
+    const isShownSame = Object.keys(lasting).length === 0 && isEqual(ofScan, own) && isEqual(left, blank);
+    if (!follows || look.kind !== kind || !isShownSame) looks.push(lookOf({ ...look, shown: fresh }, left));
     blank = left;
     kind = look.kind;
-    shown = { ...shown, ...omit(fresh, OF_ONE_SCAN) };
+    shown = { ...shown, ...lasting };
+    own = ofScan;
   }
   return looks;
 };
