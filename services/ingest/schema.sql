@@ -220,7 +220,16 @@ create table if not exists ingest.ad (
 );
 -- Domains to which the ad led before. Null for most ads, and in rows of an older release.
 alter table ingest.ad add column if not exists former_domains text[];
-create index if not exists ad_by_former_domain on ingest.ad using gin (former_domains) where former_domains is not null;
+-- GIN indexes here have no list of pending entries: each search would read all of it, so that the planner chooses other indexes.
+create index if not exists ad_by_former_domain on ingest.ad using gin (former_domains)
+  with (fastupdate = off) where former_domains is not null;
+-- In tables of an older release it has one.
+do $$
+begin
+  if exists (select from pg_class where oid = 'ingest.ad_by_former_domain'::regclass and reloptions is null) then
+    alter index ingest.ad_by_former_domain set (fastupdate = off);
+  end if;
+end $$;
 create index if not exists ad_by_destination on ingest.ad (destination, brand_id) where destination is not null;
 -- In tables of an older release, an ad has one row.
 do $$
@@ -238,7 +247,10 @@ create index if not exists ad_live_by_page on ingest.ad (brand_id, social_page_i
 create index if not exists ad_shown_ended on ingest.ad (brand_id, social_page_id) where shown_ended;
 create index if not exists ad_live_page on ingest.ad (social_page_id) where live;
 -- The few ads that belong to several brands in the course of time, by brand and by page.
-create index if not exists ad_of_several_brands on ingest.ad using gin ((known->'brands')) where known ? 'brands';
+-- Searches for a brand do not state the condition of the other two indexes, which hold such ads of all brands.
+create index if not exists ad_by_each_brand on ingest.ad using gin ((known->'brands'))
+  with (fastupdate = off) where known->'brands' is not null;
+drop index if exists ingest.ad_of_several_brands;
 create index if not exists ad_of_several_brands_by_page on ingest.ad (social_page_id) where known ? 'brands';
 -- By the time since which each belongs to its brand. Nearly no scan precedes one of them.
 create index if not exists ad_by_last_change_of_brand on ingest.ad

@@ -211,7 +211,7 @@ export const pagesConcerning = async (
      union select social_page_id from ingest.page_link where brand_id = $1 and social_page_id = any($2::text[]) and linked
      union select social_page_id from (
        -- With OFFSET the planner finds these few ads by their own index, not by the pages, which may have many.
-       select social_page_id from ingest.ad where known ? 'brands' and known->'brands' @> to_jsonb($1::text) offset 0
+       select social_page_id from ingest.ad where known->'brands' @> to_jsonb($1::text) offset 0
      ) shared where social_page_id = any($2::text[])
      union select social_page_id from ingest.staged_ad where scan_id = $3 and brand_id = $1 and social_page_id = any($2::text[])`,
     [brandId, pageIds, scanId],

@@ -280,7 +280,7 @@ export const holdersOfDomain = async (
        select brand_id::text, known->'brands' from ingest.ad where former_domains @> array[$5::text] and ${notStaged(4)}
        union all
        select brand_id::text, known->'brands' from ingest.ad
-       where known ? 'brands' and known->'brands' @> to_jsonb($1::text)
+       where known->'brands' @> to_jsonb($1::text)
      )
      select distinct brand_id from (
        select brand_id from found

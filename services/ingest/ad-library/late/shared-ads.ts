@@ -133,8 +133,8 @@ const scannedForOf = async (
   return new Map(rows.map(({ scan_id, scanned_for }) => [scan_id, scanned_for]));
 };
 
-/** The first two conditions are those of the index `ad_of_several_brands`. */
-const IS_SHARED = `a.known ? 'brands' and a.known->'brands' @> to_jsonb($1::text)
+/** The first condition is that of the index `ad_by_each_brand`. */
+const IS_SHARED = `a.known->'brands' @> to_jsonb($1::text)
   and exists (select from ingest.ad_owner o where o.ad_id = a.ad_id and o.brand_id = a.brand_id)`;
 
 /** Returns the brands that ads of these pages ever belonged to, apart from their present ones. */
