@@ -108,7 +108,7 @@ const contentColumns = (content: Partial<AdContent>): Row =>
 /** Ads as last observed, with their history; full-text search over their copy. */
 export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
-  version: 8,
+  version: 9,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { applied_scan: recordAppliedScan, miss, see, cover },
@@ -167,6 +167,8 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
             inactive_since: observed_at,
             seen_at: last_seen_at,
             observed_running: wasRunning(event.data),
+            // As in a return: changes of the same columns are written together.
+            not_shown_since: false,
           }),
           history(event, ad_id, 'confirmed_inactive', { basis, stopped_on }),
         ];
@@ -180,6 +182,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
             inactive_since: null,
             seen_at: observed_at,
             observed_running: true,
+            not_shown_since: false,
           }),
           history(event, ad_id, 'returned', { inactive_since }),
         ];

@@ -206,7 +206,20 @@ const RAN_BETWEEN: readonly World[] = [dateOf(0), null].flatMap((stoppedOn) =>
   ),
 );
 
+/**
+ * Two scans have one time. The late first of them shows an ad, and the other does not. The ad ends, returns, and is shown once
+ * more: then it was last seen.
+ */
+const SEEN_BEFORE_ABSENCE = worldWith(
+  scan('s2', at(0), []),
+  scan('s1', at(0), [shown()]),
+  scan('s3', at(2), [shown('a1', { isActive: false })], { complete: false }),
+  scan('s4', at(5), [shown()]),
+  scan('s5', at(6), [shown()]),
+);
+
 const DIFFERED = [
+  SEEN_BEFORE_ABSENCE,
   PROFILED_LATE,
   MISSED_SWITCH,
   ...RAN_BETWEEN,
