@@ -62,7 +62,8 @@ const readBy = async (work: (intake: Intake) => Promise<void>): Promise<number> 
     // Connections add what they read to the statistics when they end.
     await until('all other connections end', 10_000, async () => {
       const open = await database.query(
-        'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+        `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+           and backend_type = 'client backend'`,
       );
       return open.rows.length === 0;
     });
