@@ -16,6 +16,15 @@ export class EventStoreBusy extends Error {
   }
 }
 
+/** Thrown by a read whose connection was replaced before its end: what it has read may not be all. */
+export class ReadCutOff extends Error {
+  readonly type = 'unavailable';
+  constructor() {
+    super('the connection to the event store was replaced before the end of the read');
+    this.name = 'ReadCutOff';
+  }
+}
+
 /** gRPC statuses. */
 const GRPC_CANCELLED = 1;
 const GRPC_INVALID_ARGUMENT = 3;

@@ -11,7 +11,7 @@ import { hasTime, hasTimeBudget, requireTime, timeLeft, TimeUsedUp } from '../co
 import { type AnswerTime, createAnswerTime } from './answer-time.ts';
 import type { Breaker } from './append/append-with-retry.ts';
 import { toRecordedEvent } from './catch-up-subscription.ts';
-import { EventStoreSilent, isConnectionFault, withTimeout } from './errors.ts';
+import { EventStoreSilent, isConnectionFault, ReadCutOff, withTimeout } from './errors.ts';
 import { createReadSlots } from './read-slots.ts';
 import { openRenewableClient } from './renewable-client.ts';
 
@@ -82,15 +82,14 @@ export const openReads = (
   const slots = createReadSlots(answerTime);
 
   /**
-   * Yields the events of a read. Throws `EventStoreSilent` when the next one does not arrive in time, and `TimeUsedUp` when the
-   * caller had too little of it.
+   * Yields the events of a read of a request. Throws `EventStoreSilent` when the next one does not arrive in time, and
+   * `TimeUsedUp` when the caller had too little of it.
    */
-  const inTime = async function* <T>(events: Ending<T>, time = answerTime): AsyncGenerator<T> {
-    if (time === null && !hasTimeBudget()) {
-      yield* inPatience(events, silenceMs);
-      return;
-    }
+  const inRequest = async function* <T>(events: Ending<T>, time: AnswerTime | null): AsyncGenerator<T> {
     const left = (): number => (time === null ? timeLeft(silenceMs) : time.left());
+    // Timers are early by part of a millisecond, so that a caller whose time has ended may seem to have some.
+    const isSilence = (givenMs: number): boolean =>
+      time === null ? givenMs >= silenceMs : time.isSilence(givenMs);
     const iterator = events[Symbol.asyncIterator]();
     let givenMs = 0;
     try {
@@ -103,8 +102,26 @@ export const openReads = (
     } catch (error) {
       if (!(error instanceof EventStoreSilent)) throw error;
       void events.cancel().catch(() => undefined);
-      throw hasTime() && time?.isSilence(givenMs) !== false ? error : new TimeUsedUp();
+      throw hasTime() && isSilence(givenMs) ? error : new TimeUsedUp();
     }
+  };
+
+  /** Yields the events of a read, to its end. Throws `ReadCutOff` when the client was replaced before. */
+  const inTime = async function* <T>(
+    client: EventStoreDBClient,
+    events: Ending<T>,
+    time = answerTime,
+  ): AsyncGenerator<T> {
+    let isReplaced = false;
+    const ignoreReplaced = reading.onReplaced(client, () => {
+      isReplaced = true;
+    });
+    try {
+      yield* time === null && !hasTimeBudget() ? inPatience(events, silenceMs) : inRequest(events, time);
+    } finally {
+      ignoreReplaced();
+    }
+    if (isReplaced) throw new ReadCutOff();
   };
 
   /** Takes a place for a read. A read of a request is refused at once while the server does not answer. */
@@ -134,7 +151,7 @@ export const openReads = (
     });
     let ended = false;
     try {
-      for await (const { event } of inTime(events)) if (event) yield toRecordedEvent<E>(event);
+      for await (const { event } of inTime(client, events)) if (event) yield toRecordedEvent<E>(event);
       ended = true;
       noteRead();
     } catch (error) {
@@ -172,7 +189,7 @@ export const openReads = (
       return await readShort(async (client) => {
         const found: RecordedEvent<E>[] = [];
         const options = { direction: 'backwards', fromRevision: END, maxCount: count } as const;
-        for await (const { event } of inTime(client.readStream(stream, options)))
+        for await (const { event } of inTime(client, client.readStream(stream, options)))
           if (event) found.push(toRecordedEvent<E>(event));
         return found;
       });
@@ -193,7 +210,7 @@ export const openReads = (
         const options = { direction: 'backwards', fromPosition: before ?? END, maxCount } as const;
         let count = 0;
         let end: bigint | undefined;
-        for await (const { event } of inTime(client.readAll(options))) {
+        for await (const { event } of inTime(client, client.readAll(options))) {
           count += 1;
           if (!event) continue;
           before = event.position;
@@ -216,7 +233,7 @@ export const openReads = (
     const found = client.readAll(options);
     let count = 0;
     try {
-      for await (const { event } of inTime(found, LOOK_TIME)) {
+      for await (const { event } of inTime(client, found, LOOK_TIME)) {
         if (!event) continue;
         if (event.position.commit <= (position ?? -1n)) return false;
         count += 1;

@@ -8,7 +8,7 @@ import { eventMetadata, serviceActor } from '#application/commands/event-metadat
 import type { Decider } from '#domain/decider.ts';
 import { toOverload } from '#operations/endpoint/overload.ts';
 import { pause } from '#platform/clock.ts';
-import { withTimeBudget } from '#platform/concurrency/time-budget.ts';
+import { TimeUsedUp, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { createBreaker } from '#platform/event-store/append/append-with-retry.ts';
 import { EventStoreSilent } from '#platform/event-store/errors.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -82,6 +82,32 @@ test('a request that comes late to the event store has a part of its time left, 
   expect(early).toBeGreaterThan(0.9 * ANSWER_MS);
   expect(late).toBeGreaterThan(ANSWER_MS / 4 - 50);
   expect(late).toBeLessThan(ANSWER_MS / 2 + 400);
+});
+
+test('a read in progress fails when the connection is replaced because of others, and does not seem to be at its end', async () => {
+  const SILENCE_MS = 400;
+  await using server = await openMute();
+  await using store = openEventStore(server.url, { readSilenceMs: SILENCE_MS });
+  // After three of these it is replaced.
+  const others = Array.from({ length: 3 }, () => store.last('brand-a').catch((error: unknown) => error));
+  await pause(SILENCE_MS / 2);
+  const reads = [
+    store.last('brand-b'),
+    store.head(),
+    store.load('brand-b', { initial: 0, evolve: (count: number) => count + 1 }),
+  ];
+  for (const read of await Promise.allSettled(reads))
+    expect(read).toMatchObject({ status: 'rejected', reason: { name: 'ReadCutOff' } });
+  for (const error of await Promise.all(others)) expect(error).toBeInstanceOf(EventStoreSilent);
+});
+
+test('a read of a request ends with its time, also by a timer that is early', async () => {
+  await using server = await openMute();
+  await using store = openEventStore(server.url);
+  const reads = Array.from({ length: 60 }, (_, n) =>
+    withTimeBudget(100 + n / 7, () => store.last('brand-a')).catch((error: unknown) => error),
+  );
+  for (const error of await Promise.all(reads)) expect(error).toBeInstanceOf(TimeUsedUp);
 });
 
 test('calls that fail together are refused for a second, and for longer after further ones', () => {
