@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { inheritedEnvironment } from '#platform/settings.ts';
+import { runVitest } from '../run-vitest.ts';
 
 /**
  * `npm run attack`: the attacks of this folder with a fresh seed and more tries than in `npm test`. Prints one line an
@@ -29,22 +26,15 @@ console.log(
     .map(([name, value]) => `${name}=${value}`)
     .join(' '),
 );
-const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 const files =
   positionals.length > 0 ? positionals.map((name) => `tests/attacks/${name}`) : ['tests/attacks/'];
-const child = spawn(
-  process.execPath,
+const { exitCode } = await runVitest(
   [
-    vitest,
-    'run',
-    '--config=tests/vitest.config.ts',
     '--reporter=tests/trials/reporter.ts',
     '--no-file-parallelism',
     `--testTimeout=${ATTACK_LIMIT_MS}`,
     ...files,
   ],
-  { env: { ...inheritedEnvironment(), ...settings }, stdio: 'inherit' },
+  settings,
 );
-child.once('exit', (code) => {
-  process.exitCode = code ?? 1;
-});
+process.exitCode = exitCode;

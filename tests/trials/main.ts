@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { inheritedEnvironment } from '#platform/settings.ts';
+import { runVitest, type VitestRun } from '../run-vitest.ts';
 import { type Campaign, CAMPAIGNS } from './campaigns.ts';
 
 /**
@@ -64,16 +61,9 @@ type Run = {
   readonly testLimitMs: number;
 };
 
-/** Runs the files in vitest and returns the exit code. Ends vitest, with its servers, when `signal` is aborted. */
-const runVitest = ({ files, settings, testLimitMs }: Run, signal: AbortSignal): Promise<number> => {
-  const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-  const texts = Object.entries(settings).map(([name, value]) => [name, String(value)]);
-  const child: ChildProcess = spawn(
-    process.execPath,
+const runCampaign = ({ files, settings, testLimitMs }: Run, limit: AbortSignal): Promise<VitestRun> =>
+  runVitest(
     [
-      vitest,
-      'run',
-      '--config=tests/vitest.config.ts',
       '--reporter=default',
       '--reporter=tests/trials/reporter.ts',
       // No file is timed while another one runs.
@@ -81,18 +71,9 @@ const runVitest = ({ files, settings, testLimitMs }: Run, signal: AbortSignal): 
       `--testTimeout=${testLimitMs}`,
       ...files,
     ],
-    { env: { ...inheritedEnvironment(), ...Object.fromEntries(texts) }, stdio: 'inherit' },
+    Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
+    limit,
   );
-  const end = (): void => void child.kill('SIGTERM');
-  signal.addEventListener('abort', end, { once: true });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => {
-      signal.removeEventListener('abort', end);
-      resolve(code ?? 1);
-    });
-  });
-};
 
 const runTrials = async (): Promise<void> => {
   const { isHelp, names, seed, factor, minutes } = readArguments();
@@ -105,12 +86,15 @@ const runTrials = async (): Promise<void> => {
   for (const name of names) {
     const { about, files, settings } = CAMPAIGNS[name] as Campaign;
     const chosen = settings(seed ?? randomInt(1, SEED_MAX), factor);
-    const run = { files, settings: chosen, testLimitMs: minutes * 60_000 };
     const repeat = Object.entries(chosen).map(([variable, value]) => `${variable}=${value}`);
     console.log(`\n${name}: ${about}\n${repeat.join(' ')}`);
-    if (limit.aborted || (await runVitest(run, limit)) !== 0) {
-      failed.push(`${name}${limit.aborted ? ` (ended after ${minutes} minutes)` : ''}, ${repeat.join(' ')}`);
+    if (!limit.aborted) {
+      const run = { files, settings: chosen, testLimitMs: minutes * 60_000 };
+      const { exitCode, signalled } = await runCampaign(run, limit);
+      if (signalled !== null) throw new Error(`${name} was ended by ${signalled}`);
+      if (exitCode === 0) continue;
     }
+    failed.push(`${name}${limit.aborted ? ` (ended after ${minutes} minutes)` : ''}, ${repeat.join(' ')}`);
   }
   console.log(failed.length === 0 ? '\nAll campaigns passed.' : `\nFailed:\n  ${failed.join('\n  ')}`);
   process.exitCode = failed.length === 0 ? 0 : 1;
