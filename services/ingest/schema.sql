@@ -329,12 +329,12 @@ create table if not exists ingest.recorded_scan (
   reliable boolean not null,
   -- False for a late scan of an older release, whose totals are not those of its own time.
   chronological boolean not null,
-  -- The cause of the last correction of the totals.
+  -- The cause of the last correction of the totals, or the late observation that recorded the scan.
   corrected_by uuid,
   primary key (scan_id, brand_id)
 );
--- All causes that corrected the totals, of which the newest 100 stay: a cause that is decided again after an interruption must
--- not count twice. Null in rows that are not corrected, or were by an older release.
+-- All causes that recorded or corrected the totals, of which the newest 100 stay: a cause that is decided again after an
+-- interruption must not count twice. Null in rows that are not corrected, or were by an older release.
 alter table ingest.recorded_scan add column if not exists causes uuid[];
 -- True when a correction found that the scan had not looked at the brand.
 alter table ingest.recorded_scan add column if not exists no_look boolean not null default false;

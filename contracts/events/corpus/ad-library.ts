@@ -241,6 +241,11 @@ export type ScanRecorded = Event<
     readonly chronological?: true;
     readonly totals: ScanTotals;
     readonly ads_now?: AdsNow;
+    /**
+     * The late observation that made the scan a look at the brand: a scan, a link or a registration. Absent: the scan itself, and
+     * in older releases.
+     */
+    readonly recorded_by?: string;
   }
 >;
 

@@ -138,7 +138,7 @@ const SAVE = `
   ), input as (
     select * from jsonb_to_recordset($17::jsonb) as i(scan_id uuid, scanned_for uuid, observed_at text,
       complete boolean, countries text[], collector text, page_ids text[], partial_pages text[], differences text[],
-      totals jsonb, reliable boolean, chronological boolean, unnamed boolean)
+      totals jsonb, reliable boolean, chronological boolean, unnamed boolean, recorded_by uuid)
     where exists (select from current)
   ), scans as (
     insert into ingest.scan as s (scan_id, scanned_for, observed_at, complete, countries, collector, unnamed)
@@ -149,8 +149,8 @@ const SAVE = `
     select distinct social_page_id, scan_id from input cross join unnest(page_ids) as p(social_page_id) on conflict do nothing
   ), recorded_scans as (
     insert into ingest.recorded_scan
-      (scan_id, brand_id, partial_pages, differences, totals, reliable, chronological, collector)
-    select scan_id, $1::uuid, partial_pages, differences, totals, reliable, chronological, collector from input
+      (scan_id, brand_id, partial_pages, differences, totals, reliable, chronological, collector, corrected_by)
+    select scan_id, $1::uuid, partial_pages, differences, totals, reliable, chronological, collector, recorded_by from input
     on conflict do nothing
   ), cleared as (
     delete from ingest.pending_fold where stream = $18 and command_id = $19 and exists (select from current)

@@ -238,7 +238,7 @@ export type BrandScan = ReplayScan & {
   readonly chronological: boolean;
   /** True when the scan turned out not to have looked at the brand. */
   readonly noLook: boolean;
-  /** Ids of the causes that corrected the totals. */
+  /** Ids of the late observations that recorded or corrected the totals. */
   readonly corrected_by: readonly (string | null)[];
 };
 

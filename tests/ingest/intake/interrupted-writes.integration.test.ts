@@ -18,9 +18,10 @@ beforeAll(async () => {
   stack = await openIntakeStack();
   database = openPool(stack.databaseUrl, 2);
   await database.query(`
+    create sequence writes_left increment -1 minvalue -1000000 maxvalue 1000;
     create function end_connection() returns trigger language plpgsql as $$
     begin
-      perform pg_terminate_backend(pg_backend_pid());
+      if nextval('writes_left') = 0 then perform pg_terminate_backend(pg_backend_pid()); end if;
       return null;
     end $$`);
 });
@@ -29,8 +30,9 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Runs `work`, whose first write to the table must fail. */
-const failingWrites = async (table: string, work: () => Promise<unknown>): Promise<void> => {
+/** Runs `work`, whose write to the table must fail after some that succeed. */
+const failingWrites = async (table: string, work: () => Promise<unknown>, after = 0): Promise<void> => {
+  await database.query('select setval($1, $2, false)', ['writes_left', after]);
   await database.query(
     `create trigger ends before insert or update on ingest.${table} for each statement execute function end_connection()`,
   );
@@ -145,6 +147,43 @@ describe('tables whose write fails after the append', () => {
     await stack.intake.submit(first.end);
     expect(await started('first.example')).toEqual([shown.ad_id]);
   });
+
+  it.each([
+    ['a late scan', 1, 0],
+    ['a late scan', 2, 1],
+    ['a late scan', 3, 2],
+    ['the late registration of a domain', 4, 0],
+    ['the late registration of a domain', 5, 1],
+    ['the late registration of a domain', 6, 2],
+  ])(
+    'record %s once at a brand at which it alone makes other scans count (%i)',
+    async (cause, number, after) => {
+      const day = (ofMonth: number): string => `2026-05-0${ofMonth}T10:00:00.000Z`;
+      const isScan = cause === 'a late scan';
+      const record = async (name: string, page: string, isCut: boolean) => {
+        const [from, to] = [`from-${name}.example`, `to-${name}.example`];
+        const leading = ad(`${page}1`, { page_id: page, link_url: `https://${to}/` });
+        const blank = { ...leading, link_url: null, body: 'Other words' };
+        const registration = { ...profile(to), observed_at: day(3) };
+        const late = scanOf(from, day(2), [leading], { pages: [page], complete: false });
+        await stack.intake.submit(profile(from));
+        if (isScan) await stack.intake.submit(registration);
+        else for (const message of [...late.chunks, late.end]) await stack.intake.submit(message);
+        await submitScan(from, day(4), [blank], { pages: [], complete: false });
+        if (isScan) for (const chunk of late.chunks) await stack.intake.submit(chunk);
+        const last = isScan ? late.end : registration;
+        if (isCut) await failingWrites('recorded_scan', () => stack.intake.submit(last), after);
+        await stack.intake.submit(last);
+        return [...(await eventsOf(from)), ...(await eventsOf(to))].flatMap(({ type, data }) =>
+          'totals' in data ? [{ type, from: data.brand_id === brandIdOf(from), ...data.totals }] : [],
+        );
+      };
+      const whole = await record(`once-${number}`, `5700000${number}`, false);
+      const cut = await record(`twice-${number}`, `5800000${number}`, true);
+      expect(whole.filter((one) => !one.from)).not.toEqual([]);
+      expect(cut).toEqual(whole);
+    },
+  );
 
   it.each([
     ['ad', 1],

@@ -286,6 +286,8 @@ export type ScanEnd = {
   readonly late: boolean;
   /** Differences that repeat on most ads (rule 6). Absent: none. */
   readonly differences?: readonly string[];
+  /** The late observation that made the scan a look at the brand. Absent: the scan itself. */
+  readonly recordedBy?: string;
 };
 
 /** Closes the scan with its totals. A scan that is already recorded adds no events. */
@@ -308,7 +310,7 @@ export const recordScan =
 /** Returns the event that closes a scan with these totals. `adsNow`: for a scan that is late. */
 export const closeScan = (
   scan: ScanHeader,
-  { reliable, late, differences = [] }: ScanEnd,
+  { reliable, late, differences = [], recordedBy }: ScanEnd,
   history: LookHistory,
   totals: ScanTotals,
   adsNow: AdsNow | null = null,
@@ -333,5 +335,6 @@ export const closeScan = (
     ...(differences.length > 0 ? { differences } : {}),
     totals,
     ...(adsNow === null ? {} : { ads_now: adsNow }),
+    ...(recordedBy === undefined ? {} : { recorded_by: recordedBy }),
   },
 });

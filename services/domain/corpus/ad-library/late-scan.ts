@@ -206,7 +206,7 @@ export type LateEnd = {
   readonly looks: ReadonlySet<string>;
   /** Whether each scan of the late scan's day is reliable now, by scan id (rule 9). */
   readonly reliable: ReadonlyMap<string, boolean>;
-  /** Recorded reliability and causes of corrections, by scan id. */
+  /** Recorded reliability and causes of the totals, by scan id. */
   readonly recorded: ReadonlyMap<
     string,
     {
@@ -243,7 +243,13 @@ export const closeLateScan =
         const totals = totalsAfter(previous, contribution, moved);
         if (!end.looks.has(scan_id)) continue;
         const seen = (scan_id === scan.scan_id ? end.seen : 0) + (seenAfter.get(scan_id) ?? 0);
-        const close = { seen, reliable: reliable ?? false, late: true, differences: one.differences };
+        const close = {
+          seen,
+          reliable: reliable ?? false,
+          late: true,
+          differences: one.differences,
+          ...(scan_id === scan.scan_id ? {} : { recordedBy: scan.scan_id }),
+        };
         const history = historyOf(all, header.scanned_for, metWith(late));
         records.push(closeScan(header, close, history, { seen, ...totals }, adsNow));
         previous = { totals, contribution, observed_at };

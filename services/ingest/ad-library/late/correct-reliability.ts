@@ -90,7 +90,8 @@ const decideCorrections = async (
     const active = totals.active + moved.active;
     const missing = totals.missing + moved.missing;
     const own = { ...totals, active, missing, total: totals.total + moved.total };
-    events.push(closeScan(header, { reliable: isReliable, late: true, seen: 0 }, history, own, adsNow));
+    const end = { reliable: isReliable, late: true, seen: 0, recordedBy: corrected_by };
+    events.push(closeScan(header, end, history, own, adsNow));
   }
   return events;
 };
