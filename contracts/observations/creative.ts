@@ -5,7 +5,7 @@ import {
   CREATIVE_KEY,
   MEDIA_KINDS,
   PERCEPTUAL_HASH,
-} from '../values/creatives.ts';
+} from '../values/media/creatives.ts';
 import { LibraryId, Timestamp } from '../values/primitives.ts';
 import {
   boundedKeyText,

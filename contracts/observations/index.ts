@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { landingPageOf } from '../values/landing-pages.ts';
+import { landingPageOf } from '../values/links/landing-pages.ts';
 import { AdLibraryScanChunk, AdLibraryScanEnd } from './ad-library-scan.ts';
 import { BrandProfile } from './brand-profile.ts';
 import { CategoryDefine } from './category-define.ts';

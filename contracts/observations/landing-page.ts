@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../values/landing-pages.ts';
+import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../values/links/landing-pages.ts';
 import { Timestamp } from '../values/primitives.ts';
 import { boundedWebAddress, CUT_MARK, cutList, cutTrimmedText, uncutText } from '../values/text.ts';
 

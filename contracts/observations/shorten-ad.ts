@@ -1,4 +1,4 @@
-import { observedLink } from '../values/observed-link.ts';
+import { observedLink } from '../values/links/observed-link.ts';
 import { CUT_MARK, cutText } from '../values/text.ts';
 
 /** Maximum characters of an ad's long texts. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { observedLink } from './observed-link.ts';
+import { observedLink } from './links/observed-link.ts';
 
 /**
  * Checks that Postgres can store a text: no NUL character and no unpaired surrogate. Such texts are rejected, so

@@ -3,7 +3,7 @@ import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { unescapeStoredMedia } from '#contracts/values/stored-media.ts';
+import { unescapeStoredMedia } from '#contracts/values/media/stored-media.ts';
 import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.ts';
 import { DAYS_ACTIVE, LAST_SEEN_AT, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';

@@ -2,7 +2,7 @@ import {
   NEAR_HASHES_MAX,
   PERCEPTUAL_HASH_SET_BITS_MIN,
   SAME_PICTURE_MAX_BITS,
-} from '#contracts/values/creatives.ts';
+} from '#contracts/values/media/creatives.ts';
 import type { Statement } from '../define-projection.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { joinObjects, objectText } from '#contracts/values/json-text.ts';
-import { CREATIVE_FIELD_NAMES } from '#contracts/values/creatives.ts';
+import { CREATIVE_FIELD_NAMES } from '#contracts/values/media/creatives.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { PUBLIC_SCOPE } from './statements.ts';
 

@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
-import { thumbUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
+import { thumbUrlOf, unescapeStoredMedia } from '#contracts/values/media/stored-media.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
-import { creativeIdOf } from '#contracts/values/creatives.ts';
+import { creativeIdOf } from '#contracts/values/media/creatives.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 

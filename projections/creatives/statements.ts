@@ -1,4 +1,4 @@
-import { mediaKeySql } from '#contracts/values/stored-media.ts';
+import { mediaKeySql } from '#contracts/values/media/stored-media.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { currentAdChanges } from '../sql/current-ad-changes.ts';
 import type { Statement } from '../define-projection.ts';

@@ -8,7 +8,7 @@ import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.t
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { LandingPageEvent, LandingPageScraped } from '#contracts/events/corpus/landing-page.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';

@@ -1,6 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ad-record.ts';
-import { mediaUrlOf } from '#contracts/values/stored-media.ts';
+import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ads/ad-record.ts';
+import { mediaUrlOf } from '#contracts/values/media/stored-media.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
 /** An archived file of an ad. `text` is its JSON. `media_url` can be a placeholder, see `mediaUrlOf`. */

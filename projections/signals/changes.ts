@@ -2,7 +2,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { AdObservationCorrected, Occurrence } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { SignalKind } from '#contracts/values/signals.ts';
 import { utcDate } from '#contracts/values/time.ts';

@@ -1,7 +1,7 @@
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { SiteEvent, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { NON_EXPERIMENT_TYPES } from '#contracts/observations/site-scan.ts';
 import { nameByBrand, nameByDefinition, nameCategory, namedPath } from '../shared-tables/category-naming.ts';
 import { addToCounters } from '../sql/counter-table.ts';

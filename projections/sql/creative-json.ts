@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
-import { mediaUrlOf, posterUrlOf, unescapeStoredMedia } from '#contracts/values/stored-media.ts';
+import { mediaUrlOf, posterUrlOf, unescapeStoredMedia } from '#contracts/values/media/stored-media.ts';
 /** JSON text of an archived creative asset: one file as one ad carries it. */
 
 export type CreativeRow = {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
-import { SCOPES } from '#contracts/values/scopes.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
+import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { createKeyText } from '#application/access/api-key-format.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';

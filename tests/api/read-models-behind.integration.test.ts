@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream, type ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { Event } from '#contracts/events/event.ts';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';

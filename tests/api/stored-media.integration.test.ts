@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '#contracts/values/time.ts';
-import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
+import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import { openBucketStore } from '#platform/object-store/s3-object-store.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import { on } from '#tests/dsl/api.ts';

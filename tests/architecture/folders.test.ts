@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCES_MAX = 15;
 /** Catalogues: folders whose files are all of one kind, found by name and not by reading the list. */
-const CATALOGUES = ['contracts/resources/corpus', 'contracts/values', 'tests/projections'];
+const CATALOGUES = ['tests/projections'];
 
 const sources = globSync('{contracts,services,projections,deploy,tests}/**/*.{ts,js,mjs,sql}', { cwd: ROOT });
 

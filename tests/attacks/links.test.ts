@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { shortenAd } from '#contracts/observations/shorten-ad.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
-import { observedLink, withObservedLinks } from '#contracts/values/observed-link.ts';
+import { observedLink, withObservedLinks } from '#contracts/values/links/observed-link.ts';
 import { boundedWebAddress } from '#contracts/values/text.ts';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
 import { emailMessageOf } from '#platform/channels/email-message.ts';

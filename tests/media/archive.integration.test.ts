@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readArchiveStatus } from '#application/media-archive/archive-status.ts';
 import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
 import { IMAGE_MAX_BYTES } from '#application/media/media-type.ts';
-import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
+import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
 import { claimFile } from '#services/media/store/wanted-store.ts';
 import {

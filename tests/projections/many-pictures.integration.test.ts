@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NEAR_HASHES_MAX, SAME_PICTURE_MAX_BITS } from '#contracts/values/creatives.ts';
+import { NEAR_HASHES_MAX, SAME_PICTURE_MAX_BITS } from '#contracts/values/media/creatives.ts';
 import { Random } from '#deploy/local/demo/world/seeded-random.ts';
 import { LONG_STATEMENT_TIMEOUT_MS, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { pages } from '#projections/pages/project.ts';
 import { findPages } from '#projections/pages/read.ts';

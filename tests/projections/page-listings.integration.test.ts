@@ -4,7 +4,7 @@ import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/a
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { pages } from '#projections/pages/project.ts';
 import { listPages } from '#projections/pages/read.ts';

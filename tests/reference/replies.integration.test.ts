@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { readSettings } from '#platform/settings.ts';

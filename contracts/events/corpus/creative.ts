@@ -1,4 +1,4 @@
-import type { AnalysisDepth, CreativeFieldValues, MediaKind } from '#contracts/values/creatives.ts';
+import type { AnalysisDepth, CreativeFieldValues, MediaKind } from '#contracts/values/media/creatives.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 

@@ -1,4 +1,4 @@
-import type { PageType } from '#contracts/values/landing-pages.ts';
+import type { PageType } from '#contracts/values/links/landing-pages.ts';
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 

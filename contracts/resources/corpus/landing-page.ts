@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PAGE_TYPES } from '#contracts/values/landing-pages.ts';
+import { PAGE_TYPES } from '#contracts/values/links/landing-pages.ts';
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { BrandReference } from './brand.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PageRole } from '#contracts/observations/social-page-link.ts';
 import { CalendarDate, Count, LibraryId, Timestamp } from '#contracts/values/primitives.ts';
-import { AdPage } from './ad.ts';
+import { AdPage } from './ads/ad.ts';
 import { BrandReference } from './brand.ts';
 
 /** Schemas of social pages linked to brands. They show observed associations, not ownership. */

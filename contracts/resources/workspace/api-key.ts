@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Timestamp } from '#contracts/values/primitives.ts';
-import { SCOPES } from '#contracts/values/scopes.ts';
+import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { nameText } from '#contracts/values/text.ts';
 
 /** Schemas of API keys (specification, parts "Endpoints" and "Authentication"). */

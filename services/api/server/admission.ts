@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { LoopLoad } from '#platform/process/loop-delay.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 
 /** Maximum requests in progress in one process. Further ones get 503 before they use a connection. */
 export const IN_FLIGHT_MAX = 512;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import parseRange from 'range-parser';
 import { HEAD_BYTES, mediaTypeOf } from '#application/media/media-type.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { keyOfMediaName, MEDIA_PATH } from '#contracts/values/stored-media.ts';
+import { keyOfMediaName, MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
 import { untilTimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import type { ByteRange, ObjectStore, OpenObject } from '#platform/object-store/object-store.ts';
 import { requestIdOf } from '#platform/http/request-id.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import type { Allowance } from '#application/access/allowance.ts';
-import { PLANS } from '#contracts/values/plans.ts';
+import { PLANS } from '#contracts/values/access/plans.ts';
 import { isKeyText } from '#application/access/api-key-format.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';
 import { REQUEST_BUDGET_MS } from '#platform/concurrency/time-budget.ts';

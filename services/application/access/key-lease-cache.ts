@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { outsideTimeBudget, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 
 /**
  * Lease of a cached API key in milliseconds: a process may use a cached key for this long. A revocation replies only

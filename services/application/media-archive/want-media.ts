@@ -1,5 +1,5 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import type { MediaKind } from '#contracts/values/creatives.ts';
+import type { MediaKind } from '#contracts/values/media/creatives.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { ArchiveMode } from './archive-tables.ts';
 import { type MediaAddress, readMediaAddress } from './media-address.ts';

@@ -1,5 +1,5 @@
 import phashModule from 'sharp-phash';
-import { SAME_PICTURE_MAX_BITS } from '#contracts/values/creatives.ts';
+import { SAME_PICTURE_MAX_BITS } from '#contracts/values/media/creatives.ts';
 import { DECODER_OPTIONS, faultOfError, type ImageFault, sizeOfImage } from './image-decoder.ts';
 
 const HASH_BITS = 64;

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
+import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
 import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { ObjectStore, OpenObject } from '#platform/object-store/object-store.ts';

@@ -1,4 +1,4 @@
-import { ANALYSIS_DEPTHS } from '#contracts/values/creatives.ts';
+import { ANALYSIS_DEPTHS } from '#contracts/values/media/creatives.ts';
 import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
 import {

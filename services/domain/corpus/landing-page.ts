@@ -1,5 +1,9 @@
 import type { LandingPageEvent, ScrapedPage } from '#contracts/events/corpus/landing-page.ts';
-import { type LandingPageAddress, landingPageOf, type PageType } from '#contracts/values/landing-pages.ts';
+import {
+  type LandingPageAddress,
+  landingPageOf,
+  type PageType,
+} from '#contracts/values/links/landing-pages.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
 import {
   compareFields,

@@ -1,5 +1,5 @@
 import { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
-import type { PageType } from '#contracts/values/landing-pages.ts';
+import type { PageType } from '#contracts/values/links/landing-pages.ts';
 import { addressOn, metaAt, type PageSigns } from './page-signs.ts';
 
 /** Certainty of a type by the address alone, by headings alone, and by both. It is never higher. */

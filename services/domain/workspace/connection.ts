@@ -5,8 +5,8 @@ import type {
   ConnectionEvent,
   DisconnectReason,
 } from '#contracts/events/workspace/connection.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
-import { SCOPES } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
+import { SCOPES } from '#contracts/values/access/scopes.ts';
 import type { Decider } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 

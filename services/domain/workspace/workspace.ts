@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Plan, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
-import type { Role } from '#contracts/values/roles.ts';
+import type { Role } from '#contracts/values/access/roles.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
 
 /**

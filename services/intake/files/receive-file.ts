@@ -4,8 +4,8 @@ import { HEAD_BYTES, mediaTypeOf, VIDEO_MAX_BYTES } from '#application/media/med
 import type { Collector } from '#application/collectors/collector-keys.ts';
 import type { FileReply } from '#contracts/intake/replies.ts';
 import type { ObservationType } from '#contracts/observations/index.ts';
-import { CREATIVE_KEY } from '#contracts/values/creatives.ts';
-import { mediaKeyOf } from '#contracts/values/stored-media.ts';
+import { CREATIVE_KEY } from '#contracts/values/media/creatives.ts';
+import { mediaKeyOf } from '#contracts/values/media/stored-media.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { IntakeRefusal } from '../server/intake-refusal.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PLANS } from '#contracts/values/plans.ts';
+import { PLANS } from '#contracts/values/access/plans.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Allowance } from '#application/access/allowance.ts';
 import type { RateLimiter } from '#application/access/rate-limiter.ts';

@@ -1,7 +1,7 @@
 import type { ImageContent } from '@modelcontextprotocol/server';
 import { Refusal } from '#contracts/errors.ts';
-import { CREATIVE_KEY } from '#contracts/values/creatives.ts';
-import { MEDIA_PATH } from '#contracts/values/stored-media.ts';
+import { CREATIVE_KEY } from '#contracts/values/media/creatives.ts';
+import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
 import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
 import { thumbnailAsPng } from '#application/media/thumbnail-as-png.ts';
 import { THUMBNAIL_TYPE, type Thumbnails } from '#application/media/thumbnails.ts';

@@ -1,5 +1,5 @@
 import type { ConnectedApp } from '#contracts/events/workspace/connection.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import type { Membership } from '#application/sign-in/member-directory.ts';
 import { html, type Html } from './html.ts';
 import { formOf, pageOf } from './layout.ts';

@@ -1,6 +1,6 @@
-import type { Role } from '#contracts/values/roles.ts';
-import { SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Role } from '#contracts/values/access/roles.ts';
+import { SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
 
 /** A permission as a member reads it on the consent page: some scopes that are given together. */

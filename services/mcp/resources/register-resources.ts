@@ -8,7 +8,7 @@ import {
   type ScopeChallenge,
 } from '@modelcontextprotocol/server';
 import { Refusal } from '#contracts/errors.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { listBrands } from '#operations/brands/list-brands.ts';
 import { listBriefs } from '#operations/briefs/list-briefs.ts';
 import { createToolContext, type McpCall, type McpDependencies } from '../calls/call.ts';

@@ -8,8 +8,8 @@ import {
   type DisconnectReason,
 } from '#contracts/events/workspace/connection.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { createGrowthClaims } from '#application/commands/growth-claims.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import {

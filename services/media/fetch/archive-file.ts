@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { VIDEO_QUOTA_SHARE } from '#application/media-archive/archive-status.ts';
-import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
+import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { Semaphore } from '#platform/concurrency/semaphore.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { ImageFault } from '#application/media/image-decoder.ts';
 import { makeThumbnail } from '#application/media/make-thumbnail.ts';
 import { perceptualHashOf } from '#application/media/perceptual-hash.ts';
-import { PERCEPTUAL_HASH_SET_BITS_MIN } from '#contracts/values/creatives.ts';
+import { PERCEPTUAL_HASH_SET_BITS_MIN } from '#contracts/values/media/creatives.ts';
 
 export type MeasuredImage = {
   readonly width: number;

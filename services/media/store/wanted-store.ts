@@ -1,7 +1,7 @@
 import { EXPIRING_HOURS, roomOf } from '#application/media-archive/archive-status.ts';
 import type { ArchiveMode } from '#application/media-archive/archive-tables.ts';
 import type { CreativeFile } from '#contracts/observations/creative.ts';
-import type { MediaKind } from '#contracts/values/creatives.ts';
+import type { MediaKind } from '#contracts/values/media/creatives.ts';
 import { MINUTE_MS } from '#contracts/values/time.ts';
 import { ROW_LEASE_MS, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';

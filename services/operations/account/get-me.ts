@@ -1,6 +1,6 @@
-import { PLANS } from '#contracts/values/plans.ts';
+import { PLANS } from '#contracts/values/access/plans.ts';
 import { Me } from '#contracts/resources/workspace/me.ts';
-import { SCOPES } from '#contracts/values/scopes.ts';
+import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { countTrackedBrands } from '#projections/tracking/read.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';

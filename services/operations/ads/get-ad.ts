@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { Ad } from '#contracts/resources/corpus/ad-record.ts';
+import { Ad } from '#contracts/resources/corpus/ads/ad-record.ts';
 import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
 import { findAd } from '#projections/ads/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AdSummary } from '#contracts/resources/corpus/ad.ts';
+import { AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
 import { listBrandAds as readBrandAds } from '#projections/ads/read.ts';
 import { readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { pageReply } from '../endpoint/reply.ts';

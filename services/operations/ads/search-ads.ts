@@ -2,7 +2,7 @@ import { windowStart } from '#contracts/values/windows.ts';
 import { z } from 'zod';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
-import { AdStatus, AdSummary } from '#contracts/resources/corpus/ad.ts';
+import { AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
 import { searchAds as readAds } from '#projections/ads/read.ts';
 import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { pageReply } from '../endpoint/reply.ts';

@@ -1,5 +1,5 @@
 import { ACTIVE_KEYS_MAX, CreateApiKey, CreatedApiKey } from '#contracts/resources/workspace/api-key.ts';
-import { SCOPES } from '#contracts/values/scopes.ts';
+import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { issueApiKey } from '#domain/workspace/api-keys.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { createdApiKey, WORKSPACE_ID } from '../endpoint/examples.ts';

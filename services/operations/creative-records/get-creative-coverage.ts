@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
-import { CreativeCoverage } from '#contracts/resources/corpus/creative-record.ts';
+import { CreativeCoverage } from '#contracts/resources/corpus/ads/creative-record.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
 import { readNewestOfFiles } from '#projections/creatives/read.ts';
 import { readCoverage } from '#projections/creatives/read-coverage.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CREATIVE_KEY_PREFIX_MIN_LENGTH } from '#contracts/values/creatives.ts';
+import { CREATIVE_KEY_PREFIX_MIN_LENGTH } from '#contracts/values/media/creatives.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { CreativeRecord } from '#contracts/resources/corpus/creative-record.ts';
+import { CreativeRecord } from '#contracts/resources/corpus/ads/creative-record.ts';
 import { findRecord, findRecordKeys } from '#projections/creatives/read-records.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery } from '../endpoint/parameters.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CREATIVE_FIELDS } from '#contracts/values/creatives.ts';
+import { CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
-import { MediaKindName } from '#contracts/resources/corpus/creative.ts';
-import { AnalysisDepthName } from '#contracts/resources/corpus/creative-record.ts';
+import { MediaKindName } from '#contracts/resources/corpus/ads/creative.ts';
+import { AnalysisDepthName } from '#contracts/resources/corpus/ads/creative-record.ts';
 import { pageQuery, searchText, wholeNumber } from '../endpoint/parameters.ts';
 
 const WORDS_MAX_LENGTH = 200;

@@ -1,5 +1,5 @@
-import { CREATIVE_FIELD_NAMES } from '#contracts/values/creatives.ts';
-import { CreativeRecordSummary } from '#contracts/resources/corpus/creative-record.ts';
+import { CREATIVE_FIELD_NAMES } from '#contracts/values/media/creatives.ts';
+import { CreativeRecordSummary } from '#contracts/resources/corpus/ads/creative-record.ts';
 import { type Range, RANGED_FIELDS, searchRecords } from '#projections/creatives/read-records.ts';
 import { latestIn } from '../endpoint/reply.ts';
 import { readNewestOfFiles } from '#projections/creatives/read.ts';

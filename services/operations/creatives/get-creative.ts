@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
-import { Creative } from '#contracts/resources/corpus/creative.ts';
+import { Creative } from '#contracts/resources/corpus/ads/creative.ts';
 import { findCreative } from '#projections/creatives/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery } from '../endpoint/parameters.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { Creative } from '#contracts/resources/corpus/creative.ts';
+import { Creative } from '#contracts/resources/corpus/ads/creative.ts';
 import { findCreativesOfAd, readNewestOfFiles } from '#projections/creatives/read.ts';
 import { latestIn, listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';

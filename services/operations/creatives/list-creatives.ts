@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LibraryId, Uuid } from '#contracts/values/primitives.ts';
-import { Creative } from '#contracts/resources/corpus/creative.ts';
+import { Creative } from '#contracts/resources/corpus/ads/creative.ts';
 import { listCreatives as readCreatives, readNewestOfFiles } from '#projections/creatives/read.ts';
 import { latestIn } from '../endpoint/reply.ts';
 import { pageAsOf } from '../endpoint/page-as-of.ts';

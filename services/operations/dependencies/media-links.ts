@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { MEDIA_PATH } from '#contracts/values/stored-media.ts';
+import { MEDIA_PATH } from '#contracts/values/media/stored-media.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import type { LinkSigner } from './link-signer.ts';
 

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
-import { withObservedLinks } from '#contracts/values/observed-link.ts';
-import { replaceStoredMedia } from '#contracts/values/stored-media.ts';
+import { withObservedLinks } from '#contracts/values/links/observed-link.ts';
+import { replaceStoredMedia } from '#contracts/values/media/stored-media.ts';
 import { requireTime, TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { ReadRoute } from '#application/reads/read-routes.ts';

@@ -3,7 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { TrackBrand, TrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
-import { PLANS } from '#contracts/values/plans.ts';
+import { PLANS } from '#contracts/values/access/plans.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import { trackBrand as decideToTrack, tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';

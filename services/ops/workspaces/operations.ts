@@ -9,8 +9,8 @@ import {
   workspaceStream,
 } from '#contracts/events/workspace/workspace.ts';
 import { KEY_NAME_LENGTH_MAX } from '#contracts/resources/workspace/api-key.ts';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
-import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
+import { SCOPES, type Scope } from '#contracts/values/access/scopes.ts';
 import { nameText } from '#contracts/values/text.ts';
 import {
   apiKeys,

@@ -1,6 +1,6 @@
 import { DAY_MS } from '#contracts/values/time.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
-import { withObservedLinks } from '#contracts/values/observed-link.ts';
+import { withObservedLinks } from '#contracts/values/links/observed-link.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { listClosedRadar } from '#projections/radar/read.ts';

@@ -8,7 +8,7 @@ import { makeThumbnail, THUMBNAIL_MAX_BYTES } from '#application/media/make-thum
 import { isSamePicture, perceptualHashOf } from '#application/media/perceptual-hash.ts';
 import { createThumbnails } from '#application/media/thumbnails.ts';
 import { IMAGE_MAX_BYTES } from '#application/media/media-type.ts';
-import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
+import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 
 type Format = 'jpeg' | 'png' | 'webp' | 'gif';

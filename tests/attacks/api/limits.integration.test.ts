@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { createKeyText } from '#application/access/api-key-format.ts';
 import { createRateLimiter } from '#application/access/rate-limiter.ts';
 import type { ServingGroup } from '#application/access/rights/serving-group.ts';
-import { PLANS } from '#contracts/values/plans.ts';
+import { PLANS } from '#contracts/values/access/plans.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { attack, tries } from '../attack.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { BASE_URL_MARK, BASE_URL_SQL } from '#contracts/values/base-url.ts';
-import { withObservedLinks } from '#contracts/values/observed-link.ts';
+import { withObservedLinks } from '#contracts/values/links/observed-link.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/shared-tables/brand-reference.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase } from '../../stack/database.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.ts';
-import { SCOPES } from '#contracts/values/scopes.ts';
+import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { createKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';

@@ -1,4 +1,4 @@
-import { CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/creatives.ts';
+import { CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
 import { creatives } from '#projections/creatives/project.ts';
 import { BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
 import { FILES, RARE_WORD, SELDOM_WORD } from './seeds.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LandingPageEvent, ScrapedPage } from '#contracts/events/corpus/landing-page.ts';
-import { landingPageOf, PAGE_TYPES } from '#contracts/values/landing-pages.ts';
+import { landingPageOf, PAGE_TYPES } from '#contracts/values/links/landing-pages.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { creatives } from '#deploy/local/demo/generators/creative-files.ts';
 import { pages } from '#deploy/local/demo/generators/landing-pages.ts';

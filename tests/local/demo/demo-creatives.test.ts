@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 import { creatives } from '#deploy/local/demo/generators/creative-files.ts';

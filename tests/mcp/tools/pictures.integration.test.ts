@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/stored-media.ts';
+import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';
 import { keyOf, recordCreative } from '../../operations/fixtures/creative-events.ts';
 import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';

@@ -6,7 +6,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { type ApiKeyEvent, apiKeysStream } from '#contracts/events/workspace/workspace.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { REVOKED_KEYS_KEPT } from '#domain/workspace/api-keys.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';

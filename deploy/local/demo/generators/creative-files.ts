@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { createHash } from 'node:crypto';
-import { CREATIVE_FIELDS, type MediaKind } from '#contracts/values/creatives.ts';
+import { CREATIVE_FIELDS, type MediaKind } from '#contracts/values/media/creatives.ts';
 import type { CreativeAnalysis } from '#contracts/observations/creative.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { adIdOf } from './ad-content.ts';

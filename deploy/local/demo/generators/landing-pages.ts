@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
-import type { PageType } from '#contracts/values/landing-pages.ts';
-import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import type { PageType } from '#contracts/values/links/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/links/landing-pages.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { sampleAds } from './sampled-ads.ts';
 import { FOR, Random } from '../world/seeded-random.ts';

@@ -1,4 +1,4 @@
-import { destinationKey } from '#contracts/values/ad-destination.ts';
+import { destinationKey } from '#contracts/values/links/ad-destination.ts';
 import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Aspect, ContentChanges } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { destinationKey } from '#contracts/values/ad-destination.ts';
+import { destinationKey } from '#contracts/values/links/ad-destination.ts';
 import { cardsKey, compareCardLinks, fillCards, textKey } from './ad-cards.ts';
 
 /** Comparison of the content of an ad in a scan with its recorded content. A blank is never a difference (rule 4). */

@@ -1,6 +1,6 @@
 import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
-import { observedLink } from '#contracts/values/observed-link.ts';
+import { observedLink } from '#contracts/values/links/observed-link.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { TriggerEvent, Period } from './match-events.ts';
 import type { AlertRule } from './rule-decider.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { listCategories } from '#operations/categories/list-categories.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { listHubs } from '#operations/hubs/list-hubs.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { getAd } from '#operations/ads/get-ad.ts';
 import { getBrand } from '#operations/brands/get-brand.ts';
 import { getBrief } from '#operations/briefs/get-brief.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
 import { Country } from '#contracts/values/primitives.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { listAudience } from '#operations/audience/list-audience.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { listNewAdvertisers } from '#operations/rankings/list-new-advertisers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AdStatus } from '#contracts/resources/corpus/ad.ts';
+import { AdStatus } from '#contracts/resources/corpus/ads/ad.ts';
 import { AdFormat, Country } from '#contracts/values/primitives.ts';
 import { listBrandAds } from '#operations/ads/list-brand-ads.ts';
 import { searchAds as searchAdsEndpoint } from '#operations/ads/search-ads.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CREATIVE_FIELDS } from '#contracts/values/creatives.ts';
-import { MediaKindName } from '#contracts/resources/corpus/creative.ts';
+import { CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
+import { MediaKindName } from '#contracts/resources/corpus/ads/creative.ts';
 import { getCreativeCoverage } from '#operations/creative-records/get-creative-coverage.ts';
 import { searchCreativeRecords } from '#operations/creative-records/search-creative-records.ts';
 import { NO_MONEY } from '../../output/notes.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { getMe } from '#operations/account/get-me.ts';
 import { listAlertDeliveries } from '#operations/alerts/list-alert-deliveries.ts';
 import { listAlerts } from '#operations/alerts/list-alerts.ts';

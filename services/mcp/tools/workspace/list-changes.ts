@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { CalendarDate } from '#contracts/values/primitives.ts';
-import type { Scope } from '#contracts/values/scopes.ts';
+import type { Scope } from '#contracts/values/access/scopes.ts';
 import { SignalKind } from '#contracts/values/signals.ts';
 import { listRadar } from '#operations/radar/list-radar.ts';
 import { listSignals } from '#operations/radar/list-signals.ts';

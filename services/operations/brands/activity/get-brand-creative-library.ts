@@ -1,6 +1,6 @@
 import { utcDate } from '#contracts/values/time.ts';
 import { z } from 'zod';
-import { CreativeLibrary } from '#contracts/resources/corpus/creative.ts';
+import { CreativeLibrary } from '#contracts/resources/corpus/ads/creative.ts';
 import { readCreativeLibrary, readLibraryAsOf } from '#projections/queries/brand-creative-library.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';

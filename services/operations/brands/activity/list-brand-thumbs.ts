@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BrandThumbs } from '#contracts/resources/corpus/creative.ts';
+import { BrandThumbs } from '#contracts/resources/corpus/ads/creative.ts';
 import { readBrandThumbs, readNewestOfFiles } from '#projections/creatives/read.ts';
 import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';

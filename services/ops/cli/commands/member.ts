@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { addPerson, erasePerson, decryptPerson, invitePerson } from '#services/ops/workspaces/members.ts';
 import { printRecord, printTable } from '#platform/command-line/output.ts';

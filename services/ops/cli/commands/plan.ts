@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import { PLANS } from '#contracts/values/plans.ts';
+import { PLANS } from '#contracts/values/access/plans.ts';
 import { printRecord } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { setPlan } from '#services/ops/workspaces/operations.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import { PLANS } from '#contracts/values/plans.ts';
+import { PLANS } from '#contracts/values/access/plans.ts';
 import { listWorkspaces } from '#projections/workspaces/read.ts';
 import { printRecord, printTable } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 import type { BrandSince } from '#contracts/events/corpus/ad-library-corrections.ts';
-import { destinationDomains } from '#contracts/values/ad-destination.ts';
+import { destinationDomains } from '#contracts/values/links/ad-destination.ts';
 import { isBlank } from '../ad-content.ts';
 import { compareScans, END_OF_TIME } from '../timeline.ts';
 

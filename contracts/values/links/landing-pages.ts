@@ -1,5 +1,5 @@
 import { destinationDomains, destinationKey } from './ad-destination.ts';
-import { derivedId } from './derived-id.ts';
+import { derivedId } from '../derived-id.ts';
 
 /**
  * Identity of landing pages. Observations name a page by its URL, and ads by their links. Both resolve to the same

@@ -2,8 +2,8 @@
  * Checks links from observations. Advertisers choose them, so a link must not run a script, hide its host behind user
  * information or hold invisible characters.
  */
-import { BASE_URL_MARK } from './base-url.ts';
-import { MEDIA_MARK } from './stored-media.ts';
+import { BASE_URL_MARK } from '../base-url.ts';
+import { MEDIA_MARK } from '../media/stored-media.ts';
 
 /** Schemes that only open a page or an app store. All others can run a script or start a program. */
 const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'market', 'itms', 'itms-apps', 'itms-appss']);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '#contracts/values/primitives.ts';
 import { adSummaryShape } from './ad.ts';
-import { BrandReference } from './brand.ts';
+import { BrandReference } from '../brand.ts';
 import { Creative } from './creative.ts';
 
 /** Schemas of the full record of one ad. */

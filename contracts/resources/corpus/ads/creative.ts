@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CREATIVE_KEY, MEDIA_KINDS } from '#contracts/values/creatives.ts';
+import { CREATIVE_KEY, MEDIA_KINDS } from '#contracts/values/media/creatives.ts';
 import { AdFormat, CalendarDate, Count, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { AdPage } from './ad.ts';
-import { BrandReference, Formats } from './brand.ts';
+import { BrandReference, Formats } from '../brand.ts';
 
 export const CreativeKey = z
   .string()

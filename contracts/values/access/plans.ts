@@ -1,4 +1,4 @@
-import type { Plan } from '../events/workspace/workspace.ts';
+import type { Plan } from '../../events/workspace/workspace.ts';
 
 /** Tracked-brand slots and requests per minute of each plan (specification, part "Limits"). */
 export const PLANS: Readonly<Record<Plan, { readonly slots: number; readonly requestsPerMinute: number }>> = {

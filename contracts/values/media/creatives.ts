@@ -1,4 +1,4 @@
-import { derivedId } from './derived-id.ts';
+import { derivedId } from '../derived-id.ts';
 
 /** Keys, analysis depths and classification fields of creative files. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ANALYSIS_DEPTHS, CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/creatives.ts';
+import { ANALYSIS_DEPTHS, CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/media/creatives.ts';
 import { Count, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
-import { BrandReference } from './brand.ts';
+import { BrandReference } from '../brand.ts';
 import { mediaShape } from './creative.ts';
 
 export const AnalysisDepthName = z.enum(ANALYSIS_DEPTHS);
