@@ -6,7 +6,7 @@ import { pause } from '#platform/clock.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { readSettings } from '#platform/settings.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
-import { percentile } from '#tests/percentile.ts';
+import { percentileOfRounds } from '#tests/percentile.ts';
 import { judge } from '../../trials/judge.ts';
 
 /** Many slow reads at once, half of them searches, while others read little and use keys for the first time. */
@@ -22,8 +22,10 @@ const SLOW_MS = 200;
 const PER_WORKSPACE = 2;
 const HOT_RATIO = 2;
 const KEY_CHECK_RATIO = 1.5;
+/** Rounds. Each measures without slow reads first, and then with them. The figures are medians of the rounds. */
+const ROUNDS = isLong ? 5 : 1;
 /** New keys that are used for the first time in one measurement. */
-const KEYS = isLong ? 200 : 10;
+const KEYS = isLong ? 40 : 10;
 /** Milliseconds after which a slow read is sent again that was refused. */
 const REFUSED_MS = 200;
 const WARM_UP_READS = 500;
@@ -74,7 +76,7 @@ type Measured = { readonly hot: readonly number[]; readonly checks: readonly num
 /** Reads a brand all the time, and uses each key for the first time in between. Returns milliseconds. */
 const measure = async (keys: readonly Key[]): Promise<Measured> => {
   const [hot, checks]: [number[], number[]] = [[], []];
-  const everyMs = (seconds * 1_000) / keys.length;
+  const everyMs = (seconds * 1_000) / ROUNDS / keys.length;
   const startMs = performance.now();
   for (const [index, key] of keys.entries()) {
     checks.push(await timed('/v1/me', key));
@@ -105,34 +107,44 @@ test('fifty slow reads hold up neither light reads nor checks of keys', {
   timeout: 600_000,
 }, async (context) => {
   const keys: Key[] = [];
-  while (keys.length < 2 * KEYS) keys.push(await stack.key());
+  while (keys.length < 2 * KEYS * ROUNDS) keys.push(await stack.key());
   for (let read = 0; read < (isLong ? WARM_UP_READS : 10); read += 1)
     await timed('/v1/brands/alpha-com', other);
-  const alone = await measure(keys.slice(0, KEYS));
-  const ending = new AbortController();
-  const reading = readSlowly(ending.signal);
-  // The first slow reads find out which statements are slow.
-  await expect.poll(() => answeredSlowly, { timeout: 60_000 }).toBeGreaterThan(SLOW_READS / 10);
-  const beside = await measure(keys.slice(KEYS));
-  ending.abort();
-  await reading;
-  const p99 = (times: readonly number[]): number => percentile(times, 0.99);
-  const p95 = (times: readonly number[]): number => percentile(times, 0.95);
-  const ratioOf = (figure: (times: readonly number[]) => number, which: keyof Measured): number =>
-    figure(beside[which]) / figure(alone[which]);
+  const [alone, beside]: [Measured[], Measured[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    alone.push(await measure(keys.splice(0, KEYS)));
+    const ending = new AbortController();
+    const answeredBefore = answeredSlowly;
+    const reading = readSlowly(ending.signal);
+    // The first slow reads find out which statements are slow.
+    await expect
+      .poll(() => answeredSlowly, { timeout: 60_000 })
+      .toBeGreaterThan(answeredBefore + SLOW_READS / 10);
+    beside.push(await measure(keys.splice(0, KEYS)));
+    ending.abort();
+    await reading;
+  }
+  const figureOf = (rounds: readonly Measured[], which: keyof Measured, share: number): number =>
+    percentileOfRounds(
+      rounds.map((round) => round[which]),
+      share,
+    );
+  const ratioOf = (which: keyof Measured, share: number): number =>
+    figureOf(beside, which, share) / figureOf(alone, which, share);
+  const allBeside = (which: keyof Measured): readonly number[] => beside.flatMap((round) => round[which]);
   judge(
     context,
-    `p99 of ${beside.hot.length} hot reads beside ${SLOW_READS} slow ones, alone ${p99(alone.hot).toFixed(1)} ms`,
-    ratioOf(p99, 'hot'),
+    `p99 of ${allBeside('hot').length} hot reads beside ${SLOW_READS} slow ones, alone ${figureOf(alone, 'hot', 0.99).toFixed(1)} ms`,
+    ratioOf('hot', 0.99),
     { atMost: HOT_RATIO, unit: '×', isJudged: isLong },
   );
   judge(
     context,
-    `p95 of ${KEYS} checks of new keys, alone ${p95(alone.checks).toFixed(1)} ms`,
-    ratioOf(p95, 'checks'),
+    `p95 of ${allBeside('checks').length} checks of new keys, alone ${figureOf(alone, 'checks', 0.95).toFixed(1)} ms`,
+    ratioOf('checks', 0.95),
     { atMost: KEY_CHECK_RATIO, unit: '×', isJudged: isLong },
   );
   // However busy the machine is: 50 reads of 200 ms on two connections would take longer.
-  expect(Math.max(...beside.checks)).toBeLessThan(SLOW_MS * SLOW_READS);
+  expect(Math.max(...allBeside('checks'))).toBeLessThan(SLOW_MS * SLOW_READS);
   expect(answeredSlowly).toBeGreaterThan(0);
 });
