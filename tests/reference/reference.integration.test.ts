@@ -218,7 +218,30 @@ const SEEN_BEFORE_ABSENCE = worldWith(
   scan('s5', at(6), [shown()]),
 );
 
+/**
+ * An ad without a page joins another brand when its domain is registered. Two late searches for the first brand meet ads without
+ * a page sooner. The later of them does not show this ad, so it is late and not baseline (rules 3, 10, 11).
+ */
+const SEARCHED_BEFORE_MOVE = worldWith(
+  scan('s03', at(1, '07:00'), [shown('a1', { page: null, startedOn: dateOf(-4), link: 'b2.example/b' })], {
+    pages: [],
+    countries: ['ALL'],
+  }),
+  scan('s04', at(2, '05:00'), [], { brand: 'b2.example', pages: [] }),
+  scan(
+    's01',
+    at(0, '07:00'),
+    [shown('a2', { page: null, isActive: null, startedOn: dateOf(-2), countries: [] })],
+    {
+      pages: ['P1'],
+      countries: ['US'],
+    },
+  ),
+  scan('s05', at(0, '10:00'), [], { pages: [], countries: ['ALL'] }),
+);
+
 const DIFFERED = [
+  SEARCHED_BEFORE_MOVE,
   SEEN_BEFORE_ABSENCE,
   PROFILED_LATE,
   MISSED_SWITCH,

@@ -5,7 +5,7 @@ import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { brandsOfPages } from '../chunk-staging.ts';
 import { firstMeetings, type ScanTime } from '../scan-log.ts';
-import { formerBrandsOfPages } from './shared-ads.ts';
+import { brandsOfAdsFirstShownFor, formerBrandsOfPages } from './shared-ads.ts';
 
 /** Tells whether a scan arrives after later ones, and which brands it then concerns (rule 11). */
 
@@ -157,7 +157,8 @@ export const meetsPagesSooner = async (
 
 /**
  * Returns the brands whose ads a late scan may concern although it shows none of them and covers none of their pages: brands
- * with ads on pages that it meets before all recorded scans, and brands with ads from scans for the same brand.
+ * with ads on pages that it meets before all recorded scans, and brands with ads from scans for the same brand, also those that
+ * such ads moved to.
  */
 export const brandsOfLateScan = async (
   database: Database,
@@ -172,8 +173,10 @@ export const brandsOfLateScan = async (
      where scanned_for = $1 and $2::boolean`,
     [scannedFor, coverage.complete || sooner.includes(NO_PAGE)],
   );
+  const searched = rows.map(({ brand_id }) => brand_id);
   return [
-    ...rows.map(({ brand_id }) => brand_id),
+    ...searched,
+    ...(await brandsOfAdsFirstShownFor(database, searched, scannedFor)),
     ...(await brandsOfPages(database, sooner)),
     ...(await formerBrandsOfPages(database, coverage.complete ? pageIds : sooner)),
   ];

@@ -150,6 +150,24 @@ export const formerBrandsOfPages = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
+/**
+ * Returns the brands that ads of these brands belonged to in the course of time, for ads that a scan made for `scannedFor` showed
+ * first. The stream of a later brand of such an ad need not hold that scan.
+ */
+export const brandsOfAdsFirstShownFor = async (
+  database: Database,
+  brandIds: readonly string[],
+  scannedFor: string,
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ brand_id: string }>(
+    `select distinct jsonb_array_elements_text(known->'brands') as brand_id from ingest.ad
+     where known->'brands' ?| $1::text[] and exists (select from ingest.scan first
+       where first.scan_id = (known->'looks'->0->>'scan_id')::uuid and first.scanned_for = $2)`,
+    [brandIds, scannedFor],
+  );
+  return rows.map(({ brand_id }) => brand_id);
+};
+
 /** Returns the pages and scans of the ads that the brand shares with others, staged ones included. */
 export const extentOfSharedAds = async (
   database: Database,
