@@ -46,7 +46,20 @@ const counted = (db: ReadDatabase): ReadDatabase => ({
   slow: (statement) => db.slow(statement),
 });
 
-const replay = (state: 'pause' | 'resume') => standbyPool.query(`select pg_wal_replay_${state}()`);
+const pauseReplay = () => standbyPool.query('select pg_wal_replay_pause()');
+
+const resumedState = async (): Promise<string | undefined> => {
+  await standbyPool.query('select pg_wal_replay_resume()');
+  const { rows } = await standbyPool.query<{ state: string }>(
+    'select pg_get_wal_replay_pause_state() as state',
+  );
+  return rows[0]?.state;
+};
+
+/** Resumes the replay, which may cancel this very statement: after a long pause no statement delays changes that conflict. */
+const resumeReplay = async (): Promise<void> => {
+  await expect.poll(resumedState, { timeout: PATIENCE_MS }).toBe('not paused');
+};
 
 const isBrandReadFromStandby = async (key: { text: string }): Promise<boolean> => {
   // The standby is asked for its position four times a second, so several reads tell more than one.
@@ -107,7 +120,7 @@ test('no read is older than what its caller wrote, while the replay of the stand
   timeout: LIMIT_MS,
 }, async (context) => {
   const key = await stack.key();
-  await replay('pause');
+  await pauseReplay();
   const isStale = async (own: Key, count: number, minPosition: boolean): Promise<boolean> => {
     const written = await on(app).post(notesOf(own), {
       key: own,
@@ -131,7 +144,7 @@ test('no read is older than what its caller wrote, while the replay of the stand
     const stale = counts.reduce((sum, one) => sum + one, 0);
     judge(context, `stale reads of ${pairs} pairs of a write and a read`, stale, { equals: 0 });
   } finally {
-    await replay('resume');
+    await resumeReplay();
   }
   await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
 });
@@ -142,7 +155,7 @@ test('a position that only the primary has is waited for there, also by a caller
   const writer = await stack.key();
   const reader = await stack.key();
   await expect.poll(() => isBrandReadFromStandby(reader), { timeout: PATIENCE_MS }).toBe(true);
-  await replay('pause');
+  await pauseReplay();
   try {
     const written = await on(app).post(notesOf(writer), {
       key: writer,
@@ -157,14 +170,14 @@ test('a position that only the primary has is waited for there, also by a caller
     expect(readsOfStandby).toBeGreaterThan(reads);
     expect(await isBrandReadFromStandby(reader)).toBe(false);
   } finally {
-    await replay('resume');
+    await resumeReplay();
   }
 });
 
 test('a revoked key is refused and a new key is accepted at once, while the replay is paused', {
   timeout: LIMIT_MS,
 }, async (context) => {
-  await replay('pause');
+  await pauseReplay();
   let accepted = 0;
   try {
     const revokeAll = async (caller: number): Promise<void> => {
@@ -178,7 +191,7 @@ test('a revoked key is refused and a new key is accepted at once, while the repl
     await Promise.all(Array.from({ length: CALLERS }, (_, caller) => revokeAll(caller)));
     judge(context, `requests accepted after ${revocations} revocations`, accepted, { equals: 0 });
   } finally {
-    await replay('resume');
+    await resumeReplay();
   }
 });
 
