@@ -450,7 +450,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     HOT_CLIENTS: ['connections for light reads', 'each carries up to 64'],
     UNPROVEN_CLIENTS: ['connections for reads that are not known to be fast', 'further ones wait 5 s'],
     SLOW_POOL_CLIENTS: ['connections for searches', 'further ones wait'],
-    HOT_STATEMENT_TIMEOUT_MS: ['a light read', 'cancelled: 503'],
+    HOT_STATEMENT_TIMEOUT_MS: ['a light read; in `api` it is `READ_ANSWER_MS`', 'cancelled: 503'],
     HOT_SILENCE_MS: ['a byte on its connection', '503; the connection is replaced'],
     SLOW_STATEMENT_TIMEOUT_MS: ['a search', 'cancelled: 503'],
     REQUEST_STATEMENT_TIMEOUT_MS: ['a statement of a command', 'cancelled: 503'],
@@ -459,6 +459,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/postgres/schema-installer.ts': {
     INSTALL_TIMEOUT_MS: ['a step of an upgrade of tables', 'the process ends with the reason'],
+  },
+  'platform/postgres/settings.ts': {
+    READ_ANSWER_MS: [
+      'Postgres, from the arrival of a request of `api`: the check of its key and its light reads together',
+      REFUSED_503,
+    ],
   },
   'platform/postgres/silence.ts': {
     CLOSE_LIMIT_MS: ['the end of a connection', 'its socket is closed'],

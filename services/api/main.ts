@@ -35,8 +35,9 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
   );
   resources.defer(() => pool.end());
-  const { db, replicas } = openReadDatabases(settings, resources);
-  const accessDb = resources.use(openReadDatabase(DATABASE_URL));
+  const { READ_ANSWER_MS: readAnswerMs } = settings;
+  const { db, replicas } = openReadDatabases(settings, resources, { hotTimeoutMs: readAnswerMs });
+  const accessDb = resources.use(openReadDatabase(DATABASE_URL, { hotTimeoutMs: readAnswerMs }));
   const eventStore = resources.use(
     openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
   );
@@ -88,6 +89,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     cursorSecret: settings.CURSOR_SECRET,
     ...(settings.API_REQUESTS_PER_MINUTE ? { requestsPerMinute: settings.API_REQUESTS_PER_MINUTE } : {}),
     requestBudgetMs: settings.REQUEST_BUDGET_MS,
+    readAnswerMs,
     refusedPerMinute: settings.API_REFUSED_PER_MINUTE,
     ...(settings.API_TRUSTED_PROXIES ? { trustedProxies: settings.API_TRUSTED_PROXIES } : {}),
     downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,

@@ -4,6 +4,7 @@ import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
 import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
+import { readAnswerSettings } from '#platform/postgres/settings.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
@@ -18,6 +19,7 @@ export const ApiSettings = z.object({
   ...serverSettings,
   ...natsStreamSettings,
   ...eventStoreAnswerSettings,
+  ...readAnswerSettings,
   ...requestBudgetSettings,
   ...loopDelaySettings,
   ...replicaSettings,

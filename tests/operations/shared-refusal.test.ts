@@ -7,6 +7,7 @@ import {
   HEAVY_PER_WORKSPACE_MAX,
   WAITING_PER_WORKSPACE_MAX,
 } from '#operations/dependencies/heavy-reads.ts';
+import { createLightReads } from '#operations/dependencies/light-reads.ts';
 import { createReadCoalescing } from '#operations/dependencies/read-coalescing.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
@@ -38,6 +39,7 @@ const open = () => {
   const route = { name: 'primary', db };
   const dependencies = {
     heavyReads: createHeavyReads(),
+    lightReads: createLightReads(null),
     coalesceReads: createReadCoalescing(),
     readRoutes: { primary: route, routeOf: () => route, saw: () => undefined },
     baseUrl: 'https://api.test',

@@ -36,6 +36,7 @@ export const startProcess = (
       ...inheritedEnvironment(),
       LOG_LEVEL: 'info',
       EVENT_STORE_ANSWER_MS: '8000',
+      READ_ANSWER_MS: '8000',
       LOOP_DELAY_MS: '60000',
       ...environment,
     },

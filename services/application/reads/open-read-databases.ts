@@ -1,4 +1,4 @@
-import { type OpenReadDatabase, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type OpenReadDatabase, openReadDatabase, type ReadDatabaseLimits } from '#platform/postgres/pool.ts';
 
 type Urls = {
   readonly DATABASE_URL: string;
@@ -28,10 +28,11 @@ export const readDatabaseUrls = ({
 export const openReadDatabases = (
   urls: Urls,
   resources: AsyncDisposableStack,
+  limits: ReadDatabaseLimits = {},
 ): { readonly db: OpenReadDatabase; readonly replicas: readonly OpenReadDatabase[] } => {
   const { primary, replicas } = readDatabaseUrls(urls);
   return {
-    db: resources.use(openReadDatabase(primary)),
-    replicas: replicas.map((url) => resources.use(openReadDatabase(url))),
+    db: resources.use(openReadDatabase(primary, limits)),
+    replicas: replicas.map((url) => resources.use(openReadDatabase(url, limits))),
   };
 };

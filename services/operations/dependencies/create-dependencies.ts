@@ -19,6 +19,7 @@ import { createRateLimiter } from '#application/access/rate-limiter.ts';
 import type { ServingGroup } from '#application/access/rights/serving-group.ts';
 import type { LoopLoad } from '#platform/process/loop-delay.ts';
 import { createHeavyReads } from './heavy-reads.ts';
+import { createLightReads } from './light-reads.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
 import { createScrapeRequests } from './scrape-requests.ts';
@@ -51,6 +52,8 @@ export type OperationResources = Pick<
   readonly servingGroup?: ServingGroup;
   /** Load of the event loop; never a load when absent. */
   readonly loopLoad?: LoopLoad;
+  /** Milliseconds from the arrival of a request for the check of its key and its light reads; no limit when absent. */
+  readonly readAnswerMs?: number | undefined;
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
 };
@@ -67,6 +70,7 @@ export const createOperationDependencies = ({
   replicas = [],
   servingGroup,
   loopLoad,
+  readAnswerMs,
   ...resources
 }: OperationResources): OperationDependencies => {
   const rateLimiter = createRateLimiter(resources.clock, { group: servingGroup, log: resources.log });
@@ -94,6 +98,7 @@ export const createOperationDependencies = ({
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
     heavyReads: createHeavyReads({ loopLoad }),
+    lightReads: createLightReads(readAnswerMs ?? null),
     readModelLag: createReadModelLag(),
     readRoutes: createReadRoutes({
       primary: resources.db,

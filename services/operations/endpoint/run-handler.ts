@@ -32,9 +32,11 @@ const asOfReply = async (
   endpoint: Endpoint,
   { asOf }: Reply,
   route: ReadRoute,
-  { readModelLag }: OperationDependencies,
+  { lightReads, readModelLag }: OperationDependencies,
 ): Promise<string | null> =>
-  asOf !== null || endpoint.method !== 'GET' ? asOf : readModelLag.completeAt(route, endpoint.reads);
+  asOf !== null || endpoint.method !== 'GET'
+    ? asOf
+    : lightReads.within(() => readModelLag.completeAt(route, endpoint.reads));
 
 const callHandler = async (
   endpoint: Endpoint,
@@ -43,7 +45,10 @@ const callHandler = async (
   dependencies: OperationDependencies,
 ): Promise<Reply> => {
   const execute = createExecute(dependencies.workspaceCommands, call);
-  const db = dependencies.heavyReads.of(route.db, call.caller.workspaceId);
+  const { heavyReads, lightReads } = dependencies;
+  const routed = heavyReads.of(route.db, call.caller.workspaceId);
+  // A write may take longer: it waits for the event store and for projections before it reads.
+  const db = endpoint.method === 'GET' ? lightReads.of(routed) : routed;
   const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, {
     ...dependencies,
     db,

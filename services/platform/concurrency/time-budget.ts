@@ -77,19 +77,31 @@ export const withTimeBudget = async <T>(
     isOpen: true,
     waits: [],
   };
-  const timer = setTimeout(() => {
-    // Timers are early by up to a millisecond. A wait that begins now would have no end.
-    budget.endsAt = Math.min(budget.endsAt, performance.now());
-    onUsedUp?.();
-    for (const reject of budget.waits) reject(new TimeUsedUp());
-    budget.waits.length = 0;
-  }, budget.endsAt - now);
+  const timer = setTimeout(
+    () => {
+      // Timers are early by up to a millisecond. A wait that begins now would have no end.
+      budget.endsAt = Math.min(budget.endsAt, performance.now());
+      onUsedUp?.();
+      for (const reject of budget.waits) reject(new TimeUsedUp());
+      budget.waits.length = 0;
+    },
+    Math.max(0, budget.endsAt - now),
+  );
   try {
     return await budgets.run(budget, work);
   } finally {
     budget.isOpen = false;
     clearTimeout(timer);
   }
+};
+
+/**
+ * Runs work that must end `ms` after the arrival of its request, sooner than the request itself. Without a request, it has no
+ * limit but its own.
+ */
+export const withinTimeOfArrival = <T>(ms: number, work: () => Promise<T>): Promise<T> => {
+  const request = current()?.of;
+  return request === undefined ? work() : withTimeBudget(request.startedAt + ms - performance.now(), work);
 };
 
 /** Runs work that does not belong to the request alone, or that must be done after its time: it has its own limits only. */

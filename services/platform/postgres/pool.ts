@@ -172,12 +172,20 @@ export type OpenReadDatabase = ReadDatabase &
     connect(): Promise<void>;
   };
 
+export type ReadDatabaseLimits = {
+  /** Milliseconds after which the server cancels a hot read; `HOT_STATEMENT_TIMEOUT_MS` when absent. */
+  readonly hotTimeoutMs?: number;
+};
+
 /**
  * Opens the database of the read side. `query` runs named statements on pipelined connections, for hot reads. A statement
  * that was slow lately, or has not run yet, runs on a connection of its own, so that no fast one waits behind it. `slow`
  * uses an ordinary pool with custom plans, for searches. A connection that is lost or silent is opened again on next use.
  */
-export const openReadDatabase = (url: string): OpenReadDatabase => {
+export const openReadDatabase = (
+  url: string,
+  { hotTimeoutMs = HOT_STATEMENT_TIMEOUT_MS }: ReadDatabaseLimits = {},
+): OpenReadDatabase => {
   const slow = openPool(url, SLOW_POOL_CLIENTS, {
     statement_timeout: SLOW_STATEMENT_TIMEOUT_MS,
     options: '-c plan_cache_mode=force_custom_plan -c max_parallel_workers_per_gather=0',
@@ -195,13 +203,13 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       options: SERVER_OPTIONS,
-      statement_timeout: HOT_STATEMENT_TIMEOUT_MS,
+      statement_timeout: hotTimeoutMs,
       pipeline: true,
     });
     client.on('error', forget);
     client.on('end', forget);
     await client.connect();
-    const send = endWhenSilent(client, HOT_SILENCE_MS);
+    const send = endWhenSilent(client, Math.max(HOT_SILENCE_MS, hotTimeoutMs + SILENCE_MARGIN_MS));
     outsideTimeBudget(() => probeWhileQuiet(client));
     return { client, send };
   });
@@ -230,8 +238,8 @@ export const openReadDatabase = (url: string): OpenReadDatabase => {
   /** Sends a hot read. One with little time left gets a transaction with a shorter timeout at the server, in the same write. */
   const sendHot = (client: Client, statement: QueryConfig): Promise<QueryResult> => {
     requireTime();
-    const timeoutMs = serverTimeoutMs(HOT_STATEMENT_TIMEOUT_MS);
-    if (timeoutMs === HOT_STATEMENT_TIMEOUT_MS) return client.query(statement);
+    const timeoutMs = serverTimeoutMs(hotTimeoutMs);
+    if (timeoutMs === hotTimeoutMs) return client.query(statement);
     const sendAlong = (sql: string): void => void client.query(sql).catch(() => undefined);
     sendAlong('begin');
     sendAlong(setTimeoutTo(timeoutMs));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { EVENT_STORE_ANSWER_MS } from '#platform/event-store/settings.ts';
+import { READ_ANSWER_MS } from '#platform/postgres/settings.ts';
 import type { ApiStack, Key } from '../../operations/fixtures/stack.ts';
 import { type ServiceProcess, startProcess } from '../../stack/processes.ts';
 import type { Send } from './steady-load.ts';
@@ -8,6 +9,7 @@ import type { Send } from './steady-load.ts';
 /** Settings as in production, for long forms: `startProcess` sets others, so that a busy machine does not fail a test. */
 export const AS_IN_PRODUCTION = {
   EVENT_STORE_ANSWER_MS: String(EVENT_STORE_ANSWER_MS),
+  READ_ANSWER_MS: String(READ_ANSWER_MS),
   LOOP_DELAY_MS: '100',
 } as const;
 

@@ -3,6 +3,7 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Allowance } from '#application/access/allowance.ts';
 import type { Counted } from '#application/access/refused-requests.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
+import { untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
@@ -24,7 +25,7 @@ export const authenticate = (
   context: RequestContext,
   dependencies: ApiDependencies,
 ): void | Promise<void> => {
-  const { refusedRequests, callers, keyUsage, turns } = dependencies;
+  const { refusedRequests, callers, keyUsage, lightReads, turns } = dependencies;
   const { ip, headers } = context.request;
   const key = bearerOf(headers);
   const check = (entered: Counted | Allowance): void | Promise<void> => {
@@ -48,10 +49,12 @@ export const authenticate = (
     };
     const found = callers.find(sha256Of(key));
     if (!(found instanceof Promise)) return accept(found);
-    return found.then(accept, (error: unknown) => {
-      refusedRequests.cancel(entered);
-      throw error;
-    });
+    return lightReads
+      .within(() => untilTimeUsedUp(found))
+      .then(accept, (error: unknown) => {
+        refusedRequests.cancel(entered);
+        throw error;
+      });
   };
   const entered = refusedRequests.enter(ip, key);
   return entered instanceof Promise ? entered.then(check) : check(entered);
