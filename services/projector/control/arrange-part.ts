@@ -16,7 +16,7 @@ const STATE: Readonly<Record<Treatment, string>> = {
   apart: 'apart',
 };
 
-/** A row of `projector.behind`, with the wait in milliseconds until the next attempt of a failing projection. */
+/** A row of `projector.behind`, with the wait in milliseconds until the next attempt; `null` when its last batch did not fail. */
 export type StoredRow = BehindRow & { readonly state: string; readonly waitMs: number | null };
 export type StoredRows = ReadonlyMap<string, StoredRow>;
 
@@ -30,7 +30,7 @@ export const readRows = async (client: Pick<Transaction, 'query'>): Promise<Stor
     wait_ms: number | null;
   }>(
     `select projection, position, epoch, state,
-       greatest(0, extract(epoch from next_try - now()) * 1000)::float8 as wait_ms
+       case when next_try is not null then greatest(0, extract(epoch from next_try - now()) * 1000)::float8 end as wait_ms
      from projector.behind where part = $1`,
     [PROJECTIONS.part],
   );
