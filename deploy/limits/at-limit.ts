@@ -503,6 +503,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
       'a statement of a small batch',
       'its projection is left behind, and tries again alone',
     ],
+    STATEMENT_TIMEOUT_MS: ['any other statement about live tables', RETRIED],
     POOL_CLIENTS: ['connections for control tables', BACKGROUND],
     LIVE_CLIENTS: ['connections of projections', BACKGROUND],
     BUILDING_CLIENTS: ['connections of rebuilds and verifications', BACKGROUND],

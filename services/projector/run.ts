@@ -37,6 +37,12 @@ const GENERIC_PLANS = {
   statement_timeout: HURRIED_STATEMENT_TIMEOUT_MS,
 };
 
+/**
+ * Milliseconds after which the server cancels any other statement. A process that was cut off in the middle of one keeps the
+ * next owner waiting until then: less than two lengths of a lease, with the looks of that owner.
+ */
+const STATEMENT_TIMEOUT_MS = 15_000;
+
 export type ProjectorSettings = {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
@@ -54,7 +60,10 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
   const { databaseUrl, projections, log, signal } = settings;
   const wakeSignal = createWakeSignal();
   await using resources = new AsyncDisposableStack();
-  const database = openPool(databaseUrl, POOL_CLIENTS, ASYNC_COMMIT);
+  const database = openPool(databaseUrl, POOL_CLIENTS, {
+    ...ASYNC_COMMIT,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+  });
   resources.defer(() => database.end());
   const building = openPool(databaseUrl, BUILDING_CLIENTS, {
     ...ASYNC_COMMIT,
@@ -66,7 +75,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
       options: LIVE,
       statement_timeout: HURRIED_STATEMENT_TIMEOUT_MS,
     }),
-    patient: openPool(databaseUrl, LIVE_CLIENTS, { options: LIVE }),
+    patient: openPool(databaseUrl, LIVE_CLIENTS, { options: LIVE, statement_timeout: STATEMENT_TIMEOUT_MS }),
   };
   resources.defer(async () => {
     await Promise.all([live.hurried.end(), live.patient.end()]);
