@@ -14,10 +14,11 @@ export type FaultProxy = AsyncDisposable & {
   /** `slowMs`: milliseconds by which each piece of an answer is late in the mode `slow`. */
   set(mode: FaultMode, slowMs?: number): void;
   /**
-   * Forgets the open connections without a word to either end; new ones are not concerned. The server ends them after 20 s, as
-   * its keepalive is set.
+   * Forgets the open connections without a word to either end; new ones are not concerned. The server ends its side after 20 s,
+   * as its keepalive is set. The client hears nothing, also not of that end, until `endFaults` or the end of the proxy.
+   * `serverNoticesMs`: another time after which the server ends its side.
    */
-  halfOpen(): void;
+  halfOpen(serverNoticesMs?: number): void;
   /** Resets the open connections, the next time that the server sends something if `midAnswer`. */
   reset(midAnswer?: boolean): void;
   /** Ends every fault, also those that connections still have before them: each connection that a fault met is closed. */
@@ -40,9 +41,15 @@ type Link = {
   resetsOnAnswer: boolean;
   /** Pieces of answers that are late, in their order. Later ones wait behind them, also when the network is fast again. */
   readonly late: { readonly bytes: Buffer; readonly dueAt: number }[];
+  /** Closes both sides. */
+  end(): void;
 };
 
-export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy> => {
+/** `watch` is called with all that the server sends. */
+export const startFaultProxy = async (
+  first: NetConnectOpts,
+  watch: (bytes: Buffer) => void = () => undefined,
+): Promise<FaultProxy> => {
   let target = first;
   let mode: FaultMode = 'pass';
   let lateMs = SLOW_MS;
@@ -61,7 +68,8 @@ export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy
   };
 
   /** Forwards the late pieces whose time has come. */
-  const forwardDue = ({ client, late }: Link): void => {
+  const forwardDue = ({ client, late, isDead }: Link): void => {
+    if (isDead) return;
     while (late[0] && late[0].dueAt <= performance.now()) {
       const [{ bytes }] = late.splice(0, 1) as [Link['late'][number]];
       if (client.writable) client.write(bytes);
@@ -80,20 +88,25 @@ export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy
       return;
     }
     const server = connect(target);
-    const link: Link = { client, server, isDead: false, resetsOnAnswer: false, late: [] };
-    links.add(link);
     const end = (): void => {
       links.delete(link);
       client.destroy();
       server.destroy();
     };
+    const link: Link = { client, server, isDead: false, resetsOnAnswer: false, late: [], end };
+    links.add(link);
+    /** Neither side of a dead connection hears that the other one has ended. */
+    const endUnlessDead = (): void => {
+      if (!link.isDead || (client.destroyed && server.destroyed)) end();
+    };
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
-      socket.on('error', end);
-      socket.on('close', end);
+      socket.on('error', endUnlessDead);
+      socket.on('close', endUnlessDead);
     }
     client.on('data', (bytes) => server.write(bytes));
     server.on('data', (bytes) => {
+      watch(bytes);
       if (link.resetsOnAnswer) {
         client.resetAndDestroy();
         end();
@@ -112,25 +125,27 @@ export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy
     set: (next, slowMs = SLOW_MS) => {
       mode = next;
       lateMs = slowMs;
-      if (next === 'cut') for (const { client } of links) client.destroy();
+      if (next === 'cut') for (const { client, isDead } of links) if (!isDead) client.destroy();
       holdOrRelease();
     },
-    halfOpen: () => {
+    halfOpen: (serverNoticesMs = SERVER_NOTICES_MS) => {
       for (const link of links) {
+        if (link.isDead) continue;
         link.isDead = true;
-        setTimeout(() => link.server.destroy(), SERVER_NOTICES_MS).unref();
+        setTimeout(() => link.server.destroy(), serverNoticesMs).unref();
       }
       holdOrRelease();
     },
     reset: (midAnswer = false) => {
       for (const link of links) {
+        if (link.isDead) continue;
         if (midAnswer) link.resetsOnAnswer = true;
         else link.client.resetAndDestroy();
       }
     },
     endFaults: () => {
       mode = 'pass';
-      for (const link of links) if (link.isDead || link.resetsOnAnswer) link.client.destroy();
+      for (const link of links) if (link.isDead || link.resetsOnAnswer) link.end();
       holdOrRelease();
     },
     leadTo: (url) => {
@@ -138,10 +153,7 @@ export const startFaultProxy = async (first: NetConnectOpts): Promise<FaultProxy
     },
     connections: () => links.size,
     [Symbol.asyncDispose]: async () => {
-      for (const { client, server } of links) {
-        client.destroy();
-        server.destroy();
-      }
+      for (const link of links) link.end();
       await new Promise((resolve) => proxy.close(resolve));
     },
   };
@@ -155,10 +167,16 @@ const targetOf = ({ hostname, port, searchParams }: URL): NetConnectOpts => {
     : { host: hostname, port: Number(port) };
 };
 
-/** Starts a proxy before the server of a connection string. Returns it with the string that leads through it. */
-export const proxied = async (url: string): Promise<{ readonly proxy: FaultProxy; readonly url: string }> => {
+/**
+ * Starts a proxy before the server of a connection string. Returns it with the string that leads through it. `watch` is called
+ * with all that the server sends.
+ */
+export const proxied = async (
+  url: string,
+  watch?: (bytes: Buffer) => void,
+): Promise<{ readonly proxy: FaultProxy; readonly url: string }> => {
   const through = new URL(url);
-  const proxy = await startFaultProxy(targetOf(through));
+  const proxy = await startFaultProxy(targetOf(through), watch);
   through.searchParams.delete('host');
   through.hostname = '127.0.0.1';
   through.port = String(proxy.port);
