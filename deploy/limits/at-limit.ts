@@ -1,6 +1,8 @@
+import { LOCAL_AT_LIMIT } from './at-limit-of-local-stack.ts';
+
 /**
- * Descriptions of the waits and queues of the services, with what happens at each limit, by file within `services/` and
- * constant. The limits themselves are read from the code (`read-constants.ts`).
+ * Descriptions of the waits and queues of the services, with what happens at each limit, by file (within `services/`,
+ * if it begins with no other folder) and constant. The limits themselves are read from the code (`read-constants.ts`).
  */
 
 /** `[what waits or is bounded, what happens at the limit]`. */
@@ -91,6 +93,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'application/delivery-outbox/notify-due.ts': {
     IN_FLIGHT_MAX: ['notices of due deliveries without an acknowledgement', 'the others wait'],
     PUBLISH_TIMEOUT_MS: ['an acknowledgement of NATS', 'the sweep finds the delivery in the outbox'],
+    CALLS_MAX: ['calls that publish notices at once', 'the sweep finds further deliveries in the outbox'],
   },
   'application/invariants/check-invariants.ts': {
     STATEMENT_TIMEOUT_MS: ['the check of one rule between read models', 'the rule counts as not checked'],
@@ -99,7 +102,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     DECODE_TIMEOUT_SECONDS: ['the decoding of an image', 'it counts as too slow, and has no thumbnail'],
   },
   'application/media/thumbnails.ts': {
-    DECODED_AT_ONCE: ['images decoded at once', 'the others wait'],
+    DECODED_AT_ONCE: ['images decoded at once', 'the others wait, as many as calls may'],
     CALLS_AT_ONCE: ['calls that decode or wait for it', 'further results come without images'],
   },
   'application/reads/replica.ts': {
@@ -133,6 +136,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'collector/schedule/consume-wishes.ts': {
     ACK_WAIT_MS: ['a wish for a scan without an acknowledgement', 'NATS delivers it again'],
     FETCHED_MESSAGES: ['wishes fetched ahead', 'the rest stays in the queue'],
+    PULL_MS: ['a wish for a scan', 'asked again'],
   },
   'collector/schedule/run-targets.ts': {
     BATCH_LIMIT_MS: ['a batch of a target', 'it is published as partial'],
@@ -144,6 +148,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'delivery/consume-jobs.ts': {
     FETCHED_MESSAGES: ['notices of due deliveries fetched ahead', 'the rest stays in the queue'],
+    PULL_MS: ['a notice of due deliveries', 'asked again'],
     CONCURRENT_CLAIMS: ['batches of deliveries claimed at once', 'the others wait'],
   },
   'delivery/endpoints/endpoint-queues.ts': {
@@ -153,6 +158,8 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     IN_FLIGHT_OF_WORKSPACE_MAX: ['deliveries being sent of one workspace', 'the others wait'],
     WAITING_PER_ENDPOINT: ['deliveries queued for one endpoint', 'the rest stays in Postgres'],
     WAITING_OF_FAILING: ['the same, after a failed attempt', 'the rest stays in Postgres'],
+    LOAD_MAX: ['deliveries that a process holds, without those of full queues', 'no more are claimed'],
+    HELD_MAX: ['all deliveries that a process holds', 'no more are claimed'],
   },
   'delivery/endpoints/endpoint-pacing.ts': {
     IN_FLIGHT_AT_FIRST: [
@@ -187,6 +194,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     SUBMIT_CONCURRENCY: ['observations of a file submitted at once', 'reading of the file pauses'],
   },
   'ingest/intake/brand-locks.ts': {
+    LOCKS_MAX: ['locks of brands, and as many of pages, that a process holds at once', 'the others wait'],
     LOCK_WAIT_MS: [
       'the lock of a brand or of pages that another process records',
       'the scan is recorded without it; expected revisions keep the log correct',
@@ -275,7 +283,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'media/fetch/download-file.ts': { DOWNLOAD_LIMIT_MS: ['a file', 'tried again later'] },
   'media/main.ts': {
     POOL_CLIENTS: POOL,
-    DECODED_AT_ONCE: ['images decoded at once', 'the others wait'],
+    DECODED_AT_ONCE: ['images decoded at once', 'the others wait, as many as files are fetched at once'],
   },
   'media/measure/measure-video.ts': {
     PROGRAM_LIMIT_MS: ['the measurement of a film', 'stored without its measures'],
@@ -360,6 +368,8 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/egress/http-client.ts': {
     ANSWER_TIMEOUT_MS: ['an answer from the internet', 'tried again later'],
+    CONNECTIONS_PER_HOST: ['connections to one host', 'further requests wait; no process sends as many'],
+    KEEP_IDLE_MS: ['an idle connection', 'it is closed'],
   },
   'platform/egress/ssrf-guard.ts': {
     CONNECT_TIMEOUT_MS: ['a connection to the internet', 'tried again later'],
@@ -384,6 +394,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
       'repeated 12 times, then the command ends',
     ],
   },
+  'platform/event-store/node-connection.ts': {
+    KEEPALIVE_MS: ['an answer to a ping on a quiet connection to the event store', 'it is replaced'],
+  },
   'platform/event-store/reads.ts': {
     READ_SILENCE_MS: ['the next event of a read of background work', RETRIED],
     LOOK_ANSWER_MS: ['the look at the log for a silent subscription', 'it is repeated'],
@@ -391,9 +404,11 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'platform/event-store/read-slots.ts': {
     READS_WAITING_MAX: ['reads of streams that wait', 'refused at once: 503; background work is retried'],
     PATIENT_WAIT_MS: ['a read of background work', RETRIED],
+    READS_MAX: ['reads of streams in progress', 'further ones wait'],
   },
   'platform/event-store/renewable-client.ts': {
     DISPOSE_LIMIT_MS: ['the end of a replaced client', 'it is left'],
+    KEEPALIVE_FIRST_MS: ['a quiet connection of reads and subscriptions', 'a ping asks whether it lives'],
   },
   'platform/event-store/settings.ts': {
     EVENT_STORE_ANSWER_MS: [
@@ -426,8 +441,13 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'platform/postgres/hot-connections.ts': {
     WAITING_MAX: ['light reads that wait for a connection', REFUSED_503],
     WAIT_MS: ['one of them', REFUSED_503],
+    IN_FLIGHT_OF_CONNECTION: ['light reads on one connection', 'further ones wait'],
   },
   'platform/postgres/lease/leases.ts': {
+    IDLE_TRANSACTION_LIMIT_MS: [
+      'a transaction that proves a lease, for the next statement of its process',
+      `the server ends it: ${RETRIED}`,
+    ],
     STATEMENT_TIMEOUT_MS: ['a statement about leases', 'tried again, until the lease has ended'],
     LEASE_MS: ['a lease without a renewal', LEASED],
     TAKEOVER_WAIT_MS: ['a takeover for an open transaction of the former owner', 'tried again'],
@@ -455,6 +475,11 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     SLOW_STATEMENT_TIMEOUT_MS: ['a search', 'cancelled: 503'],
     REQUEST_STATEMENT_TIMEOUT_MS: ['a statement of a command', 'cancelled: 503'],
     LONG_STATEMENT_TIMEOUT_MS: ['a statement over whole tables', 'cancelled: the job fails with the reason'],
+    SILENCE_MARGIN_MS: [
+      'the answer to a statement, after the time at which the server cancels it',
+      'the connection is replaced',
+    ],
+    KEEP_ALIVE_MS: ['a quiet connection to Postgres', 'the kernel asks whether it lives'],
     BACKGROUND_STATEMENT_TIMEOUT_MS: ['a statement of background work', `cancelled: ${RETRIED}`],
   },
   'platform/postgres/schema-installer.ts': {
@@ -499,6 +524,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     DROP_LOCK_TIMEOUT_MS: ['the removal of replaced tables for their readers', 'tried again'],
   },
   'projector/run.ts': {
+    LOCK_TIMEOUT_MS: [
+      'a lock that a statement of a small batch needs',
+      'its projection is left behind, and tries again alone',
+    ],
     HURRIED_STATEMENT_TIMEOUT_MS: [
       'a statement of a small batch',
       'its projection is left behind, and tries again alone',
@@ -519,4 +548,5 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'worker/main.ts': { POOL_CLIENTS: POOL },
   'worker/scans/scan-cadence.ts': { POOL_CLIENTS: POOL },
+  ...LOCAL_AT_LIMIT,
 };

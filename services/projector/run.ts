@@ -21,11 +21,13 @@ const BUILDING_CLIENTS = 8;
  * the missing events are applied again.
  */
 const ASYNC_COMMIT = { options: `-c synchronous_commit=off ${FENCED_CONNECTION}` };
+/** Milliseconds for which a statement of a live batch waits for a lock. */
+const LOCK_TIMEOUT_MS = 1_000;
 /**
  * Options of connections that apply live batches. A statement that waits for a lock gives up soon, and its projection is left
  * behind: the others must not wait for it.
  */
-const LIVE = `${ASYNC_COMMIT.options} -c lock_timeout=1000`;
+const LIVE = `${ASYNC_COMMIT.options} -c lock_timeout=${LOCK_TIMEOUT_MS}`;
 /** Milliseconds after which the server cancels a statement of a small batch, for the same reason. */
 const HURRIED_STATEMENT_TIMEOUT_MS = 3_000;
 /**

@@ -1,4 +1,7 @@
-/** A counting semaphore. It is fair: waiters get free slots first in, first out. */
+/**
+ * A counting semaphore. It is fair: waiters get free slots first in, first out. It has no limit of how many wait, nor for how long:
+ * its creator limits its callers, and the work in its slots has an end.
+ */
 export type Semaphore = {
   /** Takes a slot, and waits while none is free. Each call needs one `release`. */
   acquire(): Promise<void>;

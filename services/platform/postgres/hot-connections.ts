@@ -7,7 +7,7 @@ import { socketOf } from './silence.ts';
 /** Milliseconds for which the server may work on one read before its connection takes no further ones. */
 const SERVING_MAX_MS = 100;
 /** Maximum reads that one connection carries at the same time. */
-const DEPTH_MAX = 64;
+const IN_FLIGHT_OF_CONNECTION = 64;
 /** Maximum reads that wait for a connection, and the milliseconds for which they do. */
 const WAITING_MAX = 1_000;
 const WAIT_MS = 2_000;
@@ -65,7 +65,7 @@ export const createHotConnections = (
 
   const isFree = (slot: Slot): boolean =>
     slot.inFlight === 0 ||
-    (slot.inFlight < DEPTH_MAX && performance.now() - slot.servingSince <= SERVING_MAX_MS);
+    (slot.inFlight < IN_FLIGHT_OF_CONNECTION && performance.now() - slot.servingSince <= SERVING_MAX_MS);
 
   const wakeOne = (): void => {
     const [next] = waiting;

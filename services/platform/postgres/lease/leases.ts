@@ -18,11 +18,13 @@ const TAKEOVER_WAIT_MS = 3_000;
 const CLIENTS = 2;
 const LOCK_NOT_AVAILABLE = '55P03';
 
+/** Milliseconds for which a transaction that proves a lease may wait for the next statement of its process. */
+const IDLE_TRANSACTION_LIMIT_MS = 5_000;
 /**
  * Options of connections whose transactions prove leases. The server ends a transaction whose process was stopped in the
  * middle of it: a takeover waits for it.
  */
-export const FENCED_CONNECTION = '-c idle_in_transaction_session_timeout=5000';
+export const FENCED_CONNECTION = `-c idle_in_transaction_session_timeout=${IDLE_TRANSACTION_LIMIT_MS}`;
 
 /** Creates or upgrades the schema `run`. */
 export const createRunTables = (database: Database): Promise<void> =>
