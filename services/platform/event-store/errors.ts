@@ -1,3 +1,6 @@
+import { convertToCommandError, UnavailableError } from '@eventstore/db-client';
+import type { ServiceError } from '@grpc/grpc-js';
+
 /** Faults of calls to the event store, and what they mean for the caller. */
 
 /** Thrown when the event store does not answer in time. */
@@ -32,6 +35,15 @@ const GRPC_DEADLINE_EXCEEDED = 4;
 const GRPC_PERMISSION_DENIED = 7;
 const GRPC_UNAVAILABLE = 14;
 const GRPC_UNAUTHENTICATED = 16;
+
+/** Returns the package's error for a failed call. The package's own function throws when a node names no leader. */
+export const toCommandError = (error: ServiceError): Error => {
+  try {
+    return convertToCommandError(error);
+  } catch {
+    return new UnavailableError(error);
+  }
+};
 
 /** True for a failed discovery of the cluster's nodes. The package has no type for it. */
 export const isDiscoveryFailure = (error: unknown): boolean => {

@@ -94,12 +94,14 @@ export const openEventStore = (
   url: string,
   { answerWithinMs = null, readSilenceMs }: EventStoreLimits = {},
 ): EventStore => {
-  const breaker = createBreaker();
+  // Two of them: a node that has lost its cluster still answers reads.
+  const breakers = { appends: createBreaker(), reads: createBreaker() };
   const answerTime = answerWithinMs === null ? null : createAnswerTime(answerWithinMs);
-  const sendAppend = answerTime === null ? createPatientSend() : createPromptSend(answerTime, breaker);
+  const sendAppend =
+    answerTime === null ? createPatientSend() : createPromptSend(answerTime, breakers.appends);
   const appending = openAppendStream(url);
   const following = openRenewableClient(url);
-  const reads = openReads(url, answerTime, breaker, readSilenceMs);
+  const reads = openReads(url, answerTime, breakers.reads, readSilenceMs);
 
   const load: EventStore['load'] = async (stream, fold, from) => {
     let loaded = from ?? { state: fold.initial, revision: -1n, position: 0n };
@@ -161,11 +163,12 @@ export const openEventStore = (
     const withinMs = answerTime.leftBefore();
     const isLate = Promise.withResolvers<never>();
     const giveUp = (): void => {
-      const isAnswering = breaker.hasSucceededSince(since) || !answerTime.isSilence(withinMs);
+      const hasAnswered = Object.values(breakers).some((one) => one.hasSucceededSince(since));
+      const isAnswering = hasAnswered || !answerTime.isSilence(withinMs);
       const error = isAnswering
         ? new EventStoreBusy('other work on it takes long')
         : new EventStoreSilent(withinMs);
-      if (!isAnswering) breaker.failed(error);
+      if (!isAnswering) for (const one of Object.values(breakers)) one.failed(error);
       isLate.reject(error);
     };
     // A busy process may not have read yet what has arrived: timers run before sockets are read.

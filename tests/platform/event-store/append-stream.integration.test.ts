@@ -119,6 +119,41 @@ describe('the stream of appends', () => {
     expect(await kept).toEqual({ revision: 7n, position: 7n });
   });
 
+  test('that ends with a failure sends nothing after it, neither what waits nor what comes later', async () => {
+    const { server, held } = await startHolding();
+    resources.use(server);
+    await using appends = openAppendStream(server.url, { endsWithFailure: true });
+    const all = Array.from({ length: IN_FLIGHT_MAX + 5 }, () => appendOne(appends));
+    await expect.poll(() => held.length, { timeout: LONG_MS }).toBe(IN_FLIGHT_MAX);
+    const [first, ...others] = held.splice(0);
+    if (first) acknowledge(first.call, first.request, 7);
+    await expect.poll(() => held.length, { timeout: LONG_MS }).toBe(1);
+    others[0]?.call.emit('error', { code: status.UNAVAILABLE, details: 'gone' });
+    const [recorded, ...failed] = await outcomes(all);
+    expect(recorded).toBe('recorded');
+    expect(new Set(failed)).toEqual(new Set(['Error']));
+    await expect(appendOne(appends)).rejects.toMatchObject({ type: 'unavailable' });
+    await delay(50);
+    expect(held).toHaveLength(1);
+  });
+
+  test('goes on after a node that is not the leader and does not name it', async () => {
+    let isLeader = false;
+    await using server = await startStubServer({
+      onAppend: (call, request) => {
+        if (isLeader) return acknowledge(call, request, 7);
+        isLeader = true;
+        const metadata = new Metadata();
+        metadata.set('exception', 'not-leader');
+        call.emit('error', { code: status.NOT_FOUND, details: 'not the leader', metadata });
+        return undefined;
+      },
+    });
+    await using appends = openAppendStream(server.url);
+    await expect(appendOne(appends)).rejects.toMatchObject({ type: 'unavailable' });
+    expect(await appendOne(appends)).toEqual({ revision: 7n, position: 7n });
+  });
+
   test('goes to the leader that a node names', async () => {
     const { server, held, answerAll } = await startHolding();
     resources.use(server);

@@ -1,7 +1,10 @@
+import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerDuplexStream, type ServerWritableStream, Server, ServerCredentials } from '@grpc/grpc-js';
 
@@ -14,6 +17,8 @@ export type StubAnswers = {
   readonly onAppend?: (call: AppendCall, request: streams.BatchAppendReq) => void;
   readonly onRead?: (call: ReadCall, options: streams.ReadReq.Options) => void;
   readonly version?: string;
+  /** Ports of the nodes of the cluster, as this node knows them; the first one is the leader. */
+  readonly members?: () => readonly number[];
 };
 
 export type StubServer = AsyncDisposable & {
@@ -21,6 +26,16 @@ export type StubServer = AsyncDisposable & {
   readonly url: string;
   /** Number of questions for the list of supported calls. */
   questions(): number;
+};
+
+/** Describes a live node of the cluster on loopback. */
+const member = (port: number, isLeader: boolean): gossip.MemberInfo => {
+  const { LEADER, FOLLOWER } = gossip.MemberInfo.VNodeState;
+  const endpoint = new gossip.EndPoint().setAddress('127.0.0.1').setPort(port);
+  return new gossip.MemberInfo()
+    .setIsAlive(true)
+    .setState(isLeader ? LEADER : FOLLOWER)
+    .setHttpEndPoint(endpoint);
 };
 
 export const startStubServer = async (answers: StubAnswers): Promise<StubServer> => {
@@ -44,6 +59,12 @@ export const startStubServer = async (answers: StubAnswers): Promise<StubServer>
     ) => {
       questions += 1;
       answer(null, new features.SupportedMethods().setEventStoreServerVersion(answers.version ?? '24.10.5'));
+    },
+  });
+  server.addService(gossipGrpc.GossipService, {
+    read: (_call: unknown, answer: (error: null, info: gossip.ClusterInfo) => void) => {
+      const members = (answers.members?.() ?? []).map((one, place) => member(one, place === 0));
+      answer(null, new gossip.ClusterInfo().setMembersList(members));
     },
   });
   const port = await new Promise<number>((resolve, reject) => {
@@ -70,6 +91,15 @@ export const acknowledge = (call: AppendCall, request: streams.BatchAppendReq, r
   const answer = new streams.BatchAppendResp();
   answer.setCorrelationId(request.getCorrelationId());
   answer.setSuccess(success);
+  call.write(answer);
+};
+
+/** Refuses an append for want of a leader, as a node does that was cut off from its cluster. */
+export const refuse = (call: AppendCall, request: streams.BatchAppendReq): void => {
+  const answer = new streams.BatchAppendResp();
+  answer.setCorrelationId(request.getCorrelationId());
+  answer.setStreamIdentifier(request.getOptions()?.getStreamIdentifier());
+  answer.setError(new statusMessages.Status().setMessage('No leader info available in response'));
   call.write(answer);
 };
 

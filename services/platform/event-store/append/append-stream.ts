@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { convertToCommandError } from '@eventstore/db-client';
 import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import {
   BATCH_APPEND,
@@ -9,7 +8,7 @@ import {
   type Expected,
   type Recorded,
 } from './append-message.ts';
-import { EventStoreBusy, EventStoreSilent } from '../errors.ts';
+import { EventStoreBusy, EventStoreSilent, isConnectionFault, toCommandError } from '../errors.ts';
 import { connectToNode, type Hint, type NodeConnection } from '../node-connection.ts';
 
 /**
@@ -25,6 +24,11 @@ export const WAITING_MAX = 1_000;
 /** Timeouts in a row after which the connection is replaced. */
 const SILENT_MAX = 3;
 /**
+ * Milliseconds in which a node answers appends only with "not ready", "no leader" or its own timeout, after which the connection
+ * is replaced: a node that was cut off from its cluster answers so, while another one leads.
+ */
+const REFUSING_MAX_MS = 500;
+/**
  * Interval in which overdue appends are looked for. Only time in which this process ran counts: when it was held up, answers
  * may have arrived that it has not read yet.
  */
@@ -38,6 +42,14 @@ export type AppendRequest = {
   readonly events: readonly EncodedEvent[];
   /** Time by which the server must begin the append. Default: 10 s from now, or later if the answer may take longer. */
   readonly deadline?: Date;
+};
+
+export type AppendStreamOptions = {
+  /**
+   * Ends with the first append that is not recorded: nothing is sent after it, and all later appends are rejected with its error.
+   * For a writer that needs its appends in order, also those to different streams. Default: false.
+   */
+  readonly endsWithFailure?: boolean;
 };
 
 export type AppendStream = AsyncDisposable & {
@@ -73,38 +85,68 @@ const hintAfter = (error: Error, { endpoint }: NodeConnection): Hint => {
 };
 
 /** Opens the stream of appends. It connects with the first append, and again when it must. */
-export const openAppendStream = (url: string): AppendStream => {
+export const openAppendStream = (
+  url: string,
+  { endsWithFailure = false }: AppendStreamOptions = {},
+): AppendStream => {
   const waiting: Pending[] = [];
   let call: Call | null = null;
   let connecting: Promise<void> | null = null;
   let hint: Hint = {};
   let silentInARow = 0;
-  let isClosed = false;
+  /** The first refusal of a node that has since only refused appends, and its time. */
+  let refusing: { readonly error: Error; readonly sinceMs: number } | null = null;
+  /** The error with which the stream ended: it was closed, or ended with a failure. */
+  let ended: Error | null = null;
 
   /** Ends a call and fails what it has not answered. The next append opens another one. */
-  const endCall = (ended: Call, error: Error): void => {
-    if (call === ended) {
+  const endCall = (last: Call, error: Error): void => {
+    if (call === last) {
       call = null;
-      hint = hintAfter(error, ended.node);
+      hint = hintAfter(error, last.node);
       silentInARow = 0;
+      refusing = null;
     }
-    ended.duplex.cancel();
-    ended.node.client.close();
-    const failed = [...ended.unanswered.values()];
-    ended.unanswered.clear();
+    last.duplex.cancel();
+    last.node.client.close();
+    const failed = [...last.unanswered.values()];
+    last.unanswered.clear();
     for (const pending of failed) pending.settle(error);
-    if (waiting.length > 0 && !call && !isClosed) connecting ??= connect();
+    if (endsWithFailure && failed.length > 0) end(error);
+    if (waiting.length > 0 && !call && !ended) connecting ??= connect();
+  };
+
+  /** Ends the stream: fails everything that is under way or waits, and all that comes later. */
+  const end = (error: Error): void => {
+    if (ended) return;
+    ended = error;
+    if (call) endCall(call, error);
+    for (const pending of waiting.splice(0)) pending.settle(error);
+  };
+
+  const finish = (pending: Pending, outcome: Recorded | Error): void => {
+    pending.settle(outcome);
+    if (endsWithFailure && !isRecorded(outcome)) end(outcome);
   };
 
   const take = (from: Call, bytes: Buffer): void => {
-    silentInARow = 0;
     const answer = decodeAnswer(bytes);
+    const outcome = 'recorded' in answer ? answer.recorded : answer.error;
+    const refusal = !isRecorded(outcome) && isConnectionFault(outcome) ? outcome : null;
+    if (!refusal) silentInARow = 0;
+    if (call === from) refusing = refusal && (refusing ?? { error: refusal, sinceMs: performance.now() });
     const pending = from.unanswered.get(answer.correlation);
-    // A late answer to an append whose time is over. Nothing waits for it.
-    if (!pending) return;
-    forget(from, pending);
-    pending.settle('recorded' in answer ? answer.recorded : answer.error);
+    // Otherwise it is a late answer to an append whose time is over. Nothing waits for it.
+    if (pending) {
+      forget(from, pending);
+      finish(pending, outcome);
+    }
     if (call === from) send(from);
+  };
+
+  /** Replaces the connection to a node that only refuses. */
+  const leaveRefusing = (left: Call): void => {
+    if (refusing && performance.now() - refusing.sinceMs >= REFUSING_MAX_MS) endCall(left, refusing.error);
   };
 
   const forget = (from: Call, pending: Pending): void => {
@@ -123,7 +165,7 @@ export const openAppendStream = (url: string): AppendStream => {
         endCall(opened, error as Error);
       }
     });
-    duplex.on('error', (error: ServiceError) => endCall(opened, convertToCommandError(error)));
+    duplex.on('error', (error: ServiceError) => endCall(opened, toCommandError(error)));
     duplex.on('end', () => endCall(opened, new EventStoreBusy('it ended the stream of appends')));
     return opened;
   };
@@ -146,11 +188,11 @@ export const openAppendStream = (url: string): AppendStream => {
     hint = {};
     try {
       const node = await connectToNode(url, used);
-      if (isClosed) return node.client.close();
+      if (ended) return node.client.close();
       call = open(node);
       send(call);
     } catch (error) {
-      for (const pending of waiting.splice(0)) pending.settle(error as Error);
+      for (const pending of waiting.splice(0)) finish(pending, error as Error);
     } finally {
       connecting = null;
     }
@@ -162,8 +204,8 @@ export const openAppendStream = (url: string): AppendStream => {
     if (at >= 0) waiting.splice(at, 1);
     const carrier = call?.unanswered.has(pending.correlation) ? call : null;
     if (carrier) forget(carrier, pending);
-    pending.settle(error);
-    if (!carrier) return;
+    finish(pending, error);
+    if (!carrier || ended) return;
     silentInARow += 1;
     if (silentInARow >= SILENT_MAX) endCall(carrier, error);
   };
@@ -194,7 +236,7 @@ export const openAppendStream = (url: string): AppendStream => {
 
   return {
     append: ({ stream, expected, events, deadline }, withinMs) => {
-      if (isClosed) return Promise.reject(new EventStoreBusy('it is being closed'));
+      if (ended) return Promise.reject(ended);
       if (waiting.length >= WAITING_MAX) {
         return Promise.reject(new EventStoreBusy(`${WAITING_MAX} appends wait for it`));
       }
@@ -206,16 +248,14 @@ export const openAppendStream = (url: string): AppendStream => {
           isRecorded(outcome) ? resolve(outcome) : reject(outcome);
         waiting.push({ correlation, message, leftMs: withinMs, withinMs, settle });
         startSweeper();
+        if (call) leaveRefusing(call);
         if (call) send(call);
         else connecting ??= connect();
       });
     },
     [Symbol.asyncDispose]: async () => {
-      isClosed = true;
       clearInterval(sweeper);
-      const error = new EventStoreBusy('it is being closed');
-      if (call) endCall(call, error);
-      for (const pending of waiting.splice(0)) pending.settle(error);
+      end(new EventStoreBusy('it is being closed'));
     },
   };
 };
