@@ -389,6 +389,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     BUFFER_BYTES_MAX: ['bytes buffered from the log', 'reading pauses'],
   },
   'platform/event-store/copy/raw-log.ts': {
+    READ_SILENCE_MS: [
+      'the next event of `ops log copy`, `compare` and `export`, the connection included',
+      'read on from there 12 times, then the command ends',
+    ],
     APPEND_TIMEOUT_MS: [
       'an append of `ops log copy` or `import`',
       'repeated 12 times, then the command ends',
@@ -496,6 +500,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     PROBE_ANSWER_MS: ['an answer on an idle connection', 'the connection is replaced'],
   },
   'platform/process/health-server.ts': { REQUEST_TIMEOUT_MS: ['a request for health', ENDS_REQUEST] },
+  'platform/process/known-log.ts': {
+    ANSWER_MS: ['the look whether the log is the known one', 'the reason is logged, and it is repeated'],
+  },
   'platform/process/readiness.ts': {
     CHECK_TIMEOUT_MS: ['a check of readiness', 'counts as failed'],
     NATS_CONNECT_TIMEOUT_MS: ['its connection to NATS', 'counts as failed'],

@@ -8,6 +8,8 @@ import { openPool } from '../postgres/pool.ts';
 /** Looks before an event counts as missing: a follower of a cluster may be late. */
 const LOOKS = 3;
 const LOOK_PAUSE_MS = 1_000;
+/** Milliseconds in which the event store must answer a look. */
+const ANSWER_MS = 10_000;
 /** SQLSTATE of a missing table and of a missing schema. */
 const MISSING = new Set(['42P01', '3F000']);
 
@@ -42,7 +44,7 @@ const readNoted = async (databaseUrl: string): Promise<Noted | null> => {
 export const findOtherLog = async (databaseUrl: string, eventStoreUrl: string): Promise<OtherLog | null> => {
   const noted = await readNoted(databaseUrl);
   if (!noted) return null;
-  await using log = openRawLog(eventStoreUrl);
+  const log = openRawLog(eventStoreUrl, ANSWER_MS);
   for (let look = 1; ; look += 1) {
     let found: RawEvent | null = null;
     try {

@@ -64,6 +64,18 @@ describe('a file of a log', { timeout: LONG_MS }, () => {
     expect(await textOf(again)).toBe(await textOf(file));
   });
 
+  test('that two exports write at once is never damaged: one of them is refused', async () => {
+    const name = join(folder, 'twice.ndjson.gz');
+    const log = stores.open(source);
+    const ended = await Promise.allSettled([writeLogFile(name, log), writeLogFile(name, log)]);
+    const refused = ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const reason of refused)
+      expect(reason).toMatch(/Another export writes to .*twice\.ndjson\.gz\.part/);
+    if (refused.length === 2) await writeLogFile(name, log);
+    expect(await textOf(name)).toBe(await textOf(file));
+  });
+
   test.each([
     ['cut short', async () => fileOf((await readFile(file)).subarray(0, 900)), /cut short/],
     ['without its last block', () => fileOf(lines.slice(0, 1_002)), /cut short/],
@@ -96,7 +108,10 @@ describe('a file of a log', { timeout: LONG_MS }, () => {
     const appended: unknown[] = [];
     const target = {
       backwards: async function* () {},
-      append: async (...all: unknown[]) => appended.push(all),
+      openWriter: () => ({
+        append: async (...all: unknown[]) => appended.push(all),
+        [Symbol.asyncDispose]: async () => undefined,
+      }),
     } as unknown as RawLog;
     await expect(importFile(await make(), target)).rejects.toThrow(sentence);
     expect(appended).toEqual([]);

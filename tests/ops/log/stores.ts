@@ -33,7 +33,7 @@ export const createStores = (): Stores => {
     resources.defer(() => store.stop());
     return store.url;
   };
-  const open = (url: string): RawLog => resources.use(openRawLog(url));
+  const open = (url: string): RawLog => openRawLog(url);
   return {
     start,
     open,

@@ -11,9 +11,11 @@ import { pause } from '#platform/clock.ts';
 import { TimeUsedUp, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { createBreaker } from '#platform/event-store/append/append-with-retry.ts';
 import { EventStoreSilent } from '#platform/event-store/errors.ts';
+import { openRawLog } from '#platform/event-store/copy/raw-log.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
+import { eventAt, startStubServer } from './stub-server.ts';
 
-/** All waits of a request for an event store that accepts connections and says nothing. */
+/** All waits for an event store that accepts connections and says nothing. */
 
 const METADATA = eventMetadata({ actor: serviceActor('tests'), correlationId: 'c', causationId: 'c' });
 
@@ -129,4 +131,28 @@ test('calls that fail together are refused for a second, and for longer after fu
   breaker.succeeded();
   failAll(4);
   breaker.check();
+});
+
+test('a read of a whole log ends when nothing arrives, also before the connection is made', async () => {
+  await using mute = await openMute();
+  const log = openRawLog(mute.url, 300);
+  for (const read of [log.forwards(null), log.backwards(null)]) {
+    await expect(read.next()).rejects.toThrow(EventStoreSilent);
+  }
+  await expect(log.at(1n)).rejects.toThrow(EventStoreSilent);
+});
+
+test('a read of a whole log goes on while its reader is slow, and ends when the server stops under way', async () => {
+  const SILENCE_MS = 300;
+  await using server = await startStubServer({
+    onRead: (call) => {
+      for (let position = 1n; position <= 3n; position += 1n) call.write(eventAt(position));
+    },
+  });
+  const events = openRawLog(server.url, SILENCE_MS).forwards(null);
+  for (let position = 1n; position <= 3n; position += 1n) {
+    expect((await events.next()).value).toMatchObject({ position });
+    await pause(2 * SILENCE_MS);
+  }
+  await expect(events.next()).rejects.toThrow(EventStoreSilent);
 });

@@ -112,6 +112,18 @@ const writeBlock = async (
   return { bytes: before.bytes + member.length, events, checksum, last: place ?? before.last };
 };
 
+/** Checks that no other export writes to the same file. Otherwise the next one begins from the start of the log. */
+const requireOnlyWriter = async (file: string, handle: FileHandle, { bytes }: State): Promise<void> => {
+  const { part, state } = namesOf(file);
+  const [ours, named] = [await handle.stat(), await stat(part).catch(() => null)];
+  if (ours.size === bytes && named?.ino === ours.ino) return;
+  await rm(state, { force: true });
+  throw new Refusal(
+    'invalid_input',
+    `Another export writes to ${part}. Let one finish, or name different files, then repeat the command.`,
+  );
+};
+
 const syncFolder = async (file: string): Promise<void> => {
   await using folder = await open(dirname(file), 'r');
   await folder.sync();
@@ -151,12 +163,15 @@ export const writeLogFile = async (
       count += 1;
       onWritten?.(event, count);
       if (!block.isFull()) continue;
+      await requireOnlyWriter(file, handle, state);
       state = await writeBlock(handle, state, block, last, false);
       await writeState(file, state);
       block = openBlock(state);
     }
     if (signal?.aborted) return null;
+    await requireOnlyWriter(file, handle, state);
     state = await writeBlock(handle, state, block, last, true);
+    await requireOnlyWriter(file, handle, state);
   } finally {
     await handle.close();
   }

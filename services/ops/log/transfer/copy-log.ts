@@ -1,7 +1,8 @@
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
+import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
 import { sizeOf } from '#platform/event-store/append/encode-events.ts';
-import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
+import type { LogWriter, RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { isConnectionFault } from '#platform/event-store/errors.ts';
 import type { LogSource } from './log-source.ts';
 import { markedCopy, nameOf } from './portable-event.ts';
@@ -26,7 +27,12 @@ export type CopyProgress = {
   readonly share: number | null;
 };
 
-type Batch = { readonly events: readonly RawEvent[]; readonly bytes: number };
+/** Events of one append, and what is appended of them. */
+type Batch = {
+  readonly events: readonly RawEvent[];
+  readonly copies: readonly EncodedEvent[];
+  readonly bytes: number;
+};
 
 const isNext = (last: RawEvent | undefined, next: RawEvent): boolean =>
   last !== undefined && last.stream === next.stream && last.revision + 1n === next.revision;
@@ -34,19 +40,23 @@ const isNext = (last: RawEvent | undefined, next: RawEvent): boolean =>
 /** Joins events that are neighbours in the log and in their stream, so that each append keeps the order of the log. */
 async function* batchesOf(events: AsyncIterable<RawEvent>): AsyncGenerator<Batch> {
   let batch: RawEvent[] = [];
+  let copies: EncodedEvent[] = [];
   let bytes = 0;
   for await (const event of events) {
-    const size = sizeOf(event);
+    const copy = markedCopy(event);
+    const size = sizeOf(copy);
     const fits = batch.length < APPEND_MAX_EVENTS && bytes + size <= APPEND_MAX_BYTES;
     if (batch.length > 0 && !(fits && isNext(batch.at(-1), event))) {
-      yield { events: batch, bytes };
+      yield { events: batch, copies, bytes };
       batch = [];
+      copies = [];
       bytes = 0;
     }
     batch.push(event);
+    copies.push(copy);
     bytes += size;
   }
-  if (batch.length > 0) yield { events: batch, bytes };
+  if (batch.length > 0) yield { events: batch, copies, bytes };
 }
 
 /** Describes why the target did not take an event. Errors that a repetition may heal stay unchanged. */
@@ -70,22 +80,34 @@ const describeFailure = (error: unknown, event: RawEvent): Error => {
   return error as Error;
 };
 
-/** Sends appends, a limited number at a time. */
-const createSender = (target: RawLog, onCopied: (events: readonly RawEvent[]) => void) => {
+/**
+ * Sends appends, a limited number at a time. One with more bytes than any that the target has taken goes alone: were it refused as
+ * too large while others are on their way, the target would hold later events without it.
+ */
+const createSender = (writer: LogWriter, onCopied: (events: readonly RawEvent[]) => void) => {
   const open = new Set<Promise<void>>();
   let events = 0;
   let bytes = 0;
+  let takenBytes = 0;
+  let isAlone = false;
   const state: { failure?: Error } = {};
   const isFullFor = (batch: Batch): boolean =>
     open.size > 0 &&
-    (open.size >= IN_FLIGHT_MAX_APPENDS ||
+    (isAlone ||
+      batch.bytes > takenBytes ||
+      open.size >= IN_FLIGHT_MAX_APPENDS ||
       events + batch.events.length > IN_FLIGHT_MAX_EVENTS ||
       bytes + batch.bytes > IN_FLIGHT_MAX_BYTES);
+  const noteTaken = (batch: Batch): void => {
+    takenBytes = Math.max(takenBytes, batch.bytes);
+    onCopied(batch.events);
+  };
   const sendNow = (batch: Batch, first: RawEvent): void => {
     events += batch.events.length;
     bytes += batch.bytes;
-    const sending = target.append(first.stream, first.revision, batch.events.map(markedCopy)).then(
-      () => onCopied(batch.events),
+    isAlone = batch.bytes > takenBytes;
+    const sending = writer.append(first.stream, first.revision, batch.copies).then(
+      () => noteTaken(batch),
       (error: unknown) => {
         state.failure ??= describeFailure(error, first);
       },
@@ -93,6 +115,7 @@ const createSender = (target: RawLog, onCopied: (events: readonly RawEvent[]) =>
     const done = sending.finally(() => {
       events -= batch.events.length;
       bytes -= batch.bytes;
+      isAlone = false;
       open.delete(done);
     });
     open.add(done);
@@ -130,7 +153,8 @@ const copyOnce = async (
   onCopied: (events: readonly RawEvent[]) => void,
   signal: AbortSignal,
 ): Promise<void> => {
-  const sender = createSender(target, onCopied);
+  await using writer = target.openWriter();
+  const sender = createSender(writer, onCopied);
   try {
     for await (const batch of batchesOf(source.after(await readTail(target)))) {
       for (const event of batch.events) refuseTombstone(event);

@@ -1,10 +1,10 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { convertToCommandError } from '@eventstore/db-client';
 import type { ServiceError } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { EncodedEvent, Recorded } from '../append/append-message.ts';
 import { openAppendStream } from '../append/append-stream.ts';
+import { EventStoreSilent, toCommandError } from '../errors.ts';
 import { connectToNode } from '../node-connection.ts';
 
 /** A log as bytes, for copies: nothing is parsed, so no number or text changes. */
@@ -16,6 +16,10 @@ const UNLIMITED = '9223372036854775807';
 const TICKS_PER_MS = 10_000n;
 /** Maximum milliseconds to wait for the answer to an append of a copy. */
 const APPEND_TIMEOUT_MS = 30_000;
+/** Maximum milliseconds to wait for the next event of a read, the connection included. */
+const READ_SILENCE_MS = 30_000;
+/** Looks per wait for the next event. Only looks count, so that a process that was held up does not blame the server. */
+const SILENT_LOOKS = 10;
 /**
  * Unit of the server-side deadlines. Appends of one hour share a deadline. With deadlines of their own, a server that
  * was held up could drop one append as late and still write the next one.
@@ -32,8 +36,17 @@ export type RawEvent = EncodedEvent & {
   readonly at: string;
 };
 
+/** Appends in order, also those to different streams: nothing is sent after one that was not recorded. */
+export type LogWriter = AsyncDisposable & {
+  /**
+   * Appends to a stream. The first event gets the revision `first`; the stream must end right before it. After a failure, all
+   * other appends and later ones are rejected with its error.
+   */
+  append(stream: string, first: bigint, events: readonly EncodedEvent[]): Promise<Recorded>;
+};
+
 /** A log of which our own events are read: those of streams without `$`, and the metadata of these streams. */
-export type RawLog = AsyncDisposable & {
+export type RawLog = {
   /** Reads from after a commit position, or from the beginning, to the present end. */
   forwards(after: bigint | null): AsyncGenerator<RawEvent>;
   /** Reads from before a commit position, or from the end, to the beginning. */
@@ -42,8 +55,7 @@ export type RawLog = AsyncDisposable & {
   at(position: bigint): Promise<RawEvent | null>;
   /** Returns an event of a stream; `null` when a read of the stream does not show it. */
   find(stream: string, revision: bigint): Promise<RawEvent | null>;
-  /** Appends to a stream. The first event gets the revision `first`; the stream must end right before it. */
-  append(stream: string, first: bigint, events: readonly EncodedEvent[]): Promise<Recorded>;
+  openWriter(): LogWriter;
 };
 
 /** True for our own streams and their metadata. Other streams belong to the server. */
@@ -95,10 +107,38 @@ const ofStream = (stream: string, revision: bigint): streams.ReadReq.Options => 
 
 const deadline = (): Date => new Date((Math.floor(Date.now() / HOUR_MS) + 2) * HOUR_MS);
 
-/** Opens a log. It connects on first use. A broken connection fails the call, and the next call connects again. */
-export const openRawLog = (url: string): RawLog => {
-  const appends = openAppendStream(url);
+/** Calls back once, when the next event has not arrived in time. The time that the reader works on an event does not count. */
+const watchSilence = (silenceMs: number, onSilent: () => void) => {
+  let looks = 0;
+  let isWaiting = true;
+  const timer = setInterval(() => {
+    if (!isWaiting || (looks += 1) < SILENT_LOOKS) return;
+    clearInterval(timer);
+    onSilent();
+  }, silenceMs / SILENT_LOOKS);
+  return {
+    setWaiting: (waiting: boolean): void => {
+      isWaiting = waiting;
+      looks = 0;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+};
 
+const openWriter = (url: string): LogWriter => {
+  const appends = openAppendStream(url, { endsWithFailure: true });
+  return {
+    append: (stream, first, events) =>
+      appends.append({ stream, expected: first - 1n, events, deadline: deadline() }, APPEND_TIMEOUT_MS),
+    [Symbol.asyncDispose]: () => appends[Symbol.asyncDispose](),
+  };
+};
+
+/**
+ * Opens a log. It connects with each read. A broken connection, or one on which nothing arrives for `silenceMs`, fails the read,
+ * and the next one connects again.
+ */
+export const openRawLog = (url: string, silenceMs: number = READ_SILENCE_MS): RawLog => {
   const read = async function* (options: streams.ReadReq.Options): AsyncGenerator<RawEvent> {
     const { client, metadata } = await connectToNode(url);
     const call = client.makeServerStreamRequest(
@@ -111,13 +151,16 @@ export const openRawLog = (url: string): RawLog => {
     );
     // A call that is cancelled before its end emits an error that nothing else listens to.
     call.on('error', () => undefined);
+    using silence = watchSilence(silenceMs, () => call.destroy(new EventStoreSilent(silenceMs)));
     try {
       for await (const response of call as AsyncIterable<streams.ReadResp>) {
+        silence.setWaiting(false);
         const event = response.getEvent()?.getEvent();
         if (event) yield toRaw(event);
+        silence.setWaiting(true);
       }
     } catch (error) {
-      throw convertToCommandError(error as ServiceError);
+      throw toCommandError(error as ServiceError);
     } finally {
       call.cancel();
       client.close();
@@ -147,8 +190,6 @@ export const openRawLog = (url: string): RawLog => {
       }
       return null;
     },
-    append: (stream, first, events) =>
-      appends.append({ stream, expected: first - 1n, events, deadline: deadline() }, APPEND_TIMEOUT_MS),
-    [Symbol.asyncDispose]: () => appends[Symbol.asyncDispose](),
+    openWriter: () => openWriter(url),
   };
 };

@@ -16,9 +16,9 @@ import { isUrl, namedUrl, openSource } from './servers.ts';
 /** Exit code for logs that differ. */
 const DIFFERENT = 1;
 
-const eventsOf = async (name: string | undefined, opened: AsyncDisposableStack) =>
+const eventsOf = async (name: string | undefined) =>
   name === undefined || name === '-' || isUrl(name)
-    ? readOn(opened.use(await openSource(await namedUrl(name))), null)
+    ? readOn(await openSource(await namedUrl(name)), null)
     : readLogFile(name);
 
 const rowsOf = ({ from, to }: Comparison, key: 'byCategory' | 'byStream') => {
@@ -53,9 +53,8 @@ const compare = async (
   { from, to, byStream = false }: From & To & { readonly byStream?: boolean },
   command: Command,
 ): Promise<void> => {
-  await using opened = new AsyncDisposableStack();
   const report = createReport('compare');
-  const comparison = await compareLogs(await eventsOf(from, opened), await eventsOf(to, opened), {
+  const comparison = await compareLogs(await eventsOf(from), await eventsOf(to), {
     isByStream: byStream,
     onCompared: (events) => report(events, null),
     signal: untilInterrupted(),

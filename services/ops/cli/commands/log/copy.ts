@@ -30,15 +30,15 @@ const copy = async ({ from, to }: From & To, command: Command): Promise<void> =>
       'The log would be copied onto itself: --to names the same event store.',
     );
   }
-  await using log = await openSource(sourceUrl);
-  await using target = await openTarget(targetUrl);
+  const log = await openSource(sourceUrl);
+  const target = await openTarget(targetUrl);
   const signal = untilInterrupted();
   const copied = await copyLog(serverSource(log, target), target, onCopied('copy'), signal);
   finish(command, 'copy', copied, signal);
 };
 
 const importFile = async (file: string, { to }: To, command: Command): Promise<void> => {
-  await using target = await openTarget(await namedUrl(to));
+  const target = await openTarget(await namedUrl(to));
   const signal = untilInterrupted();
   const checking = createReport('check');
   const source = fileSource(file, (events) => checking(events, null));
@@ -46,7 +46,7 @@ const importFile = async (file: string, { to }: To, command: Command): Promise<v
 };
 
 const exportFile = async (file: string, { from }: From, command: Command): Promise<void> => {
-  await using log = await openSource(await namedUrl(from));
+  const log = await openSource(await namedUrl(from));
   const signal = untilInterrupted();
   const report = createReport('export');
   let end = 0n;

@@ -13,18 +13,25 @@ export const untilInterrupted = (): AbortSignal => {
 const duration = (seconds: number): string =>
   seconds < 60 ? `${Math.ceil(seconds)} s` : `${Math.floor(seconds / 60)} min ${Math.ceil(seconds % 60)} s`;
 
-/** Returns a function that prints progress and remaining time on standard error, every few seconds. */
+/**
+ * Returns a function that prints progress and remaining time on standard error, every few seconds. A command that continues an
+ * earlier one begins with a share: the remaining time follows from what was done since.
+ */
 export const createReport = (what: string): ((events: number, share: number | null) => void) => {
   const since = performance.now();
   let printedAt = since;
+  let shareBefore: number | null = null;
   return (events, share) => {
+    shareBefore ??= share;
     const now = performance.now();
     if (now - printedAt < PROGRESS_EVERY_MS) return;
     printedAt = now;
     const seconds = (now - since) / 1_000;
-    const left = share
-      ? `, ${Math.floor(share * 100)} %, ${duration((seconds * (1 - share)) / share)} left`
-      : '';
+    const done = (share ?? 0) - (shareBefore ?? 0);
+    const left =
+      share && done > 0
+        ? `, ${Math.floor(share * 100)} %, ${duration((seconds * (1 - share)) / done)} left`
+        : '';
     console.error(`${what}: ${events} events, ${Math.round(events / seconds)}/s${left}`);
   };
 };

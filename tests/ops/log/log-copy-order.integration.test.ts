@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
+import type { RawEvent } from '#platform/event-store/copy/raw-log.ts';
+import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
+import { type LogSource, serverSource } from '#services/ops/log/transfer/log-source.ts';
+import { startFaultProxy } from '#tests/faults/fault-proxy.ts';
+import { compare, createStores, eventsOf, untilEnd } from './stores.ts';
+
+/** A copy that is interrupted has the beginning of the log, without holes: only then can the next one continue it. */
+
+const LONG_MS = 180_000;
+/** So large that more appends wait than the connection carries at a time. */
+const LARGE_BYTES = 150_000;
+const LARGE_STREAMS = 60;
+const LARGE_EVENTS = 240;
+/** Numbers of copied events after which the connection is reset. */
+const RESETS = [20, 70, 120, 170];
+/** Milliseconds in which sent appends are held before they are lost. */
+const LOSING_MS = 300;
+
+const stores = createStores();
+afterAll(() => stores[Symbol.asyncDispose]());
+
+const encoded = (bytes: number) => ({
+  id: randomUUID(),
+  type: 'Large',
+  contentType: 'application/json',
+  data: Buffer.from(JSON.stringify(randomBytes(bytes / 2).toString('hex'))),
+  metadata: Buffer.from('{}'),
+});
+
+const fillLarge = async (url: string): Promise<void> => {
+  await using appends = openAppendStream(url);
+  for (let event = 0; event < LARGE_EVENTS; event += 1) {
+    const stream = `large-${event % LARGE_STREAMS}`;
+    const expected = BigInt(Math.floor(event / LARGE_STREAMS)) - 1n;
+    await appends.append({ stream, expected, events: [encoded(LARGE_BYTES)] }, LONG_MS);
+  }
+};
+
+describe('a copy has no holes', { timeout: LONG_MS }, () => {
+  test('when its connection is reset again and again, with appends on their way and waiting', async () => {
+    const [source, target] = [await stores.start(), await stores.start()];
+    await fillLarge(source);
+    const { hostname: host, port } = new URL(target);
+    await using proxy = await startFaultProxy({ host, port: Number(port) });
+    const [from, to] = [stores.open(source), stores.open(`esdb://127.0.0.1:${proxy.port}?tls=false`)];
+    const resets = [...RESETS];
+    /** Loses the appends that were sent and not yet forwarded, while more of them wait. */
+    const loseSent = async (): Promise<void> => {
+      proxy.set('mute');
+      await delay(LOSING_MS);
+      proxy.reset();
+      proxy.set('pass');
+    };
+    await copyLog(
+      serverSource(from, to),
+      to,
+      ({ copied }) => {
+        if (copied < (resets[0] ?? Number.POSITIVE_INFINITY)) return;
+        resets.shift();
+        void loseSent();
+      },
+      untilEnd(),
+    );
+    expect(resets).toEqual([]);
+    expect(await compare(from, to)).toMatchObject({ isEqual: true });
+  });
+
+  test('when the target refuses an event as too large: it ends right before this event', async () => {
+    const small = (stream: string, revision: bigint, position: bigint): RawEvent => ({
+      ...encoded(100),
+      stream,
+      revision,
+      position,
+      at: '2026-05-01T08:00:00.000Z',
+    });
+    const before = Array.from({ length: 40 }, (_, index) => small(`a-${index}`, 0n, BigInt(index + 1)));
+    const tooLarge = { ...small('large-1', 0n, 100n), ...encoded(1_200_000) };
+    const after = Array.from({ length: 200 }, (_, index) => small(`b-${index}`, 0n, BigInt(index + 101)));
+    const source: LogSource = {
+      after: async function* () {
+        yield* [...before, tooLarge, ...after];
+      },
+      shareDone: () => null,
+    };
+    const target = await stores.empty();
+    const copying = copyLog(source, target, () => undefined, untilEnd());
+    await expect(copying).rejects.toThrow(/large-1 0 has \d+ bytes.*it continues from here/);
+    expect((await eventsOf(target)).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  });
+});
