@@ -20,7 +20,6 @@ const HEAD_PAGES = [1, 32, 256, 1_024];
 const HEAD_PAGE_MAX = 4_096;
 /** Milliseconds to look whether a silent subscription is owed something. */
 const LOOK_ANSWER_MS = 10_000;
-const LOOK_TIME = createAnswerTime(LOOK_ANSWER_MS);
 /** Events after which a filtered subscription gets a checkpoint, and some more. */
 const LOOK_EVENTS = 1_100;
 
@@ -80,6 +79,7 @@ export const openReads = (
 ): Reads => {
   const reading = openRenewableClient(url);
   const slots = createReadSlots(answerTime);
+  const lookTime = createAnswerTime(Math.min(LOOK_ANSWER_MS, silenceMs));
 
   /**
    * Yields the events of a read of a request. Throws `EventStoreSilent` when the next one does not arrive in time, and
@@ -233,7 +233,7 @@ export const openReads = (
     const found = client.readAll(options);
     let count = 0;
     try {
-      for await (const { event } of inTime(client, found, LOOK_TIME)) {
+      for await (const { event } of inTime(client, found, lookTime)) {
         if (!event) continue;
         if (event.position.commit <= (position ?? -1n)) return false;
         count += 1;
@@ -241,6 +241,10 @@ export const openReads = (
         if (prefixes.some((prefix) => streamId.startsWith(prefix))) return true;
       }
       return count >= LOOK_EVENTS;
+    } catch (error) {
+      // A process that only follows the log makes no other read that would notice a dead connection.
+      reading.renewAfter(error, client);
+      throw error;
     } finally {
       await found.cancel().catch(() => undefined);
     }

@@ -113,3 +113,17 @@ test('appends, reads and subscriptions have a connection each, and a new client 
   await expect.poll(() => proxy.connections(), { timeout: LONG_MS }).toBe(2);
   await read();
 });
+
+test('looks that get no answer replace their connection, so that one that is dead heals', async () => {
+  await using server = await startStubServer({
+    onRead: (call) => {
+      call.write(eventAt(100n));
+      call.end();
+    },
+  });
+  await using proxy = await startFaultProxy({ host: '127.0.0.1', port: server.port });
+  await using reads = openReads(`esdb://127.0.0.1:${proxy.port}?tls=false`, null, createBreaker(), SILENT_MS);
+  expect(await reads.isOwed(null, ['test-'])).toBe(true);
+  proxy.halfOpen();
+  await expect.poll(() => reads.isOwed(null, ['test-']), { timeout: LONG_MS }).toBe(true);
+});

@@ -33,6 +33,7 @@ class Draft {
 
   constructor(options: AppendOptions) {
     this.options = options;
+    if (options.nameFault !== null) this.#refuse({ kind: 'bad-request', message: options.nameFault });
   }
 
   add(event: ProposedEvent | BadEvent): void {

@@ -21,6 +21,8 @@ export class BadEvent extends Error {
 
 export interface AppendOptions {
   readonly stream: string;
+  /** Why the stream cannot be named so; `null` for a good name. The append is refused; the call continues. */
+  readonly nameFault: string | null;
   /** The bytes as received, echoed in the reply. */
   readonly identifier: Buffer;
   readonly expected: Expected;
@@ -71,7 +73,11 @@ export function decodeAppendPart(message: Buffer): AppendPart {
 export function decodeDeletion(message: Buffer): AppendOptions {
   const reader = new WireReader(message);
   while (reader.next()) {
-    if (reader.field === 1) return decodeOptions(reader.message(), UNARY_FIELDS);
+    if (reader.field === 1) {
+      const options = decodeOptions(reader.message(), UNARY_FIELDS);
+      if (options.nameFault !== null) throw new MalformedMessage(options.nameFault);
+      return options;
+    }
     reader.skip();
   }
   throw new MalformedMessage('A deletion needs options.');
@@ -107,7 +113,8 @@ function decodeOptions(reader: WireReader, fields: OptionFields): AppendOptions 
     else reader.skip();
   }
   if (identifier === null) throw new MalformedMessage('The stream is not named.');
-  return { stream: decodeStreamName(identifier), identifier, expected, deadlineMs };
+  const stream = readStreamName(identifier);
+  return { stream, nameFault: findNameFault(stream), identifier, expected, deadlineMs };
 }
 
 function skipped(reader: WireReader, expected: Expected): Expected {
@@ -115,20 +122,31 @@ function skipped(reader: WireReader, expected: Expected): Expected {
   return expected;
 }
 
-/** StreamIdentifier { bytes stream_name = 3 }. */
+/** Decodes the name of a stream. Throws `MalformedMessage` when no stream can have it. */
 export function decodeStreamName(identifier: Buffer): string {
+  const name = readStreamName(identifier);
+  const fault = findNameFault(name);
+  if (fault !== null) throw new MalformedMessage(fault);
+  return name;
+}
+
+/** StreamIdentifier { bytes stream_name = 3 }. */
+function readStreamName(identifier: Buffer): string {
   const reader = new WireReader(identifier);
   let name = '';
   while (reader.next()) {
     if (reader.field === 3) name = reader.text();
     else reader.skip();
   }
-  if (Buffer.byteLength(name) > MAX_NAME_BYTES)
-    throw new MalformedMessage(`A stream name is at most ${MAX_NAME_BYTES} bytes of UTF-8.`);
-  if (name === '') throw new MalformedMessage('The stream name is empty.');
-  // PostgreSQL text cannot store NUL, and a name with one is a mistake of the caller.
-  if (name.includes('\0')) throw new MalformedMessage('The stream name holds a NUL character.');
   return name;
+}
+
+function findNameFault(name: string): string | null {
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES)
+    return `A stream name is at most ${MAX_NAME_BYTES} bytes of UTF-8.`;
+  if (name === '') return 'The stream name is empty.';
+  // PostgreSQL text cannot store NUL, and a name with one is a mistake of the caller.
+  return name.includes('\0') ? 'The stream name holds a NUL character.' : null;
 }
 
 /** Timestamp and Duration { int64 seconds = 1, int32 nanos = 2 }, in ms. */
