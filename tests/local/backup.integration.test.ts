@@ -19,6 +19,7 @@ import { createAdapter } from '#services/mcp/sign-in/adapter.ts';
 import type { WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { projections } from '#projections/index.ts';
+import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { addPerson, invitePerson } from '#services/ops/workspaces/members.ts';
 import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 import { runProjections } from '#services/projector/run.ts';
@@ -34,6 +35,7 @@ import { checksums, POSITION_COLUMNS, untilPassed } from '../stack/read-models.t
 const VAULT_KEY = Buffer.alloc(32, 6).toString('base64');
 const PERSON = { name: 'Ada Example', email: 'ada@shop.example' };
 const CAUGHT_UP_MS = 60_000;
+const { audit_signing_key: AUDIT_SIGNING_KEY } = createSigningKey();
 
 const commands = openHostedCommands();
 const resources = new AsyncDisposableStack();
@@ -53,7 +55,13 @@ const ops = async (
   { databaseUrl, eventStoreUrl }: Servers,
   ...words: readonly string[]
 ): Promise<Record<string, unknown>> => {
-  const servers = { DATA_DIR: folder, DATABASE_URL: databaseUrl, EVENT_STORE_URL: eventStoreUrl };
+  const servers = {
+    DATA_DIR: folder,
+    DATABASE_URL: databaseUrl,
+    EVENT_STORE_URL: eventStoreUrl,
+    MEMBER_VAULT_KEY: VAULT_KEY,
+    AUDIT_SIGNING_KEY,
+  };
   const { stdout, stderr, code } = await commands.run(['--json', ...words], servers);
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Record<string, unknown>;
@@ -80,6 +88,17 @@ const project = async (databaseUrl: string, eventStoreUrl: string) => {
     await eventStore[Symbol.asyncDispose]();
     await pool.end();
   }
+};
+
+/** Exports the history of a workspace, and returns all that its files say about it. */
+const exportHistory = async (servers: Servers, workspaceId: string, name: string) => {
+  const out = join(folder, name);
+  const exported = await ops(servers, 'audit', 'export', workspaceId, '--format', 'ndjson', '--out', out);
+  expect(await ops(servers, 'audit', 'verify', out, '--unsigned')).toMatchObject({ faults: [] });
+  const [entries, people] = await Promise.all(
+    ['entries.ndjson', 'people.json'].map((file) => readFile(join(out, file), 'utf8')),
+  );
+  return { entries, people, count: exported['entries'], head: exported['head_hash'] };
 };
 
 /** Creates a workspace with a member and a secret, and a corpus. */
@@ -139,6 +158,8 @@ test('restores everything from a backup of the log and the vaults', async () => 
   const wanted = await project(before.url, store.url);
 
   const lost = { databaseUrl: before.url, eventStoreUrl: store.url };
+  const history = await exportHistory(lost, workspace_id, 'history');
+  expect(history).toMatchObject({ count: 3, head: expect.stringMatching(/^[0-9a-f]{64}$/) });
 
   // Backup: the log first, then the vaults.
   const logFile = join(folder, 'log.ndjson.gz');
@@ -167,6 +188,9 @@ test('restores everything from a backup of the log and the vaults', async () => 
   expect(await project(after.url, restored.url)).toEqual(wanted);
   expect(await findOtherLog(after.url, restored.url)).toBeNull();
 
+  // An export of before stays true: a new one has the same entries, with the same hashes.
+  expect(await exportHistory(servers, workspace_id, 'history-restored')).toEqual(history);
+
   const pool = openPool(after.url, 1);
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(restored.url));
@@ -194,4 +218,5 @@ test('restores everything from a backup of the log and the vaults', async () => 
   expect(dropped).toEqual(expect.arrayContaining(['access', 'ads', 'projector', 'run']));
   expect(await findOtherLog(before.url, restored.url)).toBeNull();
   expect(await project(before.url, restored.url)).toEqual(wanted);
+  expect(await exportHistory(kept, workspace_id, 'history-adopted')).toEqual(history);
 });
