@@ -16,6 +16,12 @@ const REFUSED_503 = '503 with `retry-after`';
 const ENDS_REQUEST = 'the connection is closed';
 
 export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>>> = {
+  'alerts/digests/period-end.ts': {
+    PERIOD_WAIT_MS: [
+      'digests after midnight for events of their period that are not matched yet',
+      'they are sent; these events go into the next ones',
+    ],
+  },
   'alerts/run.ts': {
     BUFFERED_ITEMS: ['events buffered from the log', 'reading pauses'],
     POOL_CLIENTS: POOL,

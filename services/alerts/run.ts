@@ -1,4 +1,3 @@
-import { utcDate } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { createTraceTables } from '#application/delivery-outbox/trace-context.ts';
@@ -12,6 +11,7 @@ import { createAlertsTables, openProgress } from './checkpoint.ts';
 import { commit, tracesOf } from './commit-batch.ts';
 import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
 import { closeAllDue, closeDuePage } from './digests/close-due-digests.ts';
+import { dayToBegin, waitForPeriodEnd } from './digests/period-end.ts';
 import { loadBrandContext } from './matching/brand-context.ts';
 import { forgetState, loadState } from './matching/load-state.ts';
 import { type FollowedEvent, matchEvents, advanceClock, PREFIXES } from './matching/match-events.ts';
@@ -32,8 +32,6 @@ const ROLE = 'alerts';
  * looked at as often.
  */
 const QUIET_MS = 1_000;
-/** Delay after midnight before a period closes: an event recorded before midnight may arrive this much later. */
-export const PERIOD_GRACE_MS = 30_000;
 
 /** Processing of a batch: `isLive` is false while the process catches up. */
 type BatchOptions = { readonly isLive: boolean; readonly leading: AbortSignal };
@@ -94,16 +92,13 @@ const matchLoaded = async (
   }
 };
 
-/** Ends digest periods by the clock. The grace period covers events that are still on their way. */
-const endPeriods = ({ progress, settings }: MatchingSession): void => {
-  const time = new Date(settings.clock.now().getTime() - PERIOD_GRACE_MS).toISOString();
-  // Advances the log clock only to the start of the day: later events carry times of their own.
-  if (utcDate(time) > utcDate(progress.logTime)) advanceClock(progress, `${utcDate(time)}T00:00:00.000Z`);
-};
-
-/** Result of one wait: log items, or whether the signals read model has reached the position of a signal check. */
+/**
+ * Result of one wait: log items, whether the signals read model has reached the position of a signal check, or a UTC day before
+ * which the digest periods end. `day` is null when the session ends.
+ */
 type WaitResult =
   | { readonly kind: 'items'; readonly items: readonly Followed[] }
+  | { readonly kind: 'period_end'; readonly day: string | null }
   | { readonly kind: 'signal_check'; readonly check: SignalCheck; readonly isShown: boolean };
 
 /** Follows the log until an error occurs, the lease is lost or the process stops. */
@@ -117,6 +112,8 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
   });
   const stop = (): void => void follower[Symbol.asyncDispose]();
   leading.addEventListener('abort', stop, { once: true });
+  const failed = new AbortController();
+  const ending = AbortSignal.any([leading, failed.signal]);
   const results = createPromiseQueue<WaitResult>();
   const readNext = async (): Promise<WaitResult> => ({
     kind: 'items',
@@ -127,8 +124,13 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
     if (!isShown) await pause(QUIET_MS, leading);
     return { kind: 'signal_check', check, isShown };
   };
+  const findPeriodEnd = async (day: string): Promise<WaitResult> => ({
+    kind: 'period_end',
+    day: (await waitForPeriodEnd(session, day, ending)) ? day : null,
+  });
   let isLive = false;
   let isChecking = false;
+  let isDayEnding = false;
   let heldBackAtMs = Number.NEGATIVE_INFINITY;
   try {
     results.watch(readNext());
@@ -139,31 +141,38 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
         isChecking = true;
         results.watch(checkSignals(signals, check));
       }
+      const day = isLive && !isDayEnding ? dayToBegin(session) : null;
+      if (day !== null) {
+        isDayEnding = true;
+        results.watch(findPeriodEnd(day));
+      }
       // One page of digests between two batches: a midnight with many digests delays no alert.
       const waitMs = isLive && progress.digestsDue ? 0 : QUIET_MS;
       const result = await results.next(waitMs);
-      let isQuiet = result === null && waitMs > 0;
       if (result?.kind === 'signal_check') {
         isChecking = false;
         if (signals && result.isShown) await notifySignals(session, signals, result.check);
+      } else if (result?.kind === 'period_end') {
+        isDayEnding = false;
+        // Only to the start of the day: later events carry times of their own.
+        if (result.day !== null) advanceClock(progress, `${result.day}T00:00:00.000Z`);
       } else if (result) {
         if (result.items.length === 0) return;
         results.watch(readNext());
         await processBatch(session, result.items, { isLive, leading });
         if (!isLive && result.items.some(({ kind }) => kind === 'caught_up')) {
           isLive = true;
-          isQuiet = true;
           log.info({ position: String(progress.position) }, 'caught up');
         }
       }
       if (!isLive) continue;
-      if (isQuiet) endPeriods(session);
       if (progress.digestsDue) await closeDuePage(session);
       if (performance.now() < heldBackAtMs + QUIET_MS) continue;
       await sendHeldBack(session);
       heldBackAtMs = performance.now();
     }
   } finally {
+    failed.abort();
     leading.removeEventListener('abort', stop);
   }
 };

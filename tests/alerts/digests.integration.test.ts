@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '#platform/clock.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
+import { PERIOD_GRACE_MS, PERIOD_WAIT_MS } from '#services/alerts/digests/period-end.ts';
+import { proxied } from '../faults/fault-proxy.ts';
 import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
@@ -259,4 +260,57 @@ test('an instant alert is as its scan ended, also when a correction follows in t
   await stack.scan([...seen, ...withdrawal(seen, '2026-05-01T08:00:00.000Z')]);
   await matchAll();
   expect(totalsOf(await stack.queued(rule))).toEqual([3]);
+});
+
+describe('while the event store sends nothing', () => {
+  /** Looks at the clock of the test after which a round of the process has ended. */
+  const LOOKS = 5;
+
+  /**
+   * Records two items that the process matches and three that it does not receive, then sets the clock to this time after
+   * midnight. `looks` returns how often the process has looked at the clock since.
+   */
+  const withUnreceived = async (resources: AsyncDisposableStack, sinceMidnightMs: number) => {
+    const brand = await stack.brand('unreceived.example');
+    const rule = await stack.rule([brand], { cadence: 'daily' });
+    const { proxy, url } = await proxied(stack.environment['EVENT_STORE_URL'] ?? '');
+    resources.use(proxy);
+    let time: Date | null = null;
+    let looks = 0;
+    const clock: Clock = {
+      now: () => {
+        if (time !== null) looks += 1;
+        return time ?? new Date();
+      },
+    };
+    resources.use(stack.start(clock, undefined, url));
+    await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 2));
+    await stack.matched();
+    proxy.set('mute');
+    await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 3));
+    time = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + sinceMidnightMs);
+    return { rule, proxy, looks: () => looks };
+  };
+
+  test('a digest waits for what was recorded in its period', async () => {
+    await using resources = new AsyncDisposableStack();
+    const { rule, proxy, looks } = await withUnreceived(resources, PERIOD_GRACE_MS + 1_000);
+    await expect.poll(looks).toBeGreaterThan(LOOKS);
+    expect(await stack.queued(rule)).toEqual([]);
+    proxy.set('pass');
+    expect(totalsOf(await digestOf(rule))).toEqual([5]);
+  });
+
+  test('a digest is made five minutes later all the same, and what is received then goes into the next one', async () => {
+    await using resources = new AsyncDisposableStack();
+    const { rule, proxy } = await withUnreceived(resources, PERIOD_WAIT_MS);
+    expect(totalsOf(await digestOf(rule))).toEqual([2]);
+    proxy.set('pass');
+    await stack.matched();
+    const { rows } = await stack.pool.query(
+      'select items_total from alerting.collected where alert_id = $1',
+      [rule.alert_id],
+    );
+    expect(rows).toEqual([{ items_total: 3 }]);
+  });
 });

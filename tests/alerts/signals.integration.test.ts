@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Clock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { signals } from '#projections/signals/project.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { runProjections } from '#services/projector/run.ts';

@@ -56,8 +56,8 @@ export type AlertsStack = AsyncDisposable & {
   link(event: SocialPageEvent): Promise<void>;
   track(brandId: string): Promise<void>;
   untrack(brandId: string): Promise<void>;
-  /** Starts another matching process. Disposing stops it. */
-  start(clock?: Clock, signals?: SignalSource): AsyncDisposable;
+  /** Starts another matching process. Disposing stops it. `eventStoreUrl`: that of a proxy to the event store. */
+  start(clock?: Clock, signals?: SignalSource, eventStoreUrl?: string): AsyncDisposable;
   /** Waits until everything recorded so far is matched. */
   matched(): Promise<void>;
   queued(rule: Rule): Promise<readonly Queued[]>;
@@ -153,11 +153,11 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
       const untracked = { workspace_id: WORKSPACE, brand_id, untracked_at: TRACKED_AT };
       await append(trackingStream(WORKSPACE), [{ type: 'BrandUntracked', data: untracked }]);
     },
-    start: (clock = { now: () => new Date() }, signals) => {
+    start: (clock = { now: () => new Date() }, signals, eventStoreUrl = server.url) => {
       const ending = new AbortController();
       const running = runAlerts({
         databaseUrl: database.url,
-        eventStoreUrl: server.url,
+        eventStoreUrl,
         baseUrl: 'https://api.test',
         clock,
         log: silentLog(),

@@ -74,6 +74,11 @@ export type EventStore = AsyncDisposable & {
   follow(options: FollowOptions): Follower;
   /** Commit position of the newest event of our own; 0n when there is none. Events of the server itself do not count. */
   head(): Promise<bigint>;
+  /**
+   * True when the log has events after the position (`null`: from its beginning) in streams with these prefixes. Also true when
+   * more events than a subscription skips without a checkpoint are after it.
+   */
+  isBehind(position: bigint | null, prefixes: readonly string[]): Promise<boolean>;
 };
 
 export type EventStoreLimits = {
@@ -187,6 +192,7 @@ export const openEventStore = (
     last: reads.last,
     newest: reads.newest,
     head: reads.head,
+    isBehind: reads.isOwed,
     load,
     append,
     follow: (options) => {
