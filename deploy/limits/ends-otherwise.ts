@@ -10,6 +10,7 @@ const SETTING = 'A setting of the process, with a greatest value.';
 
 export const ENDS_OTHERWISE: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'alerts/run.ts': { createPromiseQueue: ['Each wait for a result states its time.'] },
+  'alerts/signals/signal-checks.ts': { createWakeSignal: ['Each wait for it also ends at the next look.'] },
   'application/access/access-subscription.ts': {
     'Promise.withResolvers': [
       'The log is followed again until the event store answers. Until then the process is not ready, and says what it waits for.',

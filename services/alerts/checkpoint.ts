@@ -6,7 +6,7 @@ import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { type PendingDigests, openPendingDigests } from './matching/pending-digests.ts';
 import type { MatchingState } from './matching/match-events.ts';
 import { openActiveRules, type StoredRules } from './matching/active-rules.ts';
-import { openPendingSignalChecks } from './matching/pending-signal-checks.ts';
+import { createPendingSignalChecks } from './matching/pending-signal-checks.ts';
 import { openUntrackedBrands, type UntrackedBrands } from './matching/untracked-brands.ts';
 import { openWaitingStreams, type WaitingStreams } from './waiting/waiting-streams.ts';
 
@@ -86,7 +86,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
     rules: openActiveRules(database),
     untracked: await openUntrackedBrands(database, eventStore, { position, isKnown }),
     pendingDigests: openPendingDigests(database),
-    signalChecks: await openPendingSignalChecks(database),
+    signalChecks: createPendingSignalChecks(),
     waitingStreams: await openWaitingStreams(database),
   };
 };

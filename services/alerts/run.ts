@@ -1,4 +1,3 @@
-import { pause } from '#platform/clock.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { createTraceTables } from '#application/delivery-outbox/trace-context.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -17,8 +16,8 @@ import { forgetState, loadState } from './matching/load-state.ts';
 import { type FollowedEvent, matchEvents, advanceClock, PREFIXES } from './matching/match-events.ts';
 import type { AlertsSettings, MatchingSession } from './dependencies.ts';
 import { createReplayGuard } from './replay-guard.ts';
-import type { SignalCheck, SignalSource } from './matching/pending-signal-checks.ts';
-import { notifySignals } from './signals/notify-signals.ts';
+import type { FoundSignals } from './signals/notify-signals.ts';
+import { openSignalChecks, type SignalChecks } from './signals/signal-checks.ts';
 import { sendHeldBack } from './send-held-back.ts';
 import { continueWaitingStreams } from './waiting/continue-streams.ts';
 
@@ -93,13 +92,13 @@ const matchLoaded = async (
 };
 
 /**
- * Result of one wait: log items, whether the signals read model has reached the position of a signal check, or a UTC day before
- * which the digest periods end. `day` is null when the session ends.
+ * Result of one wait: log items, the signals of a pending check, or a UTC day before which the digest periods end. `found` and
+ * `day` are null when the session ends.
  */
 type WaitResult =
   | { readonly kind: 'items'; readonly items: readonly Followed[] }
-  | { readonly kind: 'period_end'; readonly day: string | null }
-  | { readonly kind: 'signal_check'; readonly check: SignalCheck; readonly isShown: boolean };
+  | { readonly kind: 'signals'; readonly found: FoundSignals | null }
+  | { readonly kind: 'period_end'; readonly day: string | null };
 
 /** Follows the log until an error occurs, the lease is lost or the process stops. */
 const follow = async (session: MatchingSession, leading: AbortSignal): Promise<void> => {
@@ -119,11 +118,11 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
     kind: 'items',
     items: await follower.take(BATCH_EVENTS),
   });
-  const checkSignals = async (source: SignalSource, check: SignalCheck): Promise<WaitResult> => {
-    const isShown = await source.shown(check.position);
-    if (!isShown) await pause(QUIET_MS, leading);
-    return { kind: 'signal_check', check, isShown };
-  };
+  const signalChecks = signals && openSignalChecks(session, signals);
+  const findSignals = async (checks: SignalChecks): Promise<WaitResult> => ({
+    kind: 'signals',
+    found: await checks.next(ending),
+  });
   const findPeriodEnd = async (day: string): Promise<WaitResult> => ({
     kind: 'period_end',
     day: (await waitForPeriodEnd(session, day, ending)) ? day : null,
@@ -134,12 +133,10 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
   let heldBackAtMs = Number.NEGATIVE_INFINITY;
   try {
     results.watch(readNext());
-    // On shutdown `pause` returns at once, so without this check the loop would retry the signal check forever.
     while (!leading.aborted) {
-      const check = isLive && !isChecking ? progress.signalChecks.oldest() : null;
-      if (signals && check) {
+      if (signalChecks && isLive && !isChecking) {
         isChecking = true;
-        results.watch(checkSignals(signals, check));
+        results.watch(findSignals(signalChecks));
       }
       const day = isLive && !isDayEnding ? dayToBegin(session) : null;
       if (day !== null) {
@@ -149,9 +146,9 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
       // One page of digests between two batches: a midnight with many digests delays no alert.
       const waitMs = isLive && progress.digestsDue ? 0 : QUIET_MS;
       const result = await results.next(waitMs);
-      if (result?.kind === 'signal_check') {
+      if (result?.kind === 'signals') {
         isChecking = false;
-        if (signals && result.isShown) await notifySignals(session, signals, result.check);
+        if (result.found) await signalChecks?.notify(result.found);
       } else if (result?.kind === 'period_end') {
         isDayEnding = false;
         // Only to the start of the day: later events carry times of their own.
@@ -160,6 +157,7 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
         if (result.items.length === 0) return;
         results.watch(readNext());
         await processBatch(session, result.items, { isLive, leading });
+        signalChecks?.wake();
         if (!isLive && result.items.some(({ kind }) => kind === 'caught_up')) {
           isLive = true;
           log.info({ position: String(progress.position) }, 'caught up');

@@ -79,14 +79,34 @@ create table if not exists alerting.collected_item (
   primary key (alert_id, cadence, key, place)
 );
 
--- Pending signal checks: scans after which the signals of a day are read, once the read model has passed them.
+-- Pending signal checks: scans after which the signals of a day are read, once the read model has passed them. Each row
+-- has some of the rules to notify. Rules are removed once they are notified, and the row with the last of them.
 create table if not exists alerting.signal_look (
-  position bigint primary key,
+  position bigint not null,
+  page integer not null default 0,
   brand_id uuid not null,
   date text not null,
   at text not null,
-  alert_ids text[] not null
+  alert_ids text[] not null,
+  -- Attempts that failed since the last one that did not, and the earliest time of the next one.
+  failures integer not null default 0,
+  next_try_at timestamptz not null default '-infinity',
+  primary key (position, page)
 );
+
+-- Older releases stored each check in one row.
+do $$
+begin
+  if not exists (select from information_schema.columns
+      where table_schema = 'alerting' and table_name = 'signal_look' and column_name = 'page') then
+    alter table alerting.signal_look
+      add column page integer not null default 0,
+      add column failures integer not null default 0,
+      add column next_try_at timestamptz not null default '-infinity',
+      drop constraint signal_look_pkey,
+      add primary key (position, page);
+  end if;
+end $$;
 
 -- Signals of which a rule was notified. Several scans of one day show the same signals.
 create table if not exists alerting.told_signal (

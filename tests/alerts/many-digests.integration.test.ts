@@ -1,13 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { type AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { deliveryIdOf, digestCause, periodOf } from '#domain/workspace/alert/match-events.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
-import { startProcess } from '#tests/stack/processes.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { judge } from '#tests/trials/judge.ts';
+import { peakMemory, requireAlive, sentSoFar, startAlertsProcess } from './alerts-process.ts';
 import { type AlertsStack, openAlertsStack } from './stack.ts';
 
 /** Digests that are due at once, items of each, and digests of the smaller run that memory is compared with. */
@@ -94,48 +93,21 @@ const fill = async ({ pool, eventStore }: AlertsStack, digests: number): Promise
   for (const table of ['rule', 'collected', 'collected_item']) await pool.query(`analyze alerting.${table}`);
 };
 
-/** Peak resident memory of a process so far, in MiB. */
-const peakMemory = async (pid: number | undefined): Promise<number> => {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
-};
-
-type Sent = { readonly deliveries: number; readonly most_at_once: number };
-const sentSoFar = async ({ pool }: AlertsStack): Promise<Sent> => {
-  const { rows } = await pool.query<Sent>(
-    `select coalesce(sum(n), 0)::int as deliveries, coalesce(max(n), 0)::int as most_at_once
-     from (select count(*) as n from delivery.delivery group by xmin::text) of_transaction`,
-  );
-  return rows[0] ?? { deliveries: 0, most_at_once: 0 };
-};
-
 /** Sends the digests, with a process that is killed once on the way. Returns the peak of memory, in MiB. */
 const sendAll = async (stack: AlertsStack, digests: number): Promise<number> => {
   await fill(stack, digests);
-  const start = () =>
-    startProcess('services/alerts/main.ts', {
-      ...stack.environment,
-      // No server: matched alerts do not wait for NATS.
-      NATS_URL: 'nats://127.0.0.1:1',
-      API_BASE_URL: 'https://api.test',
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
-    });
-  let running = start();
-  const isAlive = (): void => {
-    if (running.child.exitCode === null && running.child.signalCode === null) return;
-    throw new Error(`the alerts process ended:\n${running.output().slice(-2_000)}`);
-  };
+  let running = startAlertsProcess(stack, HEAP_MIB);
   const sent = (share: number): Promise<void> =>
     until(`${share} of the digests queued`, LIMIT_MS, async () => {
-      isAlive();
+      requireAlive(running);
       return (await sentSoFar(stack)).deliveries >= digests * CHANNELS * share;
     });
   try {
     await sent(1 / 3);
     await running.kill();
-    running = start();
+    running = startAlertsProcess(stack, HEAP_MIB);
     await sent(1);
-    return await peakMemory(running.child.pid);
+    return await peakMemory(running);
   } finally {
     await running.stop();
   }

@@ -5,10 +5,10 @@ import { signals } from '#projections/signals/project.ts';
 import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
-import { runProjections } from '#services/projector/run.ts';
 import { swapWithoutProjector } from '#tests/stack/verify-read-models.ts';
 import { type Story, story } from '../projections/fixtures/signal-stories.ts';
 import { until } from '../stack/wait-until.ts';
+import { projectSignals } from './project-signals.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from './stack.ts';
 
 const LIMIT_MS = 60_000;
@@ -26,24 +26,6 @@ beforeEach(async () => {
 afterEach(() => stack[Symbol.asyncDispose]());
 
 const url = (): string => stack.environment['DATABASE_URL'] ?? '';
-
-/** Runs the signals projection until disposed. */
-const project = (): AsyncDisposable => {
-  const ending = new AbortController();
-  const running = runProjections({
-    databaseUrl: url(),
-    eventStoreUrl: stack.environment['EVENT_STORE_URL'] ?? '',
-    projections: [signals],
-    log: silentLog(),
-    signal: ending.signal,
-  });
-  return {
-    [Symbol.asyncDispose]: async () => {
-      ending.abort();
-      await running;
-    },
-  };
-};
 
 /** Matches everything recorded so far and completes every pending signal check. */
 const checkSignals = async (clock?: Clock): Promise<void> => {
@@ -81,7 +63,7 @@ test('delivers a signal once, across restarts and a rebuild of the read model', 
     await stack.rule([await stack.brand('other.example')], { trigger: 'activity' }),
   ];
   {
-    await using _ = project();
+    await using _ = projectSignals(stack);
     shop
       .link(0, FIRST_PAGE, 'OFFICIAL')
       .scan(0, { baseline: true, launches: [{ count: 20, novelty: 'baseline', since: -9 }] });
@@ -115,7 +97,7 @@ test('delivers a signal once, across restarts and a rebuild of the read model', 
   await rebuildProjection(stack.pool, stack.eventStore, signals, new AbortController().signal);
   await swapWithoutProjector(stack.pool, signals);
   {
-    await using _ = project();
+    await using _ = projectSignals(stack);
     shop.scan(7, { hour: 11 });
     await appendNew();
     await checkSignals();

@@ -244,6 +244,7 @@ const isBatchFull = (state: MatchingState, { taken, matches, ruleChanges }: Outc
   (ruleChanges.length > 0 ||
     matches.length >= MATCHES_MAX ||
     state.pendingDigests.isFull() ||
+    state.signalChecks.isFull() ||
     (next > state.logTime && utcDate(next) !== utcDate(state.logTime)));
 
 /**

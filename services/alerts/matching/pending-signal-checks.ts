@@ -1,3 +1,4 @@
+import { chunk } from 'es-toolkit/array/chunk';
 import type { ActivitySignal } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
@@ -5,7 +6,7 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
  * A pending check of a brand's activity signals for one day, after a scan or a page link. Only for rules that fire
  * on activity.
  */
-export type SignalCheck = {
+export type NewSignalCheck = {
   /** Position of the event that triggered the check. The signals read model must have passed it. */
   readonly position: bigint;
   readonly brand_id: string;
@@ -16,6 +17,14 @@ export type SignalCheck = {
   readonly alert_ids: readonly string[];
 };
 
+/** A stored check. `alert_ids` are at most `RULES_PER_ROW` rules, the first ones of its row. */
+export type SignalCheck = NewSignalCheck & {
+  /** Number of the row among those of the position. Each has some of the rules. */
+  readonly page: number;
+  /** Attempts that failed since the last one that did not. */
+  readonly failures: number;
+};
+
 /** Read access to signals. */
 export type SignalSource = {
   /** Waits for a limited time until the signals read model has reached the position. Returns whether it has. */
@@ -24,61 +33,112 @@ export type SignalSource = {
   list(brandId: string, date: string): Promise<readonly ActivitySignal[]>;
 };
 
-/** Pending signal checks, oldest first. Persisted, so a restart loses none. */
+/** Maximum rules of one row. Older releases stored more. */
+const RULES_PER_ROW = 500;
+/**
+ * Maximum rules of the new checks of a batch in memory. A brand can have thousands of rules, and each of its scans adds a
+ * check of all. The batch is committed when there are as many.
+ */
+const RULES_IN_MEMORY = 20_000;
+/** Maximum rows of one statement. */
+const ROWS_PER_STATEMENT = 100;
+
+/** Signal checks of a batch. They wait in their table, oldest first, in rows of at most `RULES_PER_ROW` rules. */
 export type PendingSignalChecks = {
-  add(check: SignalCheck): void;
-  /** Returns the oldest check without removing it; `done` removes it. `null` when none is pending. */
-  oldest(): SignalCheck | null;
-  done(check: SignalCheck): void;
+  add(check: NewSignalCheck): void;
+  /** True when the batch must be committed before more is added. */
+  isFull(): boolean;
+  /** Writes the checks that were added since the last save. */
   save(client: Transaction): Promise<void>;
 };
 
-export const openPendingSignalChecks = async (database: Database): Promise<PendingSignalChecks> => {
-  const { rows } = await database.query<Omit<SignalCheck, 'position'> & { position: string }>(
-    'select position, brand_id, date, at, alert_ids from alerting.signal_look order by position',
+/** The ids are one text: Postgres does not take arrays of arrays of different lengths. */
+const INSERT = `
+  insert into alerting.signal_look (position, page, brand_id, date, at, alert_ids)
+  select position, page, brand_id, date, at, string_to_array(alert_ids, ',')
+  from unnest($1::bigint[], $2::int[], $3::uuid[], $4::text[], $5::text[], $6::text[])
+    as row (position, page, brand_id, date, at, alert_ids)
+  on conflict do nothing`;
+
+const insert = async (client: Transaction, checks: readonly NewSignalCheck[]): Promise<void> => {
+  const rows = checks.flatMap((check) =>
+    chunk(check.alert_ids, RULES_PER_ROW).map((alert_ids, page) => ({ ...check, page, alert_ids })),
   );
-  const waiting: SignalCheck[] = rows.map((row) => ({ ...row, position: BigInt(row.position) }));
-  const added: SignalCheck[] = [];
-  const completed: SignalCheck[] = [];
+  for (const some of chunk(rows, ROWS_PER_STATEMENT)) {
+    await client.query({
+      name: 'add signal checks',
+      text: INSERT,
+      values: [
+        some.map(({ position }) => position),
+        some.map(({ page }) => page),
+        some.map(({ brand_id }) => brand_id),
+        some.map(({ date }) => date),
+        some.map(({ at }) => at),
+        some.map(({ alert_ids }) => alert_ids.join(',')),
+      ],
+    });
+  }
+};
+
+export const createPendingSignalChecks = (): PendingSignalChecks => {
+  const added: NewSignalCheck[] = [];
+  let rules = 0;
   return {
     add: (check) => {
-      waiting.push(check);
       added.push(check);
+      rules += check.alert_ids.length;
     },
-    oldest: () => waiting[0] ?? null,
-    done: (check) => {
-      waiting.splice(waiting.indexOf(check), 1);
-      completed.push(check);
-    },
+    isFull: () => rules >= RULES_IN_MEMORY,
     save: async (client) => {
-      for (const { position, brand_id, date, at, alert_ids } of added) {
-        await client.query(
-          `insert into alerting.signal_look (position, brand_id, date, at, alert_ids) values ($1, $2, $3, $4, $5)
-           on conflict do nothing`,
-          [position, brand_id, date, at, alert_ids],
-        );
-      }
-      if (completed.length > 0) {
-        await client.query('delete from alerting.signal_look where position = any($1::bigint[])', [
-          completed.map(({ position }) => position),
-        ]);
-      }
+      await insert(client, added);
       added.length = 0;
-      completed.length = 0;
+      rules = 0;
     },
   };
 };
 
-/** Returns the signals of which the rule was not notified yet, and marks them as notified. */
-export const markNotified = async (
-  client: Transaction,
-  alertId: string,
-  signalIds: readonly string[],
-): Promise<ReadonlySet<string>> => {
-  const { rows } = await client.query<{ signal_id: string }>(
-    `insert into alerting.told_signal (alert_id, signal_id) select $1::uuid, * from unnest($2::uuid[])
-     on conflict do nothing returning signal_id`,
-    [alertId, signalIds],
+/** Returns the oldest check that is due, with the first rules of its row. `null` when none is. */
+export const readNextCheck = async (database: Database): Promise<SignalCheck | null> => {
+  const { rows } = await database.query<Omit<SignalCheck, 'position'> & { position: string }>({
+    name: 'next signal check',
+    text: `select position, page, brand_id, date, at, alert_ids[1:${RULES_PER_ROW}] as alert_ids, failures
+           from alerting.signal_look where next_try_at <= now() order by position, page limit 1`,
+  });
+  const [row] = rows;
+  return row ? { ...row, position: BigInt(row.position) } : null;
+};
+
+/** Delays the next attempt of a check that failed. */
+export const postponeCheck = async (
+  database: Database,
+  { position, page }: SignalCheck,
+  delayMs: number,
+): Promise<void> => {
+  await database.query(
+    `update alerting.signal_look set failures = failures + 1, next_try_at = now() + make_interval(secs => $3)
+     where position = $1 and page = $2`,
+    [position, page, delayMs / 1_000],
   );
-  return new Set(rows.map(({ signal_id }) => signal_id));
+};
+
+/** Removes the first rules of a check's row, and the row when it has no more. */
+export const removeRules = async (
+  client: Transaction,
+  { position, page }: SignalCheck,
+  rules: number,
+): Promise<void> => {
+  await client.query(
+    `update alerting.signal_look set alert_ids = alert_ids[$3::int + 1:], failures = 0, next_try_at = '-infinity'
+     where position = $1 and page = $2`,
+    [position, page, rules],
+  );
+  await client.query(
+    `delete from alerting.signal_look where position = $1 and page = $2 and alert_ids = '{}'`,
+    [position, page],
+  );
+};
+
+/** Removes a check whose brand and day have no signals, with all its rows. */
+export const removeCheck = async (client: Transaction, { position }: SignalCheck): Promise<void> => {
+  await client.query('delete from alerting.signal_look where position = $1', [position]);
 };

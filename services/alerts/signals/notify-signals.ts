@@ -4,22 +4,61 @@ import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.t
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { enqueueOrHoldBack } from '#application/delivery-outbox/merging/enqueue-or-hold-back.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { saveProgress } from '../checkpoint.ts';
+import { openActiveRules } from '../matching/active-rules.ts';
 import { loadBrandContext } from '../matching/brand-context.ts';
+import { openPendingDigests, type PendingDigests } from '../matching/pending-digests.ts';
 import type { MatchingSession } from '../dependencies.ts';
 import { deliveriesOf } from '../create-deliveries.ts';
-import { markNotified, type SignalCheck, type SignalSource } from '../matching/pending-signal-checks.ts';
+import { removeCheck, removeRules, type SignalCheck } from '../matching/pending-signal-checks.ts';
+import { markNotified, readNotified } from './notified-signals.ts';
+
+/** A check, and the signals of its brand and day. */
+export type FoundSignals = { readonly check: SignalCheck; readonly signals: readonly ActivitySignal[] };
+
+/** A signal of which a rule was not notified yet. */
+type Notice = { readonly rule: AlertRule; readonly signal: ActivitySignal };
+
+/** Maximum notices of one transaction. Each has a delivery for each channel of its rule. */
+const NOTICES_MAX = 100;
+/** Maximum pairs of a rule and a signal that are looked at together. */
+const PAIRS_MAX = 10_000;
+
+/** Notices of one transaction, and the number of rules of the check's row that are done with it. */
+type NoticePage = { readonly notices: readonly Notice[]; readonly rulesDone: number };
+
+/** Returns the first notices of the check's rules, by the rules as they are now. */
+const readNotices = async (
+  { database }: MatchingSession,
+  { check, signals }: FoundSignals,
+): Promise<NoticePage> => {
+  const alertIds = check.alert_ids.slice(0, Math.max(1, Math.floor(PAIRS_MAX / signals.length)));
+  const rules = openActiveRules(database);
+  await rules.load({ others: alertIds });
+  const signalIds = signals.map(({ id }) => id);
+  const isNotified = await readNotified(database, alertIds, signalIds);
+  const notices: Notice[] = [];
+  for (const [rulesDone, alertId] of alertIds.entries()) {
+    const rule = rules.get(alertId);
+    if (!isActive(rule) || rule.trigger !== 'activity') continue;
+    const fresh = signals.filter(({ id }) => !isNotified(alertId, id)).map((signal) => ({ rule, signal }));
+    const room = NOTICES_MAX - notices.length;
+    notices.push(...fresh.slice(0, room));
+    // The next call leaves out what this one notifies of.
+    if (fresh.length > room) return { notices, rulesDone };
+  }
+  return { notices, rulesDone: alertIds.length };
+};
 
 /**
- * Matches one signal to one rule. Instant cadence: returns a delivery, with an id derived from the signal's.
+ * Matches one signal to one rule. Instant cadence: returns deliveries, with ids derived from the signal's.
  * Otherwise: adds an item to the pending digest and returns nothing.
  */
 const matchSignal = (
   { progress, settings }: MatchingSession,
-  rule: AlertRule,
-  signal: ActivitySignal,
+  { rule, signal }: Notice,
   brand: BrandName,
   { at, position }: SignalCheck,
+  pendingDigests: PendingDigests,
 ): readonly NewDelivery[] => {
   const item = signalItem(signal, brand, rule.workspace_id, settings.baseUrl);
   const { alert_id, cadence } = rule;
@@ -34,43 +73,38 @@ const matchSignal = (
   // item goes into the current period.
   if (isOver && position <= progress.replayedUntil) return [];
   const { from } = isOver ? periodOf(cadence, progress.logTime) : period;
-  progress.pendingDigests.add(alert_id, cadence, from, item);
+  pendingDigests.add(alert_id, cadence, from, item);
   return [];
 };
 
 /**
- * Notifies rules of the signals that a scan caused, each signal once. Call it after the read model has passed the
- * scan.
+ * Notifies rules of the signals that a scan caused, each signal once. One call notifies at most `NOTICES_MAX` times, in one
+ * transaction that removes the rules from the check. Call it between batches, and after the read model has passed the scan.
+ *
+ * It changes nothing in memory that outlives it, so that a call that fails can be made again.
  */
-export const notifySignals = async (
-  session: MatchingSession,
-  source: SignalSource,
-  check: SignalCheck,
-): Promise<void> => {
+export const notifySignals = async (session: MatchingSession, found: FoundSignals): Promise<void> => {
   const { database, progress, settings, replayGuard } = session;
-  const signals = await source.list(check.brand_id, check.date);
+  const { check, signals } = found;
+  if (signals.length === 0) return inTransaction(database, (client) => removeCheck(client, check));
+  const { notices, rulesDone } = await readNotices(session, found);
   const brandContext = await loadBrandContext(database, [
     { type: 'SignalLook', data: { brand_id: check.brand_id } },
   ]);
   const brand = brandContext.nameOf(check.brand_id);
-  const ids = signals.map(({ id }) => id);
-  await progress.rules.load({ others: check.alert_ids });
-  progress.signalChecks.done(check);
+  const pendingDigests = openPendingDigests(database);
+  const deliveries = notices.flatMap((notice) => matchSignal(session, notice, brand, check, pendingDigests));
+  // Reads the event log. The server ends a transaction that waits for it for long.
+  const open = check.position <= progress.replayedUntil ? await replayGuard.open(deliveries) : deliveries;
   const queued = await inTransaction(database, async (client) => {
-    const deliveries: NewDelivery[] = [];
-    for (const alertId of check.alert_ids) {
-      const rule = progress.rules.get(alertId);
-      if (!isActive(rule) || rule.trigger !== 'activity') continue;
-      const fresh = await markNotified(client, alertId, ids);
-      for (const signal of signals) {
-        if (fresh.has(signal.id)) deliveries.push(...matchSignal(session, rule, signal, brand, check));
-      }
-    }
-    const open = check.position <= progress.replayedUntil ? await replayGuard.open(deliveries) : deliveries;
+    await markNotified(
+      client,
+      notices.map(({ rule, signal }) => ({ alert_id: rule.alert_id, signal_id: signal.id })),
+    );
     const added = await enqueueOrHoldBack(client, open);
-    await saveProgress(client, progress, progress.position);
+    await pendingDigests.save(client);
+    await removeRules(client, check, rulesDone);
     return added;
   });
-  progress.rules.forget();
   if (queued.length > 0) settings.publish(queued);
 };

@@ -1,0 +1,88 @@
+import { pause } from '#platform/clock.ts';
+import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
+import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
+import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
+import type { MatchingSession } from '../dependencies.ts';
+import {
+  postponeCheck,
+  readNextCheck,
+  type SignalCheck,
+  type SignalSource,
+} from '../matching/pending-signal-checks.ts';
+import { type FoundSignals, notifySignals } from './notify-signals.ts';
+
+/** Milliseconds between two looks for checks that are due, and between two waits for the read model. */
+const LOOK_MS = 1_000;
+/** Milliseconds until a check that failed is tried again: doubled with each failure, up to the longest. */
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MAX_MS = 60_000;
+
+const retryDelayMs = (failures: number): number =>
+  Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (failures - 1));
+
+/**
+ * The pending signal checks, one after the other. A check that fails stays pending, and is tried again later; the checks
+ * after it go on, but slowly while they fail, too.
+ */
+export type SignalChecks = {
+  /**
+   * Waits for the next check whose signals can be read, and reads them. Runs while events are matched, and writes nothing that
+   * matching reads. Never rejects. Returns `null` once the signal is aborted.
+   */
+  next(ending: AbortSignal): Promise<FoundSignals | null>;
+  /** Notifies of the signals. Throws only when Postgres is gone or the lease is lost. */
+  notify(found: FoundSignals): Promise<void>;
+  /** Looks for new checks at once. */
+  wake(): void;
+};
+
+export const openSignalChecks = (session: MatchingSession, source: SignalSource): SignalChecks => {
+  const { database, settings } = session;
+  const { log } = settings;
+  const added = createWakeSignal();
+  /** Failures in a row, of any check. */
+  let failures = 0;
+
+  const failed = async (error: unknown, check: SignalCheck | null): Promise<void> => {
+    failures += 1;
+    const about = check && { position: String(check.position), brand_id: check.brand_id };
+    log.warn({ err: error, ...about }, 'signal check failed; tried again later');
+    if (check === null) return;
+    try {
+      await postponeCheck(database, check, retryDelayMs(check.failures + 1));
+    } catch (postponeError) {
+      log.warn({ err: postponeError }, 'signal check not postponed');
+    }
+  };
+
+  return {
+    next: async (ending) => {
+      if (failures > 0) await pause(retryDelayMs(failures), ending);
+      while (!ending.aborted) {
+        let check: SignalCheck | null = null;
+        try {
+          check = await readNextCheck(database);
+          if (check === null) await added.next({ timeoutMs: LOOK_MS, signal: ending });
+          else if (await source.shown(check.position))
+            return { check, signals: await source.list(check.brand_id, check.date) };
+          else await pause(LOOK_MS, ending);
+        } catch (error) {
+          if (ending.aborted) break;
+          await failed(error, check);
+          await pause(retryDelayMs(failures), ending);
+        }
+      }
+      return null;
+    },
+    notify: async (found) => {
+      try {
+        await notifySignals(session, found);
+        failures = 0;
+      } catch (error) {
+        if (isConnectionFailure(error) || error instanceof LeaseLost) throw error;
+        await failed(error, found.check);
+      }
+    },
+    wake: () => added.notify(),
+  };
+};
