@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
+import { convertOldRules } from './convert-old-rules.ts';
 import { type PendingDigests, openPendingDigests } from './matching/pending-digests.ts';
 import type { MatchingState } from './matching/match-events.ts';
 import { openActiveRules, type StoredRules } from './matching/active-rules.ts';
@@ -44,39 +45,27 @@ type Checkpoint = {
   readonly log_time: string;
   readonly replayed_until: string;
   readonly knows_tracking: boolean;
+  readonly knows_channels: boolean;
 };
-
-/**
- * Migration of rules stored by an older version, in which a suspension covered the whole rule instead of one
- * channel. Runs at each start and finds such rules only once.
- */
-const TAKE_OVER_RULES = `
-  update alerting.rule set rule = (rule - 'suspension') || jsonb_build_object(
-    'status', 'present',
-    'suspended', '{"webhook": null, "chat": null}'::jsonb || case
-      when rule->'suspension' = 'null' then '{}'::jsonb
-      else jsonb_build_object(rule->'suspension'->>'channel', rule->'suspension')
-    end)
-  where rule ? 'suspension'`;
 
 export const openProgress = async (database: Database, eventStore: EventStore): Promise<Progress> => {
   const read = async () =>
     (
       await database.query<Checkpoint>(
-        'select position, log_time, replayed_until, knows_tracking from alerting.checkpoint',
+        'select position, log_time, replayed_until, knows_tracking, knows_channels from alerting.checkpoint',
       )
     ).rows[0];
   let row = await read();
   if (!row) {
     await database.query(
-      `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking) values (0, '', $1, true)
-       on conflict do nothing`,
+      `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking, knows_channels)
+       values (0, '', $1, true, true) on conflict do nothing`,
       [await eventStore.head()],
     );
     row = await read();
   }
   const position = BigInt(row?.position ?? 0);
-  await database.query(TAKE_OVER_RULES);
+  if (row?.knows_channels !== true) await convertOldRules(database);
   const isKnown = row?.knows_tracking === true;
   return {
     position,

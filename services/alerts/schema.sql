@@ -26,6 +26,9 @@ create table if not exists alerting.checkpoint (
 -- start.
 alter table alerting.checkpoint add column if not exists knows_tracking boolean not null default false;
 
+-- False in tables made before a suspension was of one channel; their rules are then converted once at the start.
+alter table alerting.checkpoint add column if not exists knows_channels boolean not null default false;
+
 -- Brands that a workspace tracked and has since untracked. Its rules do not fire on them.
 create table if not exists alerting.untracked (
   workspace_id text not null,

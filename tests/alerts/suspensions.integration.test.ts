@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { silentLog } from '#platform/logger.ts';
+import { createAlertsTables } from '#services/alerts/checkpoint.ts';
 import { suspendFailingEndpoints } from '#services/delivery/endpoints/suspend-failing-endpoints.ts';
 import { replayByIds } from '#services/ops/deliveries/operations.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
@@ -131,6 +132,8 @@ describe('a stored rule from the version that suspended whole rules', () => {
         [alert_id, JSON.stringify(before)],
       );
     }
+    // As a column that is added to the older table has it.
+    await fresh.pool.query('update alerting.checkpoint set knows_channels = false');
     await using _ = fresh.start();
     await fresh.scan(scanEvents(brand, '2026-05-07T08:00:00.000Z', 1));
     await fresh.matched();
@@ -149,5 +152,32 @@ describe('a stored rule from the version that suspended whole rules', () => {
     await fresh.scan(scanEvents(brand, '2026-05-08T08:00:00.000Z', 2));
     await fresh.matched();
     expect(await queuedOf(fresh, whole)).toEqual(['email alert 2 queued', 'webhook alert 2 queued']);
+  });
+
+  test('is migrated once, with all others, and no later start reads all rules', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const { pool } = fresh;
+    const startOnce = async (): Promise<void> => {
+      await using _ = fresh.start();
+      await fresh.brand('more.example');
+      await fresh.matched();
+    };
+    const oldRules = async (): Promise<number | null> =>
+      (await pool.query(`select from alerting.rule where rule ? 'suspension'`)).rowCount;
+    await createAlertsTables(pool);
+    await pool.query(
+      `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking) values (0, '', 0, true)`,
+    );
+    await pool.query(
+      `insert into alerting.rule (alert_id, rule)
+       select gen_random_uuid(), '{"status": "present", "suspension": null}' from generate_series(1, 2500)`,
+    );
+    await startOnce();
+    expect(await oldRules()).toBe(0);
+    await pool.query(
+      `insert into alerting.rule (alert_id, rule) values (gen_random_uuid(), '{"suspension": null}')`,
+    );
+    await startOnce();
+    expect(await oldRules()).toBe(1);
   });
 });
