@@ -5,13 +5,14 @@ import {
   sendingChannelsOf,
 } from '#domain/workspace/alert/rule-decider.ts';
 import {
-  cancelDeliveriesOfAlert,
-  deleteDeliveriesOfAlert,
-  retargetDeliveriesOfAlert,
+  cancelPageOfAlert,
+  deletePageOfAlert,
+  type Pages,
+  retargetPageOfAlert,
 } from '#application/delivery-outbox/cancel.ts';
 import { resetFailureStreaks, SUSPENDED } from '#application/delivery-outbox/failing-endpoints.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
-import type { Transaction } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { ReplayGuard } from './replay-guard.ts';
 
 /** A rule change that affects deliveries still pending. */
@@ -72,22 +73,45 @@ export const toFinalRuleState =
     return { workspace_id, alert_id, after, moved, renewed: [] };
   };
 
-/** Cancels or retargets the pending deliveries of a rule. For a deleted rule it also removes the delivery history. */
-export const applyRuleChange = async (
-  client: Transaction,
-  { alert_id, after, moved, renewed }: RuleChange,
-  now: Date,
-): Promise<void> => {
-  if (after?.status === 'deleted') return deleteDeliveriesOfAlert(client, alert_id);
+/** Applies a part of a rule change to a page of deliveries. Returns whether there are more. */
+type Step = (client: Transaction, pages: Pages) => Promise<boolean>;
+
+const stepsOf = ({ alert_id, after, moved }: RuleChange, now: Date): readonly Step[] => {
+  if (after?.status === 'deleted') return [(client, pages) => deletePageOfAlert(client, pages, alert_id)];
   const sending = sendingChannelsOf(after);
   const stopped = AlertChannel.options.filter((channel) => !sending.includes(channel));
-  if (renewed.length > 0) await resetFailureStreaks(client, alert_id, renewed);
-  for (const [reason, channels] of Map.groupBy(stopped, (channel) => cancelReason(after, channel))) {
-    await cancelDeliveriesOfAlert(client, alert_id, channels, reason, now);
+  const byReason = Map.groupBy(stopped, (channel) => cancelReason(after, channel));
+  const targets = moved.flatMap((channel) => (after && targetOfRule(after, channel)) ?? []);
+  return [
+    ...[...byReason].map(
+      ([reason, channels]): Step =>
+        (client, pages) =>
+          cancelPageOfAlert(client, pages, { alertId: alert_id, channels }, reason, now),
+    ),
+    ...targets.map(
+      (target): Step =>
+        (client, pages) =>
+          retargetPageOfAlert(client, pages, alert_id, target),
+    ),
+  ];
+};
+
+/**
+ * Cancels, retargets or deletes most deliveries of a rule that has many, each page in a transaction of its own. A kill between
+ * them repeats the rule change, which leaves alone what is done.
+ */
+export const prepareRuleChange = async (database: Database, change: RuleChange, now: Date): Promise<void> => {
+  for (const step of stepsOf(change, now)) {
+    for (let isMore = true; isMore; )
+      isMore = await inTransaction(database, (client) => step(client, 'all_but_last'));
   }
-  if (!after) return;
-  for (const channel of moved) {
-    const target = targetOfRule(after, channel);
-    if (target) await retargetDeliveriesOfAlert(client, alert_id, target);
+};
+
+/** Cancels or retargets the pending deliveries of a rule. For a deleted rule it also removes the delivery history. */
+export const applyRuleChange = async (client: Transaction, change: RuleChange, now: Date): Promise<void> => {
+  const { alert_id, after, renewed } = change;
+  if (after?.status !== 'deleted' && renewed.length > 0) await resetFailureStreaks(client, alert_id, renewed);
+  for (const step of stepsOf(change, now)) {
+    for (let isMore = true; isMore; ) isMore = await step(client, 'one');
   }
 };

@@ -4,7 +4,7 @@ import { enqueueOrHoldBack } from '#application/delivery-outbox/merging/enqueue-
 import { storeTraces } from '#application/delivery-outbox/trace-context.ts';
 import { inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
-import { applyRuleChange, toFinalRuleState } from './apply-rule-change.ts';
+import { applyRuleChange, prepareRuleChange, toFinalRuleState } from './apply-rule-change.ts';
 import { saveProgress } from './checkpoint.ts';
 import { deliveriesOf } from './create-deliveries.ts';
 import type { MatchingSession } from './dependencies.ts';
@@ -95,9 +95,10 @@ export const commit = async (
   const groups = chunk(matches, MATCHES_PER_TRANSACTION);
   const last = groups.pop() ?? [];
   for (const some of groups) queued.push(...(await queueMatches(session, some, { traces, isLate })));
+  const now = settings.clock.now();
+  for (const ruleChange of effectiveChanges) await prepareRuleChange(session.database, ruleChange, now);
   const lastQueued = await queueMatches(session, last, { traces, isLate }, async (client) => {
-    for (const ruleChange of effectiveChanges)
-      await applyRuleChange(client, ruleChange, settings.clock.now());
+    for (const ruleChange of effectiveChanges) await applyRuleChange(client, ruleChange, now);
     await brandContext?.save(client);
     await saveProgress(client, progress, position);
   });
