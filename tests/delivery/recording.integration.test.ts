@@ -84,6 +84,69 @@ test('an event that the store refuses is set aside alone with the reason, and re
   );
 });
 
+const denied = () => Object.assign(new Error('access denied'), { type: 'access-denied' });
+
+test('a stream to which access is denied is set aside with the reason, and holds up no other', async () => {
+  const [rule, ...others] = Array.from({ length: 20 }, () => stack.rule());
+  const deliveries = [...(rule ? [rule] : []), ...others].map(webhook);
+  await stack.enqueue(...deliveries);
+  const denying: EventStore = {
+    ...stack.eventStore,
+    append: (stream, ...rest) =>
+      stream.includes(rule?.alertId ?? '-')
+        ? Promise.reject(denied())
+        : stack.eventStore.append(stream, ...rest),
+  };
+  const published = await publishNextEvents(stack.pool, denying);
+  expect(published).toMatchObject({ entries: 20, refused: [{ reason: 'access denied' }] });
+  for (const other of others) expect(await stack.events(other)).toHaveLength(1);
+  const seqs = (await listUnrecorded(stack.pool, 10)).map(({ seq }) => seq);
+  expect(await recordAgain(stack.pool, stack.eventStore, seqs)).toBe(1);
+  if (rule) expect(await stack.events(rule)).toHaveLength(1);
+});
+
+test('a login that is denied sets nothing aside, and everything is recorded once it is not', async () => {
+  const rules = Array.from({ length: 20 }, () => stack.rule());
+  await stack.enqueue(...rules.map(webhook));
+  let allowed = 12;
+  const denying: EventStore = {
+    ...stack.eventStore,
+    append: (...of) => {
+      allowed -= 1;
+      return allowed < 0 ? Promise.reject(denied()) : stack.eventStore.append(...of);
+    },
+  };
+  await expect(publishNextEvents(stack.pool, denying)).rejects.toThrow('access denied');
+  expect(await listUnrecorded(stack.pool, 10)).toEqual([]);
+  for (const rule of rules) expect(await stack.events(rule)).toHaveLength(1);
+});
+
+test('an error that code throws sets no entry aside', async () => {
+  const [rule, other] = [stack.rule(), stack.rule()];
+  await stack.enqueue(webhook(rule), webhook(other));
+  const broken: EventStore = {
+    ...stack.eventStore,
+    append: () => Promise.reject(new TypeError('cannot read the answer')),
+  };
+  await expect(publishNextEvents(stack.pool, broken)).rejects.toThrow('cannot read the answer');
+  expect(await listUnrecorded(stack.pool, 10)).toEqual([]);
+  for (const one of [rule, other]) expect(await stack.events(one)).toHaveLength(1);
+});
+
+test('an entry from which no event can be made is set aside alone with the reason', async () => {
+  const [rule, other] = [stack.rule(), stack.rule()];
+  const bad = webhook(rule);
+  await stack.enqueue(bad, webhook(rule), webhook(other));
+  await stack.pool.query('update delivery.delivery set payload = $2 where delivery_id = $1', [
+    bad.deliveryId,
+    'no JSON',
+  ]);
+  const published = await publishNextEvents(stack.pool, stack.eventStore);
+  expect(published).toMatchObject({ entries: 3, refused: [{ entry: { delivery_id: bad.deliveryId } }] });
+  for (const one of [rule, other]) expect(await stack.events(one)).toHaveLength(1);
+  await stack.pool.query('delete from delivery.unrecorded');
+});
+
 test('payloads of many entries are read in parts, so that they fit into memory', async () => {
   const rule = stack.rule();
   // Random digits do not compress.

@@ -5,6 +5,24 @@ import { eventMetadata, serviceActor } from '../../commands/event-metadata.ts';
 import { handleCommand, UNBOUNDED_CONFLICTS } from '../../commands/handle-command.ts';
 import { type Entry, eventIdOf, eventOf } from './entries.ts';
 
+/** Thrown for an entry from which no event can be made. The reason is that of the error behind it. */
+class UnusableEntry extends Error {
+  constructor(cause: unknown) {
+    super((cause as Error).message, { cause });
+    this.name = 'UnusableEntry';
+  }
+}
+
+const requireEvent = (entry: Entry): AlertDeliveryEvent => {
+  try {
+    const event: AlertDeliveryEvent | undefined = eventOf(entry);
+    if (event === undefined) throw new TypeError(`There is no event of the type ${entry.type as string}.`);
+    return event;
+  } catch (error) {
+    throw new UnusableEntry(error);
+  }
+};
+
 /**
  * Appends the events of one stream's entries at the expected revision. On a conflict, another process appended them
  * and crashed before it moved the cursor, or appends them now. The stream is then read from the stored revision, and
@@ -59,7 +77,7 @@ export const appendEntries = async (
       },
       commit: async () => null,
     },
-    decide: (entriesToAppend) => entriesToAppend.map(eventOf),
+    decide: (entriesToAppend) => entriesToAppend.map(requireEvent),
     conflicts: UNBOUNDED_CONFLICTS,
   });
   return revision;
@@ -69,9 +87,12 @@ export const appendEntries = async (
 const GRPC_INVALID_ARGUMENT = 3;
 const REFUSED_TYPES: ReadonlySet<unknown> = new Set(['maximum-append-size-exceeded', 'stream-deleted']);
 
-/** True for errors that the entry causes, or that its stream has for good. Trying again would fail in the same way. */
+/**
+ * True for errors that the entry causes, or that its stream has for good. Trying again would fail in the same way. An error that
+ * code throws, such as one about an answer that cannot be read, says nothing about the entry.
+ */
 export const isRefusal = (error: unknown): boolean => {
-  if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return true;
+  if (error instanceof UnusableEntry) return true;
   const { type, code } = (error ?? {}) as { readonly type?: unknown; readonly code?: unknown };
   return REFUSED_TYPES.has(type) || code === GRPC_INVALID_ARGUMENT;
 };

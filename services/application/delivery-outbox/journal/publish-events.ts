@@ -1,6 +1,7 @@
 import { alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { isAccessDenied } from '#platform/event-store/errors.ts';
 import { appendEntries, isRefusal } from './append-entries.ts';
 import { lastCommittedEntry } from './committed-end.ts';
 import { type Entry, readNextEntries } from './entries.ts';
@@ -59,6 +60,45 @@ const moveCursor = (
     );
   });
 
+/** A stream to which the event store lets nothing be appended. `begun` counts the appends that had begun by then. */
+type Denied = { readonly entries: readonly Entry[]; readonly error: Error; readonly begun: number };
+
+/**
+ * Appends the entries of each stream. A stream to which access is denied is set aside if a later append to another one
+ * succeeds: otherwise it may be the login that is wrong, and this throws.
+ */
+const appendAll = async (eventStore: EventStore, entries: readonly Entry[]) => {
+  const streams = [...Map.groupBy(entries, ({ alert_id }) => alert_id)];
+  const revisions = new Map<string, bigint>();
+  const refused: Refused[] = [];
+  const denied: Denied[] = [];
+  let begun = 0;
+  let lastSucceeded = 0;
+  const appendNext = async (): Promise<void> => {
+    for (let next = streams.shift(); next !== undefined; next = streams.shift()) {
+      const [alertId, ofStream] = next;
+      const stream = alertDeliveryStream(ofStream[0]?.workspace_id ?? '', alertId);
+      begun += 1;
+      const number = begun;
+      try {
+        const appended = await appendToStream(eventStore, stream, ofStream);
+        revisions.set(alertId, appended.revision);
+        refused.push(...appended.refused);
+        if (appended.refused.length < ofStream.length) lastSucceeded = Math.max(lastSucceeded, number);
+      } catch (error) {
+        if (!isAccessDenied(error)) throw error;
+        denied.push({ entries: ofStream, error: error as Error, begun });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: STREAMS_AT_ONCE }, appendNext));
+  for (const one of denied) {
+    if (one.begun >= lastSucceeded) throw one.error;
+    refused.push(...one.entries.map((entry) => ({ entry, reason: one.error.message })));
+  }
+  return { revisions, refused };
+};
+
 /** Result of one call: the entries that it passed, those set aside among them, and whether more are waiting. */
 export type Published = {
   readonly entries: number;
@@ -75,19 +115,7 @@ export const publishNextEvents = async (pool: Database, eventStore: EventStore):
   const last = await inTransaction(pool, lastCommittedEntry);
   const { entries, isMore } = await readNextEntries(pool, last);
   if (entries.length === 0) return { entries: 0, refused: [], isMore: false };
-  const streams = [...Map.groupBy(entries, ({ alert_id }) => alert_id)];
-  const revisions = new Map<string, bigint>();
-  const refused: Refused[] = [];
-  const appendNext = async (): Promise<void> => {
-    for (let next = streams.shift(); next !== undefined; next = streams.shift()) {
-      const [alertId, ofStream] = next;
-      const stream = alertDeliveryStream(ofStream[0]?.workspace_id ?? '', alertId);
-      const appended = await appendToStream(eventStore, stream, ofStream);
-      revisions.set(alertId, appended.revision);
-      refused.push(...appended.refused);
-    }
-  };
-  await Promise.all(Array.from({ length: STREAMS_AT_ONCE }, appendNext));
+  const { revisions, refused } = await appendAll(eventStore, entries);
   await moveCursor(pool, BigInt(entries.at(-1)?.seq ?? 0), revisions, refused);
   return { entries: entries.length, refused, isMore };
 };
