@@ -40,8 +40,11 @@ const primaryConnection = (primaryUrl: string): string => {
   return `host=${hostname} port=${port} user=${username} password=${password}`;
 };
 
-/** Starts both servers. The standby begins as a copy of the primary while that is stopped. */
-export const startReplicatedPostgres = async (): Promise<ReplicatedPostgres> => {
+/**
+ * Starts both servers. The standby begins as a copy of the primary while that is stopped. `lateMs`: milliseconds by which the standby
+ * shows each commit later.
+ */
+export const startReplicatedPostgres = async ({ lateMs = 0 } = {}): Promise<ReplicatedPostgres> => {
   const resources = new AsyncDisposableStack();
   const home = await mkdtemp(join(await stackRoot(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   await chmod(home, 0o755);
@@ -56,7 +59,11 @@ export const startReplicatedPostgres = async (): Promise<ReplicatedPostgres> => 
     startPostgres({
       folder: folder.standby,
       port,
-      settings: { ...REPLICATING, primary_conninfo: primaryConnection(primary.url) },
+      settings: {
+        ...REPLICATING,
+        primary_conninfo: primaryConnection(primary.url),
+        recovery_min_apply_delay: `${lateMs}ms`,
+      },
     });
   let standby = await startStandby(0);
   resources.defer(() => standby.stop());

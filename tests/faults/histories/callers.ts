@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Cadence } from '#contracts/values/primitives.ts';
 import { pause } from '#platform/clock.ts';
-import type { Read, ShownBrand, Write, WriteOperation, WriteOutcome } from './history.ts';
+import type { Attempt, Read, ShownBrand, Write, WriteOperation, WriteOutcome } from './history.ts';
 
 /** Callers of two API processes. Each keeps the rules that the specification gives to clients. */
 
@@ -9,19 +9,23 @@ import type { Read, ShownBrand, Write, WriteOperation, WriteOutcome } from './hi
 const REQUEST_MS = 12_000;
 /** Milliseconds for which a request is repeated. */
 const REPEATED_MS = 90_000;
-const PAUSE_MAX_MS = 120;
+/** Milliseconds between two calls: so few calls that the search for their order stays small, and enough to meet every fault. */
+const PAUSE_MAX_MS = 600;
 const CADENCES: readonly Cadence[] = ['daily', 'weekly'];
 /** Shares in 100: a read, a write that tracks, and a change of the API between two calls. */
 const READS_OF_100 = 40;
 const TRACKS_OF_100 = 62;
 const MOVES_OF_100 = 30;
 
-/** An API process of the trial. `run` counts its starts. */
-export type Target = { readonly url: string; run(): number };
+/** An API process of the trial. `run` counts its starts. `underWay` is the number of requests that it has not answered. */
+export type Target = { readonly url: string; run(): number; underWay: number };
+
+/** Least and most calls of a caller. */
+export type CallLimits = { readonly least: number; readonly most: number };
 
 export type Caller = {
-  /** Sends calls one after the other. */
-  play(count: number): Promise<void>;
+  /** Sends calls one after the other, until `isOver` or there are the most. Returns the number of calls. */
+  play(limits: CallLimits, isOver: () => boolean): Promise<number>;
   /** Reads once through each API. */
   readAll(): Promise<void>;
 };
@@ -33,7 +37,7 @@ type Options = {
   readonly brands: readonly string[];
   readonly targets: readonly [Target, Target];
   readonly choose: (below: number) => number;
-  readonly record: { write(write: Write): void; read(read: Read): void };
+  readonly record: { write(write: Write): void; read(read: Read): void; attempt(attempt: Attempt): void };
 };
 
 type Reply = { readonly status: number; readonly data: unknown; readonly position: bigint | null };
@@ -73,9 +77,12 @@ export const createCaller = ({
     body?: object,
     idempotencyKey?: string,
   ): Promise<Reply> => {
-    const target = targets[api] as Target;
+    const asksApi = api;
+    const target = targets[asksApi] as Target;
     const asked = `${api} ${target.run()}`;
-    const reply = await fetch(`${target.url}${url}`, {
+    const sentMs = Date.now();
+    target.underWay += 1;
+    const answered = fetch(`${target.url}${url}`, {
       method,
       headers: {
         authorization: `Bearer ${key}`,
@@ -88,7 +95,11 @@ export const createCaller = ({
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
       signal: AbortSignal.timeout(REQUEST_MS),
+    }).finally(() => {
+      target.underWay -= 1;
+      record.attempt({ api: asksApi, sentMs, endedMs: Date.now() });
     });
+    const reply = await answered;
     const { data } = (await reply.json()) as { data?: unknown };
     const named = reply.headers.get('x-read-position');
     // The process may have been started again while it was asked.
@@ -151,8 +162,9 @@ export const createCaller = ({
   };
 
   return {
-    play: async (count) => {
-      for (let done = 0; done < count; done += 1) {
+    play: async ({ least, most }, isOver) => {
+      let done = 0;
+      for (; done < least || (done < most && !isOver()); done += 1) {
         if (choose(100) < MOVES_OF_100) api = 1 - api;
         const kind = choose(100);
         const brand = brands[choose(brands.length)] ?? '';
@@ -162,6 +174,7 @@ export const createCaller = ({
         else await write({ kind: 'untrack', brand });
         await pause(choose(PAUSE_MAX_MS));
       }
+      return done;
     },
     readAll: async () => {
       for (let other = 0; other < targets.length; other += 1) {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
-import type { Read, ShownBrand, Write, WriteOutcome } from './history.ts';
-import { isLinearizable, shortestUnexplained } from './linearizability.ts';
-import { brokenReads } from './session-reads.ts';
-import { prefixesOf, trackingModel } from './tracking-model.ts';
+import { type Read, type ShownBrand, unmetFaults, type Write, type WriteOutcome } from './history.ts';
+import { isLinearizable, smallestUnexplained } from './linearizability.ts';
+import { brokenReads, smallestBroken } from './session-reads.ts';
+import { shrink } from './shrink.ts';
+import { partsByBrand, prefixesOf, trackingModel } from './tracking-model.ts';
 
 /** The checks of recorded histories find what must not be. */
 
@@ -77,16 +78,86 @@ describe('writes have an order', () => {
     expect(holds([...five.slice(1), sixth], last(...ends.slice(1)))).toBe(false);
     expect(holds([...five, track('f', [20, 30], 25)], last(...ends, ['f', 25]))).toBe(false);
   });
+});
 
-  test('and a failure tells the calls up to the first one that has no place', () => {
-    const writes = [track('a', [0, 10], 5), untrack('a', [20, 30], false), track('b', [40, 50], 45)];
-    const unanswered = (write: Write): Write => ({
-      ...write,
-      endedMs: FOREVER,
-      outcome: { kind: 'unknown' },
-    });
-    expect(shortestUnexplained(trackingModel(last()), writes, unanswered)).toEqual(writes.slice(0, 2));
+describe('a failing history is reduced to', () => {
+  const unanswered = (write: Write): Write => ({ ...write, endedMs: FOREVER, outcome: { kind: 'unknown' } });
+  const reduced = (writes: readonly Write[], end: string): readonly Write[] =>
+    smallestUnexplained({ model: trackingModel(end), calls: writes }, partsByBrand(end, writes), unanswered);
+  /** Writes of other brands, which an order explains. */
+  const others = ['x', 'y', 'z'].flatMap((brand, at) => [
+    track(brand, [at, at + 10], at + 5, 1),
+    untrack(brand, [at + 20, at + 60], true),
+    track(brand, [at + 70, at + 80], at + 75, 2),
+  ]);
+
+  const end = last(['x', 75], ['y', 76], ['z', 77]);
+
+  test('the answers that contradict each other, of one brand and up to the first that has no place', () => {
+    const first = track('a', [0, 10], 5);
+    const second = untrack('a', [20, 30], false);
+    const later = [track('a', [40, 50], 5), untrack('a', [60, 70], false)];
+    const writes = [...others, first, second, ...later];
+    expect(holds(others, end)).toBe(true);
+    expect(reduced(writes, end)).toEqual([first, second]);
   });
+
+  test('answers of which none can be forgotten, with the other writes of the brand', () => {
+    const writes = [
+      track('a', [0, 10], 5),
+      untrack('a', [20, 30], true),
+      track('a', [40, 50], 45),
+      untrack('a', [60, 70], true),
+      untrack('a', [80, 90], true),
+      ...others,
+    ];
+    const least = reduced(writes, end);
+    expect(holds(least, end)).toBe(false);
+    const answers = least.filter(({ endedMs }) => endedMs !== FOREVER);
+    expect(answers.length).toBeGreaterThan(0);
+    for (const answer of answers) {
+      const without = least.map((write) => (write === answer ? unanswered(write) : write));
+      expect(isLinearizable({ ...trackingModel(end), isLast: () => true }, without)).toBe(true);
+    }
+  });
+
+  test('all brands when only the slots of the plan are broken', () => {
+    const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((brand, at) => track(brand, [at, at], at));
+    const ends = six.map(({ operation: { brand } }, at) => [brand, at] as const);
+    expect(reduced(six, last(...ends))).toEqual(six);
+  });
+
+  test('the last state when only that is unexplained', () => {
+    const lost = track('a', [0, 10], 5);
+    expect(reduced([...others, lost], end)).toEqual([lost]);
+  });
+});
+
+test('a failing list is reduced to a part that fails, and of which every item is needed', () => {
+  const needs = [3, 4, 11];
+  const tried: number[] = [];
+  const part = shrink(
+    Array.from({ length: 20 }, (_, at) => at),
+    (items) => {
+      tried.push(items.length);
+      return needs.every((one) => items.includes(one));
+    },
+  );
+  expect(part).toEqual(needs);
+  expect(tried.length).toBeLessThan(60);
+  expect(shrink([1, 2], () => false)).toEqual([1, 2]);
+  expect(shrink([1, 2], () => true)).toEqual([]);
+});
+
+test('a fault without a request under way at its API process is named', () => {
+  const fault = (api: number, beganMs: number, endedMs: number) => ({ api, what: 'cut', beganMs, endedMs });
+  const attempts = [
+    { api: 0, sentMs: 10, endedMs: 20 },
+    { api: 1, sentMs: 40, endedMs: 90 },
+  ];
+  const met = [fault(0, 0, 10), fault(0, 20, 30), fault(1, 50, 50)];
+  const unmet = [fault(0, 21, 60), fault(1, 0, 39)];
+  expect(unmetFaults([...met, ...unmet], attempts)).toEqual(unmet);
 });
 
 describe('a read', () => {
@@ -124,5 +195,26 @@ describe('a read', () => {
     expect(reasons([read(6, shown(['a', 1], ['b', 2])), read(8, shown(['a', 1]))])).toEqual([
       'the caller read more before, 2 events',
     ]);
+  });
+
+  test('that is broken is shown with the one call that it contradicts', () => {
+    const late = read(8, shown(['a', 1]));
+    const seen = read(6, shown(['a', 1], ['b', 2]));
+    const others = [read(1, shown()), read(2, shown(['a', 1])), { ...read(7, shown()), caller: 1 }];
+    const noise = [own, { ...own, caller: 1 }];
+    expect(smallestBroken({ writes: noise, reads: [...others, seen, late] }, stream)).toEqual({
+      writes: [],
+      reads: [seen, late],
+    });
+    const stale = read(6, shown());
+    expect(smallestBroken({ writes: noise, reads: [stale, read(9, shown(['a', 1]))] }, stream)).toEqual({
+      writes: [own],
+      reads: [stale],
+    });
+    const strange = read(6, shown(['b', 2]));
+    expect(smallestBroken({ writes: noise, reads: [...others, strange] }, stream)).toEqual({
+      writes: [],
+      reads: [strange],
+    });
   });
 });

@@ -3,20 +3,31 @@ import { pause } from '#platform/clock.ts';
 import { type ServiceProcess, startProcess } from '../../stack/processes.ts';
 import { type FaultProxy, proxied } from '../fault-proxy.ts';
 import type { Target } from './callers.ts';
+import type { PlayedFault } from './history.ts';
 
-/** An API process that reaches its servers through proxies, and the faults that a trial plays on it. */
+/**
+ * An API process that reaches its servers through proxies, and the faults that a trial plays on it. It reads from a standby, while
+ * that answers.
+ */
 
 const FAULT_MIN_MS = 150;
 const FAULT_SPREAD_MS = 1_500;
 const PAUSE_SPREAD_MS = 600;
+/** Milliseconds for which a fault waits for a request that meets it, and between two looks for one. */
+const MEETS_MS = 5_000;
+const LOOK_MS = 2;
 const NETWORK_FAULTS = ['mute', 'one-way', 'slow', 'cut', 'reset', 'reset mid-answer', 'half-open'] as const;
 const PROCESS_FAULTS = ['stop', 'kill'] as const;
+/** Text of the rows of tracked brands, which have the domains of `histories.integration.test.ts`. */
+const TRACKED = /brand\d/;
 type Choose = (below: number) => number;
 
 export type FaultyApi = AsyncDisposable & {
   readonly target: Target;
-  /** Plays one fault to its end. Returns its name. */
-  playFault(choose: Choose): Promise<string>;
+  /** Plays one fault to its end. It begins while a request is under way. */
+  playFault(choose: Choose): Promise<Omit<PlayedFault, 'api'>>;
+  /** Number of replies of the standby to reads of tracked brands. */
+  standbyReplies(): number;
 };
 
 const playOnNetwork = async (
@@ -36,14 +47,28 @@ const playOnNetwork = async (
 
 export const startFaultyApi = async (
   name: string,
-  { DATABASE_URL = '', EVENT_STORE_URL = '', ...environment }: Readonly<Record<string, string>>,
+  {
+    DATABASE_URL = '',
+    EVENT_STORE_URL = '',
+    READ_DATABASE_URLS = '',
+    ...environment
+  }: Readonly<Record<string, string>>,
 ): Promise<FaultyApi> => {
   const resources = new AsyncDisposableStack();
   const postgres = await proxied(DATABASE_URL);
   resources.use(postgres.proxy);
   const eventStore = await proxied(EVENT_STORE_URL);
   resources.use(eventStore.proxy);
-  const proxies = { Postgres: postgres.proxy, 'the event store': eventStore.proxy };
+  let standbyReplies = 0;
+  const standby = await proxied(READ_DATABASE_URLS, (bytes) => {
+    if (TRACKED.test(bytes.toString('latin1'))) standbyReplies += 1;
+  });
+  resources.use(standby.proxy);
+  const servers = [
+    ['Postgres', postgres],
+    ['the event store', eventStore],
+    ['the standby', standby],
+  ] as const;
   const port = await freePort();
   let run = 0;
   const start = async (): Promise<ServiceProcess> => {
@@ -51,6 +76,7 @@ export const startFaultyApi = async (
       ...environment,
       DATABASE_URL: postgres.url,
       EVENT_STORE_URL: eventStore.url,
+      READ_DATABASE_URLS: standby.url,
       EVENT_STORE_ANSWER_MS: '2000',
       API_PORT: String(port),
       API_REQUESTS_PER_MINUTE: '100000',
@@ -73,22 +99,30 @@ export const startFaultyApi = async (
       api = await start();
     }
   };
+  const target: Target = { url: `http://127.0.0.1:${port}`, run: () => run, underWay: 0 };
+  const untilRequested = async (): Promise<void> => {
+    const untilMs = Date.now() + MEETS_MS;
+    while (target.underWay === 0 && Date.now() < untilMs) await pause(LOOK_MS);
+  };
   return {
-    target: { url: `http://127.0.0.1:${port}`, run: () => run },
+    target,
     playFault: async (choose) => {
       await pause(choose(PAUSE_SPREAD_MS));
       const ms = FAULT_MIN_MS + choose(FAULT_SPREAD_MS);
-      const at = choose(NETWORK_FAULTS.length * 2 + PROCESS_FAULTS.length);
-      const processFault = PROCESS_FAULTS[at - NETWORK_FAULTS.length * 2];
+      const at = choose(NETWORK_FAULTS.length * servers.length + PROCESS_FAULTS.length);
+      const processFault = PROCESS_FAULTS[at - NETWORK_FAULTS.length * servers.length];
+      await untilRequested();
+      const beganMs = Date.now();
       if (processFault !== undefined) {
         await playOnProcess(processFault, ms);
-        return `${processFault} ${name}`;
+        return { what: `${processFault} ${name}`, beganMs, endedMs: Date.now() };
       }
       const fault = NETWORK_FAULTS[at % NETWORK_FAULTS.length] ?? 'cut';
-      const server = at < NETWORK_FAULTS.length ? 'Postgres' : 'the event store';
-      await playOnNetwork(proxies[server], fault, ms);
-      return `${fault} between ${name} and ${server}, ${ms} ms`;
+      const [server, { proxy }] = servers[Math.floor(at / NETWORK_FAULTS.length)] as (typeof servers)[number];
+      await playOnNetwork(proxy, fault, ms);
+      return { what: `${fault} between ${name} and ${server}, ${ms} ms`, beganMs, endedMs: Date.now() };
     },
+    standbyReplies: () => standbyReplies,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

@@ -3,15 +3,24 @@ import { z } from 'zod';
 import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { readSettings } from '#platform/settings.ts';
 import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';
+import { startReplicatedPostgres } from '../../application/reads/replicated-postgres.ts';
 import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
 import { choices } from '../seeded-faults.ts';
 import { createCaller } from './callers.ts';
 import { judge } from '../../trials/judge.ts';
 import { type FaultyApi, startFaultyApi } from './faults.ts';
-import { type History, type Read, tellWrites, type Write } from './history.ts';
-import { isLinearizable, shortestUnexplained } from './linearizability.ts';
-import { brokenReads, type FinalStream } from './session-reads.ts';
-import { prefixesOf, trackingModel } from './tracking-model.ts';
+import {
+  type Attempt,
+  type History,
+  type PlayedFault,
+  type Read,
+  tellCalls,
+  unmetFaults,
+  type Write,
+} from './history.ts';
+import { isLinearizable, smallestUnexplained } from './linearizability.ts';
+import { brokenReads, type FinalStream, smallestBroken } from './session-reads.ts';
+import { partsByBrand, prefixesOf, trackingModel } from './tracking-model.ts';
 
 /**
  * Callers track and untrack the same brands through two API processes, while the network to their servers fails and the
@@ -27,22 +36,36 @@ const { HISTORIES_RUNS: runs, HISTORIES_SEED: firstSeed } = readSettings(
   }),
 );
 const CALLERS = 6;
-const CALLS_EACH = 14;
+/** Callers call until all faults have been played, each at most so often. */
+const CALLS = { least: 14, most: 60 };
 const FAULTS = 5;
+/** Least share of the faults that requests to their API met. */
+const MET_SHARE = 0.8;
 /** More brands than the plan `free` has slots, so that writes are refused. */
 const BRANDS = 7;
 const RUN_LIMIT_MS = 300_000;
+/** Milliseconds by which the standby is behind: a caller that reads from it too soon sees less than it wrote. */
+const STANDBY_LATE_MS = 150;
+const DATABASE = 'ad_intelligence';
 
 let stack: ApiStack;
 let apis: readonly [FaultyApi, FaultyApi];
 let brands: readonly CorpusBrand[];
 const resources = new AsyncDisposableStack();
 beforeAll(async () => {
-  stack = resources.use(await openApiStack());
+  const postgres = resources.use(await startReplicatedPostgres({ lateMs: STANDBY_LATE_MS }));
+  await postgres.primary.createDatabase(DATABASE);
+  stack = resources.use(
+    await openApiStack({ url: postgres.primary.databaseUrl(DATABASE), drop: () => Promise.resolve() }),
+  );
+  const environment = {
+    ...stack.environment,
+    READ_DATABASE_URLS: postgres.standby.databaseUrl(DATABASE),
+  };
   brands = await stack.seed(Array.from({ length: BRANDS }, (_, place) => `brand${place}`));
   apis = [
-    resources.use(await startFaultyApi('the first API', stack.environment)),
-    resources.use(await startFaultyApi('the second API', stack.environment)),
+    resources.use(await startFaultyApi('the first API', environment)),
+    resources.use(await startFaultyApi('the second API', environment)),
   ];
 });
 afterAll(() => resources.disposeAsync());
@@ -62,7 +85,12 @@ const play = async (seed: number) => {
   const key = await stack.key({ plan: 'free' });
   const writes: Write[] = [];
   const reads: Read[] = [];
-  const record = { write: (one: Write) => writes.push(one), read: (one: Read) => reads.push(one) };
+  const attempts: Attempt[] = [];
+  const record = {
+    write: (one: Write) => writes.push(one),
+    read: (one: Read) => reads.push(one),
+    attempt: (one: Attempt) => attempts.push(one),
+  };
   const callers = Array.from({ length: CALLERS }, (_, caller) =>
     createCaller({
       caller,
@@ -74,16 +102,23 @@ const play = async (seed: number) => {
       record,
     }),
   );
-  const faults: string[] = [];
+  const faults: PlayedFault[] = [];
+  let isOver = false;
   const playFaults = async (): Promise<void> => {
     const choose = choices(seed);
-    for (let played = 0; played < FAULTS; played += 1)
-      faults.push(await (apis[choose(2)] as FaultyApi).playFault(choose));
+    try {
+      for (let played = 0; played < FAULTS; played += 1) {
+        const api = choose(2);
+        faults.push({ api, ...(await (apis[api] as FaultyApi).playFault(choose)) });
+      }
+    } finally {
+      isOver = true;
+    }
   };
-  await Promise.all([playFaults(), ...callers.map((one) => one.play(CALLS_EACH))]);
+  await Promise.all([playFaults(), ...callers.map((one) => one.play(CALLS, () => isOver))]);
   await Promise.all(callers.map((one) => one.readAll()));
   const history: History = { writes, reads };
-  return { history, faults, stream: await readStream(key.workspaceId) };
+  return { history, faults, attempts, stream: await readStream(key.workspaceId) };
 };
 
 const unanswered = (write: Write): Write => ({
@@ -96,25 +131,38 @@ describe('every call of every caller is explained', { timeout: RUN_LIMIT_MS }, (
   test.for(Array.from({ length: runs }, (_, run) => firstSeed + run))(
     'with seed %i',
     async (seed, context) => {
-      const { history, faults, stream } = await play(seed);
+      const { history, faults, attempts, stream } = await play(seed);
       const { writes } = history;
-      const model = trackingModel(stream.prefixes.at(-1) ?? '');
-      const isExplained = isLinearizable(model, writes);
-      const unexplained = isExplained ? [] : shortestUnexplained(model, writes, unanswered);
-      expect(
-        isExplained,
-        `no order explains:\n${tellWrites(unexplained)}\nfaults: ${faults.join('; ')}`,
-      ).toBe(true);
+      const played = `faults: ${faults.map(({ what }) => what).join('; ')}`;
+      const last = stream.prefixes.at(-1) ?? '';
+      const whole = { model: trackingModel(last), calls: writes };
+      const isExplained = isLinearizable(whole.model, writes);
+      const unexplained = isExplained
+        ? []
+        : smallestUnexplained(whole, partsByBrand(last, writes), unanswered);
       const broken = brokenReads(history, stream);
+      const unmet = unmetFaults(faults, attempts);
       judge(context, `writes without an explaining order, of ${writes.length}`, unexplained.length, {
         equals: 0,
       });
       judge(context, `reads older than the caller knew, of ${history.reads.length}`, broken.length, {
         equals: 0,
       });
-      expect(broken, `faults: ${faults.join('; ')}`).toEqual([]);
+      judge(context, `share of ${faults.length} faults met by requests`, 1 - unmet.length / faults.length, {
+        atLeast: MET_SHARE,
+      });
+      expect(isExplained, `no order explains:\n${tellCalls(unexplained)}\n${played}`).toBe(true);
+      if (broken.length > 0) {
+        const least = smallestBroken(history, stream);
+        expect.fail(`${tellCalls([...least.writes, ...least.reads])}\n${broken.join('\n')}\n${played}`);
+      }
       const known = writes.filter(({ outcome }) => outcome.kind !== 'unknown');
       expect(known.length, 'writes with an answer').toBeGreaterThan(writes.length / 2);
     },
   );
+});
+
+test('reads of all runs were answered by the standby too', (context) => {
+  const replies = apis.reduce((sum, api) => sum + api.standbyReplies(), 0);
+  judge(context, `replies of the standby in ${runs} runs`, replies, { atLeast: runs });
 });

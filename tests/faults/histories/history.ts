@@ -41,15 +41,48 @@ export type History = {
 const second = (ms: number, sinceMs: number): string =>
   Number.isFinite(ms) ? ((ms - sinceMs) / 1_000).toFixed(3) : '…';
 
-/** Returns a line for each write, in the order of their ends. */
-export const tellWrites = (writes: readonly Write[]): string => {
-  const sinceMs = Math.min(...writes.map(({ sentMs }) => sentMs));
-  return writes
+const tellWrite = ({ operation, outcome }: Write): string =>
+  `${Object.values(operation).join(' ')}: ${Object.values(outcome).join(' ')}`;
+const tellRead = ({ shown }: Read): string =>
+  `read: ${[...shown].map(([brand, { cadence, created_at }]) => `${brand} ${cadence} ${created_at}`).join(', ')}`;
+
+/** Returns a line for each call, in the order of their ends. */
+export const tellCalls = (calls: readonly (Write | Read)[]): string => {
+  const sinceMs = Math.min(...calls.map(({ sentMs }) => sentMs));
+  return calls
     .toSorted((a, b) => a.endedMs - b.endedMs)
-    .map(({ caller, sentMs, endedMs, operation, outcome }) => {
-      const asked = Object.values(operation).join(' ');
-      const told = Object.values(outcome).join(' ');
-      return `${second(sentMs, sinceMs)} to ${second(endedMs, sinceMs)}: caller ${caller} ${asked}: ${told}`;
+    .map((call) => {
+      const { caller, sentMs, endedMs } = call;
+      const what = 'operation' in call ? tellWrite(call) : tellRead(call);
+      return `${second(sentMs, sinceMs)} to ${second(endedMs, sinceMs)}: caller ${caller} ${what}`;
     })
     .join('\n');
 };
+
+/** A request to an API process. A call that was repeated has several. */
+export type Attempt = {
+  /** Place of the API process. */
+  readonly api: number;
+  readonly sentMs: number;
+  readonly endedMs: number;
+};
+
+/** A fault that was played between an API process and a server, or on the process. */
+export type PlayedFault = {
+  readonly api: number;
+  readonly what: string;
+  readonly beganMs: number;
+  readonly endedMs: number;
+};
+
+/** Returns the faults during which no request was under way at their API process. They tested nothing. */
+export const unmetFaults = (
+  faults: readonly PlayedFault[],
+  attempts: readonly Attempt[],
+): readonly PlayedFault[] =>
+  faults.filter(
+    ({ api, beganMs, endedMs: overMs }) =>
+      !attempts.some(
+        ({ api: asked, sentMs, endedMs }) => asked === api && sentMs <= overMs && endedMs >= beganMs,
+      ),
+  );

@@ -1,3 +1,5 @@
+import { shrink } from './shrink.ts';
+
 /**
  * Search for an order in which the calls could have been done one after another: each between its sending and its end, with the
  * outcome of its reply. The algorithm is that of Wing and Gong (1993), with the visited states of Lowe (2017).
@@ -18,14 +20,17 @@ export type SequentialModel<State, Call extends TimedCall> = {
 
 /** Maximum states that a search visits. Trials stay far below it; beyond it the search throws. */
 const VISITED_MAX = 2_000_000;
+/** The same for each try to leave out an answer. */
+const TRY_VISITED_MAX = 50_000;
 
 /**
  * Returns true when such an order exists. A call without an end may be done at any time after it was sent, or never.
- * Throws when the search is too large.
+ * Throws when the search visits more than `visitedMax` states.
  */
 export const isLinearizable = <State, Call extends TimedCall>(
   { initial, after, keyOf, isLast }: SequentialModel<State, Call>,
   calls: readonly Call[],
+  visitedMax = VISITED_MAX,
 ): boolean => {
   const sorted = calls.toSorted((a, b) => a.sentMs - b.sentMs);
   const answered = sorted.reduce(
@@ -48,8 +53,8 @@ export const isLinearizable = <State, Call extends TimedCall>(
         const then = done | (1n << BigInt(place));
         const key = `${then.toString(36)} ${keyOf(reached)}`;
         if (visited.has(key)) continue;
-        if (visited.size >= VISITED_MAX)
-          throw new Error(`the search visited ${VISITED_MAX} states without an end`);
+        if (visited.size >= visitedMax)
+          throw new Error(`the search visited ${visitedMax} states without an end`);
         visited.add(key);
         open.push({ done: then, state: reached });
       }
@@ -58,22 +63,59 @@ export const isLinearizable = <State, Call extends TimedCall>(
   return false;
 };
 
+/** Calls and the object that they used. */
+export type Played<State, Call extends TimedCall> = {
+  readonly model: SequentialModel<State, Call>;
+  readonly calls: readonly Call[];
+};
+
+/** Returns false also when the search is too large. */
+const isUnexplained = <State, Call extends TimedCall>({ model, calls }: Played<State, Call>): boolean => {
+  try {
+    return !isLinearizable(model, calls, TRY_VISITED_MAX);
+  } catch {
+    return false;
+  }
+};
+
 /**
  * Returns the calls up to the first end that no order explains; the calls that were on their way then count as without an
- * end. Returns all when only the last state is unexplained. Call it for calls that have no order.
+ * end. Returns all when only the last state is unexplained.
  */
-export const shortestUnexplained = <State, Call extends TimedCall>(
-  model: SequentialModel<State, Call>,
-  calls: readonly Call[],
+const upToUnexplained = <State, Call extends TimedCall>(
+  { model, calls }: Played<State, Call>,
   unanswered: (call: Call) => Call,
-): readonly Call[] => {
+): Played<State, Call> => {
+  const anyLast = { ...model, isLast: () => true };
   const upTo = (endMs: number): readonly Call[] =>
     calls
       .filter(({ sentMs }) => sentMs <= endMs)
       .map((call) => (call.endedMs <= endMs ? call : unanswered(call)));
   const ends = calls.map(({ endedMs }) => endedMs).filter((endMs) => Number.isFinite(endMs));
   for (const endMs of ends.toSorted((a, b) => a - b)) {
-    if (!isLinearizable({ ...model, isLast: () => true }, upTo(endMs))) return upTo(endMs);
+    const cut = { model: anyLast, calls: upTo(endMs) };
+    if (isUnexplained(cut)) return cut;
   }
-  return calls;
+  return { model, calls };
+};
+
+/**
+ * Returns the smallest history found that no order explains. Each step gives an order more freedom, so what stays unexplained was
+ * unexplained before: only one of `parts` is looked at, the calls after the first unexplained end are left out, and as many answers
+ * as possible are forgotten. A call is never left out while others stay that may need it: it may be the one that explains them. A
+ * call without an answer may be done at any time, or never. `whole` is unexplained. Each part is unexplained only if `whole` is.
+ */
+export const smallestUnexplained = <State, Call extends TimedCall>(
+  whole: Played<State, Call>,
+  parts: readonly Played<State, Call>[],
+  unanswered: (call: Call) => Call,
+): readonly Call[] => {
+  const { model, calls } = upToUnexplained(parts.find(isUnexplained) ?? whole, unanswered);
+  const forgetting = (kept: ReadonlySet<Call>): readonly Call[] =>
+    calls.map((call) => (kept.has(call) ? call : unanswered(call)));
+  const answers = shrink(
+    calls.filter(({ endedMs }) => Number.isFinite(endedMs)),
+    (kept) => isUnexplained({ model, calls: forgetting(new Set(kept)) }),
+  );
+  return forgetting(new Set(answers));
 };

@@ -1,4 +1,5 @@
-import type { History, Read } from './history.ts';
+import type { History, Read, Write } from './history.ts';
+import { shrink } from './shrink.ts';
 import { shownForm } from './tracking-model.ts';
 
 /** The stream at the end: what each number of its events leaves, and the position of each event. */
@@ -44,4 +45,18 @@ export const brokenReads = (
     }
   }
   return broken;
+};
+
+/**
+ * Returns the fewest calls found that still hold a broken read: mostly that read, with the one call of its caller that it
+ * contradicts. Each call only demands that later reads show more, so what is broken with fewer of them was broken with all.
+ * `history` has a broken read.
+ */
+export const smallestBroken = ({ writes, reads }: History, stream: FinalStream): History => {
+  const calls: readonly (Write | Read)[] = [...writes, ...reads];
+  const historyOf = (part: readonly (Write | Read)[]): History => ({
+    writes: part.filter((call) => 'operation' in call),
+    reads: part.filter((call) => 'shown' in call),
+  });
+  return historyOf(shrink(calls, (part) => brokenReads(historyOf(part), stream).length > 0));
 };

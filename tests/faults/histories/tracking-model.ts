@@ -2,7 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { type TrackingState, trackBrand, tracking, untrackBrand } from '#domain/workspace/tracked-brands.ts';
 import type { ShownBrand, Write } from './history.ts';
-import type { SequentialModel } from './linearizability.ts';
+import type { Played, SequentialModel } from './linearizability.ts';
 
 /** The tracked brands of a workspace of the plan `free`, by the decider of the service. */
 
@@ -63,20 +63,41 @@ const entriesOf = ({ brands }: TrackingState): readonly (readonly [string, Shown
     .map(([brand, { cadence, tracked_at: created_at }]) => [brand, { cadence, created_at }] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 
+const modelOf = (last: ReadonlyMap<string, ShownBrand>): SequentialModel<TrackingState, Write> => ({
+  initial: tracking.initial,
+  after,
+  keyOf: (state) => JSON.stringify(entriesOf(state)),
+  isLast: ({ brands }) =>
+    brands.size === last.size &&
+    [...brands].every(([brand, { cadence, tracked_at }]) => {
+      const recorded = last.get(brand);
+      return recorded?.cadence === cadence && [NOT_SHOWN, recorded.created_at].includes(tracked_at);
+    }),
+});
+
 /** `last`: the brands that the stream holds at the end, as `prefixesOf` returns them. */
-export const trackingModel = (last: string): SequentialModel<TrackingState, Write> => {
-  const lastBrands = new Map(JSON.parse(last) as [string, ShownBrand][]);
-  return {
-    initial: tracking.initial,
-    after,
-    keyOf: (state) => JSON.stringify(entriesOf(state)),
-    isLast: ({ brands }) =>
-      brands.size === lastBrands.size &&
-      [...brands].every(([brand, { cadence, tracked_at }]) => {
-        const recorded = lastBrands.get(brand);
-        return recorded?.cadence === cadence && [NOT_SHOWN, recorded.created_at].includes(tracked_at);
-      }),
-  };
+export const trackingModel = (last: string): SequentialModel<TrackingState, Write> =>
+  modelOf(new Map(JSON.parse(last) as [string, ShownBrand][]));
+
+/**
+ * Returns the writes of each brand alone. Other brands may have used all slots at any time, so a refusal is always possible here:
+ * if the writes of one brand have no order, those of all have none.
+ */
+export const partsByBrand = (
+  last: string,
+  writes: readonly Write[],
+): readonly Played<TrackingState, Write>[] => {
+  const ends = JSON.parse(last) as [string, ShownBrand][];
+  return [...Map.groupBy(writes, ({ operation }) => operation.brand)].map(([brand, calls]) => {
+    const model = modelOf(new Map(ends.filter(([one]) => one === brand)));
+    return {
+      model: {
+        ...model,
+        after: (state, write) => (write.outcome.kind === 'refused' ? [state] : after(state, write)),
+      },
+      calls,
+    };
+  });
 };
 
 /** Returns the brands that each number of events leaves, from none to all. */
