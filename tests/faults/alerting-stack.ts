@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openPool } from '#platform/postgres/pool.ts';
 import { type Killable, startKillableServers } from '#tests/stack/killable-servers.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
+import { type FaultProxy, proxied } from './fault-proxy.ts';
 
 const MAINS = { alerts: 'services/alerts/main.ts', delivery: 'services/delivery/main.ts' } as const;
 type Name = keyof typeof MAINS;
@@ -13,17 +14,25 @@ export type Blow = Name | 'nats' | 'natsStorage' | 'postgres' | 'alertsTables';
 export type AlertingStack = AsyncDisposable & {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
+  /** Proxies between the processes and each server. */
+  readonly proxies: Readonly<Record<'postgres' | 'eventStore' | 'nats', FaultProxy>>;
   readonly strike: Readonly<Record<Blow, () => Promise<void>>>;
   /** Returns the end of the output of alerts and delivery. */
   output(): string;
 };
 
-/** Starts the servers and the processes alerts and delivery. `vaultKey`: the setting MEMBER_VAULT_KEY. */
+/** Starts the servers and the processes alerts and delivery, with a proxy before each server. `vaultKey`: the setting MEMBER_VAULT_KEY. */
 export const openAlertingStack = async (name: string, vaultKey: string): Promise<AlertingStack> => {
   const resources = new AsyncDisposableStack();
   const servers = resources.use(await startKillableServers(name));
+  const postgres = await proxied(servers.urls.DATABASE_URL);
+  const eventStore = await proxied(servers.urls.EVENT_STORE_URL);
+  const nats = await proxied(servers.urls.NATS_URL);
+  for (const { proxy } of [postgres, eventStore, nats]) resources.use(proxy);
   const environment = {
-    ...servers.urls,
+    DATABASE_URL: postgres.url,
+    EVENT_STORE_URL: eventStore.url,
+    NATS_URL: nats.url,
     API_BASE_URL: 'https://api.test',
     MEMBER_VAULT_KEY: vaultKey,
     EGRESS_ALLOW_LOOPBACK: 'true',
@@ -57,6 +66,7 @@ export const openAlertingStack = async (name: string, vaultKey: string): Promise
   return {
     databaseUrl: servers.urls.DATABASE_URL,
     eventStoreUrl: servers.urls.EVENT_STORE_URL,
+    proxies: { postgres: postgres.proxy, eventStore: eventStore.proxy, nats: nats.proxy },
     strike: {
       alerts: () => restart('alerts'),
       delivery: () => restart('delivery'),
