@@ -41,6 +41,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'application/access/access-subscription.ts': {
     BUFFER_ITEMS: ['events of keys buffered from the log', 'reading pauses'],
   },
+  'application/access/apply-recorded.ts': {
+    APPLY_WAIT_MS: [
+      'a command about keys or members, until the event store shows what it recorded',
+      `${REFUSED_503}; it is applied later`,
+    ],
+  },
   'application/access/key-lease-cache.ts': {
     LEASE_MS: ['use of a cached API key', 'it is read again; a revocation replies after this time'],
   },

@@ -6,9 +6,9 @@ import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { applyRecorded } from './apply-recorded.ts';
 import {
   createAccessTables,
-  applyStream,
   moveAccessCheckpoint,
   readAccessCheckpoint,
   readAppliedRevisions,
@@ -66,7 +66,9 @@ export const startAccessSubscription = (
       for (const [stream, revision] of newest) {
         if ((folded.get(stream) ?? -1n) >= revision) continue;
         try {
-          await applyStream(pool, eventStore, stream);
+          // The checkpoint must not pass an event that the reading connection does not show yet.
+          if (!(await applyRecorded(pool, eventStore, stream, revision)))
+            throw new Error(`the event store does not show revision ${revision} of ${stream} yet`);
         } catch (error) {
           if (!(error instanceof UnreadableEvent)) throw error;
           // The stream waits for a release that can read it; the other streams continue. The checkpoint stays, so

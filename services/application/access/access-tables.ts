@@ -105,11 +105,17 @@ const apply = async (client: Transaction, event: AccessEvent): Promise<void> => 
 };
 
 /**
- * Applies one stream to the tables, up to its end. Commands call it after an append; the access subscription calls
- * it for streams that a crashed process left behind. Events are read in order under the row lock of the stream, so
- * two writers cannot overtake each other.
+ * Applies one stream to the tables, up to the end that the event store shows. Events are read in order under the row lock of
+ * the stream, so two writers cannot overtake each other.
+ *
+ * @returns the last applied revision; -1n when the stream is empty. It may be earlier than the last recorded one: see
+ *   `applyRecorded`.
  */
-export const applyStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
+export const applyStream = (
+  pool: Database,
+  eventStore: Pick<EventStore, 'read'>,
+  stream: string,
+): Promise<bigint> =>
   inTransaction(pool, async (client) => {
     await client.query(
       'insert into access.stream (stream, revision) values ($1, -1) on conflict do nothing',
@@ -131,6 +137,7 @@ export const applyStream = (pool: Database, eventStore: EventStore, stream: stri
         revision.toString(),
       ]);
     }
+    return revision;
   });
 
 /**
@@ -213,7 +220,7 @@ const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
  * that the event directly follows revision `revision - 1`, or is the first of its stream.
  *
  * @returns false, with no change, when an earlier event of the stream is not applied yet or another process is
- *   updating the stream. Call `applyStream` then.
+ *   updating the stream. Call `applyRecorded` then.
  */
 export const applyIssuedKey = (
   pool: Database,

@@ -1,12 +1,14 @@
 import { API_KEYS, type ApiKeyIssued, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
 import { CONNECTION } from '#contracts/events/workspace/connection.ts';
+import { Refusal } from '#contracts/errors.ts';
 import { type Actor, categoryOf, type Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 import { pause } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
-import { applyIssuedKey, applyStream } from '../access/access-tables.ts';
+import { applyIssuedKey } from '../access/access-tables.ts';
+import { applyRecorded } from '../access/apply-recorded.ts';
 import { LEASE_PASSED_MS } from '../access/key-lease-cache.ts';
 import { type CommandHandler, createCommandHandler } from './command-handler.ts';
 import { eventMetadata } from './event-metadata.ts';
@@ -23,6 +25,17 @@ const REVOKING: ReadonlySet<string> = new Set([
 
 /** Categories that requests are authenticated by. */
 const ACCESS_CATEGORIES: ReadonlySet<string> = new Set([API_KEYS, CONNECTION, WORKSPACE]);
+
+/** Seconds after which a command may be repeated whose events are not applied yet. */
+const RETRY_AFTER_SECONDS = 3;
+
+const notApplied = (): Refusal =>
+  new Refusal(
+    'overloaded',
+    'The change is recorded, but it does not apply to all requests yet. It takes effect soon. Repeat the request, a POST with the same `Idempotency-Key`, to be sure.',
+    [],
+    RETRY_AFTER_SECONDS,
+  );
 
 /** A command on one stream of a workspace. Event ids follow from `commandId`. */
 export type WorkspaceCommand<State, E extends Event> = {
@@ -69,14 +82,17 @@ export const createWorkspaceCommands = (dependencies: {
   const { eventStore, pool, projectionWait } = dependencies;
   const handler = createCommandHandler(eventStore);
 
-  /** Runs also when nothing was recorded: the process that recorded it may have died before the fold. */
+  /**
+   * Runs also when nothing was recorded: the process that recorded it may have died before the fold. Throws the refusal
+   * `overloaded` when the event store does not show `revision` in time. The access subscription applies it later.
+   */
   const foldAccess = async (stream: string, events: readonly Event[], revision: bigint): Promise<void> => {
     const [event] = events;
     const isFolded =
       events.length === 1 &&
       event?.type === 'ApiKeyIssued' &&
       (await applyIssuedKey(pool, stream, event as ApiKeyIssued, revision));
-    if (!isFolded) await applyStream(pool, eventStore, stream);
+    if (!isFolded && !(await applyRecorded(pool, eventStore, stream, revision))) throw notApplied();
     if (events.length === 0 || events.some(({ type }) => REVOKING.has(type))) await pause(LEASE_PASSED_MS);
   };
 
