@@ -364,7 +364,8 @@ describe('errors', () => {
     const nowhere = openPool('postgres://nobody@127.0.0.1:1/x', 1);
     const response = await broken('/ops/projections', { pool: nowhere });
     await nowhere.end();
-    expect(response.statusCode).toBe(500);
+    expect(response.statusCode).toBe(503);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
     expect(ErrorBody.parse(response.json()).error.message).toBe(
       'Postgres does not respond: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL.',
     );

@@ -23,6 +23,8 @@ export const sendError = (
       ? error
       : new Refusal('internal', 'Internal error. Try again, and report the `request_id`.');
   if (refusal !== error) log.error({ err: error, request_id: requestId }, 'request failed');
+  else if (refusal.cause !== undefined)
+    log.warn({ err: refusal.cause, request_id: requestId }, 'request refused because of a server');
   const { type, status } = ERRORS[refusal.code];
   const body = errorBody(type, status, refusal.message, requestId, refusal.details);
   const headers: Headers = {

@@ -5,6 +5,7 @@ import { TimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { giveTimeBudgets } from '#platform/http/request-budget.ts';
 import { parseJsonAsUtf8, refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import type { Log } from '#platform/logger.ts';
+import { serverFaultOf } from '#platform/server-fault.ts';
 import { OPS_BUDGET_MS } from './budgets.ts';
 import { PRIVATE_HEADERS } from './reply.ts';
 import type { AuditDependencies } from '../audit/history.ts';
@@ -65,6 +66,8 @@ const timeIsOut = (): Refusal =>
     RETRY_SECONDS,
   );
 
+const SERVER_FAULT = 'A server does not answer, or cannot serve the request now. Try again.';
+
 const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   if (error instanceof Refusal) return error;
   if (error instanceof TimeUsedUp) return timeIsOut();
@@ -72,8 +75,12 @@ const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   if (statusCode >= 400 && statusCode < 500) return new Refusal('invalid_input', message);
   // The client has disconnected, or the process is shutting down. Only in the second case can anyone read this.
   if (name === 'AbortError') return new Refusal('internal', 'This process is shutting down. Try again.');
-  log.error({ err: error, request_id: requestId }, 'request failed');
   const fault = describeServerError(error);
+  if (serverFaultOf(error) !== null) {
+    log.warn({ err: error, request_id: requestId }, 'request refused because of a server');
+    return new Refusal('overloaded', fault ?? SERVER_FAULT, [], RETRY_SECONDS);
+  }
+  log.error({ err: error, request_id: requestId }, 'request failed');
   if (fault !== null) return new Refusal('internal', fault);
   return new Refusal('internal', 'Internal error. Try again; if it persists, report the `request_id`.');
 };

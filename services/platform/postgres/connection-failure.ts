@@ -11,8 +11,11 @@ const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
 ]);
 
-/** SQLSTATEs of a server that ends connections: class 08, and a server that stops, starts or fails over. */
-const SERVER_CODES = /^(08...|57P0[1-5])$/;
+/**
+ * SQLSTATEs of a server that ends connections: class 08, and a server that stops, starts or fails over. 25006: the server of a
+ * connection for writes has become a standby.
+ */
+const SERVER_CODES = /^(08...|57P0[1-5]|25006)$/;
 
 /** Messages of `pg` and `pg-pool` for a connection that ended, or whose server did not answer. They have no code. */
 const MESSAGES: ReadonlySet<unknown> = new Set([

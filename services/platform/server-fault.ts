@@ -1,0 +1,37 @@
+import { isAccessDenied, isConnectionFault } from './event-store/errors.ts';
+import { isConnectionFailure } from './postgres/connection-failure.ts';
+import { ReadsBusy } from './postgres/hot-connections.ts';
+
+/** SQLSTATEs of a server that is too busy: a statement over its timeout, and no free connection. */
+const BUSY_CODES: ReadonlySet<unknown> = new Set(['57014', '53300']);
+/**
+ * SQLSTATEs of a server that cannot serve the statement now: disk or memory full and other limits (class 53), and a transaction
+ * that lost to another one: serialization, deadlock, lock not available.
+ */
+const UNABLE_CODES = /^(53...|40001|40P01|55P03)$/;
+/** Messages of `pg-pool` when no connection became free in time. These errors have no code. */
+const NO_CONNECTION: ReadonlySet<unknown> = new Set(['timeout exceeded when trying to connect']);
+
+/** True for an answer of the object store that it cannot serve now, and for a missing one. */
+const isObjectStoreFault = (error: unknown): boolean => {
+  const { $fault, name } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  return $fault === 'server' || name === 'TimeoutError';
+};
+
+/** `unable`: the server is gone, silent or full, or may not write. `busy`: it works, but too much waits for it. */
+export type ServerFault = 'unable' | 'busy';
+
+/**
+ * Returns the kind of an error that is the fault of a server and not of the request, so that it may be repeated later. `null`
+ * for any other error. All processes that answer requests use this one rule.
+ */
+export const serverFaultOf = (error: unknown): ServerFault | null => {
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  if (error instanceof ReadsBusy || BUSY_CODES.has(code) || NO_CONNECTION.has(message)) return 'busy';
+  const isUnable =
+    isConnectionFailure(error) ||
+    (isConnectionFault(error) && !isAccessDenied(error)) ||
+    isObjectStoreFault(error) ||
+    (typeof code === 'string' && UNABLE_CODES.test(code));
+  return isUnable ? 'unable' : null;
+};
