@@ -12,6 +12,8 @@ export type ReadDatabase = {
    * statement counts as fast when absent.
    */
   speedOf?(sql: string): 'fast' | 'slow' | 'unknown';
+  /** Forgets how fast the runs of a statement were, so that it is measured from the beginning. */
+  forgetSpeed?(sql: string): void;
 };
 
 /**

@@ -25,6 +25,7 @@ export const ENDS_OTHERWISE: Readonly<Record<string, Readonly<Record<string, rea
     ],
   },
   'application/commands/projection-wait.ts': { 'new Promise': [TIMER] },
+  'application/reads/position-watch.ts': { 'new Promise': [TIMER] },
   'application/reads/replica.ts': {
     'Promise.withResolvers': [TIMER, 'The read that it races with has a statement timeout.'],
   },

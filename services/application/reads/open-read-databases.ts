@@ -1,3 +1,4 @@
+import { REPLICA_PART } from './replica.ts';
 import { type OpenReadDatabase, openReadDatabase, type ReadDatabaseLimits } from '#platform/postgres/pool.ts';
 
 type Urls = {
@@ -31,8 +32,11 @@ export const openReadDatabases = (
   limits: ReadDatabaseLimits = {},
 ): { readonly db: OpenReadDatabase; readonly replicas: readonly OpenReadDatabase[] } => {
   const { primary, replicas } = readDatabaseUrls(urls);
+  // The ordinary limit of a replica is then its part of a read's time, so that no statement has to set another one.
+  const ofReplica =
+    limits.hotTimeoutMs === undefined ? limits : { hotTimeoutMs: limits.hotTimeoutMs * REPLICA_PART };
   return {
     db: resources.use(openReadDatabase(primary, limits)),
-    replicas: replicas.map((url) => resources.use(openReadDatabase(url, limits))),
+    replicas: replicas.map((url) => resources.use(openReadDatabase(url, ofReplica))),
   };
 };

@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
-import { withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { type ProjectionWait, READ_POSITION_WAIT_MS } from '../commands/projection-wait.ts';
-import { hasPassed } from '../commands/projected-positions.ts';
+import { createAnswerTimes } from './answer-times.ts';
+import { createPositionWatch } from './position-watch.ts';
 import { createReplica, LATE_MS, type PrimaryPosition, readWalPosition, type Replica } from './replica.ts';
 
 /** Milliseconds between two comparisons of the replicas with the primary. */
 const COMPARE_MS = 250;
 /** Positions of the primary that are kept: those of twice the time by which a replica may be late. */
 const POSITIONS_MAX = (2 * LATE_MS) / COMPARE_MS;
-/** Milliseconds between two looks at a replica's checkpoints while a read waits for a position. */
-const POSITION_POLL_MS = 20;
 /** Maximum callers remembered for having seen the primary. Beyond that, every caller counts as one of them. */
 const CALLERS_MAX = 10_000;
 
@@ -20,6 +18,8 @@ export type ReadRoute = {
   /** `primary`, or the name of a replica. Equal reads of one route may be shared. */
   readonly name: string;
   readonly db: ReadDatabase;
+  /** True once a replica's read was answered by the primary. Absent for the primary. */
+  readonly hasReadPrimary?: () => boolean;
 };
 
 /**
@@ -32,7 +32,7 @@ export type ReadRoutes = AsyncDisposable & {
   routeOf(callerId: string): ReadRoute;
   /** The route of everything that decides: commands, keys, idempotency. */
   readonly primary: ReadRoute;
-  /** Remembers what the caller has seen, when the route is the primary. */
+  /** Remembers what the caller has seen, when the primary has answered on the route. */
   saw(callerId: string, route: ReadRoute): void;
   /** Compares the replicas with the primary. Never throws. */
   compare(): Promise<void>;
@@ -67,7 +67,11 @@ export const createReadRoutes = ({
   const seenAt = new Map<string, number>();
   let everyoneSawAt = Number.NEGATIVE_INFINITY;
   const positions: PrimaryPosition[] = [];
+  const primaryTimes = createAnswerTimes();
   const ended = new AbortController();
+  const watches = new Map(
+    replicas.map((replica) => [replica, createPositionWatch(replica.alone, ended.signal)]),
+  );
 
   const replicaOf = (callerId: string): Replica | undefined => {
     if (replicas.length === 0) return undefined;
@@ -75,27 +79,31 @@ export const createReadRoutes = ({
   };
   const sawPrimaryAt = (callerId: string): number =>
     Math.max(seenAt.get(callerId) ?? everyoneSawAt, everyoneSawAt);
-  const saw = (callerId: string, { name }: ReadRoute): void => {
-    if (name !== primary.name || replicas.length === 0) return;
+  const saw = (callerId: string, { name, hasReadPrimary }: ReadRoute): void => {
+    if (replicas.length === 0 || (name !== primary.name && hasReadPrimary?.() !== true)) return;
     seenAt.set(callerId, now());
     if (seenAt.size <= CALLERS_MAX) return;
     everyoneSawAt = now();
     seenAt.clear();
   };
+  const isServedBy = (replica: Replica | undefined, callerId: string): replica is Replica =>
+    replica?.mayServe(sawPrimaryAt(callerId)) ?? false;
   const routeOf = (callerId: string): ReadRoute => {
     const replica = replicaOf(callerId);
-    return replica?.mayServe(sawPrimaryAt(callerId)) ? replica : primary;
+    return isServedBy(replica, callerId) ? replica.openRoute() : primary;
   };
 
   const compare = async (): Promise<void> => {
     const at = now();
     try {
       positions.push({ at, position: await readWalPosition(primaryDb) });
+      primaryTimes.add(now() - at);
       if (positions.length > POSITIONS_MAX) positions.shift();
     } catch {
       // Replicas are then compared with what is known. They are left out after `LATE_MS`.
     }
-    await Promise.all(replicas.map((replica) => replica.update(positions)));
+    const primaryMs = primaryTimes.median();
+    await Promise.all(replicas.map((replica) => replica.update(positions, primaryMs)));
     for (const [callerId, since] of seenAt) if (replicaOf(callerId)?.mayServe(since)) seenAt.delete(callerId);
   };
   const compareUntilEnded = async (intervalMs: number): Promise<void> => {
@@ -114,13 +122,11 @@ export const createReadRoutes = ({
     compare,
     waitFor: async (callerId, readModels, position) => {
       const until = now() + READ_POSITION_WAIT_MS;
-      const half = until - READ_POSITION_WAIT_MS / 2;
-      while (now() < half) {
-        const route = routeOf(callerId);
-        if (route.name === primary.name) break;
-        const looking = withTimeBudget(half - now(), () => hasPassed(route.db, readModels, position));
-        if (await looking.catch(() => false)) return;
-        await pause(POSITION_POLL_MS, ended.signal);
+      const replica = replicaOf(callerId);
+      const isUsed = (): boolean => isServedBy(replica, callerId);
+      if (replica && isUsed()) {
+        const ms = READ_POSITION_WAIT_MS / 2;
+        if (await watches.get(replica)?.wait(readModels, position, { ms, isUsed })) return;
       }
       await projectionWait.wait(readModels, position, Math.max(0, until - now()));
       saw(callerId, primary);

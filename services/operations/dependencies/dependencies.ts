@@ -8,7 +8,7 @@ import type { Log } from '#platform/logger.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { ReadRoutes } from '#application/reads/read-routes.ts';
+import type { ReadRoute, ReadRoutes } from '#application/reads/read-routes.ts';
 import type { ProjectionWait } from '#application/commands/projection-wait.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { SigningSecrets } from '#application/vault/signing-secrets.ts';
@@ -23,6 +23,10 @@ import type { HeavyReads } from './heavy-reads.ts';
 import type { LightReads } from './light-reads.ts';
 import type { ReadCoalescing } from './read-coalescing.ts';
 import type { ReadModelLag } from './read-model-lag.ts';
+import type { Reply } from '../endpoint/reply.ts';
+
+/** A reply, and the route of the request that it was read for: several requests may share it. */
+export type HandledRead = { readonly reply: Reply; readonly route: ReadRoute };
 
 /** Dependencies of endpoint handlers. */
 export type OperationDependencies = {
@@ -48,7 +52,7 @@ export type OperationDependencies = {
   readonly signingSecrets: SigningSecrets | null;
   readonly alertChannels: AlertChannels;
   readonly scrapeRequests: ScrapeRequests;
-  readonly coalesceReads: ReadCoalescing;
+  readonly coalesceReads: ReadCoalescing<HandledRead>;
   readonly heavyReads: HeavyReads;
   readonly lightReads: LightReads;
   readonly readModelLag: ReadModelLag;

@@ -5,7 +5,7 @@ import { replaceStoredMedia } from '#contracts/values/media/stored-media.ts';
 import { requireTime, TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { ReadRoute } from '#application/reads/read-routes.ts';
-import type { OperationDependencies } from '../dependencies/dependencies.ts';
+import type { HandledRead, OperationDependencies } from '../dependencies/dependencies.ts';
 import type { Call, Endpoint } from './define-endpoint.ts';
 import { createExecute } from './execute-command.ts';
 import { toOverload } from './overload.ts';
@@ -82,12 +82,12 @@ export const runEndpointHandler = async (
   const { readRoutes, coalesceReads } = dependencies;
   const route = endpoint.method === 'GET' ? readRoutes.routeOf(caller.keyId) : readRoutes.primary;
   let hasRun = false;
-  const run = (): Promise<Reply> => {
+  const run = async (): Promise<HandledRead> => {
     hasRun = true;
-    return callHandler(endpoint, createCall(), route, dependencies);
+    return { reply: await callHandler(endpoint, createCall(), route, dependencies), route };
   };
   const scope = sharingScope(endpoint, caller);
-  const share = async (sharers: string): Promise<Reply> => {
+  const share = async (sharers: string): Promise<HandledRead> => {
     try {
       const shared = coalesceReads(`${route.name} ${sharers} ${readKey}`, run);
       return await (hasRun ? shared : untilTimeUsedUp(shared));
@@ -98,11 +98,14 @@ export const runEndpointHandler = async (
       return untilTimeUsedUp(coalesceReads(`${route.name} ${caller.workspaceId} ${sharers} ${readKey}`, run));
     }
   };
+  let seen = route;
   try {
-    return await (scope === null ? run() : share(scope));
+    const handled = await (scope === null ? run() : share(scope));
+    seen = handled.route;
+    return handled.reply;
   } catch (error) {
     throw toOverload(error);
   } finally {
-    readRoutes.saw(caller.keyId, route);
+    readRoutes.saw(caller.keyId, seen);
   }
 };

@@ -259,6 +259,7 @@ export const openReadDatabase = (
 
   return {
     speedOf: (sql) => speed.speedOf(sql),
+    forgetSpeed: (sql) => speed.forget(sql),
     query: async <Row>(statement: ReadQuery) => {
       const run = speed.isFast(statement.sql) ? runHot(statement) : runUnproven(statement);
       const { rows } = await untilTimeUsedUp(run);

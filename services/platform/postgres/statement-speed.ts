@@ -23,6 +23,8 @@ export type StatementSpeed = {
   isFast(sql: string): boolean;
   /** Adds a run. `ms`: milliseconds from when the server could begin with it until its answer. */
   ran(sql: string, ms: number): void;
+  /** Forgets the runs of a statement, so that it is measured from the beginning. */
+  forget(sql: string): void;
 };
 
 type Runs = { readonly slow: boolean[]; next: number; slowCount: number };
@@ -38,6 +40,7 @@ export const createStatementSpeed = (): StatementSpeed => {
   return {
     speedOf,
     isFast: (sql) => speedOf(sql) === 'fast',
+    forget: (sql) => void statements.delete(sql),
     ran: (sql, ms) => {
       let runs = statements.get(sql);
       if (!runs) {

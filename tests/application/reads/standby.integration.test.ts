@@ -27,6 +27,9 @@ const LIMIT_MS = 3_600_000;
 /** Callers at the same time, each with a key of its own: one alone would take a quarter of an hour for the long form. */
 const CALLERS = 8;
 const DATABASE = 'ad_intelligence';
+/** Reads at the same time, and how often they are sent. */
+const READS = 50;
+const ROUNDS = 4;
 
 let postgres: ReplicatedPostgres;
 let stack: ApiStack;
@@ -44,6 +47,8 @@ const counted = (db: ReadDatabase): ReadDatabase => ({
     return rows;
   },
   slow: (statement) => db.slow(statement),
+  speedOf: (sql) => db.speedOf?.(sql) ?? 'fast',
+  forgetSpeed: (sql) => db.forgetSpeed?.(sql),
 });
 
 const pauseReplay = () => standbyPool.query('select pg_wal_replay_pause()');
@@ -114,6 +119,24 @@ test('reads succeed while the standby is silent, slow or gone, or loses its conn
     proxy.endFaults();
     await expect.poll(isUsed, { timeout: PATIENCE_MS }).toBe(true);
   }
+});
+
+test('many reads at once all succeed while the standby takes 200 ms for each answer, and go to it afterwards', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const key = await stack.key();
+  const isUsed = (): Promise<boolean> => isBrandReadFromStandby(key);
+  await expect.poll(isUsed, { timeout: PATIENCE_MS }).toBe(true);
+  proxy.set('slow', 200);
+  // The first ones meet it before anything has shown that it is slow, and further ones when its statements count as slow.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const reads = Array.from({ length: READS }, (_, read) =>
+      on(app).get(`/v1/brands?limit=${read + 1}`, { key }),
+    );
+    for (const { status } of await Promise.all(reads)) expect([round, status]).toEqual([round, 200]);
+  }
+  proxy.set('pass');
+  await expect.poll(isUsed, { timeout: PATIENCE_MS }).toBe(true);
 });
 
 test('no read is older than what its caller wrote, while the replay of the standby is paused', {

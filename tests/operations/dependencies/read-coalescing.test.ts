@@ -6,7 +6,7 @@ const reply = (data: string) => ({ data, asOf: null });
 
 describe('reads of one event-loop iteration', () => {
   it('run once for equal keys and separately for different keys', async () => {
-    const share = createReadCoalescing();
+    const share = createReadCoalescing<ReturnType<typeof reply>>();
     let reads = 0;
     const read = async (key: string) => {
       reads += 1;
@@ -18,7 +18,7 @@ describe('reads of one event-loop iteration', () => {
   });
 
   it('are not shared with the next iteration, even while they are running', async () => {
-    const share = createReadCoalescing();
+    const share = createReadCoalescing<ReturnType<typeof reply>>();
     const { promise: late, resolve } = Promise.withResolvers<ReturnType<typeof reply>>();
     const first = share('a', () => late);
     await nextIteration();
@@ -28,7 +28,7 @@ describe('reads of one event-loop iteration', () => {
   });
 
   it('fail together, and the next iteration reads again', async () => {
-    const share = createReadCoalescing();
+    const share = createReadCoalescing<ReturnType<typeof reply>>();
     const fails = () => share('a', () => Promise.reject(new Error('lost')));
     const outcomes = await Promise.allSettled([fails(), fails()]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
