@@ -29,7 +29,13 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'api/idempotency/idempotency-store.ts': {
     WAIT_MS: ['a repeated request for the first one with its idempotency key', '409; try again'],
   },
-  'api/main.ts': { POOL_CLIENTS: ['connections for commands and idempotency keys', 'waits 5 s, then 503'] },
+  'api/main.ts': {
+    POOL_CLIENTS: ['connections for commands and idempotency keys', 'waits 5 s, then 503'],
+    CONTROL_CLIENTS: [
+      'connections for changes of rights, checkpoints and the row of the process',
+      'waits 5 s, then 503',
+    ],
+  },
   'api/server/admission.ts': {
     IN_FLIGHT_MAX: ['requests in progress', `${REFUSED_503}; 64 more for keys`],
     IN_FLIGHT_OF_WORKSPACE_MAX: ['the same of one workspace', `${REFUSED_503}; 64 more for keys`],

@@ -22,26 +22,35 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { buildApi } from './server/server.ts';
 import { ApiSettings } from './settings.ts';
 
-/** Maximum connections for commands, idempotency keys and checkpoints. Reads use a separate pool. */
+/** Maximum connections for commands and idempotency keys. Reads have others. */
 const POOL_CLIENTS = 10;
+/**
+ * Maximum connections for revocations and other changes of rights, the access subscription, checkpoints, and the row that shows
+ * this process as alive. No crowd of commands holds them up.
+ */
+const CONTROL_CLIENTS = 2;
 /** Read models that must exist before the process is ready: without one of them some endpoint always fails. */
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, API_HOST, API_PORT } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
-  const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
+  const controlPool = openPool(DATABASE_URL, CONTROL_CLIENTS, {
+    statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS,
+  });
+  const readModels = passOnceMet(checkReadModelsBuilt(controlPool, READ_MODELS));
   const operatorPort = resources.use(
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
   );
   resources.defer(() => pool.end());
+  resources.defer(() => controlPool.end());
   const { READ_ANSWER_MS: readAnswerMs } = settings;
   const { db, replicas } = openReadDatabases(settings, resources, { hotTimeoutMs: readAnswerMs });
   const accessDb = resources.use(openReadDatabase(DATABASE_URL, { hotTimeoutMs: readAnswerMs }));
   const eventStore = resources.use(
     openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
   );
-  const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
+  const projectionWait = resources.use(openProjectionWait(DATABASE_URL, controlPool, log));
   // Retries without limit. The API serves without NATS and sends scrape requests once it is connected.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api', settings));
   resources.defer(async () => {
@@ -54,7 +63,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   await Promise.all([db, accessDb, ...replicas].map((one) => one.connect()));
   await createAccessTables(pool);
-  const serving = resources.use(await openServingProcess(pool, 'api', { clock: systemClock, log }));
+  const serving = resources.use(await openServingProcess(controlPool, 'api', { clock: systemClock, log }));
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const memberVault = hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null;
@@ -67,7 +76,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     ),
   );
   const neverFilled = (await readAccessCheckpoint(pool)) === null;
-  const follower = resources.use(startAccessSubscription(pool, eventStore, log));
+  const follower = resources.use(startAccessSubscription(controlPool, eventStore, log));
   // Empty access tables would reject every key. Tables that were filled once may only lag a little.
   if (neverFilled) {
     await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
@@ -82,6 +91,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     accessDb,
     replicas,
     pool,
+    controlPool,
     eventStore,
     projectionWait,
     nats,

@@ -24,7 +24,7 @@ const REVOKING: ReadonlySet<string> = new Set([
 ]);
 
 /** Categories that requests are authenticated by. */
-const ACCESS_CATEGORIES: ReadonlySet<string> = new Set([API_KEYS, CONNECTION, WORKSPACE]);
+export const ACCESS_CATEGORIES: ReadonlySet<string> = new Set([API_KEYS, CONNECTION, WORKSPACE]);
 
 /** Seconds after which a command may be repeated whose events are not applied yet. */
 const RETRY_AFTER_SECONDS = 3;

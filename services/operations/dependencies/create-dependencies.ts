@@ -1,15 +1,17 @@
+import { categoryOf } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
 import { createGrowthClaims } from '#application/commands/growth-claims.ts';
-import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
+import { openSnapshotTable, type SnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
 import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
-import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
+import { ACCESS_CATEGORIES, createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
 import { createReadRoutes } from '#application/reads/read-routes.ts';
 import type { Nats } from '#platform/nats/connection.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { createCursors } from './cursors.ts';
 import type { OperationDependencies } from './dependencies.ts';
 import { createDownloadLinks } from './download-links.ts';
@@ -46,6 +48,11 @@ export type OperationResources = Pick<
   readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
   /** Connections for API keys only, to the primary, so that no read delays them. `db` when absent. */
   readonly accessDb?: ReadDatabase;
+  /**
+   * Connections for commands about keys and members, so that no crowd of other commands holds up a revocation. `pool` when
+   * absent.
+   */
+  readonly controlPool?: Database;
   /** Standbys of the database, for reads. */
   readonly replicas?: readonly ReadDatabase[];
   /** Processes that divide the requests of a caller among them; this one alone when absent. */
@@ -58,6 +65,18 @@ export type OperationResources = Pick<
   readonly secretVault?: SecretVault | null;
 };
 
+/** Returns the table of snapshots. Commands about keys and members find theirs on `control`, and all are stored on `pool`. */
+const snapshotsOf = (pool: Database, control: Database): SnapshotTable => {
+  const [ofCommands, ofAccess] = [openSnapshotTable(pool), openSnapshotTable(control)];
+  const tableOf = (stream: string): SnapshotTable =>
+    ACCESS_CATEGORIES.has(categoryOf(stream)) ? ofAccess : ofCommands;
+  return {
+    find: (stream, version) => tableOf(stream).find(stream, version),
+    remove: (snapshot) => tableOf(snapshot.stream).remove(snapshot),
+    store: (snapshot) => ofCommands.store(snapshot),
+  };
+};
+
 /** Creates the dependencies of endpoint handlers. The caller disposes `rateLimiter`, `keyUsage` and `readRoutes`. */
 export const createOperationDependencies = ({
   nats,
@@ -67,6 +86,7 @@ export const createOperationDependencies = ({
   memberVault = null,
   secretVault = null,
   accessDb,
+  controlPool,
   replicas = [],
   servingGroup,
   loopLoad,
@@ -79,12 +99,13 @@ export const createOperationDependencies = ({
     (error: unknown) => resources.log.warn({ err: error }, 'NATS unavailable; rights to requests not shared'),
   );
   const { pool, log } = resources;
-  const eventStore = withSnapshots(resources.eventStore, openSnapshotTable(pool), log);
+  const control = controlPool ?? pool;
+  const eventStore = withSnapshots(resources.eventStore, snapshotsOf(pool, control), log);
   const linkSigner = createLinkSigner(downloadSecret, secondSecrets.download);
   return {
     ...resources,
     eventStore,
-    workspaceCommands: createWorkspaceCommands({ ...resources, eventStore }),
+    workspaceCommands: createWorkspaceCommands({ ...resources, pool: control, eventStore }),
     memberVault,
     secretVault,
     signingSecrets: secretVault && openSigningSecrets(eventStore, secretVault),

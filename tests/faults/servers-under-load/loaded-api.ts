@@ -16,6 +16,8 @@ export const AS_IN_PRODUCTION = {
 /** An API process, and the requests that are sent to it under load. */
 export type LoadedApi = {
   readonly process: ServiceProcess;
+  /** URL of the API, without a slash at its end. */
+  readonly base: string;
   readonly read: Send;
   /** Creates a note. */
   readonly write: Send;
@@ -59,6 +61,7 @@ export const startLoadedApi = async (
       });
   return {
     process,
+    base,
     read: (signal) => fetch(`${base}/brands/alpha-com`, { headers, signal }),
     write: post('notes', { subject_type: 'ad', subject_key: '100000000000001', body: 'kept' }),
     track: post('tracked-brands', { brand_id: brandId }),
