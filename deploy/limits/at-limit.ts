@@ -40,6 +40,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     IN_FLIGHT_MAX: ['requests in progress', `${REFUSED_503}; 64 more for keys`],
     IN_FLIGHT_OF_WORKSPACE_MAX: ['the same of one workspace', `${REFUSED_503}; 64 more for keys`],
   },
+  'api/server/file-places.ts': {
+    FILES_IN_FLIGHT_MAX: ['report and media files that are opened or sent', REFUSED_503],
+    FILES_WAITING_MAX: ['those of them that wait for the object store', REFUSED_503],
+  },
   'api/server/request-pipeline.ts': {
     RECEIVER_WAIT_MS: ['the same for a test send, in addition', REFUSED_503],
   },
@@ -459,6 +463,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     CONNECT_TIMEOUT_MS: ['a connection to the object store', RETRIED],
     ANSWER_TIMEOUT_MS: ['an answer of the object store, or the next byte', RETRIED],
     PARTS_AT_ONCE: ['parts of an upload in memory', 'reading pauses'],
+    SOCKET_CLIENTS: [
+      'connections to the object store',
+      'further requests wait; their callers bound how many',
+    ],
   },
   'platform/postgres/hot-connections.ts': {
     WAITING_MAX: ['light reads that wait for a connection', REFUSED_503],

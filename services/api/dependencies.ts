@@ -5,6 +5,7 @@ import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
 import type { Admission } from './server/admission.ts';
 import type { CallerTurns } from './server/caller-turns.ts';
 import type { Etags } from './server/etags.ts';
+import type { FilePlaces } from './server/file-places.ts';
 
 /** Dependencies of pipeline steps and handlers. */
 export type ApiDependencies = OperationDependencies & {
@@ -12,6 +13,7 @@ export type ApiDependencies = OperationDependencies & {
   readonly refusedRequests: RefusedRequests;
   readonly etags: Etags;
   readonly admission: Admission;
+  readonly filePlaces: FilePlaces;
   readonly turns: CallerTurns;
   /** Milliseconds of a request, from its arrival to its reply. */
   readonly requestBudgetMs: number;

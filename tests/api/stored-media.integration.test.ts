@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
 import { join } from 'node:path';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '#contracts/values/time.ts';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
+import type { ByteRange } from '#platform/object-store/object-store.ts';
 import { openBucketStore } from '#platform/object-store/s3-object-store.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
+import { FILES_IN_FLIGHT_MAX, FILES_WAITING_MAX } from '#services/api/server/file-places.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { keyOf, recordCreative } from '#tests/operations/fixtures/creative-events.ts';
@@ -274,6 +277,65 @@ describe('getMedia', () => {
     expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
     expect(reply.json()).toMatchObject({ error: { type: 'unavailable' } });
     faulty.close();
+  });
+  test('returns 503 at once while too many files wait for the object store, and 200 afterwards', async () => {
+    const answered = Promise.withResolvers<void>();
+    let asked = 0;
+    const folder = openFolderStore(join(tmpdir(), `test-objects-${process.pid}`));
+    const silent = {
+      ...folder,
+      open: async (name: string) => {
+        asked += 1;
+        await answered.promise;
+        return folder.open(name);
+      },
+    };
+    const waiting = await stack.api({ objectStore: silent });
+    const url = await pathOf(PICTURE_KEY);
+    const loads = Array.from({ length: FILES_WAITING_MAX }, () => waiting.inject({ method: 'GET', url }));
+    await expect.poll(() => asked).toBe(FILES_WAITING_MAX);
+    const refused = await waiting.inject({ method: 'GET', url });
+    expect(refused.statusCode).toBe(503);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(asked).toBe(FILES_WAITING_MAX);
+    answered.resolve();
+    for (const { statusCode } of await Promise.all(loads)) expect(statusCode).toBe(200);
+    expect((await waiting.inject({ method: 'GET', url })).statusCode).toBe(200);
+  });
+  test('returns 503 at once while too many files are sent, and 200 once they are', async () => {
+    const sending: Readable[] = [];
+    const slow = {
+      ...openFolderStore(join(tmpdir(), `test-objects-${process.pid}`)),
+      open: async () => ({
+        bytes: PICTURE.length,
+        read: (range?: ByteRange) => {
+          if (range) return Readable.from([PICTURE.subarray(range.start, range.end + 1)]);
+          const file = new Readable({ read: () => undefined });
+          sending.push(file);
+          return file;
+        },
+      }),
+    };
+    const busy = await stack.api({ objectStore: slow });
+    const url = await pathOf(PICTURE_KEY);
+    const loads = Array.from({ length: FILES_IN_FLIGHT_MAX / FILES_WAITING_MAX }, async (_, part) => {
+      await expect.poll(() => sending.length).toBe(part * FILES_WAITING_MAX);
+      return Array.from({ length: FILES_WAITING_MAX }, () => busy.inject({ method: 'GET', url }));
+    });
+    const sent = (await Promise.all(loads)).flat();
+    await expect.poll(() => sending.length).toBe(FILES_IN_FLIGHT_MAX);
+    expect((await busy.inject({ method: 'GET', url })).statusCode).toBe(503);
+    for (const file of sending) {
+      file.push(PICTURE);
+      file.push(null);
+    }
+    for (const { statusCode } of await Promise.all(sent)) expect(statusCode).toBe(200);
+    sending.length = 0;
+    const next = busy.inject({ method: 'GET', url });
+    await expect.poll(() => sending.length).toBe(1);
+    sending[0]?.push(PICTURE);
+    sending[0]?.push(null);
+    expect((await next).statusCode).toBe(200);
   });
   test('returns 404 for a file that is neither a picture nor a film, and for a missing file', async () => {
     for (const one of [SCRIPT_KEY, GONE_KEY]) {

@@ -17,6 +17,7 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { createAdmission } from './admission.ts';
 import { createCallerTurns } from './caller-turns.ts';
 import { createEtags } from './etags.ts';
+import { createFilePlaces } from './file-places.ts';
 import { createRequestContext, type RequestContext } from './request-context.ts';
 import { createIdempotencyStore } from '../idempotency/idempotency-store.ts';
 import {
@@ -116,6 +117,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     requestBudgetMs: resources.requestBudgetMs ?? REQUEST_BUDGET_MS,
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
     admission: createAdmission({ max: resources.inFlightMax, loopLoad: resources.loopLoad }),
+    filePlaces: createFilePlaces(),
     turns: createCallerTurns(),
   };
   const { log } = dependencies;

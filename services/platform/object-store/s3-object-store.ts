@@ -17,6 +17,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Milliseconds without a response, or without a byte of a body. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const ATTEMPTS_MAX = 5;
+/** Maximum connections to the service. Each answer that is read holds one, and further requests wait in the client. */
+const SOCKET_CLIENTS = 256;
 /** Bytes per part of a multipart upload. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** Maximum parts of one upload in memory. */
@@ -37,7 +39,12 @@ export const openBucketStore = (url: string): ObjectStore => {
     // Some other S3 services reject checksums that they did not request.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: ANSWER_TIMEOUT_MS },
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: ANSWER_TIMEOUT_MS,
+      httpAgent: { maxSockets: SOCKET_CLIENTS },
+      httpsAgent: { maxSockets: SOCKET_CLIENTS },
+    },
     ...(credentials ? { credentials } : {}),
   });
   const place = (key: string) => ({ Bucket: bucket, Key: prefix + assertObjectKey(key) });
