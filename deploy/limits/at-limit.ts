@@ -499,6 +499,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     CONNECT_TIMEOUT_MS: ['a new connection, or a free one', '503; background work is retried'],
     HOT_CLIENTS: ['connections for light reads', 'each carries up to 64'],
     UNPROVEN_CLIENTS: ['connections for reads that are not known to be fast', 'further ones wait 5 s'],
+    FAST_ON_UNPROVEN_CLIENTS: [
+      'those of them for light reads, while each pipelined connection works on one read for over 100 ms',
+      'further light reads wait 2 s for a pipelined one',
+    ],
     SLOW_POOL_CLIENTS: ['connections for searches', 'further ones wait'],
     HOT_STATEMENT_TIMEOUT_MS: ['a light read; in `api` it is `READ_ANSWER_MS`', 'cancelled: 503'],
     HOT_SILENCE_MS: ['a byte on its connection', '503; the connection is replaced'],

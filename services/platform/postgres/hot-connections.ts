@@ -38,6 +38,8 @@ export type HotConnections = {
    * took for it. Throws `ReadsBusy`.
    */
   run<T>(begin: (client: Client) => Promise<T>): Promise<{ readonly answer: T; readonly ms: number }>;
+  /** True when a read would not wait for a connection. */
+  hasFree(): boolean;
   /** Opens all connections. Never throws. */
   connect(): Promise<void>;
   /** Returns the open connections, and opens no more. */
@@ -156,6 +158,7 @@ export const createHotConnections = (
         wakeOne();
       }
     },
+    hasFree: () => leastBusy() !== null,
     connect: async () => {
       await Promise.allSettled(slots.map((slot) => connectionOf(slot)));
     },

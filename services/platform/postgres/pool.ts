@@ -28,6 +28,8 @@ const HOT_CLIENTS = 4;
  * (`operations/dependencies/heavy-reads.ts`), so that some remain for statements that have not run yet.
  */
 const UNPROVEN_CLIENTS = 8;
+/** Maximum of them for fast statements while slow runs occupy all hot connections. */
+const FAST_ON_UNPROVEN_CLIENTS = 4;
 /** Maximum connections of a read database for searches. */
 const SLOW_POOL_CLIENTS = 6;
 /** Milliseconds after which the server cancels a hot read. */
@@ -257,11 +259,30 @@ export const openReadDatabase = (
     return answer;
   };
 
+  let fastInFlight = 0;
+  const hasFreeUnproven = (): boolean =>
+    fastInFlight < FAST_ON_UNPROVEN_CLIENTS &&
+    unproven.waitingCount === 0 &&
+    (unproven.idleCount > 0 || unproven.totalCount < UNPROVEN_CLIENTS);
+  /**
+   * A fast statement has slow runs, too, such as those for a large brand. While they occupy all hot connections, other
+   * fast reads take a connection of the unproven ones if one is free.
+   */
+  const runFast = async (statement: ReadQuery): Promise<QueryResult> => {
+    if (hot.hasFree() || !hasFreeUnproven()) return runHot(statement);
+    fastInFlight += 1;
+    try {
+      return await runUnproven(statement);
+    } finally {
+      fastInFlight -= 1;
+    }
+  };
+
   return {
     speedOf: (sql) => speed.speedOf(sql),
     forgetSpeed: (sql) => speed.forget(sql),
     query: async <Row>(statement: ReadQuery) => {
-      const run = speed.isFast(statement.sql) ? runHot(statement) : runUnproven(statement);
+      const run = speed.isFast(statement.sql) ? runFast(statement) : runUnproven(statement);
       const { rows } = await untilTimeUsedUp(run);
       return rows as readonly Row[];
     },

@@ -12,6 +12,11 @@ const RUNS_TO_PROVE = 3;
 const SLOW_READS = 20;
 /** Seconds of one slow read; four run at the same time. */
 const SLOW_SECONDS = 0.8;
+/** Pipelined connections, and the milliseconds of one read after which one takes no further reads. */
+const HOT_CLIENTS = 4;
+const BUSY_MS = 101;
+/** Longer than a light read waits for such a connection. */
+const RARELY_SECONDS = 3;
 const LIGHT = { sql: 'select 1 as one', values: [] };
 
 let reads: OpenReadDatabase;
@@ -31,6 +36,26 @@ test('light reads do not wait for slow ones', async () => {
   });
   for (let read = 0; read < SLOW_READS; read += 1) expect(await reads.query(LIGHT)).toEqual([{ one: 1 }]);
   expect(answered).toBeLessThan(SLOW_READS);
+  await Promise.all(slow);
+});
+
+test('light reads do not wait while slow runs of a statement that is fast as a rule occupy all pipelined connections', async () => {
+  const sleep = { sql: `select 'rarely' as slow, pg_sleep($1)::text`, values: [0] };
+  for (let run = 0; run < 20; run += 1) await reads.query(sleep);
+  let answered = 0;
+  const runSlowly = async (): Promise<void> => {
+    await reads.query({ ...sleep, values: [RARELY_SECONDS] });
+    answered += 1;
+  };
+  const slow: Promise<void>[] = [];
+  for (let run = 0; run < HOT_CLIENTS; run += 1) {
+    slow.push(runSlowly());
+    // Reads of one iteration of the event loop share a connection.
+    await pause(1);
+  }
+  await pause(BUSY_MS);
+  for (let read = 0; read < SLOW_READS; read += 1) expect(await reads.query(LIGHT)).toEqual([{ one: 1 }]);
+  expect(answered).toBe(0);
   await Promise.all(slow);
 });
 
