@@ -11,7 +11,7 @@ import { openOperatorPort } from '#platform/process/health-server.ts';
 import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
 import { openLoopLoad } from '#platform/process/loop-delay.ts';
 import { runProcess } from '#platform/process/run-process.ts';
-import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
+import { checkObjectStore, checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openReadDatabases } from '#application/reads/open-read-databases.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
@@ -39,8 +39,15 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS,
   });
   const readModels = passOnceMet(checkReadModelsBuilt(controlPool, READ_MODELS));
+  const objectStore = await openObjectStore(settings);
   const operatorPort = resources.use(
-    await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
+    await openOperatorPort({
+      settings,
+      log,
+      signal,
+      checks: { read_models: readModels },
+      serverChecks: { object_store: checkObjectStore(objectStore) },
+    }),
   );
   resources.defer(() => pool.end());
   resources.defer(() => controlPool.end());
@@ -107,7 +114,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
       cursor: settings.CURSOR_SECRET_SECOND,
       download: settings.DOWNLOAD_SECRET_SECOND ?? settings.CURSOR_SECRET_SECOND,
     },
-    objectStore: await openObjectStore(settings),
+    objectStore,
     memberVault,
     secretVault,
     alertChannels,

@@ -72,6 +72,8 @@ export type OperatorPortInput = {
   readonly signal: AbortSignal;
   /** Checks of this process that must pass before it is ready. */
   readonly checks?: Checks;
+  /** Checks of servers in addition to those of the settings. While one fails, the process is degraded. */
+  readonly serverChecks?: Checks;
 };
 
 /**
@@ -84,6 +86,7 @@ export const openOperatorPort = async ({
   log,
   signal,
   checks = {},
+  serverChecks = {},
 }: OperatorPortInput): Promise<OperatorPort> => {
   const { METRICS_HOST, METRICS_PORT } = settings;
   if (METRICS_PORT === undefined) {
@@ -97,7 +100,7 @@ export const openOperatorPort = async ({
     process: async () => (signal.aborted ? 'shutting down' : started ? null : 'starting'),
     ...checks,
   };
-  const readiness = createReadinessCheck(ownChecks, servers.checks);
+  const readiness = createReadinessCheck(ownChecks, { ...servers.checks, ...serverChecks });
 
   const replyTo = async ({ method, url = '' }: IncomingMessage): Promise<Reply> => {
     const [path] = url.split('?', 1);

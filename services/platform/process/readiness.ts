@@ -1,7 +1,9 @@
 import { connect, type NatsConnection } from 'nats';
 import { pause } from '../clock.ts';
+import { withTimeBudget } from '../concurrency/time-budget.ts';
 import { openEventStore } from '../event-store/event-store.ts';
 import { natsOptions } from '../nats/connection-url.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import { type Database, openPool } from '../postgres/pool.ts';
 
 /** Milliseconds after which a check without a result counts as failed. */
@@ -41,6 +43,15 @@ export const findMissing = async (checks: Checks): Promise<readonly Missing[]> =
   return failures.flat();
 };
 
+/** Checks that an object store answers. Its requests end with the check. */
+export const checkObjectStore =
+  (objectStore: Pick<ObjectStore, 'exists'>): Check =>
+  () =>
+    withTimeBudget(CHECK_TIMEOUT_MS, async () => {
+      await objectStore.exists('readiness');
+      return null;
+    });
+
 /**
  * Wraps a start condition: after the first pass it always passes. Otherwise a later rebuild of a read model would
  * make every process that reads it not ready at once.
@@ -77,6 +88,7 @@ export type ServerUrls = {
   readonly DATABASE_URL: string;
   readonly EVENT_STORE_URL?: string;
   readonly NATS_URL?: string;
+  readonly READ_DATABASE_URLS?: readonly string[] | undefined;
 };
 
 export type ServerChecks = AsyncDisposable & { readonly checks: Checks };
@@ -84,15 +96,19 @@ export type ServerChecks = AsyncDisposable & { readonly checks: Checks };
 /** Checks that the servers answer, over separate connections that are opened by the first check. */
 export const openServerChecks = (urls: ServerUrls): ServerChecks => {
   const resources = new AsyncDisposableStack();
-  const pool = openPool(urls.DATABASE_URL, 1, { statement_timeout: CHECK_TIMEOUT_MS / 2 });
-  resources.defer(() => pool.end());
-  const checks: Record<string, Check> = {
-    postgres: async () => {
+  const checkPostgres = (url: string): Check => {
+    const pool = openPool(url, 1, { statement_timeout: CHECK_TIMEOUT_MS / 2 });
+    resources.defer(() => pool.end());
+    return async () => {
       await pool.query('select 1');
       return null;
-    },
+    };
   };
-  const { EVENT_STORE_URL, NATS_URL } = urls;
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, READ_DATABASE_URLS = [] } = urls;
+  const checks: Record<string, Check> = { postgres: checkPostgres(DATABASE_URL) };
+  for (const [index, url] of READ_DATABASE_URLS.entries()) {
+    checks[`read_replica_${index + 1}`] = checkPostgres(url);
+  }
   if (EVENT_STORE_URL !== undefined) {
     const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
     checks['event_store'] = async () => {
