@@ -551,6 +551,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     QUEUED_SPANS_MAX: ['spans in memory', 'further ones are dropped'],
     FLUSH_LIMIT_MS: ['the last export', 'the spans are dropped'],
   },
+  'projector/apply/apply-each.ts': {
+    SHARES_AT_ONCE: ['projections that apply a batch at once', 'the others wait'],
+  },
   'projector/apply/write-changes.ts': {
     COPY_BUFFER_CHARACTERS: ['characters of rows on their way to Postgres', 'written before more are added'],
   },

@@ -1,5 +1,5 @@
 import { isAccessDenied, isConnectionFault } from './event-store/errors.ts';
-import { isConnectionFailure } from './postgres/connection-failure.ts';
+import { isConnectionFailure, isPoolBusy } from './postgres/connection-failure.ts';
 import { ReadsBusy } from './postgres/hot-connections.ts';
 
 /** SQLSTATEs of a server that is too busy: a statement over its timeout, and no free connection. */
@@ -9,8 +9,6 @@ const BUSY_CODES: ReadonlySet<unknown> = new Set(['57014', '53300']);
  * that lost to another one: serialization, deadlock, lock not available.
  */
 const UNABLE_CODES = /^(53...|40001|40P01|55P03)$/;
-/** Messages of `pg-pool` when no connection became free in time. These errors have no code. */
-const NO_CONNECTION: ReadonlySet<unknown> = new Set(['timeout exceeded when trying to connect']);
 
 /** True for an answer of the object store that it cannot serve now, and for a missing one. */
 const isObjectStoreFault = (error: unknown): boolean => {
@@ -26,8 +24,8 @@ export type ServerFault = 'unable' | 'busy';
  * for any other error. All processes that answer requests use this one rule.
  */
 export const serverFaultOf = (error: unknown): ServerFault | null => {
-  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
-  if (error instanceof ReadsBusy || BUSY_CODES.has(code) || NO_CONNECTION.has(message)) return 'busy';
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  if (error instanceof ReadsBusy || BUSY_CODES.has(code) || isPoolBusy(error)) return 'busy';
   const isUnable =
     isConnectionFailure(error) ||
     (isConnectionFault(error) && !isAccessDenied(error)) ||

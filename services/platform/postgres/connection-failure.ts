@@ -28,6 +28,9 @@ const MESSAGES: ReadonlySet<unknown> = new Set([
   'timeout expired',
 ]);
 
+/** Message of `pg-pool` when no connection of the pool became free in time. It has no code. */
+const POOL_BUSY = 'timeout exceeded when trying to connect';
+
 /** Thrown by statements on a connection whose server sent nothing for too long. */
 export class ServerSilent extends Error {
   constructor(milliseconds: number) {
@@ -45,3 +48,7 @@ export const isConnectionFailure = (error: unknown): boolean => {
     SOCKET_CODES.has(code) || (typeof code === 'string' && SERVER_CODES.test(code)) || MESSAGES.has(message)
   );
 };
+
+/** True for a wait for a free connection of a pool that ended in vain. The statement was not sent. */
+export const isPoolBusy = (error: unknown): boolean =>
+  (error as { readonly message?: unknown } | null | undefined)?.message === POOL_BUSY;

@@ -4,7 +4,7 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
 import type { Projection } from '#projections/define-projection.ts';
 import { type Group, groupChanges } from './group-changes.ts';
 import { type Catalog, enterSchema } from '../read-model-schema.ts';
-import { isCausedByEvent, PoisonEvent } from './failures.ts';
+import { encoding, isCausedByEvent, PoisonEvent } from './failures.ts';
 import { writeGroup } from './write-changes.ts';
 
 /**
@@ -19,7 +19,8 @@ export type Target = {
 };
 
 /**
- * Projects the events and groups their changes. Throws `PoisonEvent` for an event that cannot be projected.
+ * Projects the events and groups their changes. Throws `PoisonEvent` for an event that cannot be projected, and
+ * `UnwritableChanges` for changes that cannot be grouped.
  */
 export const projectEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] => {
   const changes = events.map((event) => {
@@ -29,7 +30,7 @@ export const projectEvents = (projection: Projection, events: readonly RecordedE
       throw new PoisonEvent(event, error);
     }
   });
-  return groupChanges(projection, changes);
+  return encoding(() => groupChanges(projection, changes));
 };
 
 const write = async (

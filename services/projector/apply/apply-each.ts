@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Share } from './apply-in-one-transaction.ts';
@@ -10,6 +11,12 @@ import { type Cursor, nameOf, ownTarget, proveRunning, type Running } from './ru
 /** First and longest delay in milliseconds before a failed projection tries its batch again. */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
+
+/**
+ * Maximum projections that apply a batch at once. The others wait here, and not for a connection of the pool, which they would
+ * not get in time while statements are slow. Two connections are left to projections that read alone.
+ */
+const SHARES_AT_ONCE = 6;
 
 /** Delay before the next attempt after this many failures in a row. */
 const retryDelayMs = (failures: number): number =>
@@ -50,23 +57,29 @@ const applyShare = async (
 };
 
 /**
- * Applies a batch to each projection in a transaction of its own, in parallel. Returns the projections that failed for a
+ * Applies a batch to each projection in a transaction of its own, several at once. Returns the projections that failed for a
  * reason that is theirs alone. Throws when the database is gone, or when another process has taken the work over.
  */
 export const applyEach = async (options: Options): Promise<readonly Failed[]> => {
   const { log, shares, position, count } = options;
   const failed: Failed[] = [];
+  const turns = createSemaphore(SHARES_AT_ONCE);
+  /** Aborted with the error that ends the session: shares that still wait for their turn are not tried. */
+  const ended = new AbortController();
   // Every share is awaited, also after a failure: none may still be writing when the session restarts.
   const outcomes = await Promise.allSettled(
     shares.map(async (share) => {
+      await turns.acquire();
       const sinceMs = performance.now();
       const { one } = share;
       try {
+        ended.signal.throwIfAborted();
         count(one, await applyShare(options, share), sinceMs);
         one.failures = 0;
         one.position = position;
       } catch (error) {
-        if (endsSession(error)) throw error;
+        if (endsSession(error)) ended.abort(error);
+        if (ended.signal.aborted) throw error;
         one.failures += 1;
         const delayMs = retryDelayMs(one.failures);
         one.retryAtMs = performance.now() + delayMs;
@@ -76,6 +89,8 @@ export const applyEach = async (options: Options): Promise<readonly Failed[]> =>
           'projection failed',
         );
         failed.push({ one, error: reason, delayMs });
+      } finally {
+        turns.release();
       }
     }),
   );

@@ -19,6 +19,23 @@ export class PoisonEvent extends Error {
   }
 }
 
+/** Thrown when the changes of a batch cannot be grouped or encoded: an event of the batch is the cause. */
+export class UnwritableChanges extends Error {
+  constructor(cause: unknown) {
+    super((cause as Error).message, { cause });
+    this.name = 'UnwritableChanges';
+  }
+}
+
+/** Runs code that groups or encodes changes, without I/O. Its errors become `UnwritableChanges`. */
+export const encoding = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    throw new UnwritableChanges(error);
+  }
+};
+
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 /** Classes of SQL states that the data of an event causes: cardinality, data, constraint, limit, raised exception. */
 const CAUSED_BY_EVENT = /^(21|22|23|44|54|P0)/;
@@ -35,7 +52,7 @@ const sqlStateOf = (error: unknown): string | null => {
 
 /** True when the process cannot go on: the database is gone, or another process has taken the work over. */
 export const endsSession = (error: unknown): boolean => {
-  if (error instanceof PoisonEvent) return false;
+  if (isCausedByEvent(error)) return false;
   if (error instanceof LeaseLost || isConnectionFailure(error)) return true;
   const state = sqlStateOf(error);
   if (state !== null) return /^(08|57P)/.test(state);
@@ -44,19 +61,19 @@ export const endsSession = (error: unknown): boolean => {
 };
 
 /**
- * True when an event of the batch may be the cause: halving the batch finds it. Errors without a SQL state are thrown by
- * `project` or while its changes are encoded.
+ * True when an event of the batch may be the cause: halving the batch finds it. Only the code that projects and encodes
+ * events proves that, and the SQL states above. Every other error, such as a wait for a connection, says nothing about an event.
  */
 export const isCausedByEvent = (error: unknown): boolean => {
-  if (error instanceof PoisonEvent) return true;
-  if (endsSession(error)) return false;
+  if (error instanceof PoisonEvent || error instanceof UnwritableChanges) return true;
   const state = sqlStateOf(error);
-  return state === null || CAUSED_BY_EVENT.test(state);
+  return state !== null && CAUSED_BY_EVENT.test(state);
 };
 
 /** True when another attempt with the same code may succeed. */
 export const mayPass = (error: unknown): boolean => {
+  if (isCausedByEvent(error)) return false;
   if (endsSession(error)) return true;
   const state = sqlStateOf(error);
-  return state !== null && (TRANSIENT.test(state) || MAY_PASS.test(state));
+  return state === null || TRANSIENT.test(state) || MAY_PASS.test(state);
 };

@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import type { ColumnValue, Projection, Row } from '#projections/define-projection.ts';
+import { encoding } from './failures.ts';
 import type { Group } from './group-changes.ts';
 import type { Catalog } from '../read-model-schema.ts';
 
@@ -52,6 +53,16 @@ const escapeCopy = (text: string): string =>
       )
     : text;
 
+/** Formats a row as a line for COPY. */
+const copyLine = (row: Row, columns: readonly string[], types: readonly string[]): string => {
+  let line = '';
+  for (let index = 0; index < columns.length; index += 1) {
+    const text = formatValue(row[columns[index] as string], types[index] as string);
+    line += `${index === 0 ? '' : '\t'}${text === null ? '\\N' : escapeCopy(text)}`;
+  }
+  return `${line}\n`;
+};
+
 const copyRows = async (
   client: Transaction,
   catalog: Catalog,
@@ -59,18 +70,14 @@ const copyRows = async (
   columns: readonly string[],
   rows: readonly Row[],
 ) => {
-  const types = columns.map((column) => typeOf(catalog, table, column));
+  const types = encoding(() => columns.map((column) => typeOf(catalog, table, column)));
   const stream = client.query(copyFrom(`copy "${table}" (${quoted(columns)}) from stdin`));
   const done = finished(stream);
   // A failure is thrown at `await done` below. This handler keeps it from counting as an unhandled rejection.
   done.catch(() => undefined);
   let buffer = '';
   for (const row of rows) {
-    for (let index = 0; index < columns.length; index += 1) {
-      const text = formatValue(row[columns[index] as string], types[index] as string);
-      buffer += `${index === 0 ? '' : '\t'}${text === null ? '\\N' : escapeCopy(text)}`;
-    }
-    buffer += '\n';
+    buffer += encoding(() => copyLine(row, columns, types));
     if (buffer.length >= COPY_BUFFER_CHARACTERS) {
       if (!stream.write(buffer)) await Promise.race([once(stream, 'drain'), done]);
       buffer = '';
@@ -86,15 +93,23 @@ const copyRows = async (
 export const isCopyGroup = (group: Group): boolean =>
   group.kind === 'insert' && group.rows.length >= COPY_FROM_ROWS;
 
+type Statement = { readonly text: string; readonly values: readonly unknown[] };
+
 /**
  * Returns the statement that writes a group of at least one row. The search path selects the read model's
- * schema.
+ * schema. Throws `UnwritableChanges` for rows that the tables have no place for.
  */
 export const statementOf = (
   projection: Pick<Projection, 'statements'>,
   catalog: Catalog,
   group: Group,
-): { readonly text: string; readonly values: readonly unknown[] } => {
+): Statement => encoding(() => encodeGroup(projection, catalog, group));
+
+const encodeGroup = (
+  projection: Pick<Projection, 'statements'>,
+  catalog: Catalog,
+  group: Group,
+): Statement => {
   if (group.kind === 'run') {
     const statement = projection.statements[group.statement];
     if (!statement) throw new Error(`statement ${group.statement} not found in the projection`);
