@@ -557,11 +557,11 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'projector/apply/write-changes.ts': {
     COPY_BUFFER_CHARACTERS: ['characters of rows on their way to Postgres', 'written before more are added'],
   },
+  'projector/read-model-schema.ts': {
+    READERS_WAIT_MS: ['a swap, or the removal of tables, for readers of replaced tables', 'tried again'],
+  },
   'projector/rebuild/rebuild-manager.ts': {
     CONCURRENT_REBUILDS_MAX: ['rebuilds of read models in a process', 'further ones wait'],
-  },
-  'projector/rebuild/swap-schema.ts': {
-    DROP_LOCK_TIMEOUT_MS: ['the removal of replaced tables for their readers', 'tried again'],
   },
   'projector/run.ts': {
     LOCK_TIMEOUT_MS: [
@@ -576,6 +576,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     POOL_CLIENTS: ['connections for control tables', BACKGROUND],
     LIVE_CLIENTS: ['connections of projections', BACKGROUND],
     BUILDING_CLIENTS: ['connections of rebuilds and verifications', BACKGROUND],
+  },
+  'projector/scheduler.ts': {
+    CUT_OFF_WAIT_MS: [
+      'the end of rebuilds, verifications and jobs that are cut off with their session',
+      'the next session begins; what still runs can write nothing',
+    ],
   },
   'projector/subscription/reader-groups.ts': {
     BUFFERED_ITEMS: ['events buffered from the log', 'reading pauses'],

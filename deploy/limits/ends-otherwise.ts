@@ -105,6 +105,7 @@ export const ENDS_OTHERWISE: Readonly<Record<string, Readonly<Record<string, rea
     ],
     statement_timeout: ['The time of the pool, or what is left of a request.'],
   },
+  'platform/postgres/closable-pool.ts': { openPool: ['Each caller states the number of connections.'] },
   'platform/postgres/hot-connections.ts': { 'new Promise': [`${TIMER} WAITING_MAX wait.`] },
   'platform/postgres/notifications.ts': {
     once: ['The loss of the connection: a question every five seconds has SILENCE_MS for its answer.'],

@@ -1,6 +1,7 @@
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Leases } from '#platform/postgres/lease/leases.ts';
+import type { ClosablePool } from '#platform/postgres/closable-pool.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -17,8 +18,8 @@ export type LiveDatabases = {
 export type ProjectorDependencies = {
   readonly database: Database;
   readonly live: LiveDatabases;
-  /** For statements that take as long as the tables are large. */
-  readonly building: Database;
+  /** For statements that take as long as the tables are large. It is closed when the session ends. */
+  readonly building: ClosablePool;
   readonly pipeline: Pipeline;
   readonly eventStore: EventStore;
   readonly leases: Leases;

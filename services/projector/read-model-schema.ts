@@ -15,6 +15,8 @@ export const schemaOf = (name: string): string => name.replaceAll('-', '_');
 export const nextSchemaOf = (name: string): string => `${schemaOf(name)}_next`;
 /** Returns the schema of the tables replaced by a swap, kept until a verification passes or they expire. */
 export const oldSchemaOf = (name: string): string => `${schemaOf(name)}_old`;
+/** Returns the schema of replaced tables that readers still hold. It is dropped once they have ended. */
+export const droppedSchemaOf = (name: string): string => `${schemaOf(name)}_dropped`;
 /** Returns the shadow schema of a verification. */
 export const verifySchemaOf = (name: string): string => `${schemaOf(name)}_verify`;
 
@@ -23,8 +25,17 @@ const partsOf = (projection: Projection): { tables: string; indexes: string } =>
   return { tables, indexes };
 };
 
-export const lockSchemas = (client: Transaction): Promise<unknown> =>
-  client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+/**
+ * Milliseconds that a transaction with the lock waits for readers of tables. All projections and processes wait for that
+ * lock, so the transaction fails instead.
+ */
+const READERS_WAIT_MS = 1_000;
+
+/** Takes the lock for changes of schemas until the transaction ends. Its further statements throw 55P03 rather than wait for long. */
+export const lockSchemas = async (client: Transaction): Promise<void> => {
+  await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+  await client.query(`set local lock_timeout = ${READERS_WAIT_MS}`);
+};
 
 export const enterSchema = (client: Transaction, schema: string): Promise<unknown> =>
   client.query(`set local search_path to "${schema}", public`);

@@ -1,5 +1,6 @@
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
+import { openClosablePool } from '#platform/postgres/closable-pool.ts';
 import { FENCED_CONNECTION, openLeases } from '#platform/postgres/lease/leases.ts';
 import { createPipeline } from '#platform/postgres/pipelined-transaction.ts';
 import { LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
@@ -67,11 +68,6 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
     statement_timeout: STATEMENT_TIMEOUT_MS,
   });
   resources.defer(() => database.end());
-  const building = openPool(databaseUrl, BUILDING_CLIENTS, {
-    ...ASYNC_COMMIT,
-    statement_timeout: LONG_STATEMENT_TIMEOUT_MS,
-  });
-  resources.defer(() => building.end());
   const live = {
     hurried: openPool(databaseUrl, LIVE_CLIENTS, {
       options: LIVE,
@@ -92,6 +88,10 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
     run: async () => {
       await createProjectorTables(database);
       await using leases = await openLeases(databaseUrl, 'projector');
+      const building = openClosablePool(databaseUrl, BUILDING_CLIENTS, {
+        ...ASYNC_COMMIT,
+        statement_timeout: LONG_STATEMENT_TIMEOUT_MS,
+      });
       await runCycles(
         { database, live, building, pipeline, eventStore, leases, projections, log, signal },
         wakeSignal,

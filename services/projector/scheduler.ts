@@ -1,52 +1,121 @@
+import { pause } from '#platform/clock.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
-import type { BehindRow } from './apply/running.ts';
 import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
 import { groupReaders, runReaderGroup, type Stop } from './subscription/reader-groups.ts';
 import { openEventCounter, type EventCounter } from './subscription/event-counter.ts';
 import { LOG_COUNTER, PROJECTIONS } from './control/lease-names.ts';
-import { createProjectionAssignments } from './control/projection-ownership.ts';
+import { createExclusiveJobs } from './control/exclusive-jobs.ts';
+import { createProjectionAssignments, type ProjectionAssignments } from './control/projection-ownership.ts';
 import { retryParked } from './dead-letters/retry-parked.ts';
 import type { ProjectorDependencies } from './dependencies.ts';
-import { dropReplaced, readExpiredReplacements } from './rebuild/swap-schema.ts';
+import { dropUnused } from './rebuild/swap-schema.ts';
 import { createVerificationManager } from './verify/verification-manager.ts';
 import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts';
 
 /** Polling interval for requests whose notification was missed, and for projections without an owner. */
 const POLL_INTERVAL_MS = 2_000;
 
-type Job = (row: BehindRow) => Promise<void>;
+/** Milliseconds to wait for the end of work that was cut off. */
+const CUT_OFF_WAIT_MS = 3_000;
+
+/** A job that needs the tables of a projection for itself: the swap of its rebuild, or the retry of its parked events. */
+type JobKind = 'swap' | 'retry';
+type WantedJobs = ReadonlyMap<string, JobKind>;
+
+/** Work that continues across cycles, with tables for itself. */
+const openLongWork = (
+  dependencies: ProjectorDependencies,
+  wake: () => void,
+  onJobEnd: (name: string) => void,
+) => {
+  const resources = new AsyncDisposableStack();
+  return {
+    rebuilds: resources.use(createRebuildManager(dependencies, wake)),
+    verifications: resources.use(createVerificationManager(dependencies)),
+    jobs: resources.use(createExclusiveJobs(dependencies.log, dependencies.signal, onJobEnd)),
+    ended: () => resources.disposeAsync(),
+  };
+};
+type LongWork = ReturnType<typeof openLongWork>;
+
+/** Cuts off the work of a session that ends. Statements of rebuilds would take up to 30 minutes more. */
+const cutOff = async (work: LongWork, { building, log }: ProjectorDependencies): Promise<void> => {
+  const closed = building.close();
+  const ended = work.ended().then(() => closed);
+  const limit = new AbortController();
+  const isEnded = await Promise.race([
+    ended.then(() => true),
+    pause(CUT_OFF_WAIT_MS, limit.signal).then(() => false),
+  ]);
+  limit.abort();
+  if (isEnded) return;
+  // Its transactions prove leases, which are released now. So it writes nothing after another process has taken them.
+  log.warn({ waited_ms: CUT_OFF_WAIT_MS }, 'work of the ended session still running');
+};
 
 /**
- * Runs projections in cycles. During a cycle the owned projections follow the log; exclusive jobs (swap,
- * retry of parked events) run next to them. Any change to who follows the log ends the cycle, so live tables
- * have no writer between two cycles. Rebuilds and verifications use their own tables and continue across
- * cycles.
+ * Runs projections in cycles, until the signal or an error that ends the session. During a cycle the owned projections follow
+ * the log. Any change to who follows the log ends the cycle, so live tables have no writer between two cycles. Rebuilds and
+ * verifications use their own tables, and exclusive jobs (swap, retry of parked events) have those of one projection for
+ * themselves: they continue across cycles, and end with the session.
  */
-export const runCycles = async (
+export const runCycles = async (given: ProjectorDependencies, wakeSignal: WakeSignal): Promise<void> => {
+  const session = new AbortController();
+  const dependencies = { ...given, signal: AbortSignal.any([given.signal, session.signal]) };
+  const owned = createProjectionAssignments(dependencies);
+  const work = openLongWork(dependencies, wakeSignal.notify, (name) => {
+    owned.close(name);
+    wakeSignal.notify();
+  });
+  try {
+    await runOwned(dependencies, wakeSignal, owned, work);
+  } finally {
+    session.abort();
+    await cutOff(work, dependencies);
+  }
+};
+
+const runOwned = async (
   dependencies: ProjectorDependencies,
   wakeSignal: WakeSignal,
+  owned: ProjectionAssignments,
+  { rebuilds, verifications, jobs }: LongWork,
 ): Promise<void> => {
   const { database, eventStore, leases, log, signal } = dependencies;
-  const owned = createProjectionAssignments(dependencies);
-  const building = { ...dependencies, database: dependencies.building };
-  await using rebuilds = createRebuildManager(building, wakeSignal.notify);
-  await using verifications = createVerificationManager(building);
   let counter: EventCounter | null = null;
   let sampledAtMs = 0;
+  let droppedAtMs = 0;
+
+  /** The jobs that wait to be started, and those that run. */
+  const wantedJobs = (control: ReadonlyMap<string, Control>): WantedJobs => {
+    const ready = rebuilds.ready();
+    const wanted = new Map<string, JobKind>();
+    for (const name of owned.names) {
+      if (jobs.isPostponed(name)) continue;
+      if (ready.includes(name)) wanted.set(name, 'swap');
+      else if (control.get(name)?.hasRetries) wanted.set(name, 'retry');
+    }
+    return wanted;
+  };
 
   /**
    * The inputs of the current run plan. When any of them changes, the running cycle is stopped and replanned.
    */
-  const planKey = (control: ReadonlyMap<string, Control>): string =>
+  const planKey = (
+    control: ReadonlyMap<string, Control>,
+    wanted: WantedJobs,
+    working: Iterable<string>,
+  ): string =>
     JSON.stringify([
       [...owned.names].map((name) => {
         const row = control.get(name);
         const isApart = row?.behind === 'apart';
-        return [name, row?.isPaused, String(row?.pauseAt), row?.wantedVersion, row?.hasRetries, isApart];
+        return [name, row?.isPaused, String(row?.pauseAt), row?.wantedVersion, isApart];
       }),
-      rebuilds.ready().filter((name) => owned.names.has(name)),
+      [...wanted],
+      [...working].toSorted(),
     ]);
 
   const sampleProgress = async (): Promise<void> => {
@@ -55,17 +124,28 @@ export const runCycles = async (
     if (counter === null || performance.now() - sampledAtMs < SAMPLE_EVERY_MS) return;
     sampledAtMs = performance.now();
     await sampleProjections(database, log);
-    for (const name of await readExpiredReplacements(database)) await dropReplaced(database, name);
+  };
+
+  /** Drops replaced tables, while projections follow the log: a reader of such tables may hold each drop up for a second. */
+  const dropTables = async (): Promise<void> => {
+    if (counter === null || performance.now() - droppedAtMs < SAMPLE_EVERY_MS) return;
+    await dropUnused(database);
+    droppedAtMs = performance.now();
   };
 
   /** Polls for requests. Returns true if the cycle must end. */
   const poll = async (plan: string): Promise<boolean> => {
+    jobs.check();
     const control = await readControl(database);
     const hasAcquired = await owned.acquire(control);
     await rebuilds.reconcile(control, owned.names);
     await verifications.reconcile(control);
     await sampleProgress();
-    return hasAcquired || planKey(control) !== plan;
+    await dropTables();
+    return (
+      hasAcquired ||
+      planKey(control, wantedJobs(control), jobs.running()) !== plan
+    );
   };
 
   const stopsFor = (control: ReadonlyMap<string, Control>, names: readonly string[]): Stop[] =>
@@ -81,16 +161,13 @@ export const runCycles = async (
       return [{ at, reached }];
     });
 
-  /** Jobs that need exclusive access to a projection's tables. Each transaction proves the row of the projection. */
-  const exclusiveJobs = (control: ReadonlyMap<string, Control>): ReadonlyMap<string, Job> => {
-    const jobs = new Map<string, Job>();
-    for (const name of owned.names) {
-      const one = owned.running.get(name);
-      if (rebuilds.ready().includes(name)) jobs.set(name, (row) => rebuilds.finish(name, row));
-      else if (one && control.get(name)?.hasRetries)
-        jobs.set(name, (row) => retryParked(dependencies, one.target, row));
-    }
-    return jobs;
+  /** Starts a job that needs exclusive access to a projection's tables. Its transactions prove the row of the projection. */
+  const startJob = (name: string, kind: JobKind): void => {
+    const row = owned.rowOf(name);
+    const one = owned.running.get(name);
+    if (row === null) return;
+    if (kind === 'swap') jobs.start(name, () => rebuilds.finish(name, row));
+    else if (one) jobs.start(name, () => retryParked(dependencies, one.target, row));
   };
 
   const runCycle = async (): Promise<void> => {
@@ -99,16 +176,21 @@ export const runCycles = async (
     await owned.open(before);
     await sampleProgress();
     const control = await readControl(database);
-    const jobs = exclusiveJobs(control);
-    const { following, cursor } = await owned.arrange(control, new Set(jobs.keys()));
+    const wanted = wantedJobs(control);
+    const working = new Set(jobs.running());
+    const { following, cursor } = await owned.arrange(control, new Set([...working, ...wanted.keys()]));
     // Only what has been arranged is read again. A request that arrived meanwhile is not in this cycle, and must end it.
     const arranged = await readControl(database);
+    const head = counter === null ? 0n : await eventStore.head();
+    for (const [name, kind] of wanted) if (!working.has(name)) startJob(name, kind);
+    for (const name of jobs.running()) working.add(name);
     const plan = planKey(
       new Map(
         [...control].map(([name, row]) => [name, { ...row, behind: arranged.get(name)?.behind ?? null }]),
       ),
+      wanted,
+      working,
     );
-    const head = counter === null ? 0n : await eventStore.head();
     const readerGroups = groupReaders(following, cursor, counter, head);
     const cycle = new AbortController();
     const lost = owned.lost();
@@ -132,10 +214,6 @@ export const runCycles = async (
         const names = group.running.map(({ target }) => target.projection.name);
         const stops = stopsFor(control, names);
         return runReaderGroup(dependencies, group, { stops, signal: cycleSignal, onCaughtUp });
-      }),
-      ...[...jobs].flatMap(([name, job]) => {
-        const row = owned.rowOf(name);
-        return row === null ? [] : [job(row).finally(() => owned.close(name))];
       }),
     ];
     // The first task to end aborts the cycle. All tasks are awaited: none may still be writing when the next

@@ -40,8 +40,8 @@ export type CounterOptions = {
   /** Amounts on which the projection throws. */
   readonly fails?: (by: number) => boolean;
   readonly factor?: number;
-  /** Schemas in which writes wait for the gate: those of rebuilds, or the live one. */
-  readonly waitsIn?: '_next' | 'live';
+  /** Schemas in which writes wait for the gate: those of rebuilds, of verifications, or the live one. */
+  readonly waitsIn?: '_next' | '_verify' | 'live';
 };
 
 /** Opens a stack whose projections count events, with projector processes inside the test process. */
@@ -66,7 +66,7 @@ export const openCountingStack = async () => {
   /** Creates a projection that sums amounts by name. */
   const counter = (name: string, options: CounterOptions = {}): Projection => {
     const { version = 1, fails = () => false, factor = 1, waitsIn } = options;
-    const isHere = waitsIn === '_next' ? `like '%\\_next'` : `not like '%\\_%'`;
+    const isHere = waitsIn === 'live' ? `not like '%\\_%'` : `like '%\\${waitsIn}'`;
     return projection<Counted>({
       name,
       version,
@@ -104,10 +104,15 @@ export const openCountingStack = async () => {
     );
   };
 
-  const running = (projections: readonly Projection[], log: Log = silentLog()) => {
+  /** Runs a projector. `databaseUrl`: its connection string, when it differs from that of the test. */
+  const running = (
+    projections: readonly Projection[],
+    log: Log = silentLog(),
+    databaseUrl: string = own.url,
+  ) => {
     const stopping = new AbortController();
     const run = runProjections({
-      databaseUrl: own.url,
+      databaseUrl,
       eventStoreUrl: store.url,
       projections,
       log,

@@ -2,8 +2,8 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 
-/** Suffixes of the schemas of a projection: live, being built, replaced, and compared. */
-const SUFFIXES = ['', '_next', '_old', '_verify'];
+/** Suffixes of the schemas of a projection: live, being built, replaced, replaced before that, and compared. */
+const SUFFIXES = ['', '_next', '_old', '_dropped', '_verify'];
 /**
  * Schemas of processes with positions of the log, or with what was computed from it. `run` comes last: it holds the mark by
  * which processes refuse to start on another log, so that they also refuse while this is half done.

@@ -19,7 +19,7 @@ const RETRY_MAX_MS = 60_000;
 const SHARES_AT_ONCE = 6;
 
 /** Delay before the next attempt after this many failures in a row. */
-const retryDelayMs = (failures: number): number =>
+export const retryDelayMs = (failures: number): number =>
   Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10));
 
 type Options = {

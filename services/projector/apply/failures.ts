@@ -50,6 +50,9 @@ const sqlStateOf = (error: unknown): string | null => {
   return typeof code === 'string' && SQL_STATE.test(code) ? code : null;
 };
 
+/** True when a statement has waited too long for a lock of another transaction. */
+export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03';
+
 /** True when the process cannot go on: the database is gone, or another process has taken the work over. */
 export const endsSession = (error: unknown): boolean => {
   if (isCausedByEvent(error)) return false;

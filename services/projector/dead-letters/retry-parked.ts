@@ -1,8 +1,8 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { approximateBytes } from '#platform/event-store/event-size.ts';
-import { inTransaction, withProof } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, type Proof, withProof } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from '../apply/apply-batch.ts';
-import { PoisonEvent } from '../apply/failures.ts';
+import { endsSession, PoisonEvent } from '../apply/failures.ts';
 import { type BehindRow, proveRunning } from '../apply/running.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 import { BATCH_BYTES_MAX } from '../subscription/batch-reader.ts';
@@ -81,6 +81,22 @@ const readEvents = async (
   return events;
 };
 
+/** Stores why a retry failed for a reason that is not in an event. The request stays, and is carried out later. */
+const recordPostponed = (
+  { database }: ProjectorDependencies,
+  name: string,
+  stream: string,
+  position: string,
+  error: Error,
+): Promise<unknown> =>
+  inTransaction(database, (client) =>
+    client.query(
+      `update projector.parked set error = $4, attempts = attempts + 1, tried_at = now()
+       where projection = $1 and stream = $2 and position = $3`,
+      [name, stream, position, `The retry is postponed: ${error.message}`],
+    ),
+  );
+
 /** Parks the events again and stores why the first one failed. */
 const recordFailure = (
   { database }: ProjectorDependencies,
@@ -102,8 +118,10 @@ const recordFailure = (
     );
   });
 
+/** Retries the events of a stream. `live`: the database of its tables. Throws an error that no event causes. */
 const retryStream = async (
   dependencies: ProjectorDependencies,
+  live: Database,
   target: Target,
   stream: string,
 ): Promise<void> => {
@@ -127,9 +145,13 @@ const retryStream = async (
       return;
     }
     try {
-      await applyBatch(dependencies.database, retryTarget(target, stream), events, last.position);
+      await applyBatch(live, retryTarget(target, stream), events, last.position);
     } catch (error) {
-      if (!(error instanceof PoisonEvent)) throw error;
+      if (endsSession(error)) throw error;
+      if (!(error instanceof PoisonEvent)) {
+        await recordPostponed(dependencies, name, stream, first.position, error as Error);
+        throw error;
+      }
       await recordFailure(
         dependencies,
         name,
@@ -147,7 +169,8 @@ const retryStream = async (
 
 /**
  * Applies the parked events of the streams for which an operator requested it. Needs exclusive access to the
- * tables. Each transaction proves the row of the projection.
+ * tables. Each transaction proves the row of the projection. Throws when a table is locked or a statement is cancelled: the
+ * streams that are left keep their requests, and the one that failed comes last at the next attempt.
  */
 export const retryParked = async (
   dependencies: ProjectorDependencies,
@@ -155,11 +178,13 @@ export const retryParked = async (
   row: BehindRow,
 ): Promise<void> => {
   const { name } = target.projection;
-  const database = withProof(dependencies.database, (client) => proveRunning(client, name, row, null));
-  const proving = { ...dependencies, database };
+  const prove: Proof = (client) => proveRunning(client, name, row, null);
+  const proving = { ...dependencies, database: withProof(dependencies.database, prove) };
+  const live = withProof(dependencies.live.patient, prove);
   const { rows } = await dependencies.database.query<{ stream: string }>(
-    'select distinct stream from projector.parked where projection = $1 and asked is not null order by stream',
+    `select stream from projector.parked where projection = $1 and asked is not null
+     group by stream order by max(tried_at) nulls first, stream`,
     [name],
   );
-  for (const { stream } of rows) await retryStream(proving, target, stream);
+  for (const { stream } of rows) await retryStream(proving, live, target, stream);
 };

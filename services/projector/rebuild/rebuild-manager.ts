@@ -3,15 +3,15 @@ import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control
 import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { mayPass } from '../apply/failures.ts';
+import { endsSession, mayPass } from '../apply/failures.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { buildLease } from '../control/lease-names.ts';
 import { rebuildProjection, setRebuildState, UNFINISHED } from './rebuild-projection.ts';
 import { recordState } from '../apply/checkpoints.ts';
 import type { Control } from '../control/operator-requests.ts';
-import { lockSchemas, nextSchemaOf } from '../read-model-schema.ts';
+import { nextSchemaOf } from '../read-model-schema.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
-import { catchUpAndSwap } from './swap-schema.ts';
+import { catchUpAndSwap, tryToDrop } from './swap-schema.ts';
 
 /**
  * Maximum concurrent rebuilds of one process; further ones wait. A rebuild keeps one core busy here and one
@@ -26,9 +26,14 @@ type Building = {
   readonly cancelling: AbortController;
   readonly done: Promise<void>;
   isReady: boolean;
+  /** True once `done` is resolved. */
+  isOver: boolean;
 };
 
-/** Runs the rebuilds of a process, concurrently with live projecting. */
+/**
+ * Runs the rebuilds of a process, concurrently with live projecting. One that the end of the session cuts off is resumed by
+ * the next session. Disposal waits for that end.
+ */
 export type RebuildManager = AsyncDisposable & {
   /**
    * Starts, resumes and cancels rebuilds according to the control table. `owned`: projections that this process may
@@ -37,15 +42,18 @@ export type RebuildManager = AsyncDisposable & {
   reconcile(control: ReadonlyMap<string, Control>, owned: ReadonlySet<string>): Promise<void>;
   /** Returns the projections whose rebuild has caught up and can be swapped in by their owner. */
   ready(): readonly string[];
-  /** Swaps a rebuild in. Needs exclusive access to the live tables, which `row` proves. */
+  /**
+   * Swaps a rebuild in. Needs exclusive access to the live tables, which `row` proves. Throws when it is to be tried again
+   * later, as it is while readers hold replaced tables.
+   */
   finish(name: string, row: BehindRow): Promise<void>;
 };
 
 const isUnfinished = (state: string): boolean => UNFINISHED.some((one) => one === state);
 
-const dropRebuild = (database: Database, name: string): Promise<void> =>
-  inTransaction(database, async (client) => {
-    await lockSchemas(client);
+/** Drops the tables of a rebuild and records its end. Returns false while a reader such as a backup holds the tables. */
+const dropRebuild = (database: Database, name: string): Promise<boolean> =>
+  tryToDrop(database, async (client) => {
     await client.query(`drop schema if exists "${nextSchemaOf(name)}" cascade`);
     await setRebuildState(client, name, 'cancelled');
     await client.query('update projector.read_model set wanted_version = null where name = $1', [name]);
@@ -80,7 +88,8 @@ export const createRebuildManager = (
   const acquire = async (name: string): Promise<Pick<Building, 'lease' | 'database'> | null> => {
     const lease = await leases.acquire(buildLease(name));
     if (lease === null) return null;
-    return { lease, database: withProof(dependencies.database, (client) => proveLease(client, lease)) };
+    const database = withProof(dependencies.building.database, (client) => proveLease(client, lease));
+    return { lease, database };
   };
 
   const release = async (name: string, lease: Lease): Promise<void> => {
@@ -143,25 +152,31 @@ export const createRebuildManager = (
       ...held,
       cancelling,
       isReady: false,
+      isOver: false,
       done: build()
         .catch((error: unknown) => end(projection, held, error, signal))
-        .catch((error: unknown) => log.warn({ projection: name, err: error }, 'rebuild result not recorded')),
+        .catch((error: unknown) => log.warn({ projection: name, err: error }, 'rebuild result not recorded'))
+        .finally(() => {
+          one.isOver = true;
+          if (cancelling.signal.aborted) wake();
+        }),
     };
     building.set(name, one);
   };
 
+  /** Ends a rebuild and drops its tables. It is called again while its last statement runs: the poll must not wait for that. */
   const cancel = async (name: string): Promise<void> => {
     if (finishing.has(name)) return;
     const here = building.get(name);
-    if (here) {
-      here.cancelling.abort();
-      await here.done;
-    }
+    here?.cancelling.abort();
+    if (here?.isOver === false) return;
     const held = here ?? (await acquire(name));
     if (held === null) return;
-    await dropRebuild(held.database, name);
+    // Statements of the poll have a short time, and those of a rebuild have not.
+    const database = withProof(dependencies.database, (client) => proveLease(client, held.lease));
+    const isDropped = await dropRebuild(database, name);
     await release(name, held.lease);
-    log.info({ projection: name }, 'rebuild cancelled');
+    if (isDropped) log.info({ projection: name }, 'rebuild cancelled');
   };
 
   return {
@@ -197,12 +212,12 @@ export const createRebuildManager = (
         log.info({ projection: name, version: projection.version }, 'rebuild swapped in');
       } catch (error) {
         await end(projection, one, error, signal);
+        if (!signal.aborted && !endsSession(error) && mayPass(error)) throw error;
       } finally {
         finishing.delete(name);
       }
     },
     [Symbol.asyncDispose]: async () => {
-      for (const { cancelling } of building.values()) cancelling.abort();
       await Promise.all([...building.values()].map(({ done }) => done));
     },
   };

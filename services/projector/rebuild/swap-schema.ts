@@ -1,30 +1,35 @@
 import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
-import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';
+import { endsSession } from '../apply/failures.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
 import { catchUpRebuild, openRebuild } from './rebuild-projection.ts';
-import { lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
+import { droppedSchemaOf, lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
 
 /** Hours after which replaced tables are dropped, if no verification has passed before. */
 const REPLACED_TTL_HOURS = 24;
-/** Milliseconds that a drop waits for readers of the tables. On timeout it is retried at the next poll. */
-const DROP_LOCK_TIMEOUT_MS = 1_000;
 
 /**
  * Swaps the rebuilt tables in (blue/green) in one transaction: readers see the old or the new tables, never
- * none. The old tables are kept in another schema. Needs exclusive access to both the live and the rebuilt
- * tables; `row` proves that to the live ones. It takes the position of the rebuild.
+ * none. The old tables are kept in another schema. Those of an earlier swap are only renamed: dropping them would wait for
+ * their readers. Needs exclusive access to both the live and the rebuilt tables; `row` proves that to the live ones. It
+ * takes the position of the rebuild.
  */
 export const swapSchemas = (database: Database, projection: Projection, row: BehindRow): Promise<void> =>
   inTransaction(database, async (client) => {
     const { name, prefixes } = projection;
     await lockSchemas(client);
     const [schema, next, old] = [schemaOf(name), nextSchemaOf(name), oldSchemaOf(name)];
-    await client.query(`drop schema if exists "${old}" cascade`);
+    const { rows } = await client.query('select where to_regnamespace(quote_ident($1)) is not null', [old]);
+    if (rows.length > 0) {
+      // It exists only while readers hold the tables of two earlier swaps. The swap is then tried again later.
+      await client.query(`drop schema if exists "${droppedSchemaOf(name)}" cascade`);
+      await client.query(`alter schema "${old}" rename to "${droppedSchemaOf(name)}"`);
+    }
     await client.query(
       `insert into projector.replaced (name, version, position)
        select name, version, $2 from projector.read_model where name = $1
@@ -74,29 +79,47 @@ export const catchUpAndSwap = async (
   await swapSchemas(database, projection, row);
 };
 
-/**
- * Drops the tables that a swap replaced. Returns false if readers still hold them; the drop is retried later.
- */
-export const dropReplaced = async (database: Database, name: string): Promise<boolean> => {
+/** Drops schemas in a transaction. Returns false if it fails, as it does while readers hold the tables; it is tried again later. */
+export const tryToDrop = async (
+  database: Database,
+  drop: (client: Transaction) => Promise<unknown>,
+): Promise<boolean> => {
   try {
     await inTransaction(database, async (client) => {
-      await client.query(`set local lock_timeout = ${DROP_LOCK_TIMEOUT_MS}`);
       await lockSchemas(client);
-      await client.query(`drop schema if exists "${oldSchemaOf(name)}" cascade`);
-      await client.query('delete from projector.replaced where name = $1', [name]);
+      await drop(client);
     });
     return true;
   } catch (error) {
-    if ((error as { code?: string }).code === '55P03') return false;
-    throw error;
+    if (endsSession(error)) throw error;
+    return false;
   }
 };
 
+/** Drops the tables that a swap replaced. Returns false if readers still hold them. */
+export const dropReplaced = (database: Database, name: string): Promise<boolean> =>
+  tryToDrop(database, async (client) => {
+    await client.query(`drop schema if exists "${oldSchemaOf(name)}" cascade`);
+    await client.query('delete from projector.replaced where name = $1', [name]);
+  });
+
 /** Returns the projections whose replaced tables have expired. */
-export const readExpiredReplacements = async (database: Database): Promise<readonly string[]> => {
+const readExpiredReplacements = async (database: Database): Promise<readonly string[]> => {
   const { rows } = await database.query<{ name: string }>(
     'select name from projector.replaced where replaced_at < now() - make_interval(hours => $1)',
     [REPLACED_TTL_HOURS],
   );
   return rows.map(({ name }) => name);
+};
+
+/** Drops replaced tables that have expired, and those that readers held at an earlier swap. */
+export const dropUnused = async (database: Database): Promise<void> => {
+  for (const name of await readExpiredReplacements(database)) await dropReplaced(database, name);
+  const { rows } = await database.query<{ name: string }>('select name from projector.read_model');
+  const { rows: existing } = await database.query<{ schema: string }>(
+    'select nspname as schema from pg_namespace where nspname = any($1)',
+    [rows.map(({ name }) => droppedSchemaOf(name))],
+  );
+  for (const { schema } of existing)
+    await tryToDrop(database, (client) => client.query(`drop schema if exists "${schema}" cascade`));
 };

@@ -16,7 +16,10 @@ const PAUSE_POLL_MS = 100;
 /** Minimum milliseconds between two writes of the progress. */
 const PROGRESS_EVERY_MS = 500;
 
-/** Runs the verifications of a process, one at a time, concurrently with live projecting. */
+/**
+ * Runs the verifications of a process, one at a time, concurrently with live projecting. One that the end of the session cuts
+ * off keeps its state, and the next session starts it again. Disposal waits for that end.
+ */
 export type VerificationManager = AsyncDisposable & {
   reconcile(control: ReadonlyMap<string, Control>): Promise<void>;
 };
@@ -134,6 +137,7 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
         await verifyProjection({ database, eventStore, projection, signal, onEvents, onComparing }),
       );
     } catch (error) {
+      // The end of the session has cut it off. The next session starts it again.
       if (dependencies.signal.aborted) return;
       if (signal.aborted) await set(database, name, 'cancelled', { finished_at: new Date() });
       else {
@@ -150,7 +154,7 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
     const { name } = projection;
     const cancelling = new AbortController();
     const signal = AbortSignal.any([cancelling.signal, dependencies.signal]);
-    const database = withProof(dependencies.database, (client) => proveLease(client, lease));
+    const database = withProof(dependencies.building.database, (client) => proveLease(client, lease));
     const done = verify(database, projection, signal)
       .then(() => leases.release(lease))
       .catch((error: unknown) =>
@@ -184,7 +188,6 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
       }
     },
     [Symbol.asyncDispose]: async () => {
-      running?.cancelling.abort();
       await running?.done;
     },
   };

@@ -3,6 +3,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import type { Target } from '../apply/apply-batch.ts';
+import { isLockTimeout } from '../apply/failures.ts';
 import { checksumOf, compareTable, readShapes } from './compare-tables.ts';
 import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from '../read-model-schema.ts';
 import { replay } from '../rebuild/replay.ts';
@@ -23,10 +24,22 @@ const readLiveState = async (client: Database | Transaction, name: string): Prom
   return row ? { ...row, position: BigInt(row.position) } : null;
 };
 
+/** Ends the transaction of a connection and gives the connection back. A connection that failed is closed. */
+const rollBack = async (client: Transaction): Promise<void> => {
+  const broken = await client.query('rollback').then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  client.release(broken);
+};
+
+/** Drops the shadow tables. While a reader such as a backup holds them, they stay until the next verification. */
 const dropShadow = (database: Database, name: string): Promise<void> =>
   inTransaction(database, async (client) => {
     await lockSchemas(client);
     await client.query(`drop schema if exists "${verifySchemaOf(name)}" cascade`);
+  }).catch((error: unknown) => {
+    if (!isLockTimeout(error)) throw error;
   });
 
 const openShadow = async (database: Database, projection: Projection): Promise<Target> => {
@@ -126,10 +139,7 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
     }
     return { position: String(snapshot.position), facts: events, left_out: excluded.keys.size, tables };
   } finally {
-    await live.query('rollback').catch(() => undefined);
-    await replayed.query('rollback').catch(() => undefined);
-    live.release();
-    replayed.release();
+    await Promise.all([rollBack(live), rollBack(replayed)]);
     await dropShadow(database, name);
   }
 };

@@ -1,0 +1,39 @@
+import type { ClientBase } from 'pg';
+import { type Database, openPool, type PoolSettings } from './pool.ts';
+import { socketOf } from './silence.ts';
+
+/** Milliseconds after which the server notices that a connection with a running statement was closed, and rolls back. */
+const SERVER_NOTICES_MS = 1_000;
+
+/** A pool for statements that may take long, which can be closed while they run. */
+export type ClosablePool = {
+  readonly database: Database;
+  /**
+   * Closes all connections at once. Statements in progress throw, and the server cancels them. Resolves when everyone who has
+   * a connection has released it.
+   */
+  close(): Promise<void>;
+};
+
+export const openClosablePool = (url: string, max: number, settings: PoolSettings): ClosablePool => {
+  const database = openPool(url, max, {
+    ...settings,
+    options: `${settings.options ?? ''} -c client_connection_check_interval=${SERVER_NOTICES_MS}`,
+  });
+  const open = new Set<ClientBase>();
+  let isClosed = false;
+  database.on('connect', (client) => {
+    open.add(client);
+    if (isClosed) socketOf(client).destroy();
+  });
+  database.on('remove', (client) => open.delete(client));
+  return {
+    database,
+    close: () => {
+      isClosed = true;
+      const ended = database.end();
+      for (const client of open) socketOf(client).destroy();
+      return ended;
+    },
+  };
+};
