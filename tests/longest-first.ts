@@ -22,6 +22,7 @@ export const LONGEST: readonly string[] = [
   'api/specification',
   'real-data/main-job',
   'faults/histories/histories.',
+  'projector/slow-projection',
   'projector/postgres-limits',
   'ops/console',
   'alerts/many-digests',

@@ -144,6 +144,7 @@ const runOwned = async (
     await dropTables();
     return (
       hasAcquired ||
+      owned.hasServedProbation() ||
       planKey(control, wantedJobs(control), jobs.running()) !== plan
     );
   };

@@ -2,6 +2,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { probationAfter } from '../control/probation.ts';
 import type { Share } from './apply-in-one-transaction.ts';
 import { endsSession } from './failures.ts';
 import type { Failed } from './move-positions.ts';
@@ -81,6 +82,8 @@ export const applyEach = async (options: Options): Promise<readonly Failed[]> =>
         if (endsSession(error)) ended.abort(error);
         if (ended.signal.aborted) throw error;
         one.failures += 1;
+        one.probation = probationAfter(one.probation, one.readsAlone, performance.now());
+        one.readsAlone = true;
         const delayMs = retryDelayMs(one.failures);
         one.retryAtMs = performance.now() + delayMs;
         const reason = (error as Error).message;

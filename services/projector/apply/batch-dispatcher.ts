@@ -97,8 +97,8 @@ export const createBatchDispatcher = (
       share.events.some(({ stream }) => share.one.parked.has(stream)),
     );
     // A projection that failed may fail again, and all readers share the connection of these transactions.
-    const hasFailed = shares.some(({ one }) => one.failures > 0);
-    if (events > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream || hasFailed) return false;
+    const isAlone = shares.some(({ one }) => one.readsAlone);
+    if (events > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream || isAlone) return false;
     try {
       return await applyInOneTransaction(pipeline, shares, move);
     } catch (error) {
@@ -152,8 +152,7 @@ export const createBatchDispatcher = (
         }
         return [];
       }
-      const isSmall =
-        events.length <= ONE_TRANSACTION_EVENTS_MAX && busy.every(({ one }) => one.failures === 0);
+      const isSmall = events.length <= ONE_TRANSACTION_EVENTS_MAX && busy.every(({ one }) => !one.readsAlone);
       const applying = { database: isSmall ? live.hurried : live.patient, log, cursor };
       const failed = await applyEach({ ...applying, shares: busy, position, count });
       // Plans made for small tables do not suit large ones, and autovacuum analyzes the tables only later.

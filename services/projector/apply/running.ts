@@ -1,6 +1,7 @@
 import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
+import type { Probation } from '../control/probation.ts';
 import type { Target } from './apply-batch.ts';
 import type { ParkedStreams } from './park-stream.ts';
 
@@ -23,6 +24,10 @@ export type Running = {
   failures: number;
   /** Time of the next attempt after a failure, by the clock of `performance`. */
   retryAtMs: number;
+  /** Since its last failure; `null` when this session has seen none. */
+  probation: Probation | null;
+  /** Reads the log with a subscription of its own, and its statements have more time: it failed, or is on probation. */
+  readsAlone: boolean;
   live: boolean;
 };
 

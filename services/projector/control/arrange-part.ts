@@ -4,13 +4,14 @@ import type { BehindRow } from '../apply/running.ts';
 import { PROJECTIONS } from './lease-names.ts';
 
 /**
- * Treatment of a projection by the owner of the part. `follow`: reads the log for it. `exclusive`: a job has its tables for
- * itself. `paused`: by an operator. `apart`: its tables belong to other code.
+ * Treatment of a projection by the owner of the part. `follow`: reads the log for it. `alone`: the same with a row of its
+ * own, because it is on probation. `exclusive`: a job has its tables for itself. `paused`: by an operator. `apart`: its tables belong to other code.
  */
-export type Treatment = 'follow' | 'exclusive' | 'paused' | 'apart';
+export type Treatment = 'follow' | 'alone' | 'exclusive' | 'paused' | 'apart';
 
 const STATE: Readonly<Record<Treatment, string>> = {
   follow: 'catching_up',
+  alone: 'catching_up',
   exclusive: 'catching_up',
   paused: 'paused',
   apart: 'apart',

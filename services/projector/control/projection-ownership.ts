@@ -8,6 +8,7 @@ import type { ProjectorDependencies } from '../dependencies.ts';
 import { arrangePart, readRows, type StoredRow, type StoredRows, type Treatment } from './arrange-part.ts';
 import { apartLease, buildLease, PROJECTIONS } from './lease-names.ts';
 import type { Control } from './operator-requests.ts';
+import { isOnProbation, type Probation, probationAfter } from './probation.ts';
 
 /** The projections of a cycle. */
 export type Arrangement = {
@@ -33,6 +34,8 @@ export type ProjectionAssignments = {
   arrange(control: ReadonlyMap<string, Control>, exclusive: ReadonlySet<string>): Promise<Arrangement>;
   /** The row by which a job proves that it may write the projection; `null` when it may not. */
   rowOf(name: string): BehindRow | null;
+  /** True when a projection that reads alone may join the others again. */
+  hasServedProbation(): boolean;
   /** Closes the tables of a projection, to be reopened after a swap or a retry of parked events. */
   close(name: string): void;
   /** Aborted when one of the leases is lost. */
@@ -44,6 +47,8 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
   const byName = new Map(projections.map((one) => [one.name, one]));
   const running = new Map<string, Running>();
   const apart = new Map<string, Lease>();
+  /** Probations of projections that are closed now. */
+  const probations = new Map<string, Probation | null>();
   const reportedNewer = new Set<string>();
   let part: Lease | null = null;
   let names: ReadonlySet<string> = new Set();
@@ -94,25 +99,44 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
       log.info({ projection: name, streams: retried }, 'streams that waited for this release retried');
     const parked = await readParkedStreams(database, name);
     const live = row?.state === 'live';
-    running.set(name, { target, prefixes, parked, live, position: 0n, row: null, failures: 0, retryAtMs: 0 });
+    running.set(name, {
+      target,
+      prefixes,
+      parked,
+      live,
+      position: 0n,
+      row: null,
+      failures: 0,
+      retryAtMs: 0,
+      probation: probations.get(name) ?? null,
+      readsAlone: false,
+    });
     log.info({ projection: name, version }, 'projection acquired');
   };
 
   const treatmentOf = (name: string, row: Control, exclusive: ReadonlySet<string>): Treatment => {
     if (!names.has(name) || row.version !== byName.get(name)?.version) return 'apart';
     if (exclusive.has(name)) return 'exclusive';
-    return row.isPaused ? 'paused' : 'follow';
+    if (row.isPaused) return 'paused';
+    return isOnProbation(running.get(name)?.probation ?? null, performance.now()) ? 'alone' : 'follow';
   };
 
-  /** Copies the stored position of a projection. */
-  const place = (one: Running, row: StoredRow | undefined, cursor: Cursor | null): void => {
+  /** Copies the stored position of a projection. One that failed in an earlier session is on probation in this one. */
+  const place = (
+    one: Running,
+    treatment: 'follow' | 'alone',
+    row: StoredRow | undefined,
+    cursor: Cursor | null,
+  ): void => {
     one.row = row ? { position: row.position, epoch: row.epoch } : null;
     one.position = row?.position ?? cursor?.position ?? 0n;
     if (row?.waitMs == null) one.failures = 0;
     else {
       one.failures = Math.max(1, one.failures);
       one.retryAtMs = performance.now() + row.waitMs;
+      one.probation ??= probationAfter(null, false, performance.now());
     }
+    one.readsAlone = treatment === 'alone' || one.failures > 0;
   };
 
   /** Returns whether the row is one that this process may move. */
@@ -195,8 +219,12 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
       const following: Running[] = [];
       for (const [name, one] of running) {
         const row = rows.get(name);
-        if (treatments.get(name) !== 'follow' || !isOurs(name, row)) continue;
-        place(one, row, cursor);
+        const treatment = treatments.get(name);
+        if ((treatment !== 'follow' && treatment !== 'alone') || !isOurs(name, row)) {
+          one.readsAlone = false;
+          continue;
+        }
+        place(one, treatment, row, cursor);
         following.push(one);
       }
       return { following, cursor };
@@ -205,7 +233,15 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
       const row = rows.get(name);
       return row !== undefined && isOurs(name, row) ? row : null;
     },
-    close: (name) => void running.delete(name),
+    hasServedProbation: () =>
+      [...running.values()].some(
+        ({ readsAlone, failures, probation }) =>
+          readsAlone && failures === 0 && !isOnProbation(probation, performance.now()),
+      ),
+    close: (name) => {
+      probations.set(name, running.get(name)?.probation ?? null);
+      running.delete(name);
+    },
     lost: () => AbortSignal.any([part, ...apart.values()].flatMap((lease) => (lease ? [lease.lost] : []))),
   };
 };

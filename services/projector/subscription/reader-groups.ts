@@ -17,10 +17,8 @@ const GROUP_DISTANCE_BYTES = 16n * 1024n * 1024n;
 /** Projections that share one subscription to the log. */
 export type ReaderGroup = Followers & { readonly counter: EventCounter | null };
 
-const isFailing = ({ failures }: Running): boolean => failures > 0;
-
 /**
- * Groups projections by position, furthest first. A failing projection reads alone. The cursor belongs to the group of the
+ * Groups projections by position, furthest first. One that failed, or is on probation, reads alone. The cursor belongs to the group of the
  * projections at it. The event counter joins the furthest group if it is close to the head of the log; otherwise it reads
  * on its own.
  */
@@ -32,7 +30,7 @@ export const groupReaders = (
 ): readonly ReaderGroup[] => {
   const groups: Running[][] = [];
   for (const one of running
-    .filter((each) => !isFailing(each))
+    .filter(({ readsAlone }) => !readsAlone)
     .toSorted((a, b) => (a.position > b.position ? -1 : a.position < b.position ? 1 : 0))) {
     const group = groups.at(-1);
     if (group?.[0] && group[0].position - one.position <= GROUP_DISTANCE_BYTES) group.push(one);
@@ -51,12 +49,12 @@ export const groupReaders = (
       counter: isNear && index === 0 ? counter : null,
     }),
   );
-  const failing = running
-    .filter(isFailing)
+  const alone = running
+    .filter(({ readsAlone }) => readsAlone)
     .map((one): ReaderGroup => ({ running: [one], cursor: null, counter: null }));
   const own: readonly ReaderGroup[] =
     counter === null || isNear ? [] : [{ running: [], cursor: null, counter }];
-  return [...readerGroups, ...failing, ...own];
+  return [...readerGroups, ...alone, ...own];
 };
 
 /** A stop position for a projection, and the callback to run when it is reached. */
@@ -144,7 +142,8 @@ export const runReaderGroup = async (
       if (running.length > 0) {
         log.info({ position: String(position), projections: running.length }, 'caught up');
       }
-      onCaughtUp();
+      // One on probation joins the others at its end, and not when it has caught up.
+      if (!running.some(({ readsAlone }) => readsAlone)) onCaughtUp();
     }
   } finally {
     await dispatcher.end();
