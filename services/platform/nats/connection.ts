@@ -88,13 +88,19 @@ export const openNats = async (
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
   });
-  const manager = await connection.jetstreamManager({ timeout: JETSTREAM_ANSWER_MS });
-  await ensureStreams({ manager, streamSettings });
-  return {
-    connection,
-    jetstream: connection.jetstream({ timeout: JETSTREAM_ANSWER_MS }),
-    manager,
-    streamSettings,
-    [Symbol.asyncDispose]: () => connection.drain().catch(() => undefined),
-  };
+  try {
+    const manager = await connection.jetstreamManager({ timeout: JETSTREAM_ANSWER_MS });
+    await ensureStreams({ manager, streamSettings });
+    return {
+      connection,
+      jetstream: connection.jetstream({ timeout: JETSTREAM_ANSWER_MS }),
+      manager,
+      streamSettings,
+      [Symbol.asyncDispose]: () => connection.drain().catch(() => undefined),
+    };
+  } catch (error) {
+    // It would reconnect for ever, next to those of further attempts.
+    await connection.close();
+    throw error;
+  }
 };

@@ -92,6 +92,21 @@ test('copies without a cluster are refused with what to do', async () => {
   }
 });
 
+test('a connection whose streams cannot be created is closed', async () => {
+  const server = await createTestNats();
+  try {
+    const through = await proxied(server.url);
+    await using proxy = through.proxy;
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const opening = openNats(through.url, 'test', { ...DEFAULT_STREAM_SETTINGS, NATS_REPLICAS: 3 });
+      await expect(opening).rejects.toThrow('NATS_REPLICAS=3');
+    }
+    await expect.poll(() => proxy.connections()).toBe(0);
+  } finally {
+    await server.stop();
+  }
+});
+
 /** Milliseconds in which a silent connection is replaced: 15 s to notice it, 1 s to open another, and as long again. */
 const REPLACED_MS = 32_000;
 
