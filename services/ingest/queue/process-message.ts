@@ -11,13 +11,14 @@ import type { Intake, IntakeOutcome } from '../intake-types.ts';
 import { deadLetter } from './dead-letter.ts';
 import { type Bodies, type Body, MessageGone } from './message-body.ts';
 import { readObservationMessage } from './observation-message.ts';
+import { isServerFault } from './server-fault.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 
 /** Delay in ms before NATS redelivers a message that waits for a release. A new release receives it at once. */
 const RELEASE_WAIT_MS = 60_000;
-/** Maximum attempts, at most 30 s apart, before an observation becomes a dead letter for any cause. */
+/** Maximum failed attempts that the observation may have caused, at most 30 s apart, before it becomes a dead letter. */
 const ATTEMPTS_MAX = 2_000;
-/** Maximum attempts on an error that the observation itself causes. More attempts would only delay later messages. */
+/** The same for errors that only the observation causes. More attempts would only delay later messages. */
 const PERMANENT_ERROR_ATTEMPTS_MAX = 3;
 /** Maximum deliveries of the end of a scan whose chunks have not all arrived. */
 const CHUNK_WAITS_MAX = 20;
@@ -56,7 +57,11 @@ const isPermanent = (error: unknown): boolean => {
 };
 
 const maxAttempts = (error: unknown): number =>
-  isPermanent(error) ? PERMANENT_ERROR_ATTEMPTS_MAX : ATTEMPTS_MAX;
+  isServerFault(error)
+    ? Number.POSITIVE_INFINITY
+    : isPermanent(error)
+      ? PERMANENT_ERROR_ATTEMPTS_MAX
+      : ATTEMPTS_MAX;
 
 /** Counts and logs what was cut from an observation to bring it within its limits. */
 const meterShortened = (type: string, subject: string, { shortened }: IntakeOutcome, log: Log): void => {
@@ -87,9 +92,9 @@ const submit = async ({ message, intake, log }: Work, body: Body, attempt: numbe
 
 /**
  * Ends the processing of a message after an error that repetitions do not help, or that needs other messages first.
- * Returns false when the attempt is to be repeated.
+ * `failures`: attempts that the observation may have made fail. Returns false when the attempt is to be repeated.
  */
-const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, attempt: number) => {
+const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, failures: number) => {
   const { message, log } = work;
   const { subject } = message;
   const reason = (error as Error).message;
@@ -104,7 +109,7 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, att
     observationsTaken.inc({ type: 'unknown', outcome: 'waits' });
     return true;
   }
-  const isSpent = message.info.deliveryCount > maxDeliveries(error) || attempt + 1 >= maxAttempts(error);
+  const isSpent = message.info.deliveryCount > maxDeliveries(error) || failures >= maxAttempts(error);
   if (body !== undefined && isSpent) {
     log.warn({ subject, reason }, 'observation dead-lettered');
     await deadLetter(work, body.bytes, reason);
@@ -122,7 +127,8 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, att
 
 /**
  * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here
- * with backoff, so that later observations of the brand stay behind this one. The end of a scan whose chunks are
+ * with backoff, so that later observations of the brand stay behind this one; such attempts are not counted, so an outage
+ * of any length makes no dead letter. The end of a scan whose chunks are
  * missing returns to the queue instead, because the chunks are behind it. An observation on a stream with an event of
  * a newer release returns to the queue too. The newer release has a new consumer, which receives all of them in
  * order.
@@ -130,6 +136,7 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, att
 export const processMessage = async (work: Work): Promise<void> => {
   const { message, bodies, log, signal } = work;
   let body: Body | undefined;
+  let failures = 0;
   // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
   // receives them.
   for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -141,7 +148,8 @@ export const processMessage = async (work: Work): Promise<void> => {
     } catch (error) {
       // Not acknowledged: the process that leads now receives the message too.
       if (error instanceof LeaseLost) throw error;
-      if (await isEndedBy(work, error, body, attempt)) return;
+      if (!isServerFault(error)) failures += 1;
+      if (await isEndedBy(work, error, body, failures)) return;
       const { subject } = message;
       log.warn({ subject, attempt, reason: (error as Error).message }, 'observation failed; retrying');
       await pause(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(attempt, 10)), signal);

@@ -1,0 +1,74 @@
+import { headers, NatsError, type JsMsg } from 'nats';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { EventStoreBusy, EventStoreSilent } from '#platform/event-store/errors.ts';
+import { silentLog } from '#platform/logger.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { processMessage } from '#services/ingest/queue/process-message.ts';
+
+/** Attempts of an outage of a day. */
+const DAY_ATTEMPTS = 2_900;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Processes a message whose first submissions fail. Returns how it left the queue, and the number of submissions. */
+const processed = async (failing: number, error: unknown) => {
+  let submissions = 0;
+  const left: string[] = [];
+  const message = {
+    subject: 'observations.one',
+    seq: 1,
+    headers: headers(),
+    info: { deliveryCount: 1 },
+    ack: () => void left.push('recorded'),
+    term: () => void left.push('dead-lettered'),
+    nak: () => void left.push('put back'),
+  };
+  const body = { bytes: new TextEncoder().encode('{"type":"any"}'), apart: null, fault: null };
+  const done = processMessage({
+    message: message as unknown as JsMsg,
+    nats: { jetstream: { publish: async () => undefined } } as unknown as Nats,
+    bodies: { read: async () => body, remove: async () => undefined },
+    intake: {
+      submit: async () => {
+        submissions += 1;
+        if (submissions <= failing) throw error;
+        return { events: 0, totals: null };
+      },
+    },
+    log: silentLog(),
+    signal: new AbortController().signal,
+  });
+  await vi.runAllTimersAsync();
+  await done;
+  return { left, submissions };
+};
+
+const withCode = (code: string): Error => Object.assign(new Error(code), { code });
+
+describe('an observation', () => {
+  it.each([
+    ['refuses connections', withCode('ECONNREFUSED')],
+    ['starts', withCode('57P03')],
+    ['is full of connections', withCode('53300')],
+    ['takes no writes, as a standby', withCode('25006')],
+    ['has no free connection', new Error('timeout exceeded when trying to connect')],
+    ['is silent', new Error('Query read timeout')],
+    ['of events is silent', new EventStoreSilent(10_000)],
+    ['of events is overloaded', new EventStoreBusy('1,000 appends wait')],
+    ['of events is gone', Object.assign(new Error('unavailable'), { type: 'unavailable', code: 14 })],
+    ['of the queue is silent', new NatsError('timeout', 'TIMEOUT')],
+  ])('is recorded after a day in which a server %s', async (_, fault) => {
+    const { left, submissions } = await processed(DAY_ATTEMPTS, fault);
+    expect(left).toEqual(['recorded']);
+    expect(submissions).toBe(DAY_ATTEMPTS + 1);
+  });
+
+  it.each([
+    ['whose statement takes too long', withCode('57014'), 2_000],
+    ['that fails for an unknown reason', new Error('unknown'), 2_000],
+    ['that causes a permanent error', withCode('22P05'), 3],
+  ])('%s becomes a dead letter after its last attempt', async (_, error, attempts) => {
+    expect(await processed(DAY_ATTEMPTS, error)).toEqual({ left: ['dead-lettered'], submissions: attempts });
+  });
+});
