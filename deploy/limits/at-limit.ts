@@ -224,9 +224,15 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'ingest/intake/observation-handler.ts': { POOL_CLIENTS: POOL },
   'ingest/queue/consumer.ts': {
-    FETCHED_MESSAGES: ['observations fetched ahead, without bodies', 'the rest stays in the queue'],
-    WAITING_IN_MEMORY_MAX: ['observations that wait for their turn, without bodies', 'no more are fetched'],
-    WAITING_MAX: ['observations that wait for a newer release', 'the queue stops'],
+    FETCHED_MESSAGES: [
+      'observations requested at once, without bodies',
+      'more are requested as these arrive',
+    ],
+    PULL_MS: ['a request for observations', 'another one follows'],
+    WAITING_MAX: [
+      'observations that wait for their turn or for a newer release, without bodies',
+      'NATS delivers no more until some are acknowledged',
+    ],
     ORDERED_AT_ONCE: [
       'bodies read at once to find the order of their messages',
       'the next one is read after one of them',

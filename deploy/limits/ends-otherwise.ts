@@ -46,10 +46,14 @@ export const ENDS_OTHERWISE: Readonly<Record<string, Readonly<Record<string, rea
     lock_timeout: ['LOCK_WAIT_MS.'],
     idle_in_transaction_session_timeout: ['The work under the lock has limits of its own.'],
   },
+  'ingest/queue/consumer.ts': {
+    max_ack_pending: ['WAITING_MAX; less in tests.'],
+    ack_wait: ['ACK_WAIT_MS; less in tests.'],
+  },
   'ingest/queue/slots.ts': {
     createSemaphore: [
-      `INGEST_LANES. ${SETTING} WAITING_IN_MEMORY_MAX observations wait.`,
-      'A third of INGEST_LANES. WAITING_IN_MEMORY_MAX observations wait.',
+      `INGEST_LANES. ${SETTING} WAITING_MAX observations wait.`,
+      'A third of INGEST_LANES. WAITING_MAX observations wait.',
     ],
   },
   'intake/server/request-body.ts': { 'Promise.withResolvers': [TIMER] },

@@ -1,4 +1,4 @@
-import { AckPolicy, type ConsumerMessages, type JsMsg } from 'nats';
+import { AckPolicy, type JsMsg } from 'nats';
 import {
   INGEST_CONSUMER,
   LARGE_OBSERVATION_BYTES,
@@ -8,6 +8,7 @@ import { pause } from '#platform/clock.ts';
 import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
+import { ensureStreams } from '#platform/nats/streams.ts';
 import type { BrandRegister, Intake } from '../intake-types.ts';
 import { type AccessSets, accessSetsOf, DependencyOrder, unreadAccessSetsOf } from './dependency-order.ts';
 import { createSlots } from './slots.ts';
@@ -15,27 +16,26 @@ import { bodyBytesOf, MessageGone, openBodies } from './message-body.ts';
 import { readObservationMessage, routingOfHeaders } from './observation-message.ts';
 import { processMessage } from './process-message.ts';
 
-/** Maximum messages fetched ahead. The rest stays in the queue. They come without their bodies. */
+/** Maximum messages requested at once. They come without their bodies. */
 const FETCHED_MESSAGES = 128;
+/** Length of a request in ms. Half of it is the time between two signs of life of the consumer. */
+const PULL_MS = 5_000;
 /**
- * Maximum messages that wait in memory for their turn, about a kilobyte each. Small observations overtake large ones of
- * other brands within them: a full stream (8 GiB) holds fewer observations of half a megabyte.
+ * Maximum messages that are delivered and not acknowledged. They wait in memory for their turn, about a kilobyte each, or in
+ * the queue for a newer release. NATS holds the others back: the client would request more whether or not those before are
+ * processed. Small observations overtake large ones of other brands within this number: a full stream (8 GiB) holds fewer
+ * observations of half a megabyte.
  */
-export const WAITING_IN_MEMORY_MAX = 16_384;
-/**
- * Maximum messages in the queue that wait for a newer release. Beyond it the queue stops: each counts as not
- * acknowledged, and NATS limits those.
- */
-const WAITING_MAX = 10_000;
+const WAITING_MAX = 26_384;
 /** Maximum messages whose bodies are read at once to find their order. */
 const ORDERED_AT_ONCE = 16;
 /** Time in ms after which NATS redelivers a message without acknowledgement or progress signal. */
 const ACK_WAIT_MS = 60_000;
-/** Time in ms after which a message that waits or is in progress gets a progress signal (`working`). */
-const STILL_WORKING_MS = 20_000;
-/** Interval in ms of the search for messages that need one. */
-const SIGNAL_INTERVAL_MS = 1_000;
-/** Delay in ms before the queue is read again after its connection failed. */
+/** Signals of progress (`working`) within that time, to each message that waits or is in progress. */
+const SIGNALS = 3;
+/** Times that the messages are searched for those that need a signal, between two signals of one. */
+const LOOKS_PER_SIGNAL = 20;
+/** Delay in ms before a body is read again, or the consumer is created again, after a failure. */
 const RETRY_MS = 500;
 const NANOS_PER_MS = 1_000_000;
 const NO_BODY = new Uint8Array();
@@ -46,6 +46,19 @@ export type ConsumerOptions = {
   readonly log: Log;
   /** Maximum observations processed at once. Dependent observations keep their order; with 1, all do. */
   readonly concurrency: number;
+  /** Maximum messages that are delivered and not acknowledged; `WAITING_MAX` when absent. */
+  readonly waitingMax?: number;
+  /** Milliseconds without a signal after which NATS delivers a message again; `ACK_WAIT_MS` when absent. */
+  readonly ackWaitMs?: number;
+};
+
+/** The consumer of the queue. Dispose of it to stop. */
+export type QueueConsumer = AsyncDisposable & {
+  /**
+   * Resolves when NATS delivers nothing any more, because the consumer or its stream was deleted. Start another one then,
+   * which receives the messages that are not acknowledged in order.
+   */
+  readonly ended: Promise<void>;
 };
 
 /** Messages that wait or are in progress, by their sequence. */
@@ -56,16 +69,17 @@ const sizedOf = (message: JsMsg) => ({
   brand: routingOfHeaders(message.headers)?.orderingKey ?? message.subject,
 });
 
-/** Sends progress signals, each about `STILL_WORKING_MS` after the one before. They restart the acknowledgement timeout. */
-const signalProgress = (pending: Pending): Disposable => {
+/** Sends progress signals, several within the acknowledgement timeout. Each restarts it. */
+const signalProgress = (pending: Pending, ackWaitMs: number): Disposable => {
+  const dueMs = ackWaitMs / SIGNALS;
   const timer = setInterval(() => {
     const now = performance.now();
     for (const entry of pending.values()) {
-      if (now - entry.signalledAt < STILL_WORKING_MS) continue;
+      if (now - entry.signalledAt < dueMs) continue;
       entry.signalledAt = now;
       entry.message.working();
     }
-  }, SIGNAL_INTERVAL_MS);
+  }, dueMs / LOOKS_PER_SIGNAL);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 };
 
@@ -76,8 +90,8 @@ const signalProgress = (pending: Pending): Disposable => {
  * Messages are delivered without bodies. Their headers decide the order, and a body is read from the stream when its
  * turn comes. A backlog of large observations therefore takes neither memory nor time from small ones behind it.
  *
- * Only one process may consume at a time (see `single-active-consumer.ts`). Start deletes and recreates the durable
- * consumer. The stream is a work queue, so NATS then redelivers the unacknowledged messages of the previous consumer at
+ * Only one process may consume at a time (see `single-active-consumer.ts`). Start creates missing streams, and deletes and
+ * recreates the durable consumer. The stream is a work queue, so NATS then redelivers the unacknowledged messages of the previous consumer at
  * once and in order. Otherwise they would arrive after newer observations of the same brand.
  */
 export const consumeObservations = async ({
@@ -85,13 +99,16 @@ export const consumeObservations = async ({
   intake,
   log,
   concurrency,
-}: ConsumerOptions): Promise<AsyncDisposable> => {
+  waitingMax = WAITING_MAX,
+  ackWaitMs = ACK_WAIT_MS,
+}: ConsumerOptions): Promise<QueueConsumer> => {
+  await ensureStreams(nats);
   await nats.manager.consumers.delete(OBSERVATIONS_STREAM, INGEST_CONSUMER).catch(() => undefined);
   await nats.manager.consumers.add(OBSERVATIONS_STREAM, {
     durable_name: INGEST_CONSUMER,
     ack_policy: AckPolicy.Explicit,
-    ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
-    max_ack_pending: WAITING_IN_MEMORY_MAX + WAITING_MAX,
+    ack_wait: ackWaitMs * NANOS_PER_MS,
+    max_ack_pending: waitingMax,
     max_deliver: -1,
     headers_only: true,
   });
@@ -101,13 +118,11 @@ export const consumeObservations = async ({
   const pending: Pending = new Map();
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
-  let messages: ConsumerMessages | undefined;
   const slots = createSlots(concurrency, stopping.signal);
-  const places = createSemaphore(WAITING_IN_MEMORY_MAX);
   const reads = createSemaphore(ORDERED_AT_ONCE);
   /** Resolves when all messages so far have their place in the order. */
   let placed = Promise.resolve();
-  const signals = signalProgress(pending);
+  const signals = signalProgress(pending, ackWaitMs);
 
   /** Returns one shared write set for every message when processing is sequential. This skips the brand lookup. */
   const accessSetsFor = async (message: JsMsg): Promise<AccessSets> => {
@@ -144,19 +159,21 @@ export const consumeObservations = async ({
           .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
           .finally(() => pending.delete(message.seq)),
       )
-      .finally(() => {
-        inFlight.delete(processed);
-        places.release();
-      });
+      .finally(() => inFlight.delete(processed));
     inFlight.add(processed);
   };
 
-  /** Takes a message from the queue. Access sets are read for several at once, and places are given in the order of the queue. */
-  const take = async (message: JsMsg): Promise<void> => {
-    await places.acquire();
-    pending.set(message.seq, { message, signalledAt: performance.now() });
+  const readAccessSets = async (message: JsMsg): Promise<AccessSets> => {
     await reads.acquire();
-    const read = accessSetsFor(message);
+    return await accessSetsFor(message);
+  };
+
+  /** Takes a message from the queue. Access sets are read for several at once, and places are given in the order of the queue. */
+  const take = (message: JsMsg): void => {
+    // A message that is pending was redelivered, because its signal was late or lost.
+    if (stopping.signal.aborted || pending.has(message.seq)) return;
+    pending.set(message.seq, { message, signalledAt: performance.now() });
+    const read = readAccessSets(message);
     const placeAfter = async (former: Promise<void>): Promise<void> => {
       const [sets] = await Promise.all([read, former]);
       reads.release();
@@ -165,28 +182,26 @@ export const consumeObservations = async ({
     placed = placeAfter(placed);
   };
 
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      try {
-        messages = await consumer.consume({ max_messages: FETCHED_MESSAGES });
-        for await (const message of messages) {
-          // Buffered messages are passed over, not left by `break`: `close` resolves only once the loop has reached the
-          // end mark behind them. A message that is pending was redelivered, because its signal was late or lost.
-          if (stopping.signal.aborted || pending.has(message.seq)) continue;
-          await take(message);
-        }
-      } catch (error) {
-        if (!stopping.signal.aborted) log.warn({ err: error }, 'queue connection failed; reconnecting');
-        await pause(RETRY_MS, stopping.signal);
-      }
-    }
+  // Messages are taken as they arrive: those in a buffer of the client would get no signals.
+  const messages = await consumer.consume({
+    max_messages: FETCHED_MESSAGES,
+    expires: PULL_MS,
+    abort_on_missing_resource: true,
+    callback: take,
+  });
+  const noteEnd = async (): Promise<void> => {
+    const reason = await messages.closed();
+    if (stopping.signal.aborted) return;
+    // Its messages come again: only those in progress are finished.
+    stopping.abort();
+    log.warn({ err: reason }, 'queue consumer lost; creating it again');
+    await pause(RETRY_MS);
   };
-  const running = run();
   return {
+    ended: noteEnd(),
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await messages?.close();
-      await running;
+      await messages.close();
       await placed;
       await Promise.all(inFlight);
       signals[Symbol.dispose]();

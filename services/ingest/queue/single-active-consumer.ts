@@ -35,7 +35,7 @@ const deleteAtIntervals = async (
  *
  * The leader also deletes expired rows of the working tables once an hour.
  *
- * The consumer is also recreated after a reconnect to NATS. Acknowledgements may be lost with the connection, and NATS
+ * The consumer is also recreated when it or its stream was deleted, and after a reconnect to NATS. Acknowledgements may be lost with the connection, and NATS
  * redelivers unacknowledged messages only after a minute. A new consumer receives the same observations at once, in
  * order.
  */
@@ -56,9 +56,9 @@ export const consumeAsLeader = (
     signal,
     run: async (leading, lease) => {
       intake.leadWith(lease);
-      const reconnectedOrEnded = reconnects.next({ signal: leading });
       await using resources = new AsyncDisposableStack();
       const stopping = new AbortController();
+      const reconnectedOrEnded = reconnects.next({ signal: AbortSignal.any([leading, stopping.signal]) });
       const deleting = deleteAtIntervals(
         intake,
         retentionIntervalMs,
@@ -69,9 +69,9 @@ export const consumeAsLeader = (
         stopping.abort();
         await deleting;
       });
-      resources.use(await consumeObservations(options));
+      const consumer = resources.use(await consumeObservations(options));
       log.info({ concurrency: options.concurrency }, 'ingest consumer started');
-      await reconnectedOrEnded;
+      await Promise.race([reconnectedOrEnded, consumer.ended]);
     },
   });
 };
