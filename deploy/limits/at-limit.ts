@@ -524,6 +524,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/postgres/schema-installer.ts': {
     INSTALL_TIMEOUT_MS: ['a step of an upgrade of tables', 'the process ends with the reason'],
+    LOCK_WAIT_MS: [
+      'an upgrade of tables for a table that is in use; others wait behind it',
+      'rolled back, and tried again for half an hour',
+    ],
   },
   'platform/postgres/settings.ts': {
     READ_ANSWER_MS: [

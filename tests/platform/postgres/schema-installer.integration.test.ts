@@ -44,3 +44,28 @@ test('an installation that waited for another process goes on with the schema th
   await expect(installed).resolves.toBeUndefined();
   await expect(watching.query('select from made.item')).resolves.toBeDefined();
 });
+
+test('an installation that waits for a reader of a table lets others read it meanwhile, and ends after the reader', async () => {
+  await using resources = new AsyncDisposableStack();
+  const pool = openPool(database.url, 3);
+  resources.defer(() => pool.end());
+  await pool.query('create table read_for_long (id text)');
+  const reader = await pool.connect();
+  await reader.query('begin; select from read_for_long');
+  const sql = 'alter table read_for_long add column if not exists name text';
+  const installed = installSchema(pool, { lock: LOCK, sql });
+  resources.defer(async () => {
+    reader.release(true);
+    await installed;
+  });
+  await until('the installation waits', 30_000, async () => {
+    const { rows } = await pool.query(
+      `select from pg_locks where mode = 'AccessExclusiveLock' and not granted and relation = 'read_for_long'::regclass`,
+    );
+    return rows.length > 0;
+  });
+  await expect(pool.query('select from read_for_long')).resolves.toBeDefined();
+  await reader.query('rollback');
+  await installed;
+  await expect(pool.query('select name from read_for_long')).resolves.toBeDefined();
+});
