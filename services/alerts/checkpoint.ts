@@ -28,7 +28,7 @@ export class CheckpointMoved extends Error {
 
 /** Creates the tables of the checkpoint and of the matching state. */
 export const createAlertsTables = (database: Database): Promise<void> =>
-  installSchema(database, { lock: ADVISORY_LOCKS.alertsSchema, sql: SCHEMA });
+  installSchema(database, { lock: ADVISORY_LOCKS.alertsSchema, sql: SCHEMA, fingerprintOn: 'alerting' });
 
 /** Position of `alerts` in the log, and the matching state at that position. Its tables hold the state. */
 export type Progress = MatchingState & {

@@ -142,6 +142,7 @@ describe('an untracked brand', () => {
     }
     await fresh.pool.query('drop table alerting.untracked');
     await fresh.pool.query('alter table alerting.checkpoint drop column knows_tracking');
+    await fresh.pool.query('comment on schema alerting is null');
     await using _ = fresh.start();
     await fresh.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1));
     await fresh.matched();
