@@ -34,6 +34,9 @@ export type Leading = {
 
 /** Deletes what the working tables need no more. Observations only grow them. */
 export type Retention = {
-  /** Deletes staged parts of abandoned scans, and old digests. Any number of processes may call it. */
-  deleteExpired(): Promise<void>;
+  /**
+   * Deletes staged parts of abandoned scans, and old digests, in pages. Ends after a page when the signal is aborted. Any
+   * number of processes may call it.
+   */
+  deleteExpired(signal?: AbortSignal): Promise<void>;
 };

@@ -1,5 +1,6 @@
 -- Private working tables of the ingest process: a local state store for decisions. All tables except the staged_*
--- ones are folded from the log. They can be dropped: the next start folds them again.
+-- ones are folded from the log. The schema can be dropped: the next start folds them again. Its comment is the hash of this
+-- file; while the two agree, a start runs nothing of it.
 create schema if not exists ingest;
 
 -- Tables of an older release lack the scans and the looks of ads. They are dropped, and the next start folds them again.
@@ -73,6 +74,8 @@ create table if not exists ingest.staged_chunk (
 );
 -- The domains to which destinations of the ads may belong. Null in rows of an older release.
 alter table ingest.staged_chunk add column if not exists domains text[];
+-- For the deletion of old rows, in this and the next tables.
+create index if not exists staged_chunk_by_age on ingest.staged_chunk (staged_at, scan_id);
 
 -- SHA-256 of the ads of each chunk as it first arrived. Kept after the scan is recorded, until 30 days after the last
 -- chunk of the scan: a chunk that comes again with other content is refused (rule 8). Chunks that an older release
@@ -94,6 +97,7 @@ end $$;
 
 -- The brand that the chunk was submitted for. Null in rows of an older release.
 alter table ingest.staged_digest add column if not exists brand_id uuid;
+create index if not exists staged_digest_by_age on ingest.staged_digest (staged_at, scan_id);
 
 -- One row per ad of a staged scan: the first chunk that has an entry of the ad (rule 8), and the brand that the ad
 -- belongs to. Until the end of the scan attributes its ads, that is the brand of the scan.
@@ -118,6 +122,7 @@ create table if not exists ingest.staged_storefront_page (
   primary key (scan_id, page)
 );
 alter table ingest.staged_storefront_page add column if not exists product_count int;
+create index if not exists staged_storefront_page_by_age on ingest.staged_storefront_page (staged_at);
 
 -- SHA-256 of each catalogue page as it first arrived. Kept after the scan is recorded, for 30 days: a page that comes
 -- again with other content is refused (rule 8).
@@ -129,6 +134,7 @@ create table if not exists ingest.staged_storefront_digest (
   digest text not null,
   primary key (scan_id, page)
 );
+create index if not exists staged_storefront_digest_by_age on ingest.staged_storefront_digest (staged_at);
 
 -- One row per shop: the revision of its storefront stream that the tables below reflect, and the product counters.
 create table if not exists ingest.storefront (

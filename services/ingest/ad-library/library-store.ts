@@ -47,7 +47,11 @@ type FoldedScan = ScanRecorded['data'] & { readonly differences: readonly string
 
 /** Creates the working tables of ingest that do not exist. */
 export const createWorkingTables = (database: Database): Promise<void> =>
-  installSchema(database, { lock: ADVISORY_LOCKS.ingestSchema, sql: readFileSync(SCHEMA, 'utf8') });
+  installSchema(database, {
+    lock: ADVISORY_LOCKS.ingestSchema,
+    sql: readFileSync(SCHEMA, 'utf8'),
+    fingerprintOn: 'ingest',
+  });
 
 /** Loads the stored state of these ads into `library.state.ads`. Ads of other brands are not loaded. */
 export const loadAds = async (

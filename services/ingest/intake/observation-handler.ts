@@ -31,8 +31,8 @@ import { runWithCauseLocks } from '../attribution/cause-locks.ts';
 import { noteIfLate } from '../attribution/late-cause.ts';
 import { moveAdsOfDomain } from '../attribution/move-ads.ts';
 import { stageChunk } from '../ad-library/chunk-staging.ts';
-import { deleteAbandonedScans, deleteOldChunkDigests } from '../ad-library/retention.ts';
-import { deleteOldPageDigests, stageStorefrontPage } from '../storefront/page-staging.ts';
+import { deleteAbandonedScans, deleteOldCataloguePages, deleteOldChunkDigests } from './retention.ts';
+import { stageStorefrontPage } from '../storefront/page-staging.ts';
 import { createStorefrontRecorder } from '../storefront/record-scan.ts';
 import { createWorkingTables } from '../ad-library/library-store.ts';
 
@@ -75,17 +75,16 @@ export const openIntake = async ({
     },
   };
   const locks = resources.use(openBrandLocks(databaseUrl));
-  const deleteExpired = async (): Promise<void> => {
-    await deleteAbandonedScans(database);
-    await deleteOldChunkDigests(database);
-    await deleteOldPageDigests(database);
+  const deleteExpired = async (signal: AbortSignal = new AbortController().signal): Promise<void> => {
+    await deleteAbandonedScans(database, signal);
+    await deleteOldChunkDigests(database, signal);
+    await deleteOldCataloguePages(database, signal);
   };
   try {
     await createWorkingTables(database);
     if (mediaArchive !== 'off') await createArchiveTables(database);
     const caughtUp = await catchUpWorkingTables(database, eventStore, log);
     resources.use(followWorkingTables({ database, eventStore, log }, caughtUp));
-    await deleteExpired();
   } catch (error) {
     await resources.disposeAsync();
     throw error;

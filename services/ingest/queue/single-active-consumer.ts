@@ -10,21 +10,20 @@ const ROLE = 'ingest';
 /** Milliseconds between two deletions of expired rows, whose retention is counted in days. */
 const RETENTION_INTERVAL_MS = 3_600_000;
 
-/** Deletes expired rows at intervals until the signal is aborted. After an error it goes on at the next interval. */
+/** Deletes expired rows at once and at intervals until the signal is aborted. After an error it goes on at the next interval. */
 const deleteAtIntervals = async (
   retention: Retention,
   intervalMs: number,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> => {
-  for (;;) {
-    await pause(intervalMs, signal);
-    if (signal.aborted) return;
+  while (!signal.aborted) {
     try {
-      await retention.deleteExpired();
+      await retention.deleteExpired(signal);
     } catch (error) {
       log.warn({ err: error }, 'expired rows left until the next interval');
     }
+    await pause(intervalMs, signal);
   }
 };
 
@@ -33,7 +32,7 @@ const deleteAtIntervals = async (
  * each brand's observations in order. Leadership is a lease: when it is lost, the consumer stops before this process
  * requests it again. A process that was stopped meanwhile appends nothing, because each append proves the lease first.
  *
- * The leader also deletes expired rows of the working tables once an hour.
+ * The leader also deletes expired rows of the working tables, at its start and once an hour, while observations are processed.
  *
  * The consumer is also recreated when it or its stream was deleted, and after a reconnect to NATS. Acknowledgements may be lost with the connection, and NATS
  * redelivers unacknowledged messages only after a minute. A new consumer receives the same observations at once, in

@@ -88,14 +88,3 @@ export const stagedPageText = async (
 export const deleteStagedPages = async (database: Database, scanId: string): Promise<void> => {
   await database.query('delete from ingest.staged_storefront_page where scan_id = $1', [scanId]);
 };
-
-/** Retention of digests in days. A page that comes again later than this is treated as a first one. */
-const DIGEST_DAYS_MAX = 30;
-
-/** Deletes digests of pages that arrived long ago. */
-export const deleteOldPageDigests = async (database: Database): Promise<void> => {
-  await database.query(
-    'delete from ingest.staged_storefront_digest where staged_at < now() - make_interval(days => $1)',
-    [DIGEST_DAYS_MAX],
-  );
-};

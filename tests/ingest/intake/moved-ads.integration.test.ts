@@ -188,6 +188,7 @@ describe('an ad that moves to another brand', () => {
     await database.query('alter table ingest.ad drop constraint ad_pkey, add primary key (ad_id)');
     await database.query('alter table ingest.ad_owner drop column since');
     await database.query('drop table ingest.ad_move');
+    await database.query('comment on schema ingest is null');
     await createWorkingTables(database);
     const { ads, libraries } = await tables();
     expect({ ads, libraries }).toEqual({ ads: before.ads, libraries: before.libraries });

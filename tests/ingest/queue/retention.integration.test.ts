@@ -56,3 +56,36 @@ it('the leader deletes expired rows at intervals, also after a deletion that fai
   };
   await expect.poll(left, { timeout: 60_000 }).toEqual(['chunk 2', 'digest 2', 'page 2']);
 });
+
+it('all chunks, ads and digests of old scans are deleted, however many, and none of a scan with a chunk that is not old', async () => {
+  await using stack = await openIntakeStack();
+  const database = openPool(stack.databaseUrl, 1);
+  try {
+    await database.query(`
+      with scans as materialized (select gen_random_uuid() as scan_id, n from generate_series(1, 150) n),
+      age as (select scan_id, c, now() - make_interval(days => 31 + n % 5) as staged_at
+        from scans cross join generate_series(0, 2) c),
+      mixed as (select '10000000-0000-4000-8000-000000000003'::uuid as scan_id, c,
+        now() - make_interval(days => 40 - 20 * c) as staged_at from generate_series(0, 1) c),
+      rows as (select scan_id, c, staged_at from age union all select scan_id, c, staged_at from mixed),
+      digests as (insert into ingest.staged_digest (scan_id, chunk, digest, staged_at) select scan_id, c, 'x', staged_at from rows),
+      ads as (insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id)
+        select scan_id, c || '-' || a, c, scan_id from rows cross join generate_series(1, 5) a),
+      pages as (insert into ingest.staged_storefront_page (scan_id, page, products, staged_at)
+        select scan_id, c, '[]', staged_at from rows),
+      page_digests as (insert into ingest.staged_storefront_digest (scan_id, page, domain, digest, staged_at)
+        select scan_id, c, 'shop.example', 'x', staged_at from rows)
+      insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed, staged_at) select scan_id, c, '[]', false, staged_at from rows`);
+    await stack.intake.deleteExpired();
+    const count = async (table: string): Promise<number> =>
+      (await database.query(`select from ingest.${table}`)).rowCount ?? 0;
+    expect(await count('staged_chunk')).toBe(2);
+    expect(await count('staged_digest')).toBe(2);
+    expect(await count('staged_ad')).toBe(10);
+    // Catalogue pages are deleted one by one.
+    expect(await count('staged_storefront_page')).toBe(1);
+    expect(await count('staged_storefront_digest')).toBe(1);
+  } finally {
+    await database.end();
+  }
+});
