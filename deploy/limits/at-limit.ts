@@ -221,8 +221,19 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
       'the lock of a brand or of pages that another process records',
       'the scan is recorded without it; expected revisions keep the log correct',
     ],
+    LOCK_SILENCE_MS: [
+      'a process that has such a lock, without a statement in it',
+      'Postgres frees the lock; the process takes it again and repeats the work',
+    ],
+    PROOF_ANSWER_MS: ['a proof of such a lock', 'the lock counts as lost'],
   },
   'ingest/intake/observation-handler.ts': { POOL_CLIENTS: POOL },
+  'ingest/intake/prove-of-late.ts': {
+    PROOF_LIMIT_MS: [
+      'the proofs of lease and locks before an append',
+      'they are made again, 3 times at most',
+    ],
+  },
   'ingest/queue/consumer.ts': {
     FETCHED_MESSAGES: [
       'observations requested at once, without bodies',

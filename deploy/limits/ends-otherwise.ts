@@ -44,7 +44,6 @@ export const ENDS_OTHERWISE: Readonly<Record<string, Readonly<Record<string, rea
   'ingest/intake/brand-locks.ts': {
     statement_timeout: ['LOCK_WAIT_MS and five seconds.'],
     lock_timeout: ['LOCK_WAIT_MS.'],
-    idle_in_transaction_session_timeout: ['The work under the lock has limits of its own.'],
   },
   'ingest/queue/consumer.ts': {
     max_ack_pending: ['WAITING_MAX; less in tests.'],

@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { BRAND_LOCK_CLASS, PAGE_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
+import { pause } from '#platform/clock.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 
 /**
@@ -10,6 +12,20 @@ import { openPool } from '#platform/postgres/pool.ts';
 const LOCKS_MAX = 8;
 /** Milliseconds to wait for the lock of another process. */
 const LOCK_WAIT_MS = 60_000;
+/** Milliseconds without a statement after which Postgres ends the transaction of a lock: its process was stopped. */
+const LOCK_SILENCE_MS = 5_000;
+/** Milliseconds between two statements of a process that holds a lock. */
+const TOUCH_EVERY_MS = 1_000;
+/** Milliseconds for the answer to a statement that proves a lock. */
+const PROOF_ANSWER_MS = 5_000;
+
+/** Thrown by `prove` when a lock was lost during the work: another process may have taken it. Do the work again. */
+export class LockLost extends Error {
+  constructor(cause: unknown) {
+    super('a lock on a brand or on places was lost during the work', { cause });
+    this.name = 'LockLost';
+  }
+}
 
 /**
  * Locks on brands and on places, which are social pages and domains, for work that runs at once in one process or in
@@ -21,13 +37,16 @@ const LOCK_WAIT_MS = 60_000;
  *
  * A lock belongs to a transaction that stays open meanwhile, not to a session: behind a connection pooler the statement that
  * unlocks may reach another session, and the lock would stay for ever. The transaction reads and writes nothing, so it
- * holds up no vacuum.
+ * holds up no vacuum. While the work goes on, a statement each `TOUCH_EVERY_MS` keeps it; Postgres ends the transaction of a
+ * process that was stopped, and the work of that process must prove its locks before it appends.
  */
 export type BrandLocks = {
   /** Runs `work` with the lock of this name, which one process has at a time. Waits at most `LOCK_WAIT_MS` for it. */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Runs `work` with the locks of these places. `work` may take the lock of a brand, but not of places. */
   runOnPlaces<T>(places: Places, work: () => Promise<T>): Promise<T>;
+  /** Proves that the work in which it is called still holds the locks that it got. Throws `LockLost`. */
+  prove(): Promise<void>;
 };
 
 /** Places that work needs. */
@@ -39,7 +58,32 @@ export type Places = {
 };
 
 /** Runs work without locks. */
-export const NO_LOCKS: BrandLocks = { run: (_name, work) => work(), runOnPlaces: (_places, work) => work() };
+export const NO_LOCKS: BrandLocks = {
+  run: (_name, work) => work(),
+  runOnPlaces: (_places, work) => work(),
+  prove: () => Promise.resolve(),
+};
+
+/** Sends a statement on the connection of a lock. It fails when the server has ended the transaction. */
+const touch = (client: PoolClient): Promise<unknown> => {
+  // The types of `pg` do not have `query_timeout`.
+  const statement = { text: 'select 1', query_timeout: PROOF_ANSWER_MS };
+  return client.query(statement);
+};
+
+/** Keeps a lock until disposed. A lock that is lost all the same shows when it is proven. */
+const keep = (client: PoolClient): Disposable => {
+  const ended = new AbortController();
+  const keeping = async (): Promise<void> => {
+    for (;;) {
+      await pause(TOUCH_EVERY_MS, ended.signal);
+      if (ended.signal.aborted) return;
+      await touch(client);
+    }
+  };
+  keeping().catch(() => undefined);
+  return { [Symbol.dispose]: () => ended.abort() };
+};
 
 /** Returns the number of a place's lock: one of 256, so that a scan of thousands of pages takes few locks. */
 const placeLockOf = (place: string): number => createHash('sha256').update(place).digest().readUInt8();
@@ -74,10 +118,9 @@ export const openBrandLocks = (
     const client = await pool.connect().catch(() => null);
     if (client === null) return null;
     try {
-      // The server may end transactions that are idle for long; the work is bounded by its own limits. A statement with
-      // separate values would keep its snapshot until the end of the transaction, and hold up vacuum.
+      // A statement with separate values would keep its snapshot until the end of the transaction, and hold up vacuum.
       await client.query(
-        `begin; set local lock_timeout = ${waitMs}; set local idle_in_transaction_session_timeout = 0; ${statement(client)}`,
+        `begin; set local lock_timeout = ${waitMs}; set local idle_in_transaction_session_timeout = ${LOCK_SILENCE_MS}; ${statement(client)}`,
       );
       return client;
     } catch {
@@ -96,13 +139,16 @@ export const openBrandLocks = (
     }
   };
 
+  const held = new AsyncLocalStorage<readonly PoolClient[]>();
   const holding = async <T>(locked: Promise<PoolClient | null>, work: () => Promise<T>): Promise<T> => {
     const client = await locked;
+    if (client === null) return await work();
     try {
-      return await work();
+      using _ = keep(client);
+      return await held.run([...(held.getStore() ?? []), client], work);
     } finally {
       // Not awaited: the result does not depend on it, and the pool ends only after all connections are back.
-      if (client) void unlock(client);
+      void unlock(client);
     }
   };
 
@@ -121,6 +167,13 @@ export const openBrandLocks = (
         lock(ofPlaces, () => lockPlaces(places)),
         work,
       ),
+    prove: async () => {
+      try {
+        await Promise.all((held.getStore() ?? []).map(touch));
+      } catch (error) {
+        throw new LockLost(error);
+      }
+    },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([ofBrands.end(), ofPlaces.end()]);
     },

@@ -9,17 +9,20 @@ import { executeFromCached } from '#application/commands/command-handler.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
+import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
 import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { openPreparingPool, withProof } from '#platform/postgres/pool.ts';
+import { type RetryLimits, retry } from '#platform/concurrency/retry.ts';
 import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
-import { openBrandLocks } from './brand-locks.ts';
+import { LockLost, openBrandLocks } from './brand-locks.ts';
 import { catchUpWorkingTables } from './catch-up-working-tables.ts';
 import { followWorkingTables } from './follow-working-tables.ts';
 import { countShortened } from './count-shortened.ts';
 import { createDecision } from './decider-registry.ts';
 import { isFolded, storeBrand } from './folded-streams.ts';
 import { foldAppended, foldPending } from './pending-folds.ts';
+import { proveOfLate } from './prove-of-late.ts';
 import { whileMarked } from './pending-mark.ts';
 import { inUtc, parseObservation } from '#application/observations/validate-observation.ts';
 import { appendingAfter, createStreamCommands } from './stream-commands.ts';
@@ -39,6 +42,8 @@ import { createWorkingTables } from '../ad-library/library-store.ts';
 const POOL_CLIENTS = 8;
 /** Maximum number of domains in the cache of registered brands. */
 const BRANDS_CACHED_MAX = 100_000;
+/** Times that an observation is recorded again because its locks were lost. */
+const LOCK_RETRIES: RetryLimits = { attempts: 5, firstDelayMs: 100, maxDelayMs: 1_000 };
 
 const metadata = (commandId: string): CommandMetadata =>
   eventMetadata({ actor: serviceActor('ingest'), correlationId: commandId, causationId: commandId });
@@ -59,22 +64,25 @@ export const openIntake = async ({
   mediaArchive = 'off',
 }: IntakeOptions): Promise<Intake & BrandRegister & Leading & Retention & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
-  const pool = openPreparingPool(databaseUrl, POOL_CLIENTS);
+  const pool = openPreparingPool(databaseUrl, POOL_CLIENTS, FENCED_CONNECTION);
   resources.defer(() => pool.end());
   let lease: Lease | null = null;
   const database = withProof(pool, async (client) => {
     if (lease) await proveLease(client, lease);
   });
   const server = resources.use(openEventStore(eventStoreUrl));
-  // The expected revision of the append orders writers. The proof keeps a former leader from winning an append.
+  const locks = resources.use(openBrandLocks(databaseUrl));
+  // The expected revision of the append orders writers. The proofs keep a former leader from winning an append.
   const eventStore: typeof server = {
     ...server,
     append: async (...append) => {
-      if (lease) await proveLease(pool, lease);
+      await proveOfLate(async () => {
+        if (lease) await proveLease(pool, lease);
+        await locks.prove();
+      });
       return await server.append(...append);
     },
   };
-  const locks = resources.use(openBrandLocks(databaseUrl));
   const deleteExpired = async (signal: AbortSignal = new AbortController().signal): Promise<void> => {
     await deleteAbandonedScans(database, signal);
     await deleteOldChunkDigests(database, signal);
@@ -212,7 +220,12 @@ export const openIntake = async ({
 
   const submit = async (input: unknown): Promise<IntakeOutcome> => {
     const observation = parseObservation(input);
-    const outcome = await record(observation);
+    // A repetition appends nothing again that was appended before the locks were lost.
+    const outcome = await retry(
+      LOCK_RETRIES,
+      (error) => error instanceof LockLost,
+      () => record(observation),
+    );
     const shortened = countShortened(input, observation);
     return shortened === null ? outcome : { ...outcome, shortened };
   };

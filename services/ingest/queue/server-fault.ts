@@ -1,6 +1,7 @@
 import { NatsError } from 'nats';
 import { isAccessDenied, isConnectionFault } from '#platform/event-store/errors.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
+import { LockLost } from '../intake/brand-locks.ts';
 
 /**
  * SQL states of connections, read-only servers, passwords, databases, rollbacks, resources, locks, shutdowns and disks. The
@@ -18,7 +19,8 @@ const UNTYPED = 'unknown';
  * says nothing about the observation however often it repeats.
  */
 export const isServerFault = (error: unknown): boolean => {
-  if (error instanceof NatsError || isConnectionFailure(error) || isAccessDenied(error)) return true;
+  if (error instanceof NatsError || error instanceof LockLost) return true;
+  if (isConnectionFailure(error) || isAccessDenied(error)) return true;
   const { code, type, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
   if (message === NO_FREE_CONNECTION) return true;
   if (typeof code === 'string' && code.length === SQL_STATE_LENGTH) return STATE.test(code);

@@ -106,10 +106,10 @@ const INDEXED_PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_me
 
 /**
  * Opens a pool that names each statement with values. A connection parses and plans it once. It is for statements that
- * find their rows by an index with any values.
+ * find their rows by an index with any values. `options`: further options of its connections.
  */
-export const openPreparingPool = (url: string, max: number): Database => {
-  const pool = openPool(url, max, { options: INDEXED_PLANS });
+export const openPreparingPool = (url: string, max: number, options = ''): Database => {
+  const pool = openPool(url, max, { options: `${INDEXED_PLANS} ${options}` });
   const statementOf = statementNames();
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...values: unknown[]) => unknown;
