@@ -77,8 +77,7 @@ export const openIntake = async ({
     ...server,
     append: async (...append) => {
       await proveOfLate(async () => {
-        if (lease) await proveLease(pool, lease);
-        await locks.prove();
+        await Promise.all([lease ? proveLease(pool, lease) : undefined, locks.prove()]);
       });
       return await server.append(...append);
     },

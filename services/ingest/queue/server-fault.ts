@@ -1,6 +1,6 @@
 import { NatsError } from 'nats';
 import { isAccessDenied, isConnectionFault } from '#platform/event-store/errors.ts';
-import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
+import { isConnectionFailure, isPoolBusy } from '#platform/postgres/connection-failure.ts';
 import { LockLost } from '../intake/brand-locks.ts';
 
 /**
@@ -9,8 +9,6 @@ import { LockLost } from '../intake/brand-locks.ts';
  */
 const STATE = /^(08|25|28|3D|40|53|55P03|57P|58)/;
 const SQL_STATE_LENGTH = 5;
-/** Message of `pg-pool` when no connection became free in time. The error has no code. */
-const NO_FREE_CONNECTION = 'timeout exceeded when trying to connect';
 /** Type of the event store's client for errors that it has no type for. The observation may be the cause of one. */
 const UNTYPED = 'unknown';
 
@@ -20,9 +18,8 @@ const UNTYPED = 'unknown';
  */
 export const isServerFault = (error: unknown): boolean => {
   if (error instanceof NatsError || error instanceof LockLost) return true;
-  if (isConnectionFailure(error) || isAccessDenied(error)) return true;
-  const { code, type, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
-  if (message === NO_FREE_CONNECTION) return true;
+  if (isConnectionFailure(error) || isPoolBusy(error) || isAccessDenied(error)) return true;
+  const { code, type } = (error ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof code === 'string' && code.length === SQL_STATE_LENGTH) return STATE.test(code);
   return type !== UNTYPED && isConnectionFault(error);
 };
