@@ -135,6 +135,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'application/vault/signing-secrets.ts': {
     LEASE_MS: ['use of a cached signing secret', 'it is read again; a rotation replies after this time'],
+    LOG_ANSWER_MS: [
+      'the log for the current signing secret',
+      'the only secret in the vault signs; with several, the send is postponed',
+    ],
   },
   'collector/add/add-brand.ts': {
     OTHER_READER_WAIT_MS: ['another process that reads the same target', 'the command names its state'],
@@ -201,6 +205,9 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'delivery/main.ts': {
     POOL_CLIENTS: POOL,
     STATEMENT_TIMEOUT_MS: ['a statement', RETRIED],
+  },
+  'delivery/recipients.ts': {
+    LOG_ANSWER_MS: ['the log for a member that the read model lacks', 'the e-mail is postponed'],
   },
   'delivery/worker.ts': {
     CLOSE_LIMIT_MS: ['sends in progress at the end of the process', 'sent again when their lease has ended'],
@@ -448,6 +455,12 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     READS_WAITING_MAX: ['reads of streams that wait', 'refused at once: 503; background work is retried'],
     PATIENT_WAIT_MS: ['a read of background work', RETRIED],
     READS_MAX: ['reads of streams in progress', 'further ones wait'],
+  },
+  'platform/event-store/short-reads.ts': {
+    SILENT_RETRY_MS: [
+      'further reads of signing secrets, or of members, after one without an answer',
+      'one of them asks the log again; the others go on without it',
+    ],
   },
   'platform/event-store/renewable-client.ts': {
     DISPOSE_LIMIT_MS: ['the end of a replaced client', 'it is left'],

@@ -77,7 +77,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
         webhook: openWebhookChannel(egress, clock),
         chat: openChatChannel(egress, clock),
         email: resources.use(openEmailChannel(settings, clock)),
-        recipients: openRecipients(eventStore, vaults.members),
+        recipients: openRecipients(eventStore, pool, vaults.members),
         signingSecret: (workspaceId) => signing.current(workspaceId),
         chatAddress: (workspaceId, alertId, fingerprint) =>
           vaults.secrets.open(workspaceId, alertId, fingerprint),

@@ -1,22 +1,67 @@
 import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { createShortReads } from '#platform/event-store/short-reads.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { findNames } from '#projections/workspaces/read.ts';
+
+/** Milliseconds in which the log must answer for a member that the read model does not have. */
+const LOG_ANSWER_MS = 2_000;
+/** SQLSTATE of a table that does not exist, as before the first start of a projector. */
+const UNDEFINED_TABLE = '42P01';
 
 /** Current e-mail addresses of members. */
 export type Recipients = {
-  /** Returns `null` when the member was erased or never had an address. */
+  /**
+   * Returns `null` when the member was erased or never had an address. Throws when the read model does not have the
+   * member and the log does not answer.
+   */
   emailOf(workspaceId: string, memberId: string): Promise<string | null>;
 };
 
-/** Reads the log for each e-mail: e-mails are few, and an erased member must not receive another one. */
-export const openRecipients = (eventStore: EventStore, vault: MemberVault): Recipients => ({
-  emailOf: async (workspaceId, memberId) => {
-    let encrypted: string | null = null;
-    for await (const { type, data } of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
-      if (type === 'MemberAdded' && data.member_id === memberId) encrypted = data.sealed ?? null;
-      if (type === 'MemberErased' && data.member_id === memberId) encrypted = null;
-    }
-    if (encrypted === null) return null;
-    return (await vault.open(workspaceId, memberId, encrypted))?.email ?? null;
-  },
-});
+/** Returns the encrypted address of the read model; `null` when it does not have one. */
+const findSealed = async (pool: Database, workspaceId: string, memberId: string): Promise<string | null> => {
+  const query = async <Row>({ sql, values }: { sql: string; values: readonly unknown[] }) =>
+    (await pool.query(sql, [...values])).rows as readonly Row[];
+  try {
+    return (await findNames({ query, slow: query }, workspaceId, memberId))?.sealed ?? null;
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== UNDEFINED_TABLE) throw error;
+    return null;
+  }
+};
+
+const readSealed = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  memberId: string,
+): Promise<string | null> => {
+  let sealed: string | null = null;
+  for await (const { type, data } of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
+    if (type === 'MemberAdded' && data.member_id === memberId) sealed = data.sealed ?? null;
+    if (type === 'MemberErased' && data.member_id === memberId) sealed = null;
+  }
+  return sealed;
+};
+
+/**
+ * Opens the addresses of members. They are encrypted in the read model, and in the log for a member that the read model
+ * lacks. Each is decrypted with the member's key right before sending: an erasure deletes the key before it replies, so
+ * an erased member gets no e-mail from then on, however old the read model is.
+ */
+export const openRecipients = (eventStore: EventStore, pool: Database, vault: MemberVault): Recipients => {
+  const log = createShortReads(LOG_ANSWER_MS);
+  const readFromLog = async (workspaceId: string, memberId: string): Promise<string | null> => {
+    const asked = await log.ask(() => readSealed(eventStore, workspaceId, memberId));
+    if (asked !== null) return asked.answer;
+    throw new Error('The read model does not have the member, and the log does not answer.');
+  };
+  return {
+    emailOf: async (workspaceId, memberId) => {
+      const sealed =
+        (await findSealed(pool, workspaceId, memberId)) ?? (await readFromLog(workspaceId, memberId));
+      if (sealed === null) return null;
+      return (await vault.open(workspaceId, memberId, sealed))?.email ?? null;
+    },
+  };
+};

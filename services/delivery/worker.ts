@@ -84,7 +84,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   };
   const attemptWriter = createAttemptWriter({ pool, clock, log, signal: ending.signal }, release);
 
-  const attempt = async (delivery: ClaimedDelivery): Promise<boolean> => {
+  const attempt = async (delivery: ClaimedDelivery): Promise<boolean | null> => {
     const { deliveryId, workspaceId, alertId, target, attempts, attemptsBefore } = delivery;
     const at = clock.now().toISOString();
     try {
@@ -92,7 +92,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
       if ('cancelled' in sent) {
         attemptWriter.add({ deliveryId, cancelled: sent.cancelled });
         deliveryAttempts.inc({ channel: target.channel, class: 'cancelled' });
-        return true;
+        return null;
       }
       meterAttempt(target.channel, sent.failure ?? 'delivered', sent.duration_ms / 1_000);
       const next = afterAttempt(sent, attempts - attemptsBefore + 1, clock.now(), chance());
@@ -115,7 +115,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
       log.warn({ err: error, delivery_id: deliveryId }, 'delivery preparation failed; postponed');
       await putOffClaim(pool, workerId, deliveryId, clock.now()).catch(() => undefined);
       release([deliveryId]);
-      return true;
+      return null;
     }
   };
 

@@ -15,11 +15,15 @@ export type SecretVault = {
   seal(workspaceId: string, owner: string, secret: string): Promise<string>;
   /** Returns the decrypted secret, or `null` when it was deleted. */
   open(workspaceId: string, owner: string, fingerprint: string): Promise<string | null>;
+  /** Returns the decrypted secret of an owner that has exactly one; `null` when it has none or several. */
+  openOnly(workspaceId: string, owner: string): Promise<string | null>;
   /**
    * Deletes the owner's secrets. With `fingerprint`, this secret stays, and also secrets younger than
    * `FRESH_SECONDS`: another command may be about to record them.
    */
   forget(workspaceId: string, owner: string, fingerprint?: string): Promise<void>;
+  /** Deletes one secret, of any age. */
+  forgetOne(workspaceId: string, owner: string, fingerprint: string): Promise<void>;
 };
 
 /** The owner of the secret that signs a workspace's webhooks. */
@@ -36,7 +40,10 @@ const SEAL = `
   insert into vault.secret (workspace_id, owner, fingerprint, sealed) values ($1, $2, $3, $4)
   on conflict (workspace_id, owner, fingerprint) do update set sealed = excluded.sealed, sealed_at = now()`;
 const OPEN = 'select sealed from vault.secret where workspace_id = $1 and owner = $2 and fingerprint = $3';
+const OPEN_ONLY =
+  'select fingerprint, sealed from vault.secret where workspace_id = $1 and owner = $2 limit 2';
 const FORGET_ALL = 'delete from vault.secret where workspace_id = $1 and owner = $2';
+const FORGET_ONE = `${FORGET_ALL} and fingerprint = $3`;
 const FORGET_OTHERS = `${FORGET_ALL} and fingerprint <> $3 and sealed_at < now() - interval '${FRESH_SECONDS} seconds'`;
 
 type StoredSecret = Readonly<Record<'workspace_id' | 'owner' | 'fingerprint', string>> & {
@@ -80,6 +87,15 @@ export const openSecretVault = async (
     open: async (...key) => {
       const { rows } = await pool.query<{ sealed: Buffer }>(OPEN, key);
       return rows[0] ? decryptWithAny(masters, contextOf(...key), rows[0].sealed).toString('utf8') : null;
+    },
+    openOnly: async (...owner) => {
+      const { rows } = await pool.query<Pick<StoredSecret, 'fingerprint' | 'sealed'>>(OPEN_ONLY, owner);
+      const [only, second] = rows;
+      if (only === undefined || second !== undefined) return null;
+      return decryptWithAny(masters, contextOf(...owner, only.fingerprint), only.sealed).toString('utf8');
+    },
+    forgetOne: async (...key) => {
+      await pool.query(FORGET_ONE, key);
     },
     forget: async (workspaceId, owner, fingerprint) => {
       await (fingerprint === undefined

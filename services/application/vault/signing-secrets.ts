@@ -4,6 +4,7 @@ import { type WebhookSecretIssued, webhookSecretStream } from '#contracts/events
 import { LEASE_PASSED_MS } from '../access/key-lease-cache.ts';
 import { outsideTimeBudget, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
+import { createShortReads } from '#platform/event-store/short-reads.ts';
 import { type SecretVault, WEBHOOK_SECRET_OWNER } from './secret-vault.ts';
 
 /**
@@ -12,6 +13,12 @@ import { type SecretVault, WEBHOOK_SECRET_OWNER } from './secret-vault.ts';
  * reply on, no process signs with the old secret. As with API keys, a lease needs no notification.
  */
 const LEASE_MS = 300;
+/**
+ * Milliseconds in which the log must name the current secret. Then the vault alone is asked, within the same lease. It
+ * names one without doubt when it holds a single secret of the workspace: a rotation stores the new secret more than a
+ * lease before it replies, and deletes the old one first. With two secrets the log is needed.
+ */
+const LOG_ANSWER_MS = 200;
 /** Maximum workspaces, and maximum secrets, cached per process. */
 const REMEMBERED_MAX = 10_000;
 const SECRET_BYTES = 32;
@@ -25,8 +32,9 @@ export const createWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYT
 
 export type SigningSecrets = {
   /**
-   * Returns the current signing secret, or `null` when the workspace has none. Throws when the vault does not hold
-   * it, or when reading takes longer than the lease.
+   * Returns the current signing secret, or `null` when the workspace has none. While the log does not answer, it is the
+   * only secret that the vault holds of the workspace. Throws when the vault does not hold it, when it holds several and
+   * the log does not answer, or when reading takes longer than the lease.
    */
   current(workspaceId: string): Promise<string | null>;
 };
@@ -40,13 +48,23 @@ export const openSigningSecrets = (
   now: () => number = () => performance.now(),
 ): SigningSecrets => {
   const leases = new LRUCache<string, Lease>({ max: REMEMBERED_MAX });
+  const log = createShortReads(LOG_ANSWER_MS);
   const secretByFingerprint = new LRUCache<string, string>({ max: REMEMBERED_MAX });
+
+  const readWithoutLog = async (workspaceId: string): Promise<string> => {
+    const secret = await vault.openOnly(workspaceId, WEBHOOK_SECRET_OWNER);
+    if (secret !== null) return secret;
+    throw new Error('The log does not answer, and the vault does not hold exactly one signing secret.');
+  };
 
   const readSecret = async (workspaceId: string): Promise<string | null> => {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-      const issued = await eventStore.last<WebhookSecretIssued>(webhookSecretStream(workspaceId));
-      if (!issued) return null;
-      const { fingerprint } = issued.data;
+      const asked = await log.ask(() =>
+        eventStore.last<WebhookSecretIssued>(webhookSecretStream(workspaceId)),
+      );
+      if (asked === null) return readWithoutLog(workspaceId);
+      if (asked.answer === null) return null;
+      const { fingerprint } = asked.answer.data;
       const secret =
         secretByFingerprint.get(fingerprint) ??
         (await vault.open(workspaceId, WEBHOOK_SECRET_OWNER, fingerprint));
@@ -80,7 +98,7 @@ export const openSigningSecrets = (
         // A read that took longer than the lease may return a secret that was rotated meanwhile.
         if (now() - lease.since < LEASE_MS) return secret;
       }
-      throw new Error('Reading the current signing secret from the log took too long.');
+      throw new Error('Reading the current signing secret took too long.');
     },
   };
 };

@@ -50,8 +50,11 @@ type EndpointQueue = {
 };
 
 export type EndpointQueueOptions = {
-  /** Sends once and records the outcome. Returns whether the delivery arrived. Never rejects. */
-  readonly attempt: (delivery: ClaimedDelivery) => Promise<boolean>;
+  /**
+   * Sends once and records the outcome. Returns whether the delivery arrived, and `null` when nothing was sent. Never
+   * rejects.
+   */
+  readonly attempt: (delivery: ClaimedDelivery) => Promise<boolean | null>;
   /** Called when an endpoint that exceeded its limit can accept deliveries again. */
   readonly hasCapacity: (endpoint: string, capacity: number) => void;
   /** Random source, 0 to 1, for the jitter of pauses. */
@@ -140,7 +143,7 @@ export const createEndpointQueues = ({
     retriesInFlight += retries;
     countOfWorkspace(delivery, 1);
     const arrived = await attempt(delivery);
-    pacing[arrived ? 'arrived' : 'failed'](queue.endpoint);
+    if (arrived !== null) pacing[arrived ? 'arrived' : 'failed'](queue.endpoint);
     queue.inFlight -= 1;
     inFlight -= 1;
     retriesInFlight -= retries;

@@ -66,6 +66,20 @@ test("deletes all of an owner's secrets, or all except one and the recent ones",
   expect(await vault.open('ws_5', 'another rule', other)).toBe('one');
 });
 
+test('returns the secret of an owner that has one alone, and none of an owner with several', async () => {
+  expect(await vault.openOnly('ws_7', 'rule')).toBeNull();
+  const one = await vault.seal('ws_7', 'rule', 'one');
+  await vault.seal('ws_7', 'another rule', 'other');
+  expect(await vault.openOnly('ws_7', 'rule')).toBe('one');
+  const two = await vault.seal('ws_7', 'rule', 'two');
+  expect(await vault.openOnly('ws_7', 'rule')).toBeNull();
+  await vault.forgetOne('ws_7', 'rule', one);
+  expect(await vault.openOnly('ws_7', 'rule')).toBe('two');
+  await vault.forgetOne('ws_7', 'rule', two);
+  expect(await vault.openOnly('ws_7', 'rule')).toBeNull();
+  expect(await vault.openOnly('ws_7', 'another rule')).toBe('other');
+});
+
 test('creates its tables when several processes open the vault concurrently', async () => {
   await Promise.all(Array.from({ length: 4 }, () => openSecretVault(pool, KEY)));
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { EventStoreSilent } from '#platform/event-store/errors.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import {
@@ -12,13 +13,13 @@ const setup = () => {
   let now = 1_000;
   let currentFingerprint: string | null = null;
   let delayMs = 0;
-  let fails = false;
+  let failure: Error | null = null;
   const secrets = new Map<string, string>();
   const reads: string[] = [];
   const last = (): Promise<unknown> => {
     reads.push('log');
     now += delayMs;
-    if (fails) return Promise.reject(new Error('no event store'));
+    if (failure !== null) return Promise.reject(failure);
     return Promise.resolve(
       currentFingerprint === null ? null : { data: { fingerprint: currentFingerprint } },
     );
@@ -27,9 +28,13 @@ const setup = () => {
     reads.push('vault');
     return Promise.resolve(secrets.get(fingerprint) ?? null);
   };
+  const openOnly = (): Promise<string | null> => {
+    reads.push('vault');
+    return Promise.resolve(secrets.size === 1 ? ([...secrets.values()][0] ?? null) : null);
+  };
   const signing = openSigningSecrets(
     { last } as unknown as EventStore,
-    { open } as unknown as SecretVault,
+    { open, openOnly } as unknown as SecretVault,
     () => now,
   );
   return {
@@ -42,7 +47,7 @@ const setup = () => {
     },
     pass: (ms: number) => (now += ms),
     delayReads: (ms: number) => (delayMs = ms),
-    failReads: (isFailing: boolean) => (fails = isFailing),
+    failReads: (error: Error | null) => (failure = error),
   };
 };
 
@@ -87,10 +92,32 @@ describe('the signing secret', () => {
   test('is read again after a failure', async () => {
     const { current, issue, failReads } = setup();
     issue('one');
-    failReads(true);
-    await expect(current()).rejects.toThrow('no event store');
-    failReads(false);
+    failReads(new Error('refused'));
+    await expect(current()).rejects.toThrow('refused');
+    failReads(null);
     expect(await current()).toBe('secret one');
+  });
+
+  test('is the only one in the vault while the log does not answer, which is asked once', async () => {
+    const { reads, current, issue, pass, failReads } = setup();
+    issue('one');
+    failReads(new EventStoreSilent(1));
+    expect(await current()).toBe('secret one');
+    pass(ROTATION_WAIT_MS);
+    expect(await current()).toBe('secret one');
+    expect(reads).toEqual(['log', 'vault', 'vault']);
+  });
+
+  test('causes an error when the vault holds several or none while the log does not answer', async () => {
+    const { current, issue, secrets, failReads } = setup();
+    issue('one');
+    issue('two');
+    failReads(new EventStoreSilent(1));
+    await expect(current()).rejects.toThrow('exactly one');
+    secrets.delete('one');
+    expect(await current()).toBe('secret two');
+    secrets.clear();
+    expect(await current()).toBe('secret two');
   });
 
   test('causes an error when the vault does not hold it', async () => {

@@ -41,7 +41,7 @@ const many = (count: number, make: (n: number) => ClaimedDelivery) =>
 /** Endpoint queues whose attempts end when the test says so. */
 const openControlledQueues = () => {
   const started: ClaimedDelivery[] = [];
-  const ends = new Map<string, (arrived: boolean) => void>();
+  const ends = new Map<string, (arrived: boolean | null) => void>();
   const refilled: string[] = [];
   const queues = createEndpointQueues({
     attempt: (delivery) => {
@@ -51,7 +51,7 @@ const openControlledQueues = () => {
     hasCapacity: (endpoint) => void refilled.push(endpoint),
     chance: () => 0,
   });
-  const end = async ({ deliveryId }: ClaimedDelivery, arrived = true): Promise<void> => {
+  const end = async ({ deliveryId }: ClaimedDelivery, arrived: boolean | null = true): Promise<void> => {
     ends.get(deliveryId)?.(arrived);
     ends.delete(deliveryId);
     // The queues continue once the attempt's promise has resolved.
@@ -117,6 +117,18 @@ test('sends to a failing endpoint one at a time, with pauses that double', async
     await end(started.at(-1) ?? to(''), false);
   }
   expect(gaps).toEqual([100, 200, 400, 800, 1_600, PAUSE_MAX_MS, PAUSE_MAX_MS]);
+});
+
+test('what was not sent changes neither the limit of its endpoint nor the pauses after failures', async () => {
+  const { queues, started, end, inFlight } = openControlledQueues();
+  queues.offer(many(100, () => to('a')));
+  for (let n = 0; n < PER_ENDPOINT; n += 1) await end(started[n] ?? to(''), null);
+  expect(inFlight()).toHaveLength(AT_FIRST);
+  for (const delivery of inFlight()) await end(delivery, false);
+  await vi.advanceTimersByTimeAsync(PAUSE_MAX_MS);
+  for (const delivery of inFlight()) await end(delivery, null);
+  // It still counts as failing: after its pause it is sent to one at a time.
+  expect(inFlight()).toHaveLength(1);
 });
 
 test('a pause of one endpoint holds up no other', async () => {

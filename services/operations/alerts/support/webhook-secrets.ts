@@ -19,6 +19,8 @@ export type IssuedSecret = {
   readonly text: string;
   readonly issued_at: string;
   readonly rotated: boolean;
+  /** Fingerprint of the secret before; `null` for the first one. */
+  readonly replaced: string | null;
   readonly position: bigint | null;
 };
 
@@ -38,18 +40,22 @@ const findEarlierSecret = async (
 ): Promise<IssuedSecret | null> => {
   if (!call.mayRepeat) return null;
   const { ws } = call.params;
-  const last = await dependencies.eventStore.last<WebhookSecretEvent>(webhookSecretStream(ws));
+  const stream = webhookSecretStream(ws);
+  const [last, before] = await dependencies.eventStore.newest<WebhookSecretEvent>(stream, 2);
   if (last?.metadata.$causationId !== commandIdOf(call)) return null;
   const { fingerprint, issued_at } = last.data;
   const text = await requireVault(dependencies).open(ws, WEBHOOK_SECRET_OWNER, fingerprint);
-  return text === null ? null : { text, issued_at, rotated: last.revision > 0n, position: last.position };
+  if (text === null) return null;
+  const replaced = before?.data.fingerprint ?? null;
+  return { text, issued_at, rotated: last.revision > 0n, replaced, position: last.position };
 };
 
 type Decide = typeof issueWebhookSecret;
 
 /**
  * Stores a new secret in the vault, then appends its event. In this order every secret in the log can be
- * decrypted. `null` when the decision appended no event.
+ * decrypted. `null` when the decision appended no event: the vault then forgets the secret again, because senders rely on
+ * the only secret of a workspace while the log does not answer.
  */
 const issueSecret = async (
   call: SecretCall,
@@ -72,8 +78,12 @@ const issueSecret = async (
     commandId: commandIdOf(call),
     shownIn: [],
   });
-  if (events.length === 0 || !state) return null;
-  return { text, issued_at: state.issued_at, rotated: before !== null, position };
+  if (events.length === 0 || !state) {
+    await requireVault(dependencies).forgetOne(workspace_id, WEBHOOK_SECRET_OWNER, fingerprint);
+    return null;
+  }
+  const replaced = before?.fingerprint ?? null;
+  return { text, issued_at: state.issued_at, rotated: replaced !== null, replaced, position };
 };
 
 /**
@@ -92,8 +102,8 @@ export const issueFirstSecret = async (
 };
 
 /**
- * Replaces the signing secret. Waits until every sender has dropped its cached copy of the previous secret, so
- * that no message is signed with it after the reply.
+ * Replaces the signing secret. Waits until every sender has dropped its cached copy of the previous secret, and deletes
+ * that one, so that no message is signed with it after the reply, also by a sender that cannot read the log.
  */
 export const rotateSecret = async (
   call: SecretCall,
@@ -105,6 +115,8 @@ export const rotateSecret = async (
   if (!issued) throw new Error('issueWebhookSecret appended no event');
   await pause(ROTATION_WAIT_MS);
   const { ws } = call.params;
-  await requireVault(dependencies).forget(ws, WEBHOOK_SECRET_OWNER, fingerprintOf(issued.text));
+  const vault = requireVault(dependencies);
+  if (issued.replaced !== null) await vault.forgetOne(ws, WEBHOOK_SECRET_OWNER, issued.replaced);
+  await vault.forget(ws, WEBHOOK_SECRET_OWNER, fingerprintOf(issued.text));
   return issued;
 };

@@ -53,6 +53,15 @@ const tracking = async (): Promise<Key> => {
 const created = (key: Key, more: object) =>
   alertsThrough(app).created(key, ruleOn(brands, { email: false, ...more }));
 
+/** Returns how many signing secrets the vault holds of a workspace. While the log is gone, a single one signs. */
+const secretsOf = async ({ workspaceId }: Key): Promise<number | null> => {
+  const { rowCount } = await stack.pool.query(
+    `select from vault.secret where workspace_id = $1 and owner = 'webhook-secret'`,
+    [workspaceId],
+  );
+  return rowCount;
+};
+
 /** Returns the requests that the receiver got for a path. Each test uses its own path. */
 const receivedAt = (path: string): readonly Received[] =>
   receiver.received.filter((request) => request.path === path);
@@ -88,6 +97,15 @@ describe('issueWebhookSecret 201', () => {
     const key = await tracking();
     const rules = await Promise.all(Array.from({ length: 8 }, () => created(key, { webhook_url: HOOK })));
     expect(rules.filter(({ webhook_secret }) => webhook_secret !== null)).toHaveLength(1);
+    expect(await secretsOf(key)).toBe(1);
+  });
+
+  test('is the only one in the vault after rotations in quick succession', async () => {
+    const key = await tracking();
+    for (let round = 0; round < 3; round += 1) {
+      await alertsThrough(app).issueSecret(key);
+      expect(await secretsOf(key)).toBe(1);
+    }
   });
 
   test('no process signs with the previous secret after the reply', async () => {
