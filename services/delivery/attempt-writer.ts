@@ -1,9 +1,11 @@
 import { type Clock, pause } from '#platform/clock.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
+import { holdsClaim } from '#application/delivery-outbox/claim.ts';
 import { settle, type FinishedAttempt } from '#application/delivery-outbox/record-attempts.ts';
 import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
+import { droppedOutcomes } from '#platform/telemetry/metrics.ts';
 
 /**
  * Maximum attempts written by one transaction. The first attempt is written at once. The next ones are collected
@@ -34,25 +36,30 @@ export const createAttemptWriter = (
     readonly pool: Database;
     readonly clock: Clock;
     readonly log: Log;
+    readonly workerId: string;
     readonly signal: AbortSignal;
   },
   written: (deliveryIds: readonly string[]) => void,
 ): AttemptWriter => {
-  const { pool, clock, log, signal } = dependencies;
+  const { pool, clock, log, workerId, signal } = dependencies;
   const queue: AttemptResult[] = [];
   const closing = new AbortController();
   let running: Promise<void> | undefined;
 
   const write = async (batch: readonly AttemptResult[]): Promise<void> => {
-    await settle(
-      pool,
-      batch.flatMap((one) => ('attempt' in one ? [one.attempt] : [])),
-    );
+    const attempts = batch.flatMap((one) => ('attempt' in one ? [one.attempt] : []));
+    const dropped = await settle(pool, workerId, attempts);
+    if (dropped.length > 0) {
+      droppedOutcomes.inc(dropped.length);
+      log.warn({ delivery_ids: dropped }, 'outcomes dropped: claims lost, or recorded before');
+    }
     for (const one of batch) {
       if (!('cancelled' in one)) continue;
-      await inTransaction(pool, (client) =>
-        cancelDeliveries(client, [one.deliveryId], one.cancelled, clock.now()),
-      );
+      const { deliveryId, cancelled } = one;
+      await inTransaction(pool, async (client) => {
+        if (await holdsClaim(client, workerId, deliveryId))
+          await cancelDeliveries(client, [deliveryId], cancelled, clock.now());
+      });
     }
   };
 

@@ -82,7 +82,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     heldEndpoints.releaseEmpty();
     released.notify();
   };
-  const attemptWriter = createAttemptWriter({ pool, clock, log, signal: ending.signal }, release);
+  const attemptWriter = createAttemptWriter({ pool, clock, log, workerId, signal: ending.signal }, release);
 
   const attempt = async (delivery: ClaimedDelivery): Promise<boolean | null> => {
     const { deliveryId, workspaceId, alertId, target, attempts, attemptsBefore } = delivery;

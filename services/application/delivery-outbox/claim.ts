@@ -1,5 +1,5 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
-import type { Database } from '#platform/postgres/pool.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { type EndpointLease, leaseEndpointsSql } from './endpoint-leases.ts';
 import { type DeliveryTarget, readTarget } from './target.ts';
 
@@ -194,6 +194,19 @@ export const extendClaims = async (
     [deliveryIds, workerId, now.toISOString()],
   );
   return new Set(rows.map(({ delivery_id }) => delivery_id));
+};
+
+/** True while the worker holds the claim of a delivery, which no other worker can take before the end of the transaction. */
+export const holdsClaim = async (
+  client: Transaction,
+  workerId: string,
+  deliveryId: string,
+): Promise<boolean> => {
+  const { rowCount } = await client.query(
+    'select from delivery.due where delivery_id = $1 and taken_by = $2 for update',
+    [deliveryId, workerId],
+  );
+  return rowCount === 1;
 };
 
 /** Milliseconds until a delivery is tried again that failed for an internal reason, such as a slow server. */

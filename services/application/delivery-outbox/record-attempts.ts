@@ -32,33 +32,42 @@ const INSERT_ENTRIES = `
   from batch`;
 
 /**
- * Records attempts: the lease queue, the journal and the failure streaks, in one statement to save round trips. A row
- * of the queue changes only if its attempt count is one less (optimistic lock), so an attempt is recorded only once.
+ * Rows of the lease queue whose attempts may be recorded. The attempt count is one less (optimistic lock), so an attempt is
+ * recorded only once. The worker `$2` holds the claim; a worker that was stopped for too long has lost it, and another may be
+ * sending. A delivery that arrived ends all the same: sending it again is of no use.
  */
+const IS_OWN = `u.delivery_id = g.delivery_id and u.attempts = g.attempt - 1
+  and (u.taken_by = $2 or g.outcome = 'delivered')`;
+
+/** Records attempts: the lease queue, the journal and the failure streaks, in one statement to save round trips. */
 const RECORD_ATTEMPTS = `
   with ${ATTEMPTS}, ended as (
     delete from delivery.due u using batch g
-    where u.delivery_id = g.delivery_id and u.attempts = g.attempt - 1 and g.next_attempt_at is null
+    where ${IS_OWN} and g.next_attempt_at is null
     returning u.delivery_id
   ), put_off as (
     update delivery.due u
     set attempts = g.attempt, next_attempt_at = g.next_attempt_at, taken_by = null, taken_until = null
     from batch g
-    where u.delivery_id = g.delivery_id and u.attempts = g.attempt - 1 and g.next_attempt_at is not null
+    where ${IS_OWN} and g.next_attempt_at is not null
     returning u.delivery_id
+  ), moved as (
+    select * from ended union all select * from put_off
   ), healed as (
-    delete from delivery.failing f using unnest($2::uuid[], $3::text[]) as g (alert_id, channel)
+    delete from delivery.failing f using unnest($3::uuid[], $4::text[]) as g (alert_id, channel)
     where f.alert_id = g.alert_id and f.channel = g.channel
   ), failed as (
     -- A suspended channel that fails again was resumed in between: a new failure streak starts.
     insert into delivery.failing as f (alert_id, channel, workspace_id, since, last_at)
-    select a, c, w, t, t from unnest($4::uuid[], $5::text[], $6::text[], $7::timestamptz[]) as g (a, c, w, t)
+    select distinct on (a, c) a, c, w, t, t
+    from unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::timestamptz[]) as g (delivery_id, a, c, w, t)
+    join moved using (delivery_id) order by a, c, t
     on conflict (alert_id, channel) do update set
       since = case when f.suspended_at is null then f.since else excluded.since end,
       last_at = greatest(f.last_at, excluded.last_at), suspended_at = null
   )
-  ${INSERT_ENTRIES} join (select * from ended union all select * from put_off) as moved using (delivery_id)
-  order by at`;
+  ${INSERT_ENTRIES} join moved using (delivery_id) order by at
+  returning delivery_id`;
 
 /** Records successful attempts of deliveries that were cancelled during the attempt. Failed ones stay cancelled. */
 const RECORD_DELIVERED_AFTER_CANCEL = `
@@ -69,7 +78,8 @@ const RECORD_DELIVERED_AFTER_CANCEL = `
     and not exists (select from delivery.due u where u.delivery_id = batch.delivery_id)
     and (
       select j.type = 'DeliveryCancelled' and j.attempt = batch.attempt - 1 from delivery.journal j
-      where j.delivery_id = batch.delivery_id order by j.seq desc limit 1)`;
+      where j.delivery_id = batch.delivery_id order by j.seq desc limit 1)
+  returning delivery_id`;
 
 /** Rounds to hundredths of a millisecond: microseconds are noise, and digits cost transfer and storage. */
 const rounded = (ms: number | null): number | undefined =>
@@ -97,40 +107,57 @@ const keyOf = ({ alertId, channel }: FinishedAttempt): string => `${alertId} ${c
 
 /**
  * Groups the endpoints of a batch. A success resets the failure streak of an endpoint; a failure starts one if none
- * is running. One attempt per endpoint represents the result.
+ * is running, unless its attempt is not recorded.
  */
 const healthOf = (attempts: readonly FinishedAttempt[]) => {
   const healthy = new Map<string, FinishedAttempt>();
-  const failing = new Map<string, FinishedAttempt>();
+  const failing: FinishedAttempt[] = [];
   for (const attempt of attempts) {
     // E-mail has no failure streak: the mail server belongs to the service, not to a customer.
     if (attempt.channel === 'email') continue;
-    const key = keyOf(attempt);
-    if (attempt.sent.delivered) healthy.set(key, attempt);
-    else if (!failing.has(key)) failing.set(key, attempt);
+    if (attempt.sent.delivered) healthy.set(keyOf(attempt), attempt);
+    else failing.push(attempt);
   }
-  for (const key of healthy.keys()) failing.delete(key);
-  return { healthy: [...healthy.values()], failing: [...failing.values()] };
+  return {
+    healthy: [...healthy.values()],
+    failing: failing.filter((attempt) => !healthy.has(keyOf(attempt))),
+  };
 };
 
+type Recorded = { readonly delivery_id: string };
+
 /**
- * Records attempts and their consequences in one atomic statement. A second statement runs only for deliveries that
- * were cancelled meanwhile. Idempotent: a repeated attempt is recorded only once.
+ * Records the attempts of a worker and their consequences in one atomic statement. A second statement runs only for
+ * deliveries that were cancelled meanwhile. Idempotent: a repeated attempt is recorded only once.
+ *
+ * @returns the ids of the attempts that were not recorded: the worker has lost the claim, or they were recorded before.
  */
-export const settle = async (pool: Database, attempts: readonly FinishedAttempt[]): Promise<void> => {
-  if (attempts.length === 0) return;
+export const settle = async (
+  pool: Database,
+  workerId: string,
+  attempts: readonly FinishedAttempt[],
+): Promise<readonly string[]> => {
+  if (attempts.length === 0) return [];
   const rows = JSON.stringify(attempts.map(rowOf));
   const { healthy, failing } = healthOf(attempts);
   const values = [
     rows,
+    workerId,
     healthy.map(({ alertId }) => alertId),
     healthy.map(({ channel }) => channel),
+    failing.map(({ deliveryId }) => deliveryId),
     failing.map(({ alertId }) => alertId),
     failing.map(({ channel }) => channel),
     failing.map(({ workspaceId }) => workspaceId),
     failing.map(({ attemptedAt }) => attemptedAt),
   ];
-  const { rowCount } = await pool.query({ name: 'settle deliveries', text: RECORD_ATTEMPTS, values });
-  if (rowCount === attempts.length) return;
-  await pool.query({ name: 'settle cancelled', text: RECORD_DELIVERED_AFTER_CANCEL, values: [rows] });
+  const recorded = await pool.query<Recorded>({ name: 'settle deliveries', text: RECORD_ATTEMPTS, values });
+  if (recorded.rows.length === attempts.length) return [];
+  const afterCancel = await pool.query<Recorded>({
+    name: 'settle cancelled',
+    text: RECORD_DELIVERED_AFTER_CANCEL,
+    values: [rows],
+  });
+  const found = new Set([...recorded.rows, ...afterCancel.rows].map(({ delivery_id }) => delivery_id));
+  return attempts.flatMap(({ deliveryId }) => (found.has(deliveryId) ? [] : [deliveryId]));
 };

@@ -137,6 +137,11 @@ export const deliveryAttempts = new Counter({
   labelNames: ['channel', 'class'] as const,
   registers: [registry],
 });
+export const droppedOutcomes = new Counter({
+  name: 'adintel_delivery_outcomes_dropped_total',
+  help: 'Outcomes of attempts that were not recorded: their claims were lost to another process, or they were recorded before.',
+  registers: [registry],
+});
 const attemptSeconds = createHistogram(registry, {
   name: 'adintel_delivery_attempt_duration_seconds',
   help: 'Duration of one delivery attempt, by channel.',

@@ -73,7 +73,7 @@ const addMember = async ({ workspaceId }: Key, email: string): Promise<string> =
 const issueSecret = async (key: Key): Promise<string> => {
   const { status, data } = await alerts.issueSecret(key);
   expect(status).toBe(201);
-  return data.webhook_secret;
+  return (data as { webhook_secret: string }).webhook_secret;
 };
 
 /** Queues deliveries of a rule of its own. Returns their ids. */
