@@ -173,8 +173,11 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     START_TIMEOUT_MS: ['the thread that reads the rules', 'the site is read again later'],
   },
   'delivery/consume-jobs.ts': {
-    FETCHED_MESSAGES: ['notices of due deliveries fetched ahead', 'the rest stays in the queue'],
     PULL_MS: ['a notice of due deliveries', 'asked again'],
+    FETCHED_MESSAGES: [
+      'notices of due deliveries fetched ahead; none are fetched while the process is full',
+      'the rest stays in the queue',
+    ],
     CONCURRENT_CLAIMS: ['batches of deliveries claimed at once', 'the others wait'],
   },
   'delivery/endpoints/endpoint-queues.ts': {
@@ -199,7 +202,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     FAILURE_WAIT_MAX_MS: ['the longest of these pauses', 'then sent'],
   },
   'delivery/jetstream-consumer.ts': {
-    ACK_PENDING_MAX: ['notices of due deliveries without an acknowledgement', 'NATS delivers no more'],
+    ACK_PENDING_MAX: [
+      'notices of due deliveries without an acknowledgement, of all processes',
+      'NATS delivers no more; sweeps find the deliveries',
+    ],
     ACK_WAIT_MS: ['one of them', 'NATS delivers it again'],
   },
   'delivery/main.ts': {

@@ -33,7 +33,10 @@ export const ENDS_OTHERWISE: Readonly<Record<string, Readonly<Record<string, rea
   'collector/site/tools/tool-detector.ts': { 'new Promise': [TIMER] },
   'delivery/consume-jobs.ts': {
     'new Promise': ['The end of the process. The sends that take up the capacity have a time each.'],
-    createWakeSignal: ['An idle consumer waits for work, until the end of the process.'],
+    createWakeSignal: [
+      'An idle consumer waits for work, until the end of the process.',
+      'A claim of messages that have arrived, which ends like the statement behind it.',
+    ],
   },
   'delivery/endpoints/endpoint-queues.ts': {
     'Promise.withResolvers': ['CLOSE_LIMIT_MS of the worker.'],

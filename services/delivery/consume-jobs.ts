@@ -1,4 +1,4 @@
-import type { ConsumerMessages, JsMsg } from 'nats';
+import type { Consumer, ConsumerMessages, JsMsg } from 'nats';
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER, type DeliveriesDue } from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
@@ -8,8 +8,8 @@ import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
 import type { Worker } from './worker.ts';
 
 /**
- * FETCHED_MESSAGES: messages fetched ahead; one message holds one delivery id or some dozens. IDS_PER_BATCH:
- * number of ids after which a batch is full.
+ * FETCHED_MESSAGES: maximum messages fetched ahead, which are asked for when half of them are taken; one message holds one
+ * delivery id or some dozens. IDS_PER_BATCH: number of ids after which a batch is full.
  */
 const FETCHED_MESSAGES = 100;
 const IDS_PER_BATCH = 500;
@@ -35,17 +35,27 @@ const idsOf = (message: JsMsg): readonly string[] => {
   }
 };
 
-/** Removes messages from the head of the list until they hold IDS_PER_BATCH ids. */
-const shiftBatch = (arrived: DueMessage[]): readonly DueMessage[] => {
+/** Messages that wait for a claim, by their sequence number in the stream: JetStream delivers those again that wait long. */
+type Arrived = Map<number, DueMessage>;
+
+/** Removes the oldest messages until they hold IDS_PER_BATCH ids. */
+const takeBatch = (arrived: Arrived): readonly DueMessage[] => {
+  const batch: DueMessage[] = [];
   let ids = 0;
-  const enough = arrived.findIndex((one) => (ids += one.ids.length) >= IDS_PER_BATCH);
-  return arrived.splice(0, enough < 0 ? arrived.length : enough + 1);
+  for (const [seq, one] of arrived) {
+    if (ids >= IDS_PER_BATCH) break;
+    arrived.delete(seq);
+    batch.push(one);
+    ids += one.ids.length;
+  }
+  return batch;
 };
 
 /**
- * Consumes due delivery ids from JetStream and passes them to the worker. A message is acknowledged once its
- * deliveries are claimed. From then on the lease is in Postgres, and the sweep finds the delivery if the worker
- * dies. Returns when aborted.
+ * Consumes due delivery ids from JetStream and passes them to the worker. Messages are asked for only while the worker can
+ * take more, and never more than there is room for: the library's own `consume` asks again for each message that arrives,
+ * whether it is taken or not. A message is acknowledged once its deliveries are claimed. From then on the lease is in
+ * Postgres, and the sweep finds the delivery if the worker dies. Returns when aborted.
  */
 export const consumeDue = async (
   nats: Nats,
@@ -53,8 +63,9 @@ export const consumeDue = async (
   log: Log,
   signal: AbortSignal,
 ): Promise<void> => {
-  const arrived: DueMessage[] = [];
+  const arrived: Arrived = new Map();
   const arrival = createWakeSignal();
+  const taken = createWakeSignal();
 
   const claimBatch = async (batch: readonly DueMessage[]): Promise<void> => {
     try {
@@ -72,13 +83,15 @@ export const consumeDue = async (
   });
   const claimLoop = async (): Promise<void> => {
     while (!signal.aborted) {
-      if (arrived.length === 0) {
+      if (arrived.size === 0) {
         await arrival.next({ signal });
         continue;
       }
       await Promise.race([worker.hasCapacity(), aborted]);
       if (signal.aborted) return;
-      await claimBatch(shiftBatch(arrived));
+      const batch = takeBatch(arrived);
+      taken.notify();
+      await claimBatch(batch);
     }
   };
   const claimLoops = Array.from({ length: CONCURRENT_CLAIMS }, claimLoop);
@@ -88,22 +101,32 @@ export const consumeDue = async (
     void messages?.close();
   };
   signal.addEventListener('abort', stop, { once: true });
+
+  /** Fetches until aborted. Throws when the consumer is gone. */
+  const fetchLoop = async (consumer: Consumer): Promise<void> => {
+    while (!signal.aborted) {
+      await Promise.race([worker.hasCapacity(), aborted]);
+      if (arrived.size > FETCHED_MESSAGES / 2) {
+        await taken.next({ signal });
+        continue;
+      }
+      messages = await consumer.fetch({
+        max_messages: FETCHED_MESSAGES - arrived.size,
+        expires: PULL_MS,
+      });
+      if (signal.aborted) stop();
+      for await (const message of messages) {
+        arrived.set(message.seq, { message, ids: idsOf(message) });
+        arrival.notify();
+      }
+      const reason = await messages.closed();
+      if (reason) throw reason;
+    }
+  };
   while (!signal.aborted) {
     try {
       await ensureDeliveryConsumer(nats);
-      const consumer = await nats.jetstream.consumers.get(DELIVERIES_STREAM, DELIVERY_CONSUMER);
-      messages = await consumer.consume({
-        max_messages: FETCHED_MESSAGES,
-        expires: PULL_MS,
-        abort_on_missing_resource: true,
-        callback: (message) => {
-          arrived.push({ message, ids: idsOf(message) });
-          arrival.notify();
-        },
-      });
-      if (signal.aborted) stop();
-      const reason = await messages.closed();
-      if (reason) throw reason;
+      await fetchLoop(await nats.jetstream.consumers.get(DELIVERIES_STREAM, DELIVERY_CONSUMER));
     } catch (error) {
       if (!signal.aborted)
         log.warn({ reason: (error as Error).message }, 'queue consumer failed; restarting');

@@ -3,8 +3,11 @@ import { DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjec
 import type { Nats } from '#platform/nats/connection.ts';
 import { ensureStreams } from '#platform/nats/streams.ts';
 
-/** Maximum unacknowledged messages. A message is acknowledged as soon as its deliveries are claimed. */
-const ACK_PENDING_MAX = 10_000;
+/**
+ * Maximum unacknowledged messages of all processes: enough for a dozen that fetch ahead. A message is acknowledged as soon as
+ * its deliveries are claimed.
+ */
+const ACK_PENDING_MAX = 3_000;
 const ACK_WAIT_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
 

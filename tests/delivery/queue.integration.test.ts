@@ -7,6 +7,7 @@ import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { consumeDue } from '#services/delivery/consume-jobs.ts';
 import { ensureDeliveryConsumer } from '#services/delivery/jetstream-consumer.ts';
 import { sweepEndpoints } from '#services/delivery/sweep-endpoints.ts';
+import type { Worker } from '#services/delivery/worker.ts';
 import { createTestNats } from '../stack/database.ts';
 import { until } from '../stack/wait-until.ts';
 import { newDelivery } from './new-delivery.ts';
@@ -14,6 +15,9 @@ import { openReceivers, type Receivers } from './receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
 const LIMIT_MS = 60_000;
+const MESSAGES = 1_500;
+/** 100 messages fetched ahead, and the same number in each of two claims. */
+const FETCHED_AND_CLAIMED_MAX = 300;
 
 let stack: DeliveryStack;
 let receivers: Receivers;
@@ -76,6 +80,63 @@ test('acknowledges malformed messages without delaying valid ones', async () => 
   await using _ = consume();
   await until('the delivery arrived', LIMIT_MS, () => receivers.at('/sense').length === 1);
   await until('the queue is empty', LIMIT_MS, async () => (await waiting()) === 0);
+});
+
+test('fetches no more than a written number of messages ahead of claims that are slow', async () => {
+  await ensureDeliveryConsumer(nats);
+  const ids = Array.from({ length: MESSAGES }, () => randomUUID());
+  for (const id of ids) await nats.jetstream.publish(DELIVERIES_DUE, JSON.stringify({ delivery_ids: [id] }));
+  const taken = new Set<string>();
+  let unacknowledged = 0;
+  const slow = {
+    hasCapacity: () => Promise.resolve(),
+    take: async (deliveryIds: readonly string[]) => {
+      const consumer = await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER);
+      unacknowledged = Math.max(unacknowledged, consumer.num_ack_pending);
+      for (const id of deliveryIds) taken.add(id);
+    },
+  } as unknown as Worker;
+  const ending = new AbortController();
+  const consuming = consumeDue(nats, slow, silentLog(), ending.signal);
+  await until('all taken', LIMIT_MS, () => ids.every((id) => taken.has(id)));
+  await until('the queue is empty', LIMIT_MS, async () => (await waiting()) === 0);
+  ending.abort();
+  await consuming;
+  expect(unacknowledged).toBeLessThanOrEqual(FETCHED_AND_CLAIMED_MAX);
+});
+
+test('fetches nothing while the worker is full', async () => {
+  await ensureDeliveryConsumer(nats);
+  await nats.jetstream.publish(DELIVERIES_DUE, JSON.stringify({ delivery_ids: [randomUUID()] }));
+  const asked = Promise.withResolvers<void>();
+  const room = Promise.withResolvers<void>();
+  const full = {
+    hasCapacity: () => {
+      asked.resolve();
+      return room.promise;
+    },
+    take: () => Promise.resolve(),
+  } as unknown as Worker;
+  const ending = new AbortController();
+  const consuming = consumeDue(nats, full, silentLog(), ending.signal);
+  await asked.promise;
+  const { num_pending, num_ack_pending } = await nats.manager.consumers.info(
+    DELIVERIES_STREAM,
+    DELIVERY_CONSUMER,
+  );
+  expect({ num_pending, num_ack_pending }).toEqual({ num_pending: 1, num_ack_pending: 0 });
+  room.resolve();
+  await until('the queue is empty', LIMIT_MS, async () => (await waiting()) === 0);
+  ending.abort();
+  await consuming;
+});
+
+test('lowers the limit of a consumer that an earlier release created', async () => {
+  await ensureDeliveryConsumer(nats);
+  await nats.manager.consumers.update(DELIVERIES_STREAM, DELIVERY_CONSUMER, { max_ack_pending: 10_000 });
+  await ensureDeliveryConsumer(nats);
+  const { config } = await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER);
+  expect(config.max_ack_pending).toBe(3_000);
 });
 
 test('sends what a full queue of NATS refused, found in the tables', async () => {
