@@ -183,12 +183,23 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'delivery/endpoints/endpoint-queues.ts': {
     IN_FLIGHT_MAX: ['deliveries being sent', 'the others wait in their queues'],
     RETRIES_IN_FLIGHT_MAX: ['retries among them', 'first attempts go on'],
-    IN_FLIGHT_OF: ['deliveries being sent to one endpoint, by all processes', 'the others wait in its queue'],
+    IN_FLIGHT_OF: [
+      'deliveries being sent to one endpoint, or by e-mail, by all processes',
+      'the others wait in their queues',
+    ],
     IN_FLIGHT_OF_WORKSPACE_MAX: ['deliveries being sent of one workspace', 'the others wait'],
     WAITING_PER_ENDPOINT: ['deliveries queued for one endpoint', 'the rest stays in Postgres'],
     WAITING_OF_FAILING: ['the same, after a failed attempt', 'the rest stays in Postgres'],
     LOAD_MAX: ['deliveries that a process holds, without those of full queues', 'no more are claimed'],
     HELD_MAX: ['all deliveries that a process holds', 'no more are claimed'],
+    WAITING_EMAILS_OF_WORKSPACE: ['e-mails queued of one workspace', 'the rest stays in Postgres'],
+    WAITING_EMAILS_MAX: ['e-mails queued of all workspaces', 'the rest stays in Postgres'],
+  },
+  'delivery/endpoints/endpoint-turns.ts': {
+    ENDPOINTS_WAITING_MAX: [
+      'endpoints with due deliveries that wait for their turn',
+      'a later sweep finds the others',
+    ],
   },
   'delivery/endpoints/endpoint-pacing.ts': {
     IN_FLIGHT_AT_FIRST: [
@@ -217,6 +228,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'delivery/worker.ts': {
     CLOSE_LIMIT_MS: ['sends in progress at the end of the process', 'sent again when their lease has ended'],
+    WAITING_AT_A_TURN: [
+      'deliveries queued for one endpoint after its turn, while many have more due',
+      'the rest stays in Postgres until its next turn',
+    ],
   },
   'ingest/attribution/complete-moves.ts': {
     MOVES_AT_ONCE: ['moves of ads decided together', 'the next part'],

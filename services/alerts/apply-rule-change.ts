@@ -76,7 +76,7 @@ export const toFinalRuleState =
 /** Applies a part of a rule change to a page of deliveries. Returns whether there are more. */
 type Step = (client: Transaction, pages: Pages) => Promise<boolean>;
 
-const stepsOf = ({ alert_id, after, moved }: RuleChange, now: Date): readonly Step[] => {
+const stepsOf = ({ workspace_id, alert_id, after, moved }: RuleChange, now: Date): readonly Step[] => {
   if (after?.status === 'deleted') return [(client, pages) => deletePageOfAlert(client, pages, alert_id)];
   const sending = sendingChannelsOf(after);
   const stopped = AlertChannel.options.filter((channel) => !sending.includes(channel));
@@ -91,7 +91,7 @@ const stepsOf = ({ alert_id, after, moved }: RuleChange, now: Date): readonly St
     ...targets.map(
       (target): Step =>
         (client, pages) =>
-          retargetPageOfAlert(client, pages, alert_id, target),
+          retargetPageOfAlert(client, pages, { workspaceId: workspace_id, alertId: alert_id }, target),
     ),
   ];
 };

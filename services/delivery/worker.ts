@@ -13,6 +13,7 @@ import {
   releaseClaims,
 } from '#application/delivery-outbox/claim.ts';
 import { dueEndpoints } from '#application/delivery-outbox/due.ts';
+import { isEmailEndpoint, leaseKeyOf } from '#application/delivery-outbox/target.ts';
 import type { Log } from '#platform/logger.ts';
 import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -20,8 +21,10 @@ import {
   createEndpointQueues,
   HELD_MAX,
   LOAD_MAX,
+  WAITING_EMAILS_OF_WORKSPACE,
   WAITING_PER_ENDPOINT,
 } from './endpoints/endpoint-queues.ts';
+import { createEndpointTurns } from './endpoints/endpoint-turns.ts';
 import { afterAttempt } from './retry-schedule.ts';
 import type { Send } from './send.ts';
 import { createAttemptWriter } from './attempt-writer.ts';
@@ -30,8 +33,17 @@ import { createHeldEndpoints } from './endpoints/held-endpoints.ts';
 /** Shutdown timeout for sends in flight. What is unfinished then is sent again when its lease has expired. */
 const CLOSE_LIMIT_MS = 4_000;
 
-/** Maximum deliveries of one endpoint that a sweep claims. The others follow when these are sent. */
-const SWEPT_PER_ENDPOINT = 64;
+/**
+ * Deliveries of one endpoint that may wait in its queue when many endpoints have more due; with few of them, as many as share
+ * the load. The others follow in the endpoint's next turns.
+ */
+const WAITING_AT_A_TURN = 64;
+
+const countByEndpoint = (deliveries: readonly ClaimedDelivery[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const { endpoint } of deliveries) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+  return counts;
+};
 
 export type WorkerOptions = {
   readonly pool: Database;
@@ -50,9 +62,9 @@ export type Worker = {
    */
   take(deliveryIds: readonly string[]): Promise<void>;
   /**
-   * Claims and queues due deliveries from the tables: of each endpoint as many as there are places, so that one with very
-   * many delays no other. Ends when all endpoints had their turn, or when the worker is full; the next sweep continues
-   * there. Returns how many were claimed.
+   * Finds endpoints with due deliveries in the tables, and claims and queues deliveries of them in turn: of each as many as
+   * there are places, so that one with very many delays no other. Ends when all had their turn, or when the worker is full:
+   * the turns go on as it sends. Returns how many were claimed.
    */
   sweep(): Promise<number>;
   /** Resolves when the worker can take more. */
@@ -71,15 +83,17 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   const held = new Map<string, { readonly endpoint: string; readonly since: number }>();
   const heldEndpoints = createHeldEndpoints(pool, workerId);
   const released = createWakeSignal();
+  const turns = createEndpointTurns();
 
   const release = (deliveryIds: readonly string[]): void => {
     for (const deliveryId of deliveryIds) {
       const one = held.get(deliveryId);
       if (one === undefined) continue;
       held.delete(deliveryId);
-      heldEndpoints.remove(one.endpoint);
+      heldEndpoints.remove(leaseKeyOf(one.endpoint));
     }
     heldEndpoints.releaseEmpty();
+    if (stoppedFull && !isFull()) serveSoon();
     released.notify();
   };
   const attemptWriter = createAttemptWriter({ pool, clock, log, workerId, signal: ending.signal }, release);
@@ -137,7 +151,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     const added = claimed.filter(({ deliveryId }) => !held.has(deliveryId));
     for (const { deliveryId, endpoint } of added) {
       held.set(deliveryId, { endpoint, since });
-      heldEndpoints.add(endpoint);
+      heldEndpoints.add(leaseKeyOf(endpoint));
     }
     heldEndpoints.releaseEmpty();
     const refused = queues.offer(added);
@@ -146,35 +160,71 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
       release(ids);
       await releaseClaims(pool, workerId, ids);
     }
-    const counts = new Map<string, number>();
-    for (const { endpoint } of claimed) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
-    const more = [...counts].filter(([endpoint, count]) => count >= placesAt(endpoint));
+    const counts = countByEndpoint(claimed);
+    const more = claimed.filter(({ endpoint }) => (counts.get(endpoint) ?? 0) >= placesAt(endpoint));
     // Only after the release can a worker with places claim them.
-    queues.gaveBack(new Set([...more.map(([endpoint]) => endpoint), ...refused.map((one) => one.endpoint)]));
+    queues.gaveBack(new Map([...more, ...refused].map((one) => [one.endpoint, one.workspaceId])));
   };
 
+  /** Claims of endpoints whose turn it is. Those with fewer due than places need no further turn. */
   const claimEndpoints = async (wanted: readonly EndpointPlaces[]): Promise<number> => {
-    if (ending.signal.aborted) return 0;
-    const claimed = await claimOfEndpoints(pool, claimant(), wanted, HELD_MAX - held.size);
+    const claimed = await claimOfEndpoints(pool, claimant(), wanted);
+    const counts = countByEndpoint(claimed.deliveries);
+    for (const { endpoint, places } of wanted)
+      if ((counts.get(endpoint) ?? 0) < places) turns.remove(endpoint);
     const places = new Map(wanted.map((one) => [one.endpoint, one.places]));
     await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? 0);
     return claimed.deliveries.length;
   };
 
-  const refilling = new Set<string>();
-  const refill = async (endpoint: string, places: number): Promise<void> => {
-    refilling.add(endpoint);
+  /** Returns the endpoints whose turn it is. E-mails share the places for e-mail. */
+  const nextTurns = (): readonly EndpointPlaces[] => {
+    const most = Math.max(WAITING_AT_A_TURN, Math.floor(LOAD_MAX / Math.max(1, turns.size())));
+    let emailPlaces = queues.emailPlaces();
+    return turns.next(HELD_MAX - held.size, (endpoint) => {
+      const places = queues.placesAt(endpoint, most);
+      if (!isEmailEndpoint(endpoint)) return places;
+      const shared = Math.min(places, emailPlaces);
+      emailPlaces -= shared;
+      return shared;
+    });
+  };
+
+  /** True when endpoints may still wait for their turn, because the worker was full. */
+  let stoppedFull = false;
+  let serving: Promise<number> | null = null;
+  const serveTurns = async (): Promise<number> => {
+    // Not before the caller has stored the promise, which is removed in the same step in which the last turn was looked for:
+    // an endpoint that is added later starts the next run.
+    await Promise.resolve();
     try {
-      await claimEndpoints([{ endpoint, places }]);
-    } catch (error) {
-      log.warn({ err: error }, 'endpoint queue refill failed');
+      let count = 0;
+      while (!isFull() && !ending.signal.aborted) {
+        const wanted = nextTurns();
+        if (wanted.length === 0) break;
+        count += await claimEndpoints(wanted);
+      }
+      stoppedFull = isFull();
+      return count;
+    } finally {
+      serving = null;
+      released.notify();
     }
-    refilling.delete(endpoint);
-    released.notify();
+  };
+  /** Serves endpoints in turn, until none waits or the worker is full. Returns how many deliveries were claimed. */
+  const serve = (): Promise<number> => {
+    serving ??= serveTurns();
+    return serving;
+  };
+  const serveSoon = (): void => {
+    serve().catch((error: unknown) => log.warn({ err: error }, 'endpoint queue refill failed'));
   };
   const queues = createEndpointQueues({
     attempt,
-    hasCapacity: (endpoint, capacity) => void refill(endpoint, capacity),
+    hasCapacity: (endpoint, workspaceId) => {
+      turns.add(endpoint, workspaceId);
+      serveSoon();
+    },
     chance,
   });
 
@@ -182,29 +232,28 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     const unclaimed = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
     if (unclaimed.length === 0 || ending.signal.aborted) return;
     const wanted = queues.places();
-    const options = { wanted, otherPlaces: WAITING_PER_ENDPOINT };
-    const claimed = await claim(pool, claimant(), unclaimed, options);
+    const claimed = await claim(pool, claimant(), unclaimed, {
+      wanted,
+      otherPlaces: WAITING_PER_ENDPOINT,
+      otherEmailPlaces: WAITING_EMAILS_OF_WORKSPACE,
+    });
     const places = new Map(wanted.map((one) => [one.endpoint, one.places]));
-    await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? WAITING_PER_ENDPOINT);
+    const otherPlaces = (endpoint: string): number =>
+      isEmailEndpoint(endpoint) ? WAITING_EMAILS_OF_WORKSPACE : WAITING_PER_ENDPOINT;
+    await queueClaimed(claimed, (endpoint) => places.get(endpoint) ?? otherPlaces(endpoint));
   };
 
   /** Cursor of the sweep: the endpoint after which it continues. */
   let swept = '';
   const sweep = async (): Promise<number> => {
     let count = 0;
-    while (!isFull() && !ending.signal.aborted) {
+    do {
       const { endpoints, next } = await dueEndpoints(pool, clock.now(), swept);
-      const places = new Map(queues.places().map((one) => [one.endpoint, one.places]));
-      const wanted = endpoints
-        .map((endpoint) => ({
-          endpoint,
-          places: Math.min(SWEPT_PER_ENDPOINT, places.get(endpoint) ?? SWEPT_PER_ENDPOINT),
-        }))
-        .filter((one) => one.places > 0);
-      count += await claimEndpoints(wanted);
+      for (const { endpoint, workspaceId } of endpoints) turns.add(endpoint, workspaceId);
       swept = next ?? '';
-      if (next === null) break;
-    }
+      // Also while the worker is full, so that endpoints that are new wait for their turn like the others.
+      count += await serve();
+    } while (swept !== '' && !isFull() && !ending.signal.aborted);
     return count;
   };
 
@@ -219,7 +268,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   const extend = async (): Promise<void> => {
     const old = performance.now() - CLAIM_EXTEND_MS;
     const lostEndpoints = await heldEndpoints.extend(clock.now());
-    const waiting = queues.waiting().filter(({ endpoint }) => lostEndpoints.has(endpoint));
+    const waiting = queues.waiting().filter(({ endpoint }) => lostEndpoints.has(leaseKeyOf(endpoint)));
     await giveBack(waiting.map(({ deliveryId }) => deliveryId));
     const ids = [...held].flatMap(([deliveryId, { since }]) => (since < old ? [deliveryId] : []));
     if (ids.length === 0) return;
@@ -234,6 +283,8 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     extend().catch((error: unknown) => log.warn({ err: error }, 'claim renewal failed'));
   }, CLAIM_EXTEND_MS);
 
+  const isIdle = (): boolean => held.size === 0 && serving === null;
+
   return {
     take,
     sweep,
@@ -242,7 +293,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     },
     overflowed: () => queues.overflowed(),
     idle: async () => {
-      while (held.size > 0 || refilling.size > 0) await released.next();
+      while (!isIdle()) await released.next();
       await heldEndpoints.released();
     },
     close: async () => {

@@ -26,7 +26,13 @@ const ruleWithMany = async (): Promise<Rule> => {
      )
      insert into delivery.due (delivery_id, alert_id, endpoint, attempts, attempts_before, next_attempt_at)
      select delivery_id, $2, $3, 0, 0, now() from added`,
-    [rule.workspace_id, rule.alert_id, endpointOf(target), JSON.stringify(target), DELIVERIES],
+    [
+      rule.workspace_id,
+      rule.alert_id,
+      endpointOf(target, rule.workspace_id),
+      JSON.stringify(target),
+      DELIVERIES,
+    ],
   );
   return rule;
 };
@@ -58,10 +64,14 @@ test('many waiting deliveries of a rule that is disabled are cancelled in pages'
 
 test('many waiting deliveries of a rule get its new address in pages', async () => {
   const url = 'https://hooks.shop.example/elsewhere';
-  await changed((rule) => stack.change(rule, { webhook_url: url }));
+  let workspaceId = '';
+  await changed(async (rule) => {
+    workspaceId = rule.workspace_id;
+    await stack.change(rule, { webhook_url: url });
+  });
   const moved = { rows: DELIVERIES, most_at_once: AT_ONCE };
   expect(await count('delivery.delivery', `target like '%/elsewhere%'`)).toEqual(moved);
-  const endpoint = endpointOf({ channel: 'webhook', url });
+  const endpoint = endpointOf({ channel: 'webhook', url }, workspaceId);
   expect(await count('delivery.due', `endpoint = '${endpoint}'`)).toEqual(moved);
 });
 

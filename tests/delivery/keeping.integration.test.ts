@@ -218,7 +218,7 @@ describe('a rule change', () => {
     await stack.enqueue(delivery);
     await stack.sendDue(worker);
     const target = { channel: 'webhook', url: `${receivers.url}/after` } as const;
-    await inTransaction(stack.pool, (client) => retargetDeliveriesOfAlert(client, rule.alertId, target));
+    await inTransaction(stack.pool, (client) => retargetDeliveriesOfAlert(client, rule, target));
     stack.clock.move(6_000);
     await stack.sendDue(worker);
     expect(receivers.at('/before')).toHaveLength(1);
@@ -281,7 +281,7 @@ test('an endpoint that hangs does not delay the deliveries of others', { timeout
     `select count(*) filter (where attempts > 0)::int as tried,
        count(*) filter (where taken_until is null)::int as free
      from delivery.overview where alert_id = $1 and endpoint = $2`,
-    [rule.alertId, endpointOf({ channel: 'webhook', url: `${receivers.url}/hangs` })],
+    [rule.alertId, endpointOf({ channel: 'webhook', url: `${receivers.url}/hangs` }, rule.workspaceId)],
   );
   expect(rows[0].tried).toBe(0);
   // The endpoint that hangs uses only its own slots, and the deliveries beyond its queue were released.

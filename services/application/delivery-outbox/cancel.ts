@@ -78,14 +78,17 @@ export const cancelPageOfAlert = async (
   return isMore;
 };
 
+/** An alert rule, and its workspace. */
+type RuleOfWorkspace = { readonly workspaceId: string; readonly alertId: string };
+
 /** Changes the target of a page of a rule's unfinished deliveries on the target's channel. Returns whether there are more. */
 export const retargetPageOfAlert = async (
   client: Transaction,
   pages: Pages,
-  alertId: string,
+  { workspaceId, alertId }: RuleOfWorkspace,
   target: DeliveryTarget,
 ): Promise<boolean> => {
-  const endpoint = endpointOf(target);
+  const endpoint = endpointOf(target, workspaceId);
   const stored = JSON.stringify(target);
   const text = `${WAITING} where d.channel = $2 and (w.endpoint <> $3 or d.endpoint <> $3 or d.target <> $4)`;
   const { ids, isMore } = await readPage(client, pages, text, [alertId, target.channel, endpoint, stored]);
@@ -144,9 +147,9 @@ export const cancelDeliveriesOfAlert = (
 /** Changes the target of a rule's unfinished deliveries on the target's channel, in one transaction. */
 export const retargetDeliveriesOfAlert = (
   client: Transaction,
-  alertId: string,
+  rule: RuleOfWorkspace,
   target: DeliveryTarget,
-): Promise<void> => toTheEnd(() => retargetPageOfAlert(client, 'one', alertId, target));
+): Promise<void> => toTheEnd(() => retargetPageOfAlert(client, 'one', rule, target));
 
 /** Deletes all deliveries of a deleted rule, in one transaction. */
 export const deleteDeliveriesOfAlert = (client: Transaction, alertId: string): Promise<void> =>

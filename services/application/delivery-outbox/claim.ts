@@ -1,7 +1,7 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { type EndpointLease, leaseEndpointsSql } from './endpoint-leases.ts';
-import { type DeliveryTarget, readTarget } from './target.ts';
+import { type DeliveryTarget, EMAIL_LEASE, leaseKeySql, readTarget } from './target.ts';
 
 /** A delivery that a worker holds the lease of, with everything needed to send it. */
 export type ClaimedDelivery = {
@@ -45,7 +45,7 @@ type Row = {
   readonly payload: string;
 };
 
-type LeasedRow = EndpointLease & (Row | { readonly delivery_id: null });
+type LeasedRow = { readonly lease: string; readonly epoch: string } & (Row | { readonly delivery_id: null });
 
 /** An endpoint, and the number of deliveries that the worker has places for. */
 export type EndpointPlaces = { readonly endpoint: string; readonly places: number };
@@ -59,21 +59,26 @@ const TAKE = `
   where u.delivery_id = c.delivery_id and ${IS_FREE}
   returning u.delivery_id, u.endpoint, u.attempts, u.attempts_before`;
 const TAKEN_WITH_CONTENT = `
-  select leased.endpoint, leased.epoch::text, taken.delivery_id, taken.attempts, taken.attempts_before,
-    d.workspace_id, d.alert_id, d.kind, d.target, d.payload
-  from leased left join (taken join delivery.delivery d using (delivery_id)) on taken.endpoint = leased.endpoint`;
+  select leased.endpoint as lease, leased.epoch::text, taken.delivery_id, taken.endpoint, taken.attempts,
+    taken.attempts_before, d.workspace_id, d.alert_id, d.kind, d.target, d.payload
+  from leased
+  left join (taken join delivery.delivery d using (delivery_id)) on ${leaseKeySql('taken.endpoint')} = leased.endpoint`;
 
-/** Claims deliveries by id, of endpoints that no other worker holds. `$6`: places at endpoints that are not listed. */
+/**
+ * Claims deliveries by id, of endpoints that no other worker holds. Places at endpoints that are not listed: `$6`, and for
+ * e-mail `$7`.
+ */
 const CLAIM = `
   with room as (
     select * from unnest($4::text[], $5::int[]) as l (endpoint, places)
   ), candidate as (
-    select u.delivery_id, u.endpoint, coalesce(l.places, $6) as places,
+    select u.delivery_id, ${leaseKeySql('u.endpoint')} as lease,
+      coalesce(l.places, case when ${leaseKeySql('u.endpoint')} = '${EMAIL_LEASE}' then $7::int else $6::int end) as places,
       row_number() over (partition by u.endpoint order by u.next_attempt_at, u.delivery_id) as place
     from delivery.due u left join room l using (endpoint)
     where u.delivery_id = any($1::uuid[]) and ${IS_FREE}
-  ), ${leaseEndpointsSql('select distinct endpoint from candidate')}, chosen as (
-    select delivery_id from candidate join leased using (endpoint) where place <= places
+  ), ${leaseEndpointsSql('select distinct lease as endpoint from candidate')}, chosen as (
+    select delivery_id from candidate join leased on leased.endpoint = candidate.lease where place <= places
   ), taken as (${TAKE})
   ${TAKEN_WITH_CONTENT}`;
 
@@ -81,15 +86,14 @@ const CLAIM = `
 const CLAIM_OF_ENDPOINTS = `
   with room as (
     select * from unnest($1::text[], $4::int[]) as l (endpoint, places)
-  ), ${leaseEndpointsSql('select endpoint from room')}, chosen as (
-    select found.delivery_id from room l join leased using (endpoint) cross join lateral (
+  ), ${leaseEndpointsSql(`select distinct ${leaseKeySql('endpoint')} as endpoint from room`)}, chosen as (
+    select found.delivery_id from room l join leased on leased.endpoint = ${leaseKeySql('l.endpoint')} cross join lateral (
       select u.delivery_id from delivery.due u
       where u.endpoint = l.endpoint and ${IS_FREE}
       order by u.next_attempt_at
       limit l.places
       for update skip locked
     ) found
-    limit $5
   ), taken as (${TAKE})
   ${TAKEN_WITH_CONTENT}`;
 
@@ -120,7 +124,7 @@ export type Claimant = {
 const hasDelivery = (row: LeasedRow): row is LeasedRow & Row => row.delivery_id !== null;
 
 const readClaimed = (rows: readonly LeasedRow[], { unreadable }: Claimant): Claimed => ({
-  endpoints: [...new Map(rows.map(({ endpoint, epoch }) => [endpoint, { endpoint, epoch }])).values()],
+  endpoints: [...new Map(rows.map(({ lease, epoch }) => [lease, { endpoint: lease, epoch }])).values()],
   deliveries: rows.filter(hasDelivery).flatMap((row) => {
     try {
       return [claimedOf(row)];
@@ -134,13 +138,21 @@ const readClaimed = (rows: readonly LeasedRow[], { unreadable }: Claimant): Clai
 /**
  * Claims the deliveries that are due and not leased to another worker, up to the places at each endpoint. The others are
  * finished, postponed, being sent, or stay due. Those of an endpoint of another worker stay due: its sweep finds them.
- * `otherPlaces`: places at endpoints that `wanted` does not list.
+ * `otherPlaces`, `otherEmailPlaces`: places at endpoints that `wanted` does not list.
  */
 export const claim = async (
   pool: Database,
   claimant: Claimant,
   deliveryIds: readonly string[],
-  { wanted, otherPlaces }: { readonly wanted: readonly EndpointPlaces[]; readonly otherPlaces: number },
+  {
+    wanted,
+    otherPlaces,
+    otherEmailPlaces,
+  }: {
+    readonly wanted: readonly EndpointPlaces[];
+    readonly otherPlaces: number;
+    readonly otherEmailPlaces: number;
+  },
 ): Promise<Claimed> => {
   const { rows } = await pool.query<LeasedRow>({
     name: 'claim deliveries',
@@ -152,19 +164,19 @@ export const claim = async (
       wanted.map(({ endpoint }) => endpoint),
       wanted.map(({ places }) => places),
       otherPlaces,
+      otherEmailPlaces,
     ],
   });
   return readClaimed(rows, claimant);
 };
 
-/** Claims the oldest due deliveries of each of these endpoints, up to its places, and up to `limit` in all. */
+/** Claims the oldest due deliveries of each of these endpoints, up to its places. */
 export const claimOfEndpoints = async (
   pool: Database,
   claimant: Claimant,
   wanted: readonly EndpointPlaces[],
-  limit: number,
 ): Promise<Claimed> => {
-  if (wanted.length === 0 || limit <= 0) return NOTHING;
+  if (wanted.length === 0) return NOTHING;
   const { rows } = await pool.query<LeasedRow>({
     name: 'claim deliveries of endpoints',
     text: CLAIM_OF_ENDPOINTS,
@@ -173,7 +185,6 @@ export const claimOfEndpoints = async (
       claimant.workerId,
       claimant.now.toISOString(),
       wanted.map(({ places }) => places),
-      limit,
     ],
   });
   return readClaimed(rows, claimant);

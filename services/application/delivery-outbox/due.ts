@@ -3,8 +3,11 @@ import type { Database } from '#platform/postgres/pool.ts';
 /** Maximum endpoints read by one statement. */
 const ENDPOINTS_PER_PAGE = 500;
 
+/** An endpoint with due deliveries, and the workspace of one of them. */
+export type DueEndpoint = { readonly endpoint: string; readonly workspaceId: string };
+
 /** Endpoints with due deliveries among those of one page. `next`: cursor of the next page, `null` after the last one. */
-export type DueEndpoints = { readonly endpoints: readonly string[]; readonly next: string | null };
+export type DueEndpoints = { readonly endpoints: readonly DueEndpoint[]; readonly next: string | null };
 
 /**
  * Steps from endpoint to endpoint by the index, and looks for one due delivery of each. So an endpoint with very many due
@@ -17,23 +20,28 @@ const DUE_ENDPOINTS = `
     select (select u.endpoint from delivery.due u where u.endpoint > s.endpoint order by u.endpoint limit 1), s.n + 1
     from step s where s.endpoint is not null and s.n < ${ENDPOINTS_PER_PAGE}
   )
-  select s.endpoint, exists (
-    select from delivery.due u
-    where u.endpoint = s.endpoint and u.next_attempt_at <= $2 and (u.taken_until is null or u.taken_until <= $2)
-  ) as is_due
+  select s.endpoint, (
+    select d.workspace_id from (
+      select u.delivery_id from delivery.due u
+      where u.endpoint = s.endpoint and u.next_attempt_at <= $2 and (u.taken_until is null or u.taken_until <= $2)
+      limit 1
+    ) one join delivery.delivery d using (delivery_id)
+  ) as workspace_id
   from step s where s.endpoint is not null
   order by s.endpoint`;
 
 /** Returns endpoints with deliveries that are due and not claimed: those of one page after the cursor, `''` for the first. */
 export const dueEndpoints = async (pool: Database, now: Date, after: string): Promise<DueEndpoints> => {
-  const { rows } = await pool.query<{ endpoint: string; is_due: boolean }>({
+  const { rows } = await pool.query<{ endpoint: string; workspace_id: string | null }>({
     name: 'endpoints with due deliveries',
     text: DUE_ENDPOINTS,
     values: [after, now.toISOString()],
   });
   const last = rows.at(-1)?.endpoint ?? null;
   return {
-    endpoints: rows.filter(({ is_due }) => is_due).map(({ endpoint }) => endpoint),
+    endpoints: rows.flatMap(({ endpoint, workspace_id }) =>
+      workspace_id === null ? [] : [{ endpoint, workspaceId: workspace_id }],
+    ),
     next: rows.length < ENDPOINTS_PER_PAGE ? null : last,
   };
 };

@@ -1,8 +1,9 @@
 import type { Database } from '#platform/postgres/pool.ts';
+import { EMAIL_LEASE } from './target.ts';
 
 /**
  * Leases on endpoints. Only the worker that holds one claims deliveries of that endpoint, so the limits of an endpoint hold
- * over all processes. Each take raises the epoch: a release that names an older one does nothing. They are rows of their own,
+ * over all processes. All endpoints of e-mail have one lease (`leaseKeyOf`). Each take raises the epoch: a release that names an older one does nothing. They are rows of their own,
  * not of `run.lease`, because a claim takes the leases of hundreds of endpoints in its own statement.
  */
 
@@ -12,12 +13,12 @@ import type { Database } from '#platform/postgres/pool.ts';
  */
 export const ENDPOINT_LEASE_MS = 15_000;
 
-/** A lease that a worker holds. */
+/** A lease that a worker holds. `endpoint`: the key of the lease. */
 export type EndpointLease = { readonly endpoint: string; readonly epoch: string };
 
 /**
  * Common table expression `leased`: leases the endpoints that no other worker holds, and returns their epochs. `$2` is
- * the worker, `$3` the time. `endpoints`: a query of them, each once. Rows are locked in the order of the endpoints.
+ * the worker, `$3` the time. `endpoints`: a query of the keys of their leases, each once. Rows are locked in the order of the endpoints.
  */
 export const leaseEndpointsSql = (endpoints: string): string => `
   leased as (
@@ -80,12 +81,12 @@ export const releaseEndpointLeases = async (
 /** Maximum leases deleted per call. */
 const LEASES_PER_TRIM = 5_000;
 
-/** Deletes the rows of endpoints that no worker holds and that have nothing due. Returns how many. */
+/** Deletes the rows of endpoints that no worker holds and that have nothing due, except the one of e-mail. Returns how many. */
 export const deleteUnusedLeases = async (pool: Database): Promise<number> => {
   const { rowCount } = await pool.query(
     `delete from delivery.endpoint_lease where endpoint in (
        select endpoint from delivery.endpoint_lease l
-       where owner is null and not exists (select from delivery.due u where u.endpoint = l.endpoint)
+       where owner is null and endpoint <> '${EMAIL_LEASE}' and not exists (select from delivery.due u where u.endpoint = l.endpoint)
        order by endpoint limit $1 for update skip locked)`,
     [LEASES_PER_TRIM],
   );

@@ -35,12 +35,23 @@ export const updateDeliveryTargets = async (
   client: Transaction,
   targets: ReadonlyMap<string, DeliveryTarget>,
 ): Promise<void> => {
-  const newTargets = [...targets.values()];
+  const { rows } = await client.query<{ delivery_id: string; workspace_id: string }>(
+    'select delivery_id, workspace_id from delivery.delivery where delivery_id = any($1::uuid[])',
+    [[...targets.keys()]],
+  );
+  const changed = rows.flatMap(({ delivery_id, workspace_id }) => {
+    const target = targets.get(delivery_id);
+    return target ? [{ delivery_id, target, endpoint: endpointOf(target, workspace_id) }] : [];
+  });
   await client.query(
     `update delivery.delivery d set endpoint = g.endpoint, target = g.target
      from unnest($1::uuid[], $2::text[], $3::text[]) as g (delivery_id, endpoint, target)
      where d.delivery_id = g.delivery_id and d.target <> g.target`,
-    [[...targets.keys()], newTargets.map(endpointOf), newTargets.map((target) => JSON.stringify(target))],
+    [
+      changed.map(({ delivery_id }) => delivery_id),
+      changed.map(({ endpoint }) => endpoint),
+      changed.map(({ target }) => JSON.stringify(target)),
+    ],
   );
 };
 

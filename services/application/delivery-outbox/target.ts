@@ -27,8 +27,29 @@ export const readTarget = (text: string): DeliveryTarget => {
 /** Characters of the digest in an endpoint key. */
 const KEY_CHARACTERS = 20;
 
-/** Returns the endpoint key: deliveries with the same key share limits. All e-mail shares one mail server. */
-export const endpointOf = (target: DeliveryTarget): string => {
+/**
+ * Key of the lease for all e-mail: one mail server has one limit. It was the endpoint of all e-mail in earlier releases, whose
+ * rows are sent as any others.
+ */
+export const EMAIL_LEASE = 'email';
+const EMAIL_PREFIX = `${EMAIL_LEASE}:`;
+
+/** True for endpoints of e-mail. */
+export const isEmailEndpoint = (endpoint: string): boolean =>
+  endpoint === EMAIL_LEASE || endpoint.startsWith(EMAIL_PREFIX);
+
+/** Returns the key of the lease under which a worker claims deliveries of an endpoint. */
+export const leaseKeyOf = (endpoint: string): string => (isEmailEndpoint(endpoint) ? EMAIL_LEASE : endpoint);
+
+/** The same as an SQL expression of a column. */
+export const leaseKeySql = (column: string): string =>
+  `case when ${column} like '${EMAIL_PREFIX}%' then '${EMAIL_LEASE}' else ${column} end`;
+
+/**
+ * Returns the endpoint key: deliveries with the same key share limits and a queue. E-mail has one for each workspace, so that
+ * many of one workspace do not hold up those of others.
+ */
+export const endpointOf = (target: DeliveryTarget, workspaceId: string): string => {
   switch (target.channel) {
     case 'webhook': {
       const digest = createHash('sha256').update(target.url).digest('hex');
@@ -37,6 +58,6 @@ export const endpointOf = (target: DeliveryTarget): string => {
     case 'chat':
       return `chat:${target.fingerprint.slice(0, KEY_CHARACTERS)}`;
     case 'email':
-      return 'email';
+      return EMAIL_PREFIX + workspaceId;
   }
 };

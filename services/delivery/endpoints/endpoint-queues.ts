@@ -1,4 +1,5 @@
 import type { ClaimedDelivery, EndpointPlaces } from '#application/delivery-outbox/claim.ts';
+import { EMAIL_LEASE, isEmailEndpoint } from '#application/delivery-outbox/target.ts';
 import { createEndpointPacing } from './endpoint-pacing.ts';
 
 /**
@@ -8,10 +9,11 @@ import { createEndpointPacing } from './endpoint-pacing.ts';
 export const IN_FLIGHT_MAX = 512;
 /** Maximum retries among them. The remaining slots are reserved for first attempts. */
 export const RETRIES_IN_FLIGHT_MAX = 256;
+/** Maximum concurrent sends to one endpoint; of e-mail, of all workspaces together. */
 const IN_FLIGHT_OF = { webhook: 16, chat: 1, email: 4 } as const;
 /**
  * Maximum concurrent sends of one workspace, so that one with many receivers that hang cannot use up all slots. E-mail
- * does not count: all workspaces share its queue.
+ * does not count: it has a limit of its own.
  */
 export const IN_FLIGHT_OF_WORKSPACE_MAX = 128;
 /**
@@ -20,6 +22,9 @@ export const IN_FLIGHT_OF_WORKSPACE_MAX = 128;
  */
 export const WAITING_PER_ENDPOINT = 512;
 const WAITING_OF_FAILING = 16;
+/** Maximum queued e-mails of one workspace, and of all, so that a slow mail server does not fill the process. */
+export const WAITING_EMAILS_OF_WORKSPACE = 16;
+const WAITING_EMAILS_MAX = 512;
 /**
  * Maximum queued deliveries of one endpoint that count as load, so that an endpoint that hangs does not stop
  * fetching for the others.
@@ -38,6 +43,7 @@ const BLOCKED_TRIED = 16;
 
 type EndpointQueue = {
   readonly endpoint: string;
+  readonly workspaceId: string;
   readonly first: ClaimedDelivery[];
   readonly retries: ClaimedDelivery[];
   inFlight: number;
@@ -55,8 +61,8 @@ export type EndpointQueueOptions = {
    * rejects.
    */
   readonly attempt: (delivery: ClaimedDelivery) => Promise<boolean | null>;
-  /** Called when an endpoint that exceeded its limit can accept deliveries again. */
-  readonly hasCapacity: (endpoint: string, capacity: number) => void;
+  /** Called when an endpoint that exceeded its limit can accept deliveries again. `workspaceId`: of its last delivery. */
+  readonly hasCapacity: (endpoint: string, workspaceId: string) => void;
   /** Random source, 0 to 1, for the jitter of pauses. */
   readonly chance: () => number;
 };
@@ -64,10 +70,17 @@ export type EndpointQueueOptions = {
 export type EndpointQueues = {
   /** Returns the places for further deliveries at each endpoint that has a queue. Claim no more than these. */
   places(): readonly EndpointPlaces[];
+  /** Returns the places at an endpoint, when no more than `most` may wait for it. */
+  placesAt(endpoint: string, most: number): number;
+  /** Returns the places for e-mails, of all workspaces. */
+  emailPlaces(): number;
   /** Returns the deliveries that were not accepted; release their claims, then call `gaveBack`. */
   offer(deliveries: readonly ClaimedDelivery[]): readonly ClaimedDelivery[];
-  /** Marks endpoints with more due deliveries in Postgres. `hasCapacity` is called once they can accept more. */
-  gaveBack(endpoints: Iterable<string>): void;
+  /**
+   * Marks endpoints, with a workspace of each, that have more due deliveries in Postgres. `hasCapacity` is called once they
+   * can accept more.
+   */
+  gaveBack(endpoints: ReadonlyMap<string, string>): void;
   /** Returns the number of queued deliveries that will be sent soon. */
   load(): number;
   /** Returns the deliveries that are queued and not being sent. */
@@ -84,6 +97,10 @@ const waitingCount = ({ first, retries }: EndpointQueue): number => first.length
 
 const isRetry = ({ attempts, attemptsBefore }: ClaimedDelivery): boolean => attempts > attemptsBefore;
 
+/** Returns the group with which a delivery shares a limit of concurrent sends: its workspace, or all e-mail. */
+const groupOf = ({ target, workspaceId }: ClaimedDelivery): string =>
+  target.channel === 'email' ? EMAIL_LEASE : workspaceId;
+
 export const createEndpointQueues = ({
   attempt,
   hasCapacity,
@@ -92,11 +109,12 @@ export const createEndpointQueues = ({
   const queues = new Map<string, EndpointQueue>();
   /** Queues that only need a free slot, in the order in which they became blocked. */
   const blocked = new Set<EndpointQueue>();
-  /** Queues whose next delivery waits for its workspace, by workspace. */
-  const blockedByWorkspace = new Map<string, Set<EndpointQueue>>();
-  /** Concurrent sends by workspace. */
-  const ofWorkspaces = new Map<string, number>();
-  /** Window and pause are those of webhooks: all recipients share the endpoint of e-mail, and a chat has a window of one. */
+  /** Queues whose next delivery waits for its group, by group. */
+  const blockedByGroup = new Map<string, Set<EndpointQueue>>();
+  /** Concurrent sends by group. */
+  const ofGroups = new Map<string, number>();
+  let emailsWaiting = 0;
+  /** Window and pause are those of webhooks: all e-mail shares one mail server, and a chat has a window of one. */
   const pacing = createEndpointPacing(IN_FLIGHT_OF.webhook, chance);
   let inFlight = 0;
   let retriesInFlight = 0;
@@ -109,21 +127,26 @@ export const createEndpointQueues = ({
   const pauseOf = ({ target, endpoint }: ClaimedDelivery): number =>
     target.channel === 'webhook' ? pacing.pauseOf(endpoint) : 0;
 
-  const capacityOf = (endpoint: string): number =>
-    pacing.isFailing(endpoint) ? WAITING_OF_FAILING : WAITING_PER_ENDPOINT;
+  const emailPlaces = (): number => WAITING_EMAILS_MAX - emailsWaiting;
+  const placesAt = (endpoint: string, most: number, queue = queues.get(endpoint)): number => {
+    const isEmail = isEmailEndpoint(endpoint);
+    const ofHealthy = isEmail ? WAITING_EMAILS_OF_WORKSPACE : WAITING_PER_ENDPOINT;
+    const capacity = Math.min(most, pacing.isFailing(endpoint) ? WAITING_OF_FAILING : ofHealthy);
+    const places = Math.max(0, capacity - (queue ? waitingCount(queue) : 0));
+    return isEmail ? Math.min(places, emailPlaces()) : places;
+  };
 
   /** Returns the list that a queue sends from next. First attempts go before retries. */
   const nextList = ({ first, retries }: EndpointQueue): ClaimedDelivery[] =>
     first.length > 0 || retriesInFlight >= RETRIES_IN_FLIGHT_MAX ? first : retries;
 
-  const isWorkspaceFull = ({ target, workspaceId }: ClaimedDelivery): boolean =>
-    target.channel !== 'email' && (ofWorkspaces.get(workspaceId) ?? 0) >= IN_FLIGHT_OF_WORKSPACE_MAX;
+  const isGroupFull = (group: string): boolean =>
+    (ofGroups.get(group) ?? 0) >= (group === EMAIL_LEASE ? IN_FLIGHT_OF.email : IN_FLIGHT_OF_WORKSPACE_MAX);
 
-  const countOfWorkspace = ({ target, workspaceId }: ClaimedDelivery, by: 1 | -1): void => {
-    if (target.channel === 'email') return;
-    const count = (ofWorkspaces.get(workspaceId) ?? 0) + by;
-    if (count === 0) ofWorkspaces.delete(workspaceId);
-    else ofWorkspaces.set(workspaceId, count);
+  const countOfGroup = (group: string, by: 1 | -1): void => {
+    const count = (ofGroups.get(group) ?? 0) + by;
+    if (count === 0) ofGroups.delete(group);
+    else ofGroups.set(group, count);
   };
 
   /** Removes and returns the next delivery of a queue that may send now. */
@@ -131,35 +154,41 @@ export const createEndpointQueues = ({
     if (closed || inFlight >= IN_FLIGHT_MAX) return undefined;
     const list = nextList(queue);
     const head = list[0];
-    if (head === undefined || queue.inFlight >= limitOf(head) || isWorkspaceFull(head)) return undefined;
-    return pauseOf(head) > 0 ? undefined : list.shift();
+    if (head === undefined || queue.inFlight >= limitOf(head) || isGroupFull(groupOf(head))) return undefined;
+    if (pauseOf(head) > 0) return undefined;
+    if (isEmailEndpoint(queue.endpoint)) emailsWaiting -= 1;
+    return list.shift();
   };
 
   const send = async (queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> => {
     const retries = isRetry(delivery) ? 1 : 0;
+    const group = groupOf(delivery);
     pacing.started(queue.endpoint);
     queue.inFlight += 1;
     inFlight += 1;
     retriesInFlight += retries;
-    countOfWorkspace(delivery, 1);
+    countOfGroup(group, 1);
     const arrived = await attempt(delivery);
     if (arrived !== null) pacing[arrived ? 'arrived' : 'failed'](queue.endpoint);
     queue.inFlight -= 1;
     inFlight -= 1;
     retriesInFlight -= retries;
-    countOfWorkspace(delivery, -1);
-    // Starts the workspace's other queues first, because this queue would take the free place again.
-    startBlocked(blockedByWorkspace.get(delivery.workspaceId));
+    countOfGroup(group, -1);
+    // Starts the group's other queues first, because this queue would take the free place again.
+    startBlocked(blockedByGroup.get(group), () => isGroupFull(group));
     start(queue);
-    startBlocked(blocked);
+    startBlocked(blocked, () => false);
     if (closed && inFlight === 0) idle.resolve();
   };
 
-  /** Starts blocked queues. One that still cannot send moves to the end of the set: without a bound this would not end. */
-  const startBlocked = (queuesBlocked: Set<EndpointQueue> | undefined): void => {
+  /**
+   * Starts blocked queues until there are no more places. One that still cannot send moves to the end of the set: without a
+   * bound this would not end.
+   */
+  const startBlocked = (queuesBlocked: Set<EndpointQueue> | undefined, isFull: () => boolean): void => {
     let tries = Math.min(BLOCKED_TRIED, queuesBlocked?.size ?? 0);
     for (const queue of queuesBlocked ?? []) {
-      if (tries === 0 || inFlight >= IN_FLIGHT_MAX) break;
+      if (tries === 0 || inFlight >= IN_FLIGHT_MAX || isFull()) break;
       tries -= 1;
       start(queue);
     }
@@ -173,9 +202,10 @@ export const createEndpointQueues = ({
       queue.timer = setTimeout(() => start(queue), Math.ceil(pauseMs)).unref();
       return null;
     }
-    if (head !== undefined && isWorkspaceFull(head)) {
-      const set = blockedByWorkspace.get(head.workspaceId) ?? new Set();
-      blockedByWorkspace.set(head.workspaceId, set);
+    const group = head === undefined ? null : groupOf(head);
+    if (group !== null && isGroupFull(group)) {
+      const set = blockedByGroup.get(group) ?? new Set();
+      blockedByGroup.set(group, set);
       return set;
     }
     return queue.inFlight === 0 || inFlight >= IN_FLIGHT_MAX ? blocked : null;
@@ -194,7 +224,7 @@ export const createEndpointQueues = ({
     if (waits > 0) return;
     if (queue.overflowed) {
       queue.overflowed = false;
-      hasCapacity(queue.endpoint, capacityOf(queue.endpoint));
+      hasCapacity(queue.endpoint, queue.workspaceId);
     }
     if (queue.inFlight === 0) queues.delete(queue.endpoint);
   };
@@ -203,16 +233,19 @@ export const createEndpointQueues = ({
     places: () =>
       [...queues.values()].map((queue) => ({
         endpoint: queue.endpoint,
-        places: Math.max(0, capacityOf(queue.endpoint) - waitingCount(queue)),
+        places: placesAt(queue.endpoint, WAITING_PER_ENDPOINT, queue),
       })),
+    placesAt,
+    emailPlaces,
     offer: (deliveries) => {
       const refused: ClaimedDelivery[] = [];
       for (const delivery of deliveries) {
-        const { endpoint } = delivery;
+        const { endpoint, workspaceId } = delivery;
         let queue = queues.get(endpoint);
         if (!queue) {
           queue = {
             endpoint,
+            workspaceId,
             first: [],
             retries: [],
             inFlight: 0,
@@ -222,20 +255,22 @@ export const createEndpointQueues = ({
           };
           queues.set(endpoint, queue);
         }
-        if (waitingCount(queue) >= WAITING_PER_ENDPOINT) {
+        const isEmail = isEmailEndpoint(endpoint);
+        if (waitingCount(queue) >= WAITING_PER_ENDPOINT || (isEmail && emailPlaces() === 0)) {
           refused.push(delivery);
           continue;
         }
+        if (isEmail) emailsWaiting += 1;
         (isRetry(delivery) ? queue.retries : queue.first).push(delivery);
         start(queue);
       }
       return refused;
     },
     gaveBack: (endpoints) => {
-      for (const endpoint of endpoints) {
+      for (const [endpoint, workspaceId] of endpoints) {
         const queue = queues.get(endpoint);
         if (queue && waitingCount(queue) > 0) queue.overflowed = true;
-        else hasCapacity(endpoint, capacityOf(endpoint));
+        else hasCapacity(endpoint, workspaceId);
       }
     },
     load: () => {
@@ -243,7 +278,7 @@ export const createEndpointQueues = ({
       for (const queue of queues.values()) {
         const head = queue.first[0] ?? queue.retries[0];
         if (!head || pacing.isFailing(queue.endpoint)) continue;
-        const owner = head.target.channel === 'email' ? '' : head.workspaceId;
+        const owner = groupOf(head);
         const load = (loads.get(owner) ?? 0) + Math.min(COUNTED_PER_ENDPOINT, waitingCount(queue));
         loads.set(owner, Math.min(COUNTED_PER_WORKSPACE, load));
       }
@@ -254,6 +289,7 @@ export const createEndpointQueues = ({
       for (const queue of queues.values()) {
         for (const list of [queue.first, queue.retries]) {
           const remaining = list.filter(({ deliveryId }) => !deliveryIds.has(deliveryId));
+          if (isEmailEndpoint(queue.endpoint)) emailsWaiting -= list.length - remaining.length;
           list.splice(0, list.length, ...remaining);
         }
         start(queue);

@@ -50,16 +50,13 @@ const queue = async (deliveries: number): Promise<void> => {
 const arrived = (): number => receivers.at(path).length;
 /** Claims one delivery as a worker that is gone afterwards. */
 const claimAndVanish = () =>
-  claimOfEndpoints(
-    stack.pool,
-    { workerId: 'gone', now: stack.clock.now(), unreadable: () => undefined },
-    [{ endpoint: endpointOf(target()), places: 1 }],
-    1,
-  );
+  claimOfEndpoints(stack.pool, { workerId: 'gone', now: stack.clock.now(), unreadable: () => undefined }, [
+    { endpoint: endpointOf(target(), ''), places: 1 },
+  ]);
 const ownerOf = async (): Promise<string | null> => {
   const { rows } = await stack.pool.query<{ owner: string | null }>(
     'select owner from delivery.endpoint_lease where endpoint = $1',
-    [endpointOf(target())],
+    [endpointOf(target(), '')],
   );
   return rows[0]?.owner ?? null;
 };

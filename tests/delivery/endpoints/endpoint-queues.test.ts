@@ -164,7 +164,7 @@ test('counts an endpoint that hangs as little load and refuses its surplus', asy
   const { queues, started, end, refilled } = openControlledQueues();
   const refused = queues.offer(many(5_000, () => to('hangs')));
   expect(refused.length).toBeGreaterThan(4_000);
-  queues.gaveBack(['hangs']);
+  queues.gaveBack(new Map([['hangs', 'ws_s']]));
   expect(queues.overflowed()).toEqual(['hangs']);
   expect(queues.load()).toBeLessThan(LOAD_MAX / 20);
   queues.offer([to('other')]);
@@ -173,7 +173,7 @@ test('counts an endpoint that hangs as little load and refuses its surplus', asy
   for (let n = 0; queues.overflowed().length > 0; n += 1) await end(started[n] ?? to(''), true);
   expect(refilled).toEqual(['hangs']);
   // Nothing of this endpoint is queued, so it is refilled at once.
-  queues.gaveBack(['gone']);
+  queues.gaveBack(new Map([['gone', 'ws_e']]));
   expect(refilled).toEqual(['hangs', 'gone']);
 });
 
@@ -193,6 +193,46 @@ test('sends of one workspace to many endpoints leave slots to others, and all ar
     expect(inFlight().length).toBeLessThanOrEqual(IN_FLIGHT_OF_WORKSPACE_MAX + 1);
   }
   expect(new Set(started)).toEqual(new Set([...all, other]));
+});
+
+test('e-mails of one workspace do not hold up those of another, and all together stay within the limit', async () => {
+  const { queues, started, end, inFlight } = openControlledQueues();
+  const mailOf = (workspaceId: string, endpoint = `email:${workspaceId}`): ClaimedDelivery => ({
+    ...to(endpoint),
+    workspaceId,
+    target: { channel: 'email', member_id: 'mem' },
+  });
+  // Earlier releases had one endpoint for all.
+  const all = [...many(40, () => mailOf('ws_many')), mailOf('ws_old', 'email'), mailOf('ws_one')];
+  expect(queues.offer(all)).toEqual([]);
+  const ended: ClaimedDelivery[] = [];
+  for (let sending = inFlight(); sending.length > 0; sending = inFlight()) {
+    expect(sending.length).toBeLessThanOrEqual(4);
+    const [first] = sending;
+    await end(first ?? to(''));
+    ended.push(first ?? to(''));
+  }
+  const sentBefore = (workspaceId: string): number =>
+    started.findIndex((delivery) => delivery.workspaceId === workspaceId);
+  expect(sentBefore('ws_old')).toBeLessThanOrEqual(6);
+  expect(sentBefore('ws_one')).toBeLessThanOrEqual(6);
+  expect(new Set(ended)).toEqual(new Set(all));
+});
+
+test('has few places for e-mails of one workspace, and a limit for those of all', () => {
+  const { queues } = openControlledQueues();
+  const mailOf = (workspaceId: string): ClaimedDelivery => ({
+    ...to(`email:${workspaceId}`),
+    workspaceId,
+    target: { channel: 'email', member_id: 'mem' },
+  });
+  expect(queues.placesAt('email:ws_0', 512)).toBe(16);
+  for (let n = 0; queues.emailPlaces() > 0; n += 1)
+    expect(queues.offer(many(Math.min(16, queues.emailPlaces()), () => mailOf(`ws_${n}`)))).toEqual([]);
+  expect(queues.placesAt('email:ws_new', 512)).toBe(0);
+  expect(queues.offer([mailOf('ws_new')])).toHaveLength(1);
+  queues.drop(new Set(queues.waiting().map(({ deliveryId }) => deliveryId)));
+  expect(queues.emailPlaces()).toBe(512);
 });
 
 test('does not send a delivery that was dropped while queued', async () => {

@@ -19,8 +19,8 @@ const keyOf = (alertId: string, endpoint: string): string => `${alertId} ${endpo
 
 const fullOf = async (client: Transaction, alerts: readonly NewDelivery[]): Promise<ReadonlySet<string>> => {
   const pairs = new Map(
-    alerts.map(({ alertId, target }) => {
-      const endpoint = endpointOf(target);
+    alerts.map(({ alertId, target, workspaceId }) => {
+      const endpoint = endpointOf(target, workspaceId);
       return [keyOf(alertId, endpoint), { alertId, endpoint }] as const;
     }),
   );
@@ -50,8 +50,8 @@ export const enqueueOrHoldBack = async (
     deliveries.filter(({ kind }) => kind === 'alert'),
   );
   if (full.size === 0) return enqueue(client, deliveries);
-  const isHeld = ({ kind, alertId, target }: NewDelivery): boolean =>
-    kind === 'alert' && full.has(keyOf(alertId, endpointOf(target)));
+  const isHeld = ({ kind, alertId, target, workspaceId }: NewDelivery): boolean =>
+    kind === 'alert' && full.has(keyOf(alertId, endpointOf(target, workspaceId)));
   const added = await enqueue(
     client,
     deliveries.filter((one) => !isHeld(one)),
