@@ -48,6 +48,8 @@ const countByEndpoint = (deliveries: readonly ClaimedDelivery[]): ReadonlyMap<st
 export type WorkerOptions = {
   readonly pool: Database;
   readonly clock: Clock;
+  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
+  readonly leaseClock?: Clock;
   readonly log: Log;
   readonly workerId: string;
   readonly send: Send;
@@ -77,7 +79,16 @@ export type Worker = {
 };
 
 /** Creates a worker: sends deliveries within each endpoint's limits, and records the outcomes. */
-export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerOptions): Worker => {
+export const openWorker = ({
+  pool,
+  clock,
+  leaseClock,
+  log,
+  workerId,
+  send,
+  chance,
+}: WorkerOptions): Worker => {
+  const leaseNow = (): Date | null => leaseClock?.now() ?? null;
   const ending = new AbortController();
   /** Endpoint and time of the claim by delivery id, for deliveries that are claimed and not yet recorded. */
   const held = new Map<string, { readonly endpoint: string; readonly since: number }>();
@@ -127,7 +138,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     } catch (error) {
       // An error on our side: no attempt was made. If this write fails too, the lease expires.
       log.warn({ err: error, delivery_id: deliveryId }, 'delivery preparation failed; postponed');
-      await putOffClaim(pool, workerId, deliveryId, clock.now()).catch(() => undefined);
+      await putOffClaim(pool, workerId, deliveryId, leaseNow()).catch(() => undefined);
       release([deliveryId]);
       return null;
     }
@@ -136,6 +147,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   const claimant = (): Claimant => ({
     workerId,
     now: clock.now(),
+    leaseNow: leaseNow(),
     unreadable: (delivery_id, error) =>
       log.error({ err: error, delivery_id }, 'delivery unreadable; postponed'),
   });
@@ -248,7 +260,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   const sweep = async (): Promise<number> => {
     let count = 0;
     do {
-      const { endpoints, next } = await dueEndpoints(pool, clock.now(), swept);
+      const { endpoints, next } = await dueEndpoints(pool, claimant(), swept);
       for (const { endpoint, workspaceId } of endpoints) turns.add(endpoint, workspaceId);
       swept = next ?? '';
       // Also while the worker is full, so that endpoints that are new wait for their turn like the others.
@@ -267,12 +279,12 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
 
   const extend = async (): Promise<void> => {
     const old = performance.now() - CLAIM_EXTEND_MS;
-    const lostEndpoints = await heldEndpoints.extend(clock.now());
+    const lostEndpoints = await heldEndpoints.extend(leaseNow());
     const waiting = queues.waiting().filter(({ endpoint }) => lostEndpoints.has(leaseKeyOf(endpoint)));
     await giveBack(waiting.map(({ deliveryId }) => deliveryId));
     const ids = [...held].flatMap(([deliveryId, { since }]) => (since < old ? [deliveryId] : []));
     if (ids.length === 0) return;
-    const renewed = await extendClaims(pool, workerId, ids, clock.now());
+    const renewed = await extendClaims(pool, workerId, ids, leaseNow());
     // Cancelled or taken over while queued. Sends in flight are not interrupted.
     const lost = new Set(ids.filter((deliveryId) => !renewed.has(deliveryId)));
     const dropped = queues.waiting().flatMap(({ deliveryId }) => (lost.has(deliveryId) ? [deliveryId] : []));

@@ -48,6 +48,10 @@ export type DeliveryStack = AsyncDisposable & {
   worker(options?: {
     readonly egress?: Partial<EgressOptions>;
     readonly mail?: Partial<EmailSettings>;
+    /** `null`: leases go by the clock of Postgres, as in production. By default, they go by that of the stack. */
+    readonly leaseClock?: null;
+    /** Milliseconds by which the clock of its host is ahead. */
+    readonly aheadMs?: number;
   }): Worker;
   enqueue(...deliveries: readonly NewDelivery[]): Promise<void>;
   /** Sends everything that is due, until nothing is. */
@@ -87,14 +91,16 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
     addresses,
     emails,
     rule: () => ({ workspaceId: `ws_${randomUUID().slice(0, 8)}`, alertId: randomUUID() }),
-    worker: ({ egress: egressOptions = {}, mail = {} } = {}) => {
+    worker: ({ egress: egressOptions = {}, mail = {}, leaseClock = clock, aheadMs = 0 } = {}) => {
+      const ownClock: Clock = { now: () => new Date(clock.now().getTime() + aheadMs) };
       const egress = resources.use(openEgress({ allowLoopback: true, ...egressOptions }));
       const email = resources.use(
         openEmailChannel({ MAIL_DIR: mailFolder, MAIL_FROM: 'Alerts <alerts@shop.example>', ...mail }, clock),
       );
       const worker = openWorker({
         pool,
-        clock,
+        clock: ownClock,
+        ...(leaseClock && { leaseClock }),
         log: silentLog(),
         workerId: `worker_${randomUUID()}`,
         chance: () => 1,

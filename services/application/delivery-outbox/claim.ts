@@ -1,6 +1,6 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
-import { type EndpointLease, leaseEndpointsSql } from './endpoint-leases.ts';
+import { type EndpointLease, leaseEndpointsSql, leaseTimeSql } from './endpoint-leases.ts';
 import { type DeliveryTarget, EMAIL_LEASE, leaseKeySql, readTarget } from './target.ts';
 
 /** A delivery that a worker holds the lease of, with everything needed to send it. */
@@ -50,13 +50,14 @@ type LeasedRow = { readonly lease: string; readonly epoch: string } & (Row | { r
 /** An endpoint, and the number of deliveries that the worker has places for. */
 export type EndpointPlaces = { readonly endpoint: string; readonly places: number };
 
-/** Rows that are due and that no worker holds. */
-const IS_FREE = 'u.next_attempt_at <= $3 and (u.taken_until is null or u.taken_until <= $3)';
-const TAKE = `
+/** Rows that are due and that no worker holds. `leaseNow`: SQL of the time of leases. */
+const isFreeSql = (leaseNow: string): string =>
+  `u.next_attempt_at <= $3 and (u.taken_until is null or u.taken_until <= ${leaseNow})`;
+const takeSql = (leaseNow: string): string => `
   update delivery.due u
-  set taken_by = $2, taken_until = $3::timestamptz + interval '${CLAIM_LEASE_MS} milliseconds'
+  set taken_by = $2, taken_until = ${leaseNow} + interval '${CLAIM_LEASE_MS} milliseconds'
   from chosen c
-  where u.delivery_id = c.delivery_id and ${IS_FREE}
+  where u.delivery_id = c.delivery_id and ${isFreeSql(leaseNow)}
   returning u.delivery_id, u.endpoint, u.attempts, u.attempts_before`;
 const TAKEN_WITH_CONTENT = `
   select leased.endpoint as lease, leased.epoch::text, taken.delivery_id, taken.endpoint, taken.attempts,
@@ -76,25 +77,25 @@ const CLAIM = `
       coalesce(l.places, case when ${leaseKeySql('u.endpoint')} = '${EMAIL_LEASE}' then $7::int else $6::int end) as places,
       row_number() over (partition by u.endpoint order by u.next_attempt_at, u.delivery_id) as place
     from delivery.due u left join room l using (endpoint)
-    where u.delivery_id = any($1::uuid[]) and ${IS_FREE}
-  ), ${leaseEndpointsSql('select distinct lease as endpoint from candidate')}, chosen as (
+    where u.delivery_id = any($1::uuid[]) and ${isFreeSql(leaseTimeSql('$8'))}
+  ), ${leaseEndpointsSql('select distinct lease as endpoint from candidate', leaseTimeSql('$8'))}, chosen as (
     select delivery_id from candidate join leased on leased.endpoint = candidate.lease where place <= places
-  ), taken as (${TAKE})
+  ), taken as (${takeSql(leaseTimeSql('$8'))})
   ${TAKEN_WITH_CONTENT}`;
 
 /** Claims the oldest due deliveries of each endpoint that no other worker holds. */
 const CLAIM_OF_ENDPOINTS = `
   with room as (
     select * from unnest($1::text[], $4::int[]) as l (endpoint, places)
-  ), ${leaseEndpointsSql(`select distinct ${leaseKeySql('endpoint')} as endpoint from room`)}, chosen as (
+  ), ${leaseEndpointsSql(`select distinct ${leaseKeySql('endpoint')} as endpoint from room`, leaseTimeSql('$5'))}, chosen as (
     select found.delivery_id from room l join leased on leased.endpoint = ${leaseKeySql('l.endpoint')} cross join lateral (
       select u.delivery_id from delivery.due u
-      where u.endpoint = l.endpoint and ${IS_FREE}
+      where u.endpoint = l.endpoint and ${isFreeSql(leaseTimeSql('$5'))}
       order by u.next_attempt_at
       limit l.places
       for update skip locked
     ) found
-  ), taken as (${TAKE})
+  ), taken as (${takeSql(leaseTimeSql('$5'))})
   ${TAKEN_WITH_CONTENT}`;
 
 const claimedOf = (row: Row): ClaimedDelivery => ({
@@ -113,6 +114,8 @@ const claimedOf = (row: Row): ClaimedDelivery => ({
 export type Claimant = {
   readonly workerId: string;
   readonly now: Date;
+  /** Time of leases; `null` for the clock of Postgres. Tests set it. */
+  readonly leaseNow: Date | null;
   /**
    * Called for a delivery that cannot be parsed, for example after a rollback to an older version. It must not block the
    * rest, and is due again when its lease expires.
@@ -165,6 +168,7 @@ export const claim = async (
       wanted.map(({ places }) => places),
       otherPlaces,
       otherEmailPlaces,
+      claimant.leaseNow?.toISOString() ?? null,
     ],
   });
   return readClaimed(rows, claimant);
@@ -185,6 +189,7 @@ export const claimOfEndpoints = async (
       claimant.workerId,
       claimant.now.toISOString(),
       wanted.map(({ places }) => places),
+      claimant.leaseNow?.toISOString() ?? null,
     ],
   });
   return readClaimed(rows, claimant);
@@ -195,14 +200,14 @@ export const extendClaims = async (
   pool: Database,
   workerId: string,
   deliveryIds: readonly string[],
-  now: Date,
+  leaseNow: Date | null,
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await pool.query<{ delivery_id: string }>(
     `update delivery.due
-     set taken_until = $3::timestamptz + interval '${CLAIM_LEASE_MS} milliseconds'
+     set taken_until = ${leaseTimeSql('$3')} + interval '${CLAIM_LEASE_MS} milliseconds'
      where delivery_id = any($1::uuid[]) and taken_by = $2
      returning delivery_id`,
-    [deliveryIds, workerId, now.toISOString()],
+    [deliveryIds, workerId, leaseNow?.toISOString() ?? null],
   );
   return new Set(rows.map(({ delivery_id }) => delivery_id));
 };
@@ -228,12 +233,12 @@ export const putOffClaim = async (
   pool: Database,
   workerId: string,
   deliveryId: string,
-  now: Date,
+  leaseNow: Date | null,
 ): Promise<void> => {
   await pool.query(
-    `update delivery.due set taken_by = null, taken_until = $3
+    `update delivery.due set taken_by = null, taken_until = ${leaseTimeSql('$3')} + interval '${PUT_OFF_MS} milliseconds'
      where delivery_id = $1 and taken_by = $2`,
-    [deliveryId, workerId, new Date(now.getTime() + PUT_OFF_MS).toISOString()],
+    [deliveryId, workerId, leaseNow?.toISOString() ?? null],
   );
 };
 

@@ -1,4 +1,5 @@
 import type { Database } from '#platform/postgres/pool.ts';
+import { leaseTimeSql } from './endpoint-leases.ts';
 
 /** Maximum endpoints read by one statement. */
 const ENDPOINTS_PER_PAGE = 500;
@@ -23,19 +24,26 @@ const DUE_ENDPOINTS = `
   select s.endpoint, (
     select d.workspace_id from (
       select u.delivery_id from delivery.due u
-      where u.endpoint = s.endpoint and u.next_attempt_at <= $2 and (u.taken_until is null or u.taken_until <= $2)
+      where u.endpoint = s.endpoint and u.next_attempt_at <= $2 and (u.taken_until is null or u.taken_until <= ${leaseTimeSql('$3')})
       limit 1
     ) one join delivery.delivery d using (delivery_id)
   ) as workspace_id
   from step s where s.endpoint is not null
   order by s.endpoint`;
 
-/** Returns endpoints with deliveries that are due and not claimed: those of one page after the cursor, `''` for the first. */
-export const dueEndpoints = async (pool: Database, now: Date, after: string): Promise<DueEndpoints> => {
+/**
+ * Returns endpoints with deliveries that are due and not claimed: those of one page after the cursor, `''` for the first.
+ * `leaseNow`: the time of leases; `null` for the clock of Postgres.
+ */
+export const dueEndpoints = async (
+  pool: Database,
+  { now, leaseNow }: { readonly now: Date; readonly leaseNow: Date | null },
+  after: string,
+): Promise<DueEndpoints> => {
   const { rows } = await pool.query<{ endpoint: string; workspace_id: string | null }>({
     name: 'endpoints with due deliveries',
     text: DUE_ENDPOINTS,
-    values: [after, now.toISOString()],
+    values: [after, now.toISOString(), leaseNow?.toISOString() ?? null],
   });
   const last = rows.at(-1)?.endpoint ?? null;
   return {

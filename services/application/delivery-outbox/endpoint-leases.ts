@@ -13,23 +13,29 @@ import { EMAIL_LEASE } from './target.ts';
  */
 export const ENDPOINT_LEASE_MS = 15_000;
 
+/**
+ * SQL of the time by which leases begin and end. It is the clock of Postgres, because those of two hosts differ: the one that
+ * is ahead would take what the other still sends. `parameter`: a time that replaces it in tests, otherwise null.
+ */
+export const leaseTimeSql = (parameter: string): string => `coalesce(${parameter}::timestamptz, now())`;
+
 /** A lease that a worker holds. `endpoint`: the key of the lease. */
 export type EndpointLease = { readonly endpoint: string; readonly epoch: string };
 
 /**
  * Common table expression `leased`: leases the endpoints that no other worker holds, and returns their epochs. `$2` is
- * the worker, `$3` the time. `endpoints`: a query of the keys of their leases, each once. Rows are locked in the order of the endpoints.
+ * the worker. `now`: SQL of the time of leases. `endpoints`: a query of the keys of their leases, each once. Rows are locked in the order of the endpoints.
  */
-export const leaseEndpointsSql = (endpoints: string): string => `
+export const leaseEndpointsSql = (endpoints: string, now: string): string => `
   leased as (
     insert into delivery.endpoint_lease as l (endpoint, owner, epoch, until)
-    select w.endpoint, $2::text, 1, $3::timestamptz + interval '${ENDPOINT_LEASE_MS} milliseconds'
+    select w.endpoint, $2::text, 1, ${now} + interval '${ENDPOINT_LEASE_MS} milliseconds'
     from (${endpoints}) w
     where not exists (
-      select from delivery.endpoint_lease o where o.endpoint = w.endpoint and o.owner <> $2::text and o.until > $3::timestamptz)
+      select from delivery.endpoint_lease o where o.endpoint = w.endpoint and o.owner <> $2::text and o.until > ${now})
     order by w.endpoint
     on conflict (endpoint) do update set owner = excluded.owner, epoch = l.epoch + 1, until = excluded.until
-    where l.owner is null or l.owner = excluded.owner or l.until <= $3::timestamptz
+    where l.owner is null or l.owner = excluded.owner or l.until <= ${now}
     returning l.endpoint, l.epoch
   )`;
 
@@ -38,7 +44,7 @@ const EXTEND = `
     select endpoint from delivery.endpoint_lease where endpoint = any($1::text[]) and owner = $2
     order by endpoint for update
   )
-  update delivery.endpoint_lease l set until = $3::timestamptz + interval '${ENDPOINT_LEASE_MS} milliseconds'
+  update delivery.endpoint_lease l set until = ${leaseTimeSql('$3')} + interval '${ENDPOINT_LEASE_MS} milliseconds'
   from own where l.endpoint = own.endpoint
   returning l.endpoint`;
 
@@ -47,12 +53,12 @@ export const extendEndpointLeases = async (
   pool: Database,
   workerId: string,
   endpoints: readonly string[],
-  now: Date,
+  leaseNow: Date | null,
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await pool.query<{ endpoint: string }>({
     name: 'extend endpoint leases',
     text: EXTEND,
-    values: [endpoints, workerId, now.toISOString()],
+    values: [endpoints, workerId, leaseNow?.toISOString() ?? null],
   });
   return new Set(rows.map(({ endpoint }) => endpoint));
 };

@@ -19,8 +19,8 @@ export type HeldEndpoints = {
   remove(endpoint: string): void;
   /** Releases the endpoints without deliveries, soon. */
   releaseEmpty(): void;
-  /** Extends all leases. Returns the endpoints that another worker has taken, because this one was stopped for too long. */
-  extend(now: Date): Promise<ReadonlySet<string>>;
+  /** Extends all leases. `leaseNow`: `null` for the clock of Postgres. Returns the endpoints that another worker has taken, because this one was stopped for too long. */
+  extend(leaseNow: Date | null): Promise<ReadonlySet<string>>;
   /** Resolves when every endpoint without deliveries is released. */
   released(): Promise<void>;
 };
@@ -75,12 +75,12 @@ export const createHeldEndpoints = (pool: Database, workerId: string): HeldEndpo
       if (one.deliveries === 0) emptied.add(endpoint);
     },
     releaseEmpty,
-    extend: async (now) => {
+    extend: async (leaseNow) => {
       const endpoints = [...leased].flatMap(([endpoint, { deliveries }]) =>
         deliveries > 0 ? [endpoint] : [],
       );
       if (endpoints.length === 0) return new Set();
-      const extended = await extendEndpointLeases(pool, workerId, endpoints, now);
+      const extended = await extendEndpointLeases(pool, workerId, endpoints, leaseNow);
       return new Set(endpoints.filter((endpoint) => !extended.has(endpoint)));
     },
     released: async () => {

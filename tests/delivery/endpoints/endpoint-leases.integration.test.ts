@@ -50,9 +50,11 @@ const queue = async (deliveries: number): Promise<void> => {
 const arrived = (): number => receivers.at(path).length;
 /** Claims one delivery as a worker that is gone afterwards. */
 const claimAndVanish = () =>
-  claimOfEndpoints(stack.pool, { workerId: 'gone', now: stack.clock.now(), unreadable: () => undefined }, [
-    { endpoint: endpointOf(target(), ''), places: 1 },
-  ]);
+  claimOfEndpoints(
+    stack.pool,
+    { workerId: 'gone', now: stack.clock.now(), leaseNow: stack.clock.now(), unreadable: () => undefined },
+    [{ endpoint: endpointOf(target(), ''), places: 1 }],
+  );
 const ownerOf = async (): Promise<string | null> => {
   const { rows } = await stack.pool.query<{ owner: string | null }>(
     'select owner from delivery.endpoint_lease where endpoint = $1',
@@ -95,6 +97,20 @@ test('an endpoint of a worker that is gone is free when its lease has ended', as
   expect(await worker.sweep()).toBe(3);
   await worker.idle();
   expect(arrived()).toBe(3);
+});
+
+test('a worker whose clock is ahead does not take what another sends', async () => {
+  const reply = Promise.withResolvers<() => void>();
+  receivers.behave(path, (response) => reply.resolve(() => void response.writeHead(204).end()));
+  await queue(1);
+  const sending = stack.worker({ leaseClock: null });
+  const ahead = stack.worker({ leaseClock: null, aheadMs: 10 * ENDPOINT_LEASE_MS });
+  await sending.sweep();
+  const answer = await reply.promise;
+  expect(await ahead.sweep()).toBe(0);
+  answer();
+  await sending.idle();
+  expect(arrived()).toBe(1);
 });
 
 test('an endpoint is released with its last delivery, and another worker claims at once', async () => {
