@@ -21,7 +21,7 @@ beforeAll(async () => {
     create sequence writes_left increment -1 minvalue -1000000 maxvalue 1000;
     create function end_connection() returns trigger language plpgsql as $$
     begin
-      if nextval('writes_left') = 0 then perform pg_terminate_backend(pg_backend_pid()); end if;
+      if nextval('writes_left') <= 0 then perform pg_terminate_backend(pg_backend_pid()); end if;
       return null;
     end $$`);
 });
@@ -30,7 +30,10 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Runs `work`, whose write to the table must fail after some that succeed. */
+/**
+ * Runs `work`, whose write to the table must fail after some that succeed. So do all other writes meanwhile: the follower of
+ * brands and links would otherwise take the one that fails, or write the table before the work does.
+ */
 const failingWrites = async (table: string, work: () => Promise<unknown>, after = 0): Promise<void> => {
   await database.query('select setval($1, $2, false)', ['writes_left', after]);
   await database.query(
