@@ -28,6 +28,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'api/idempotency/idempotency-store.ts': {
     WAIT_MS: ['a repeated request for the first one with its idempotency key', '409; try again'],
+    FREED_AT_ONCE: ['claims of keys that are freed after their answer was lost', 'free after 30 s'],
   },
   'api/main.ts': {
     POOL_CLIENTS: ['connections for commands and idempotency keys', 'waits 5 s, then 503'],
@@ -445,6 +446,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   'platform/event-store/append/append-stream.ts': {
     IN_FLIGHT_MAX: ['appends without an answer', 'further ones wait'],
     IN_FLIGHT_MAX_BYTES: ['their bytes', 'further ones wait'],
+    REFUSING_LIMIT_MS: ['a node that only refuses appends', 'the next append looks for another node'],
     WAITING_MAX: ['appends that wait for them', 'refused at once: 503; background work is retried'],
     SERVER_DEADLINE_MS: ['the server for the start of an append', 'the append is repeated'],
   },

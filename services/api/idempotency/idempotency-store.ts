@@ -2,7 +2,8 @@ import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
-import { timeLeft } from '#platform/concurrency/time-budget.ts';
+import { type RetryLimits, retry } from '#platform/concurrency/retry.ts';
+import { outsideTimeBudget, timeLeft } from '#platform/concurrency/time-budget.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { ShownOnce } from '#operations/endpoint/reply.ts';
 import { decryptReply, encryptReply } from './reply-encryption.ts';
@@ -22,6 +23,12 @@ const WAIT_STEP_MS = 50;
  * it over.
  */
 const ABANDONED_AFTER_SECONDS = 30;
+/**
+ * Attempts to free a claim whose answer was lost with its connection: Postgres may hold it for a request that has failed. And the
+ * maximum claims that are freed so at the same time; others are free after `ABANDONED_AFTER_SECONDS`.
+ */
+const FREE_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 200, maxDelayMs: 5_000 };
+const FREED_AT_ONCE = 1_000;
 const PRUNE_EVERY_MS = HOUR_MS;
 const REMOVE_SHOWN_ONCE_EVERY_MS = MINUTE_MS;
 
@@ -136,18 +143,41 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
   // Texts whose time passed while no process ran.
   run(REMOVE_SHOWN_ONCE);
 
+  let freeing = 0;
+  /** Frees a claim that may have been taken, so that the next request with this key need not wait for the end of its lease. */
+  const freeLost = async (primaryKey: readonly string[], commandId: string): Promise<void> => {
+    if (freeing >= FREED_AT_ONCE) return;
+    freeing += 1;
+    try {
+      await retry(
+        FREE_RETRIES,
+        () => true,
+        () => pool.query(ABANDON, [...primaryKey, commandId]),
+      );
+    } catch {
+      // It is free at the end of its lease.
+    } finally {
+      freeing -= 1;
+    }
+  };
+  const takeClaim = async (primaryKey: readonly string[], fingerprint: string): Promise<string | null> => {
+    const newId = randomUUID();
+    try {
+      const { rows } = await pool.query<{ command_id: string }>(CLAIM, [...primaryKey, fingerprint, newId]);
+      return rows[0]?.command_id ?? null;
+    } catch (error) {
+      void outsideTimeBudget(() => freeLost(primaryKey, newId));
+      throw error;
+    }
+  };
+
   return {
     claim: async ({ workspaceId, scope, keyText, path, key, fingerprint }) => {
       const primaryKey = [scope, path, key];
       const until = performance.now() + timeLeft(WAIT_MS);
       while (true) {
-        const claimed = await pool.query<{ command_id: string }>(CLAIM, [
-          ...primaryKey,
-          fingerprint,
-          randomUUID(),
-        ]);
-        const commandId = claimed.rows[0]?.command_id;
-        if (commandId !== undefined) {
+        const commandId = await takeClaim(primaryKey, fingerprint);
+        if (commandId !== null) {
           return {
             commandId,
             store: async ({ status, data, asOf, position, shownOnce }) => {

@@ -27,7 +27,7 @@ const SILENT_MAX = 3;
  * Milliseconds in which a node answers appends only with "not ready", "no leader" or its own timeout, after which the connection
  * is replaced: a node that was cut off from its cluster answers so, while another one leads.
  */
-const REFUSING_MAX_MS = 500;
+const REFUSING_LIMIT_MS = 500;
 /**
  * Interval in which overdue appends are looked for. Only time in which this process ran counts: when it was held up, answers
  * may have arrived that it has not read yet.
@@ -146,7 +146,7 @@ export const openAppendStream = (
 
   /** Replaces the connection to a node that only refuses. */
   const leaveRefusing = (left: Call): void => {
-    if (refusing && performance.now() - refusing.sinceMs >= REFUSING_MAX_MS) endCall(left, refusing.error);
+    if (refusing && performance.now() - refusing.sinceMs >= REFUSING_LIMIT_MS) endCall(left, refusing.error);
   };
 
   const forget = (from: Call, pending: Pending): void => {
