@@ -7,6 +7,18 @@ import { type Headers, send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';
 import type { RequestContext } from './request-context.ts';
 
+/** Milliseconds between two warnings that a server cannot serve: in an outage each request would write one. */
+const WARN_EVERY_MS = 1_000;
+const warnedAtMs = new WeakMap<Log, number>();
+
+/** True once in `WARN_EVERY_MS` for each log. */
+const mayWarn = (log: Log): boolean => {
+  const now = performance.now();
+  if (now - (warnedAtMs.get(log) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return false;
+  warnedAtMs.set(log, now);
+  return true;
+};
+
 /**
  * Sends an error reply. The only place that maps a refusal to HTTP. Any other error is logged and sent as 500.
  */
@@ -23,7 +35,7 @@ export const sendError = (
       ? error
       : new Refusal('internal', 'Internal error. Try again, and report the `request_id`.');
   if (refusal !== error) log.error({ err: error, request_id: requestId }, 'request failed');
-  else if (refusal.cause !== undefined)
+  else if (refusal.cause !== undefined && mayWarn(log))
     log.warn({ err: refusal.cause, request_id: requestId }, 'request refused because of a server');
   const { type, status } = ERRORS[refusal.code];
   const body = errorBody(type, status, refusal.message, requestId, refusal.details);

@@ -21,15 +21,15 @@ export const timeIsOut = (): Refusal =>
   );
 
 /**
- * Converts an error of a server that is too busy, silent or gone into the refusal 503 with a hint, and with the error as its
- * cause. Returns other errors unchanged: they are faults. The same for a request whose time is used up.
+ * Converts an error of a server that is too busy, silent or gone into the refusal 503 with a hint. The error of a server that
+ * cannot serve is its cause, which is logged. Refusals of a busy server are many and not logged. Returns other errors unchanged: they are faults. The same for a request whose time is used up.
  */
 export const toOverload = (error: unknown): unknown => {
   if (error instanceof TimeUsedUp) return timeIsOut();
   const fault = serverFaultOf(error);
   if (fault === null) return error;
   const refusal = new Refusal('overloaded', MESSAGES[fault], [], RETRY_AFTER_SECONDS);
-  refusal.cause = error;
+  if (fault === 'unable') refusal.cause = error;
   return refusal;
 };
 
