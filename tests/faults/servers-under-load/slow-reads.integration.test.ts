@@ -1,13 +1,16 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
-import { pause } from '#platform/clock.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { readSettings } from '#platform/settings.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { percentileOfRounds } from '#tests/percentile.ts';
 import { judge } from '../../trials/judge.ts';
+import type { AnsweredSlowly, SlowCallers } from './slow-callers.ts';
 
 /** Many slow reads at once, half of them searches, while others read little and use keys for the first time. */
 
@@ -18,6 +21,7 @@ const { SLOW_READS_SECONDS: seconds } = readSettings(
 const isLong = seconds >= 20;
 const SLOW_READS = 50;
 const SLOW_MS = 200;
+const SLOW_CALLERS = join(import.meta.dirname, 'slow-callers.ts');
 /** Slow reads of a workspace, so that its own limit refuses none. */
 const PER_WORKSPACE = 2;
 const HOT_RATIO = 2;
@@ -26,15 +30,13 @@ const KEY_CHECK_RATIO = 1.5;
 const ROUNDS = isLong ? 5 : 1;
 /** New keys that are used for the first time in one measurement. */
 const KEYS = isLong ? 40 : 10;
-/** Milliseconds after which a slow read is sent again that was refused. */
-const REFUSED_MS = 200;
 const WARM_UP_READS = 500;
 
 let stack: ApiStack;
 let app: FastifyInstance;
 let other: Key;
 let slowKeys: readonly Key[];
-let answeredSlowly = 0;
+let origin: string;
 const resources = new AsyncDisposableStack();
 
 const SLEEP: ReadQuery = { sql: `select pg_sleep(${SLOW_MS / 1_000})`, values: [] };
@@ -56,6 +58,7 @@ beforeAll(async () => {
   const [real, accessDb] = [resources.use(openReadDatabase(url)), resources.use(openReadDatabase(url))];
   await Promise.all([real.connect(), accessDb.connect()]);
   app = await stack.api({ db: slowed(real), accessDb, requestsPerMinute: 1_000_000 });
+  origin = await app.listen({ host: '127.0.0.1', port: 0 });
   other = await stack.key();
   slowKeys = await Promise.all(Array.from({ length: SLOW_READS / PER_WORKSPACE }, () => stack.key()));
   await stack.seed(['alpha']);
@@ -86,21 +89,28 @@ const measure = async (keys: readonly Key[]): Promise<Measured> => {
   return { hot, checks };
 };
 
-/** Sends slow reads, each again when it has ended, until the signal is aborted. */
-const readSlowly = async (signal: AbortSignal): Promise<void> => {
-  const readOn = async (key: Key, place: number): Promise<void> => {
-    const urls = [`/v1/ads?q=word${place}`, `/v1/workspaces/${key.workspaceId}/notes?limit=1`];
-    while (!signal.aborted) {
-      const status = await get(urls[place % urls.length] ?? '', key);
-      expect([200, 503]).toContain(status);
-      if (status === 200) answeredSlowly += 1;
-      else await pause(REFUSED_MS, signal);
-    }
+/** Slow reads of all keys, sent by another process, each again when it has ended. Dispose of it to end them. */
+const readSlowly = () => {
+  const callers = fork(SLOW_CALLERS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const ended = once(callers, 'exit');
+  const readers = slowKeys.flatMap(({ text, workspaceId }) => [
+    { key: text, url: `/v1/ads?q=word` },
+    { key: text, url: `/v1/workspaces/${workspaceId}/notes?limit=1` },
+  ]);
+  callers.send({ origin, readers } satisfies SlowCallers);
+  return {
+    /** Returns how many were answered so far. */
+    answered: async (): Promise<number> => {
+      const reply = once(callers, 'message');
+      callers.send('how many?');
+      const [{ answered }] = (await reply) as [AnsweredSlowly];
+      return answered;
+    },
+    [Symbol.asyncDispose]: async () => {
+      callers.kill('SIGKILL');
+      await ended;
+    },
   };
-  const reads = slowKeys.flatMap((key) =>
-    Array.from({ length: PER_WORKSPACE }, (_, place) => readOn(key, place)),
-  );
-  await Promise.all(reads);
 };
 
 test('fifty slow reads hold up neither light reads nor checks of keys', {
@@ -111,18 +121,15 @@ test('fifty slow reads hold up neither light reads nor checks of keys', {
   for (let read = 0; read < (isLong ? WARM_UP_READS : 10); read += 1)
     await timed('/v1/brands/alpha-com', other);
   const [alone, beside]: [Measured[], Measured[]] = [[], []];
+  let answeredSlowly = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     alone.push(await measure(keys.splice(0, KEYS)));
-    const ending = new AbortController();
-    const answeredBefore = answeredSlowly;
-    const reading = readSlowly(ending.signal);
+    await using reading = readSlowly();
     // The first slow reads find out which statements are slow.
-    await expect
-      .poll(() => answeredSlowly, { timeout: 60_000 })
-      .toBeGreaterThan(answeredBefore + SLOW_READS / 10);
+    await expect.poll(() => reading.answered(), { timeout: 60_000 }).toBeGreaterThan(SLOW_READS / 10);
+    const answeredBefore = await reading.answered();
     beside.push(await measure(keys.splice(0, KEYS)));
-    ending.abort();
-    await reading;
+    answeredSlowly += (await reading.answered()) - answeredBefore;
   }
   const figureOf = (rounds: readonly Measured[], which: keyof Measured, share: number): number =>
     percentileOfRounds(

@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+
+/**
+ * Callers of slow reads, in a process of their own: what a caller does must not take time from the API that it calls. Each sends
+ * its read again when it has ended. The process replies to each further message with the number of reads that were answered so far.
+ */
+
+/** The message with which the process begins: where the API is, and the read of each caller. */
+export type SlowCallers = {
+  readonly origin: string;
+  readonly readers: readonly { readonly key: string; readonly url: string }[];
+};
+export type AnsweredSlowly = { readonly answered: number };
+
+/** Milliseconds after which a read is sent again that was refused. */
+const REFUSED_MS = 200;
+
+let answered = 0;
+
+const readOn = async (pool: Pool, { key, url }: SlowCallers['readers'][number]): Promise<never> => {
+  for (;;) {
+    const { statusCode, body } = await pool.request({
+      path: url,
+      method: 'GET',
+      headers: { authorization: `Bearer ${key}` },
+    });
+    await body.dump();
+    if (statusCode === 200) answered += 1;
+    else if (statusCode === 503) await delay(REFUSED_MS);
+    else throw new Error(`${url}: ${statusCode}`);
+  }
+};
+
+process.once('message', ({ origin, readers }: SlowCallers) => {
+  const pool = new Pool(origin, { connections: readers.length });
+  for (const reader of readers) void readOn(pool, reader);
+  process.on('message', () => process.send?.({ answered } satisfies AnsweredSlowly));
+});
