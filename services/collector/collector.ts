@@ -52,6 +52,8 @@ export type CollectorOptions = {
   /** Access to the library API; `null` when that source is not read. */
   readonly archive: ArchiveAccessOptions | null;
   readonly clock: Clock;
+  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
+  readonly leaseClock?: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
 };
@@ -104,7 +106,8 @@ const runArchiveAsLeader = async (
 
 /** Records wishes and reads due targets until the signal is aborted. The tables must exist. */
 export const runCollector = async (options: CollectorOptions): Promise<void> => {
-  const { database, nats, egress, via, contact, botKey, clock, log, signal, toolRulesFolder } = options;
+  const { database, nats, egress, via, contact, botKey, clock, leaseClock, log, signal, toolRulesFolder } =
+    options;
   const userAgent = `ad-intelligence/${packageJson.version} (+${contact})`;
   const client = createPoliteClient({
     egress,
@@ -122,7 +125,7 @@ export const runCollector = async (options: CollectorOptions): Promise<void> => 
   const owner = randomUUID();
   await Promise.all([
     consumeWishes({ ...options, recorded: () => wishes.notify() }),
-    runTargets({ database, nats, client, clock, log, signal, readers, owner }, wishes),
+    runTargets({ database, nats, client, clock, leaseClock, log, signal, readers, owner }, wishes),
     runArchiveAsLeader(options, userAgent, wishes),
     deleteAtIntervals(options),
   ]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ArchiveMode } from '#application/media-archive/archive-tables.ts';
 import { MINUTE_MS } from '#contracts/values/time.ts';
-import { pause } from '#platform/clock.ts';
+import { type Clock, pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { extendRowLease, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
@@ -25,17 +25,21 @@ export type ArchiveOptions = Archiver & {
   readonly keepDays: number | null;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
+  readonly leaseClock?: Clock;
   /** Milliseconds until an idle loop looks again, for tests. */
   readonly pollMs?: number;
 };
 
+const leaseNowOf = ({ leaseClock }: ArchiveOptions): Date | null => leaseClock?.now() ?? null;
+
 const archiveWithLease = async (options: ArchiveOptions, claimed: Claimed): Promise<void> => {
-  const { database, clock, log, signal } = options;
+  const { database, log, signal } = options;
   const lost = new AbortController();
   const file = { file_key: claimed.fileKey, kind: claimed.kind };
   let outcome: FileOutcome | null = null;
   try {
-    using _ = extendRowLease(() => extendLease(database, claimed, clock.now()), lost);
+    using _ = extendRowLease(() => extendLease(database, claimed, leaseNowOf(options)), lost);
     outcome = await archiveFile(options, claimed, AbortSignal.any([signal, lost.signal]));
   } catch (error) {
     if (signal.aborted) return;
@@ -66,15 +70,10 @@ const loop = async (
 };
 
 /** Ends files whose address has expired, and removes files that no scan has shown for long. */
-const sweep = async ({
-  database,
-  nats,
-  objectStore,
-  clock,
-  keepDays,
-  log,
-}: ArchiveOptions): Promise<boolean> => {
-  const expired = await endExpired(database, clock.now(), SWEEP_FILES_MAX);
+const sweep = async (options: ArchiveOptions): Promise<boolean> => {
+  const { database, nats, objectStore, clock, keepDays, log } = options;
+  const times = { now: clock.now(), leaseNow: leaseNowOf(options) };
+  const expired = await endExpired(database, times, SWEEP_FILES_MAX);
   if (expired > 0) log.warn({ files: expired }, 'addresses expired before their files were stored');
   const removed = await removeUnused({
     database,
@@ -100,8 +99,8 @@ export const runArchive = async (options: ArchiveOptions): Promise<void> => {
   const archiveNext = async (): Promise<boolean> => {
     claims += 1;
     // Each claim has an owner of its own: after a lost lease, the same process may own the file again.
-    const claim = { owner: `${owner}.${claims}`, now: clock.now(), mode, quotaBytes };
-    const claimed = await claimFile(database, claim);
+    const times = { now: clock.now(), leaseNow: leaseNowOf(options) };
+    const claimed = await claimFile(database, { owner: `${owner}.${claims}`, ...times, mode, quotaBytes });
     if (claimed === null) return false;
     await archiveWithLease(options, claimed);
     return true;

@@ -77,6 +77,7 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
   const observations = async (): Promise<readonly Observation[]> =>
     (await readQueuedObservations(nats)).map(({ json }) => ObservationSchema.parse(json));
 
+  const clock = { now: () => new Date(stack.nowMs) };
   const stack: CollectorStack = {
     database,
     databaseUrl: created.url,
@@ -97,7 +98,8 @@ export const openCollectorStack = async (): Promise<CollectorStack> => {
         sources: options.sources ?? (options.archive ? ['storefront', 'ads_archive'] : ['storefront']),
         toolRulesFolder: null,
         archive: options.archive ?? null,
-        clock: { now: () => new Date(stack.nowMs) },
+        clock,
+        leaseClock: clock,
         log: options.log ?? silentLog(),
         signal: stopping.signal,
       });

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
 import { createHostStore } from '#services/collector/schedule/host-store.ts';
+import {
+  type Claimed,
+  claimTarget,
+  extendLease,
+  recordWish,
+} from '#services/collector/schedule/target-store.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { type CollectorStack, CONTACT, openCollectorStack } from './collector-stack.ts';
@@ -71,6 +78,28 @@ test('a standby goes on where a killed collector stopped', async () => {
   expect(paths.filter((one) => one.endsWith('page=1'))).toHaveLength(1);
   const [scan] = await stack.scans(domain);
   expect(scan?.products).toHaveLength(260);
+});
+
+test('a collector whose clock is ahead leaves alone what another reads', async () => {
+  const at = new Date(stack.nowMs);
+  const target = { source: 'storefront', domain: 'held.example' };
+  await recordWish(stack.database, { ...target, cadence: 'daily', at, isUrgent: true });
+  const claimAt = (owner: string, aheadMs: number) =>
+    claimTarget(stack.database, {
+      sources: [target.source],
+      owner,
+      now: new Date(at.getTime() + aheadMs),
+      leaseNow: null,
+      weeklyFirst: false,
+      domain: target.domain,
+    });
+  const claimed = await claimAt('first', 0);
+  expect(claimed).toMatchObject(target);
+  expect(await claimAt('ahead', 2 * ROW_LEASE_MS)).toBeNull();
+  await extendLease(stack.database, claimed as Claimed, null);
+  expect(await claimAt('ahead', 2 * ROW_LEASE_MS)).toBeNull();
+  await stack.database.query('update collecting.target set lease_until = now()');
+  expect(await claimAt('late', 0)).toMatchObject({ ...target, owner: 'late' });
 });
 
 test('two collectors with different clocks never exceed the pace of a host', async () => {

@@ -47,7 +47,7 @@ export const queuedIn = async (nats: Nats): Promise<readonly Queued[]> =>
 /** Starts an intake server in this process, with its own database, queue and object store. */
 export const openIntakeServer = async (
   options: Partial<
-    Pick<IntakeResources, 'bodyTimeoutMs' | 'clock' | 'refusedPerMinute' | 'trustedProxies'>
+    Pick<IntakeResources, 'bodyTimeoutMs' | 'clock' | 'taskClock' | 'refusedPerMinute' | 'trustedProxies'>
   > = {},
 ): Promise<IntakeServer> => {
   const resources = new AsyncDisposableStack();

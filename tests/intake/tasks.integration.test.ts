@@ -22,7 +22,7 @@ let key: string;
 let nowMs = START_MS;
 beforeAll(async () => {
   const clock = { now: () => new Date(nowMs) };
-  server = await openIntakeServer({ bodyTimeoutMs: BODY_TIMEOUT_MS, clock });
+  server = await openIntakeServer({ bodyTimeoutMs: BODY_TIMEOUT_MS, clock, taskClock: clock });
   key = (await server.issue('tests')).text;
 });
 afterAll(() => server[Symbol.asyncDispose]());
@@ -158,6 +158,26 @@ describe('tasks', () => {
     expect(codeOf(await end(first, 'done'))).toEqual([409, 'conflict', []]);
     expect((await end(second, 'done', other.text)).status).toBe(200);
     expect(await lease()).toEqual([]);
+  });
+
+  test('are not leased again by a host whose clock is ahead', async () => {
+    await trackBrand(server.database, 'ahead.example');
+    const { database, nats, objectStore } = server;
+    const intakeAhead = (aheadMs: number) => {
+      const clock = { now: () => new Date(Date.now() + aheadMs) };
+      return buildIntake({ database, nats, objectStore, clock, log: silentLog() });
+    };
+    await using apps = new AsyncDisposableStack();
+    const [own, ahead] = [0, 2 * HOUR_MS].map((aheadMs) =>
+      apps.adopt(intakeAhead(aheadMs), (app) => app.close()),
+    );
+    const leaseFrom = async (app: typeof own) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const reply = await app?.inject({ method: 'POST', url: '/intake/tasks', headers });
+      return domainsOf(LeaseTasksReply.parse(reply?.json()).tasks);
+    };
+    expect(await leaseFrom(own)).toEqual(['ahead.example']);
+    expect(await leaseFrom(ahead)).toEqual([]);
   });
 
   test('can be ended after the lease until they are leased again', async () => {

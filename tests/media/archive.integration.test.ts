@@ -6,7 +6,7 @@ import { THUMBNAIL_MAX_BYTES } from '#application/media/make-thumbnail.ts';
 import { IMAGE_MAX_BYTES } from '#application/media/media-type.ts';
 import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media.ts';
 import { ROW_LEASE_MS } from '#platform/postgres/lease/row-lease.ts';
-import { claimFile } from '#services/media/store/wanted-store.ts';
+import { type Claimed, claimFile, extendLease } from '#services/media/store/wanted-store.ts';
 import {
   addressOf,
   bytes,
@@ -113,7 +113,7 @@ describe('the media archive', () => {
     );
     const claimed: (string | undefined)[] = [];
     for (const n of [1, 2, 3, 4, 5, 6]) {
-      const claim = { owner: String(n), now: NOW, mode: 'images', quotaBytes: 1e9 } as const;
+      const claim = { owner: String(n), now: NOW, leaseNow: NOW, mode: 'images', quotaBytes: 1e9 } as const;
       claimed.push((await claimFile(stack.database, claim))?.url.replace(/^.*\/(\w+)\.png.*$/, '$1'));
     }
     expect(claimed).toEqual(['soon', 'shared', 'running', 'late', 'ended', undefined]);
@@ -131,7 +131,8 @@ describe('the media archive', () => {
     expect(archive?.files).toEqual({ wanted: 4, expiring: 3, stored: 0, missed: 0, refused: 0 });
     const claimed = [];
     for (const n of [1, 2, 3]) {
-      const claim = { owner: String(n), now: new Date(stack.nowMs), mode: 'all', quotaBytes: 1e9 } as const;
+      const now = new Date(stack.nowMs);
+      const claim = { owner: String(n), now, leaseNow: now, mode: 'all', quotaBytes: 1e9 } as const;
       claimed.push(await claimFile(stack.database, claim));
     }
     expect(claimed.map((file) => file?.url.at('https://a.library.example/'.length))).toEqual(['b', 'c', 'a']);
@@ -146,6 +147,24 @@ describe('the media archive', () => {
     });
     // The same bytes under three names are one creative, stored once.
     expect(new Set((await stack.observations()).map(({ creative_key }) => creative_key)).size).toBe(1);
+  });
+
+  test('leaves a file alone that another fetches, also on a host whose clock is ahead', async () => {
+    await stack.want({ '10001': [[addressOf('held.png', 30)]] });
+    const claimAt = (owner: string, afterMs: number) =>
+      claimFile(stack.database, {
+        owner,
+        now: new Date(+NOW + afterMs),
+        leaseNow: null,
+        mode: 'all',
+        quotaBytes: 1e9,
+      });
+    const claimed = await claimAt('first', 0);
+    expect(await claimAt('ahead', 2 * ROW_LEASE_MS)).toBeNull();
+    await extendLease(stack.database, claimed as Claimed, null);
+    expect(await claimAt('ahead', 2 * ROW_LEASE_MS)).toBeNull();
+    await stack.database.query('update media.wanted set lease_until = now()');
+    expect(await claimAt('late', -ROW_LEASE_MS)).toMatchObject({ fileKey: claimed?.fileKey, owner: 'late' });
   });
 
   test('refuses other files and those over the limits, and never requests them again', async () => {

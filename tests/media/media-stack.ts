@@ -141,6 +141,8 @@ export const openMediaStack = async (): Promise<MediaStack> => {
   await openSpoolFolder(Date.now());
 
   let startedMs = performance.now();
+  // Time passes, so that a file is tried again after a server did not answer in time.
+  const clock = { now: () => new Date(stack.nowMs + performance.now() - startedMs) };
   const stack: MediaStack = {
     database,
     nats,
@@ -170,8 +172,8 @@ export const openMediaStack = async (): Promise<MediaStack> => {
       mode: 'all',
       quotaBytes: 1e9,
       keepDays: null,
-      // Time passes, so that a file is tried again after a server did not answer in time.
-      clock: { now: () => new Date(stack.nowMs + performance.now() - startedMs) },
+      clock,
+      leaseClock: clock,
       log: silentLog(),
       signal: new AbortController().signal,
       pollMs: 40,

@@ -224,6 +224,7 @@ describe('exportReports', () => {
     const clock = { now: () => new Date(since + (Date.now() - since) * 20) };
     await using _ = startWorker({
       clock,
+      leaseClock: clock,
       objectStore: {
         ...objectStore,
         write: (objectKey, source) =>
@@ -250,7 +251,7 @@ describe('exportReports', () => {
     expect(await readdir(join(folder, 'reports', key.workspaceId, id))).toEqual([]);
   });
 
-  test('renews the lease of a slow export, which keeps its report', async () => {
+  test('renews the lease of a slow export, which keeps its report, also from a host whose clock is ahead', async () => {
     const key = await tracking(brands[0]?.id ?? '');
     const id = await request(key);
     const extensions = async (): Promise<number> =>
@@ -270,7 +271,8 @@ describe('exportReports', () => {
     await using workers = new AsyncDisposableStack();
     workers.use(startWorker({ workerId: 'one', leaseSeconds: 3, objectStore: slowly }));
     await until('the first worker to begin', LIMIT_MS, async () => (await eventsOf(key, id)).length > 1);
-    workers.use(startWorker({ workerId: 'two', leaseSeconds: 3 }));
+    const ahead = { now: () => new Date(Date.now() + 600_000) };
+    workers.use(startWorker({ workerId: 'two', leaseSeconds: 3, clock: ahead }));
     await untilStatus(key, id, 'ready');
     const events = await eventsOf(key, id);
     expect(events.filter(({ type }) => type === 'ReportStarted')).toHaveLength(1);

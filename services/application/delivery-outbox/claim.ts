@@ -1,6 +1,7 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
+import { leaseTimeSql } from '#platform/postgres/lease/row-lease.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
-import { type EndpointLease, leaseEndpointsSql, leaseTimeSql } from './endpoint-leases.ts';
+import { type EndpointLease, leaseEndpointsSql } from './endpoint-leases.ts';
 import { type DeliveryTarget, EMAIL_LEASE, leaseKeySql, readTarget } from './target.ts';
 
 /** A delivery that a worker holds the lease of, with everything needed to send it. */

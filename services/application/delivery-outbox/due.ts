@@ -1,5 +1,5 @@
+import { leaseTimeSql } from '#platform/postgres/lease/row-lease.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { leaseTimeSql } from './endpoint-leases.ts';
 
 /** Maximum endpoints read by one statement. */
 const ENDPOINTS_PER_PAGE = 500;

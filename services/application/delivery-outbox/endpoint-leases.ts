@@ -1,3 +1,4 @@
+import { leaseTimeSql } from '#platform/postgres/lease/row-lease.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { EMAIL_LEASE } from './target.ts';
 
@@ -12,12 +13,6 @@ import { EMAIL_LEASE } from './target.ts';
  * the claims that were made under it.
  */
 export const ENDPOINT_LEASE_MS = 15_000;
-
-/**
- * SQL of the time by which leases begin and end. It is the clock of Postgres, because those of two hosts differ: the one that
- * is ahead would take what the other still sends. `parameter`: a time that replaces it in tests, otherwise null.
- */
-export const leaseTimeSql = (parameter: string): string => `coalesce(${parameter}::timestamptz, now())`;
 
 /** A lease that a worker holds. `endpoint`: the key of the lease. */
 export type EndpointLease = { readonly endpoint: string; readonly epoch: string };

@@ -58,6 +58,7 @@ type Choices = Pick<AddContext, 'cadence' | 'name' | 'progress'> &
 export type AddSurroundings = Pick<AddContext, 'wait'> & {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  readonly leaseClock?: Clock;
 };
 
 /** Opens what a command needs, runs it and closes everything. */
@@ -70,7 +71,7 @@ export const withAddContext = async <T>(
     wait: pause,
   },
 ): Promise<T> => {
-  const { environment, clock, wait } = surroundings;
+  const { environment, clock, leaseClock, wait } = surroundings;
   const settings = readSettings(CollectorSettings, environment);
   const { DATABASE_URL, EGRESS_ALLOW_LOOPBACK, EGRESS_OWN_ADDRESSES, COLLECT_VIA, MEMBER_VAULT_KEY } =
     settings;
@@ -141,6 +142,7 @@ export const withAddContext = async <T>(
       nats,
       client,
       clock,
+      leaseClock,
       log,
       readers: readersOf({ sources, database, db }, detector),
       owner: `command-${process.pid}-${Date.now()}`,

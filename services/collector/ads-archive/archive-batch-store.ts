@@ -15,7 +15,10 @@ import type { ScannedBrand } from './archive-scan.ts';
 export const ARCHIVE_SOURCE = 'ads_archive';
 /** Milliseconds after which a batch is published as partial. */
 export const BATCH_LIMIT_MS = 6 * HOUR_MS;
-/** Milliseconds that the targets of a batch are leased. The end of a batch frees them. */
+/**
+ * Milliseconds that the targets of a batch are leased, by the clock of the process. The end of a batch frees them, and one process
+ * at a time opens batches, so that the clock of another cannot take them.
+ */
 const TARGET_LEASE_MS = DAY_MS;
 
 const compress = promisify(gzip);

@@ -57,11 +57,11 @@ export const readLastPages = async (
   return Promise.all(rows.map(pageOf));
 };
 
-/** Opens the batch of a target: the one that another owner left, or a new one. */
+/** Opens the batch of a target: the one that another owner left, or a new one. `leaseNow` returns `null` for the clock of Postgres. */
 export const openBatch = async <Cursor extends object>(
   database: Database,
   claimed: Claimed,
-  clock: Clock,
+  { clock, leaseNow }: { readonly clock: Clock; readonly leaseNow: () => Date | null },
 ): Promise<OpenBatch<Cursor>> => {
   const { source, domain, lastBatchId } = claimed;
   const { rows } = await database.query<{
@@ -81,7 +81,7 @@ export const openBatch = async <Cursor extends object>(
 
   const write = (next: Cursor, page: SpoolPage | null, discards: boolean): Promise<void> =>
     inTransaction(database, async (client) => {
-      await extendLease(client, claimed, clock.now());
+      await extendLease(client, claimed, leaseNow());
       if (discards) await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
       if (page !== null) {
         await client.query(

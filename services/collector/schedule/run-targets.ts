@@ -34,12 +34,17 @@ export type TargetRunner = {
   readonly nats: Pick<Nats, 'jetstream'>;
   readonly client: PoliteClient;
   readonly clock: Clock;
+  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
+  readonly leaseClock?: Clock | undefined;
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Readers by the name of their source. Targets of other sources are left alone. */
   readonly readers: Readonly<Record<string, SourceReader>>;
   readonly owner: string;
 };
+
+const leaseNowOf = ({ leaseClock }: Pick<TargetRunner, 'leaseClock'>): Date | null =>
+  leaseClock?.now() ?? null;
 
 /** Reads a claimed target and records how that ended. Throws when aborted, and for a server that is away. */
 const readTarget = async (
@@ -52,7 +57,7 @@ const readTarget = async (
   const reader = readers[source];
   if (reader === undefined) throw new Error(`The source ${source} has no reader.`);
   const { intervalMs } = reader;
-  const batch = await openBatch<object>(database, claimed, clock);
+  const batch = await openBatch<object>(database, claimed, { clock, leaseNow: () => leaseNowOf(runner) });
   const reading = { domain, batch, client, now: () => clock.now(), signal };
   const endsMs = batch.startedAt.getTime() + BATCH_LIMIT_MS;
   const isLate = clock.now().getTime() >= endsMs;
@@ -91,11 +96,11 @@ const readTarget = async (
 };
 
 const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<void> => {
-  const { database, clock, log, signal } = runner;
+  const { database, log, signal } = runner;
   const { source, domain } = claimed;
   const lost = new AbortController();
   try {
-    using _ = extendRowLease(() => extendLease(database, claimed, clock.now()), lost);
+    using _ = extendRowLease(() => extendLease(database, claimed, leaseNowOf(runner)), lost);
     const outcome = await readTarget(runner, claimed, AbortSignal.any([signal, lost.signal]));
     const { kind, detail } = outcome;
     collectorAttempts.inc({ source, outcome: outcome.outcome });
@@ -126,6 +131,7 @@ export const readTargetNow = async (
     sources: [source],
     owner,
     now: clock.now(),
+    leaseNow: leaseNowOf(runner),
     weeklyFirst: false,
     domain,
   });
@@ -147,6 +153,7 @@ export const runTargets = async (runner: TargetRunner, wishes: Pick<WakeSignal, 
       sources,
       owner: `${owner}.${claims}`,
       now: clock.now(),
+      leaseNow: leaseNowOf(runner),
       weeklyFirst,
     });
     if (claimed === null) return false;

@@ -1,4 +1,4 @@
-import { ROW_LEASE_MS, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
+import { leaseEndSql, leaseTimeSql, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 
@@ -51,25 +51,27 @@ export const claimTarget = async (
     readonly sources: readonly string[];
     readonly owner: string;
     readonly now: Date;
+    /** Time of leases; `null` for the clock of Postgres. Tests set it. */
+    readonly leaseNow: Date | null;
     readonly weeklyFirst: boolean;
     /** Claims the target of this domain only. */
     readonly domain?: string;
   },
 ): Promise<Claimed | null> => {
-  const { sources, owner, now, weeklyFirst, domain = null } = options;
+  const { sources, owner, now, leaseNow, weeklyFirst, domain = null } = options;
   const { rows } = await database.query<Row>(
-    `update collecting.target t set lease_owner = $2, lease_until = $3::timestamptz + make_interval(secs => $4)
+    `update collecting.target t set lease_owner = $2, lease_until = ${leaseEndSql('$4')}
      from (
        select source, domain from collecting.target
        where source = any($1) and paused is null and due_at <= $3 and coalesce(retry_at, $3) <= $3
-         and coalesce(lease_until, $3) <= $3 and ($6::text is null or domain = $6)
+         and (lease_until is null or lease_until <= ${leaseTimeSql('$4')}) and ($6::text is null or domain = $6)
        order by $5 and cadence <> 'weekly', scanned_at is not null,
          extract(epoch from $3::timestamptz - due_at)
            / case cadence when 'daily' then ${SLO_HOURS.daily} else ${SLO_HOURS.weekly} end desc, source, domain
        limit 1 for update skip locked
      ) next where t.source = next.source and t.domain = next.domain
      returning t.source, t.domain, t.cadence, t.wished_at, t.last_batch_id`,
-    [sources, owner, now, ROW_LEASE_MS / 1_000, weeklyFirst, domain],
+    [sources, owner, now, leaseNow, weeklyFirst, domain],
   );
   const [row] = rows;
   if (row === undefined) return null;
@@ -90,9 +92,12 @@ const changeOwned = async (
   if (rowCount !== 1) throw new RowLeaseLost(domain);
 };
 
-/** Extends a lease. Throws `RowLeaseLost`. */
-export const extendLease = (client: Database | Transaction, claimed: Claimed, now: Date): Promise<void> =>
-  changeOwned(client, claimed, 'lease_until = $4', [new Date(now.getTime() + ROW_LEASE_MS)]);
+/** Extends a lease. `leaseNow`: `null` for the clock of Postgres. Throws `RowLeaseLost`. */
+export const extendLease = (
+  client: Database | Transaction,
+  claimed: Claimed,
+  leaseNow: Date | null,
+): Promise<void> => changeOwned(client, claimed, `lease_until = ${leaseEndSql('$4')}`, [leaseNow]);
 
 /** Ends a lease early, when its process stops: another one goes on at once. Throws `RowLeaseLost`. */
 export const releaseLease = (database: Database, claimed: Claimed): Promise<void> =>

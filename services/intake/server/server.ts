@@ -46,6 +46,8 @@ export type IntakeResources = {
   readonly nats: Nats;
   readonly objectStore: ObjectStore;
   readonly clock: Clock;
+  /** Clock of tasks in tests. Without it, tasks are due and leased by the clock of Postgres. */
+  readonly taskClock?: Clock;
   readonly log: Log;
   /** Processes that divide the requests of a key among them; this one alone when absent. */
   readonly servingGroup?: ServingGroup;
@@ -89,7 +91,7 @@ const toRefusal = (error: unknown): unknown => {
  */
 export const buildIntake = (resources: IntakeResources): FastifyInstance => {
   const { database, nats, objectStore, clock, log, bodyTimeoutMs, servingGroup } = resources;
-  const { refusedPerMinute, trustedProxies, requestBudgetMs = INTAKE_BUDGET_MS } = resources;
+  const { taskClock, refusedPerMinute, trustedProxies, requestBudgetMs = INTAKE_BUDGET_MS } = resources;
   const slots = createRequestSlots();
   const rateLimiter = createRateLimiter(clock, { group: servingGroup, log });
   rateLimiter.share(nats.connection);
@@ -248,7 +250,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
 
   const tasksWith = (requireKey: () => Promise<unknown>) => ({
     database,
-    clock,
+    taskClock,
     log,
     requireKey,
     timeoutMs: taskMs,

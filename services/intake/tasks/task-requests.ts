@@ -32,7 +32,8 @@ const QUERY_CANCELED = '57014';
 
 export type TaskRequests = {
   readonly database: Database;
-  readonly clock: Clock;
+  /** Clock of tasks in tests. Without it, tasks are due and leased by the clock of Postgres. */
+  readonly taskClock: Clock | undefined;
   readonly log: Log;
   /** Throws when the key was revoked while the body arrived. */
   readonly requireKey: () => Promise<unknown>;
@@ -99,7 +100,7 @@ const whileAvailable = async <T>(log: Log, work: () => Promise<T>): Promise<T> =
 export const receiveLeaseRequest = async (
   request: IncomingMessage,
   { name, types }: Collector,
-  { database, clock, log, requireKey, timeoutMs }: TaskRequests,
+  { database, taskClock, log, requireKey, timeoutMs }: TaskRequests,
 ): Promise<LeaseTasksReply> => {
   const { type, limit } = await readJson(request, LeaseTasks, timeoutMs);
   const missing = TASK_RULES[type].needs.filter((needed) => types !== null && !types.has(needed));
@@ -111,7 +112,7 @@ export const receiveLeaseRequest = async (
   }
   await requireKey();
   const tasks = await whileAvailable(log, () =>
-    leaseTasks(database, clock.now(), { type, limit, collector: name }),
+    leaseTasks(database, taskClock?.now() ?? null, { type, limit, collector: name }),
   );
   intakeTasks.inc({ type, outcome: 'leased' }, tasks.length);
   return { tasks: [...tasks] };
@@ -123,7 +124,7 @@ export const receiveTaskEnd = async (
   id: string,
   outcome: TaskEnd['outcome'],
   { name }: Collector,
-  { database, clock, log, requireKey, timeoutMs }: TaskRequests,
+  { database, taskClock, log, requireKey, timeoutMs }: TaskRequests,
 ): Promise<TaskEndReply> => {
   if (!Uuid.safeParse(id).success) {
     throw new IntakeRefusal('not_found', 'Task not found. The path has the `id` of a leased task.');
@@ -134,7 +135,7 @@ export const receiveTaskEnd = async (
       : { outcome, ...(await readJson(request, TaskDone, timeoutMs)) };
   await requireKey();
   const { type, changed } = await whileAvailable(log, () =>
-    endTask(database, clock.now(), { id, collector: name, end }),
+    endTask(database, taskClock?.now() ?? null, { id, collector: name, end }),
   );
   if (changed) intakeTasks.inc({ type, outcome });
   return { id, outcome, changed };

@@ -60,6 +60,16 @@ type DueRow = {
   readonly pages: LeasedTask['pages'];
 };
 
+/**
+ * Returns the time by which tasks are due and leased. It is the clock of Postgres, because those of two hosts differ: the one that
+ * is ahead would lease what a collector still holds. `fixed`: a time that replaces it in tests, otherwise null.
+ */
+const timeOfTasks = async (client: Transaction, fixed: Date | null): Promise<Date> => {
+  if (fixed !== null) return fixed;
+  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
+  return (rows[0] as { now: Date }).now;
+};
+
 /** Throws `rate_limited` when the collector may hold no more leases. Returns how many it may take. */
 const freeLeases = async (client: Transaction, collector: string, now: Date): Promise<number> => {
   const { rows } = await client.query<{ held: number }>(
@@ -89,15 +99,16 @@ const deleteOld = async (client: Transaction, now: Date): Promise<void> => {
 
 /**
  * Leases due brands to a collector, in the order of their urgency. Requests run one after the other, so that no brand is
- * leased twice. Throws `rate_limited`.
+ * leased twice. `fixedNow`: the time in tests; `null` for the clock of Postgres. Throws `rate_limited`.
  */
 export const leaseTasks = (
   database: Database,
-  now: Date,
+  fixedNow: Date | null,
   { type, limit, collector }: { readonly type: TaskType; readonly limit: number; readonly collector: string },
 ): Promise<readonly LeasedTask[]> =>
   inTransaction(database, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.intakeTasks]);
+    const now = await timeOfTasks(client, fixedNow);
     const free = await freeLeases(client, collector, now);
     const found = await client.query<{ found: boolean }>(HAS_BRANDS);
     // Before the first projector, no brand can be tracked.
@@ -174,11 +185,11 @@ export type EndedTask = { readonly type: string; readonly changed: boolean };
 
 /**
  * Ends a task of a collector. `changed` is false when the same end was recorded before. A lease that expired can be ended
- * until the task is leased again. Throws `not_found`, `task_ended` and `lease_lost`.
+ * until the task is leased again. `fixedNow` as for `leaseTasks`. Throws `not_found`, `task_ended` and `lease_lost`.
  */
 export const endTask = (
   database: Database,
-  now: Date,
+  fixedNow: Date | null,
   { id, collector, end }: { readonly id: string; readonly collector: string; readonly end: TaskEnd },
 ): Promise<EndedTask> =>
   inTransaction(database, async (client) => {
@@ -198,6 +209,7 @@ export const endTask = (
         `The task has ended as \`${lease.outcome}\`. Nothing was changed.`,
       );
     }
+    const now = await timeOfTasks(client, fixedNow);
     if (!(await endTaskRow(client, id, lease, end.outcome, now))) {
       throw new IntakeRefusal(
         'lease_lost',

@@ -3,7 +3,7 @@ import type { ArchiveMode } from '#application/media-archive/archive-tables.ts';
 import type { CreativeFile } from '#contracts/observations/creative.ts';
 import type { MediaKind } from '#contracts/values/media/creatives.ts';
 import { MINUTE_MS } from '#contracts/values/time.ts';
-import { ROW_LEASE_MS, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
+import { leaseEndSql, leaseTimeSql, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
 /** Tries of an address, and the milliseconds before each further one. */
@@ -59,24 +59,26 @@ export const claimFile = async (
   options: {
     readonly owner: string;
     readonly now: Date;
+    /** Time of leases; `null` for the clock of Postgres. Tests set it. */
+    readonly leaseNow: Date | null;
     readonly mode: ArchiveMode;
     readonly quotaBytes: number;
   },
 ): Promise<Claimed | null> => {
-  const { owner, now, mode, quotaBytes } = options;
+  const { owner, now, leaseNow, mode, quotaBytes } = options;
   const kinds = await kindsThatFit(database, mode, quotaBytes);
   if (kinds.length === 0) return null;
   for (const urgency of URGENCIES) {
     const { rows } = await database.query<ClaimedRow>(
-      `update media.wanted w set lease_owner = $1, lease_until = $2::timestamptz + make_interval(secs => $3)
+      `update media.wanted w set lease_owner = $1, lease_until = ${leaseEndSql('$3')}
        from (
          select file_key from media.wanted
          where state = 'wanted' and ${urgency} and kind = any($4) and try_until > $2 and coalesce(retry_at, $2) <= $2
-           and coalesce(lease_until, $2) <= $2
+           and (lease_until is null or lease_until <= ${leaseTimeSql('$3')})
          order by expires_at, file_key limit 1 for update skip locked
        ) next where w.file_key = next.file_key
        returning w.file_key, w.kind, w.url, w.poster_url, w.attempts, w.try_until`,
-      [owner, now, ROW_LEASE_MS / 1_000, kinds],
+      [owner, now, leaseNow, kinds],
     );
     const [row] = rows;
     if (row === undefined) continue;
@@ -99,9 +101,9 @@ const changeOwned = async (
   if (rowCount !== 1) throw new RowLeaseLost(`the file ${fileKey}`);
 };
 
-/** Extends a lease. Throws `RowLeaseLost`. */
-export const extendLease = (database: Database, claimed: Claimed, now: Date): Promise<void> =>
-  changeOwned(database, claimed, 'lease_until = $3', [new Date(now.getTime() + ROW_LEASE_MS)]);
+/** Extends a lease. `leaseNow`: `null` for the clock of Postgres. Throws `RowLeaseLost`. */
+export const extendLease = (database: Database, claimed: Claimed, leaseNow: Date | null): Promise<void> =>
+  changeOwned(database, claimed, `lease_until = ${leaseEndSql('$3')}`, [leaseNow]);
 
 const RELEASE = 'lease_owner = null, lease_until = null';
 
@@ -158,15 +160,19 @@ export const finishFile = (
     );
   });
 
-/** Counts files as missed whose address has expired. */
-export const endExpired = async (database: Database, now: Date, limit: number): Promise<number> => {
+/** Counts files as missed whose address has expired. `leaseNow`: the time of leases; `null` for the clock of Postgres. */
+export const endExpired = async (
+  database: Database,
+  { now, leaseNow }: { readonly now: Date; readonly leaseNow: Date | null },
+  limit: number,
+): Promise<number> => {
   const { rowCount } = await database.query(
     `update media.wanted w set state = 'missed', reason = coalesce(w.reason, 'the address expired'), ${RELEASE}
      from (
-       select file_key from media.wanted where state = 'wanted' and try_until <= $1 and coalesce(lease_until, $1) <= $1
+       select file_key from media.wanted where state = 'wanted' and try_until <= $1 and (lease_until is null or lease_until <= ${leaseTimeSql('$3')})
        order by expires_at limit $2 for update skip locked
      ) e where w.file_key = e.file_key`,
-    [now, limit],
+    [now, limit, leaseNow],
   );
   return rowCount ?? 0;
 };

@@ -30,6 +30,8 @@ export type ReportExports = {
   readonly eventStore: EventStore;
   readonly objectStore: ObjectStore;
   readonly clock: Clock;
+  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
+  readonly leaseClock?: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly workerId: string;
@@ -40,6 +42,16 @@ export type ReportExports = {
 /** Returns the folder of all objects of a report. */
 const folderOf = ({ workspace_id, report_id }: ClaimableReport): string =>
   `reports/${workspace_id}/${report_id}`;
+
+/**
+ * Returns the time by which leases begin and end. It is the clock of Postgres, because those of two hosts differ: the one that is
+ * ahead would take what the other still exports.
+ */
+const leaseNow = async ({ db, leaseClock }: ReportExports): Promise<string> => {
+  if (leaseClock !== undefined) return leaseClock.now().toISOString();
+  const rows = await db.query<{ now: Date }>({ sql: 'select clock_timestamp() as now', values: [] });
+  return (rows[0] as { now: Date }).now.toISOString();
+};
 
 type Claimed = ClaimableReport & { readonly state: RequestedReport };
 
@@ -65,8 +77,8 @@ const decide = async (
  * when another one has it, or when the report was given up.
  */
 const claim = async (dependencies: ReportExports, found: ClaimableReport): Promise<Claimed | null> => {
-  const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = dependencies;
-  const decision = startReport({ worker_id, at: clock.now().toISOString(), lease_seconds });
+  const { workerId: worker_id, leaseSeconds: lease_seconds, log } = dependencies;
+  const decision = startReport({ worker_id, at: await leaseNow(dependencies), lease_seconds });
   const { state, events } = await decide(dependencies, found, decision);
   const [event] = events;
   if (event?.type === 'ReportFailed') {
@@ -82,10 +94,10 @@ const startLeaseRenewal = (
   claimed: Claimed,
   lost: AbortController,
 ): Disposable => {
-  const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = dependencies;
+  const { workerId: worker_id, leaseSeconds: lease_seconds, log } = dependencies;
   const { attempt } = claimed.state;
   const extend = async (): Promise<void> => {
-    const at = clock.now().toISOString();
+    const at = await leaseNow(dependencies);
     const decision = extendReportLease({ worker_id, attempt, at, lease_seconds });
     const { state } = await decide(dependencies, claimed, decision);
     if (state?.attempt !== attempt) lost.abort(new Error('The report was taken over by another worker.'));
@@ -141,10 +153,10 @@ const exportReport = async (dependencies: ReportExports, claimed: Claimed): Prom
 
 /** Exports pending reports one at a time, including those that another worker left unfinished. */
 export const exportReports = async (dependencies: ReportExports): Promise<void> => {
-  const { db, clock, log, signal } = dependencies;
+  const { db, log, signal } = dependencies;
   while (!signal.aborted) {
     try {
-      const waiting = await listClaimableReports(db, clock.now().toISOString(), REPORTS_PER_POLL_MAX);
+      const waiting = await listClaimableReports(db, await leaseNow(dependencies), REPORTS_PER_POLL_MAX);
       for (const found of waiting) {
         if (signal.aborted) return;
         const claimed = await claim(dependencies, found);

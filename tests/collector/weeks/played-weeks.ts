@@ -124,6 +124,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
       EGRESS_ALLOW_LOOPBACK: 'true',
     },
     clock,
+    leaseClock: clock,
     wait: async (ms) => clock.advance(ms),
   };
 
@@ -189,6 +190,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
             },
       botKey: null,
       clock,
+      leaseClock: clock,
       log,
       signal: AbortSignal.any([stopping.signal, dying.ended.signal]),
     };

@@ -5,6 +5,16 @@ export const ROW_LEASE_MS = MINUTE_MS;
 /** Milliseconds between two extensions: three within a lease, so that one may fail. */
 const ROW_LEASE_EXTENSION_MS = 20_000;
 
+/**
+ * SQL of the time by which leases of rows begin and end. It is the clock of Postgres, because those of two hosts differ: the one
+ * that is ahead would take what the other still holds. `parameter`: a time that replaces it in tests, otherwise null.
+ */
+export const leaseTimeSql = (parameter: string): string => `coalesce(${parameter}::timestamptz, now())`;
+
+/** SQL of the end of a lease that begins now. */
+export const leaseEndSql = (parameter: string): string =>
+  `${leaseTimeSql(parameter)} + interval '${ROW_LEASE_MS} milliseconds'`;
+
 /** Thrown when another process owns the row now. Nothing was written. */
 export class RowLeaseLost extends Error {
   constructor(what: string) {
