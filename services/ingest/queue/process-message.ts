@@ -56,12 +56,19 @@ const isPermanent = (error: unknown): boolean => {
   );
 };
 
-const maxAttempts = (error: unknown): number =>
+/** Failed attempts that the observation may have caused, and those whose error only the observation causes. */
+type Failures = { readonly all: number; readonly permanent: number };
+
+/** Counts a failed attempt. Faults of servers are not counted. */
+const withFailure = ({ all, permanent }: Failures, error: unknown): Failures =>
   isServerFault(error)
-    ? Number.POSITIVE_INFINITY
-    : isPermanent(error)
-      ? PERMANENT_ERROR_ATTEMPTS_MAX
-      : ATTEMPTS_MAX;
+    ? { all, permanent }
+    : { all: all + 1, permanent: permanent + Number(isPermanent(error)) };
+
+/** True when an error ends the attempts. One of another cause before it does not make them fewer. */
+const areUsedUp = ({ all, permanent }: Failures, error: unknown): boolean =>
+  !isServerFault(error) &&
+  (isPermanent(error) ? permanent >= PERMANENT_ERROR_ATTEMPTS_MAX : all >= ATTEMPTS_MAX);
 
 /** Counts and logs what was cut from an observation to bring it within its limits. */
 const meterShortened = (type: string, subject: string, { shortened }: IntakeOutcome, log: Log): void => {
@@ -92,9 +99,9 @@ const submit = async ({ message, intake, log }: Work, body: Body, attempt: numbe
 
 /**
  * Ends the processing of a message after an error that repetitions do not help, or that needs other messages first.
- * `failures`: attempts that the observation may have made fail. Returns false when the attempt is to be repeated.
+ * Returns false when the attempt is to be repeated.
  */
-const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, failures: number) => {
+const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, failures: Failures) => {
   const { message, log } = work;
   const { subject } = message;
   const reason = (error as Error).message;
@@ -109,7 +116,7 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, fai
     observationsTaken.inc({ type: 'unknown', outcome: 'waits' });
     return true;
   }
-  const isSpent = message.info.deliveryCount > maxDeliveries(error) || failures >= maxAttempts(error);
+  const isSpent = message.info.deliveryCount > maxDeliveries(error) || areUsedUp(failures, error);
   if (body !== undefined && isSpent) {
     log.warn({ subject, reason }, 'observation dead-lettered');
     await deadLetter(work, body.bytes, reason);
@@ -136,7 +143,7 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, fai
 export const processMessage = async (work: Work): Promise<void> => {
   const { message, bodies, log, signal } = work;
   let body: Body | undefined;
-  let failures = 0;
+  let failures: Failures = { all: 0, permanent: 0 };
   // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
   // receives them.
   for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -148,7 +155,7 @@ export const processMessage = async (work: Work): Promise<void> => {
     } catch (error) {
       // Not acknowledged: the process that leads now receives the message too.
       if (error instanceof LeaseLost) throw error;
-      if (!isServerFault(error)) failures += 1;
+      failures = withFailure(failures, error);
       if (await isEndedBy(work, error, body, failures)) return;
       const { subject } = message;
       log.warn({ subject, attempt, reason: (error as Error).message }, 'observation failed; retrying');

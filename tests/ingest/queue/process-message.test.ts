@@ -11,8 +11,8 @@ const DAY_ATTEMPTS = 2_900;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Processes a message whose first submissions fail. Returns how it left the queue, and the number of submissions. */
-const processed = async (failing: number, error: unknown) => {
+/** Processes a message whose first submissions fail with these errors. Returns how it left the queue, and the number of submissions. */
+const processed = async (errors: readonly unknown[]) => {
   let submissions = 0;
   const left: string[] = [];
   const message = {
@@ -32,7 +32,7 @@ const processed = async (failing: number, error: unknown) => {
     intake: {
       submit: async () => {
         submissions += 1;
-        if (submissions <= failing) throw error;
+        if (submissions <= errors.length) throw errors[submissions - 1];
         return { events: 0, totals: null };
       },
     },
@@ -44,6 +44,7 @@ const processed = async (failing: number, error: unknown) => {
   return { left, submissions };
 };
 
+const repeated = (error: unknown): readonly unknown[] => Array(DAY_ATTEMPTS).fill(error);
 const withCode = (code: string): Error => Object.assign(new Error(code), { code });
 
 describe('an observation', () => {
@@ -59,9 +60,18 @@ describe('an observation', () => {
     ['of events is gone', Object.assign(new Error('unavailable'), { type: 'unavailable', code: 14 })],
     ['of the queue is silent', new NatsError('timeout', 'TIMEOUT')],
   ])('is recorded after a day in which a server %s', async (_, fault) => {
-    const { left, submissions } = await processed(DAY_ATTEMPTS, fault);
+    const { left, submissions } = await processed(repeated(fault));
     expect(left).toEqual(['recorded']);
     expect(submissions).toBe(DAY_ATTEMPTS + 1);
+  });
+
+  it('has all attempts at a permanent error after slow moments of a server', async () => {
+    const slow = Array(5).fill(withCode('57014'));
+    const permanent = withCode('23505');
+    expect(await processed([...slow, permanent, permanent])).toMatchObject({ left: ['recorded'] });
+    expect(await processed([...slow, permanent, permanent, permanent])).toMatchObject({
+      left: ['dead-lettered'],
+    });
   });
 
   it.each([
@@ -69,6 +79,6 @@ describe('an observation', () => {
     ['that fails for an unknown reason', new Error('unknown'), 2_000],
     ['that causes a permanent error', withCode('22P05'), 3],
   ])('%s becomes a dead letter after its last attempt', async (_, error, attempts) => {
-    expect(await processed(DAY_ATTEMPTS, error)).toEqual({ left: ['dead-lettered'], submissions: attempts });
+    expect(await processed(repeated(error))).toEqual({ left: ['dead-lettered'], submissions: attempts });
   });
 });
