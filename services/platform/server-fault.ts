@@ -1,4 +1,4 @@
-import { isAccessDenied, isConnectionFault } from './event-store/errors.ts';
+import { isConnectionFault } from './event-store/errors.ts';
 import { isConnectionFailure, isPoolBusy } from './postgres/connection-failure.ts';
 import { ReadsBusy } from './postgres/hot-connections.ts';
 
@@ -28,7 +28,7 @@ export const serverFaultOf = (error: unknown): ServerFault | null => {
   if (error instanceof ReadsBusy || BUSY_CODES.has(code) || isPoolBusy(error)) return 'busy';
   const isUnable =
     isConnectionFailure(error) ||
-    (isConnectionFault(error) && !isAccessDenied(error)) ||
+    isConnectionFault(error) ||
     isObjectStoreFault(error) ||
     (typeof code === 'string' && UNABLE_CODES.test(code));
   return isUnable ? 'unable' : null;

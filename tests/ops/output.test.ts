@@ -34,6 +34,12 @@ test('describes errors that operators can resolve, and no others', () => {
     'Postgres does not respond: self-signed certificate. Check DATABASE_URL.',
   );
   expect(described(fault('Connection terminated unexpectedly'))).toMatch(/^Postgres does not respond/);
+  expect(described(fault('timeout exceeded when trying to connect'))).toMatch(/^Postgres does not respond/);
+  for (const more of [{ code: 16 }, { code: 7, type: 'unknown' }, { type: 'access-denied' }]) {
+    expect(described(fault('Access Denied', more))).toBe(
+      'The event store refuses the user (Access Denied): check user and password in EVENT_STORE_URL, and the rights of that user.',
+    );
+  }
   expect(described(fault('canceling statement due to statement timeout', { code: '57014' }))).toMatch(
     /^The Postgres query timed out/,
   );

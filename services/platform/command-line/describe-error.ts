@@ -1,3 +1,6 @@
+import { isAccessDenied, toClearError } from '../event-store/errors.ts';
+import { isPoolBusy } from '../postgres/connection-failure.ts';
+
 /** Turns errors that operators can resolve into one line of text. All other errors keep their stack trace. */
 
 type Fault = {
@@ -18,10 +21,9 @@ const NOT_MADE = ['42P01', '3F000'];
 /** SQL states: insufficient privilege, read-only connection. */
 const NOT_ALLOWED = ['42501', '25006'];
 const TOOK_TOO_LONG = '57014';
-const EVENT_STORE_FAULTS = ['unavailable', 'access-denied', 'timeout', 'deadline-exceeded'];
+const EVENT_STORE_FAULTS = ['unavailable', 'timeout', 'deadline-exceeded'];
 /** Beginnings of the connection errors of `pg` that have no code. */
 const LOST = [
-  'timeout exceeded when trying to connect',
   'Connection terminated',
   'Client has encountered a',
   'The server does not support SSL connections',
@@ -42,13 +44,17 @@ const reasonOf = ({ message = '' }: Fault): string =>
 export const describeServerError = (error: unknown): string | null => {
   const fault = firstOf(error);
   const { type = '', code, message = '' } = fault;
+  if (isAccessDenied(fault)) {
+    const refused = reasonOf(toClearError(fault));
+    return `${refused.charAt(0).toUpperCase()}${refused.slice(1)}.`;
+  }
   if (EVENT_STORE_FAULTS.includes(type))
     return `The event store does not respond: ${reasonOf(fault)} Check EVENT_STORE_URL.`;
   if (code === TOOK_TOO_LONG) return 'The Postgres query timed out. Request less data at once.';
   const isPostgres =
     typeof code === 'string'
       ? NOT_REACHED.includes(code) || NOT_LET_IN.test(code) || NOT_TRUSTED.test(code)
-      : LOST.some((start) => message.startsWith(start));
+      : isPoolBusy(fault) || LOST.some((start) => message.startsWith(start));
   return isPostgres ? `Postgres does not respond: ${reasonOf(fault)}. Check DATABASE_URL.` : null;
 };
 

@@ -10,7 +10,7 @@ import type { Event, EventMetadata, RecordedEvent } from '#contracts/events/even
 import { upcast } from '#contracts/events/schema-registry.ts';
 import { createWakeSignal } from '../concurrency/wake-signal.ts';
 import { createCheckpointGuard } from './checkpoint-guard.ts';
-import { EventStoreSilent } from './errors.ts';
+import { EventStoreSilent, toClearError } from './errors.ts';
 import { splitMetadata } from './copy/first-recorded.ts';
 import { approximateBytes } from './event-size.ts';
 
@@ -149,7 +149,7 @@ export const followLog = (
     changed.notify();
   };
   subscription.on('error', (error: Error) => {
-    fail(error);
+    fail(toClearError(error));
     onFailure(error);
   });
   subscription.on('end', () => fail(new Error('the event store ended the subscription')));

@@ -28,6 +28,18 @@ export class ReadCutOff extends Error {
   }
 }
 
+/** Thrown when the event store refuses the user: none, a wrong password, or no right to this call. No repetition helps. */
+export class EventStoreDenied extends Error {
+  readonly type = 'access-denied';
+  constructor(cause: Error) {
+    super(
+      `the event store refuses the user (${cause.message}): check user and password in EVENT_STORE_URL, and the rights of that user`,
+      { cause },
+    );
+    this.name = 'EventStoreDenied';
+  }
+}
+
 /** gRPC statuses. */
 const GRPC_CANCELLED = 1;
 const GRPC_INVALID_ARGUMENT = 3;
@@ -35,15 +47,6 @@ const GRPC_DEADLINE_EXCEEDED = 4;
 const GRPC_PERMISSION_DENIED = 7;
 const GRPC_UNAVAILABLE = 14;
 const GRPC_UNAUTHENTICATED = 16;
-
-/** Returns the package's error for a failed call. The package's own function throws when a node names no leader. */
-export const toCommandError = (error: ServiceError): Error => {
-  try {
-    return convertToCommandError(error);
-  } catch {
-    return new UnavailableError(error);
-  }
-};
 
 /** True for a failed discovery of the cluster's nodes. The package has no type for it. */
 export const isDiscoveryFailure = (error: unknown): boolean => {
@@ -58,6 +61,24 @@ export const isAccessDenied = (error: unknown): boolean => {
   return type === 'access-denied' || code === GRPC_PERMISSION_DENIED || code === GRPC_UNAUTHENTICATED;
 };
 
+/** Returns `EventStoreDenied` for an error of a server that refuses the user, and any other error unchanged. */
+export const toClearError = <E>(error: E): E | EventStoreDenied =>
+  isAccessDenied(error) && !(error instanceof EventStoreDenied)
+    ? new EventStoreDenied(error as unknown as Error)
+    : error;
+
+/**
+ * Returns the package's error for a failed call, or `EventStoreDenied`. The package's own function throws when a node names no
+ * leader.
+ */
+export const toCommandError = (error: ServiceError): Error => {
+  try {
+    return toClearError(convertToCommandError(error));
+  } catch {
+    return new UnavailableError(error);
+  }
+};
+
 /** Types of the package's errors for a server that is gone, silent, starting, or not the leader. */
 const FAULT_TYPES: ReadonlySet<unknown> = new Set([
   'unavailable',
@@ -67,8 +88,12 @@ const FAULT_TYPES: ReadonlySet<unknown> = new Set([
   'not-leader',
 ]);
 
-/** True for faults after which the same call may be made again. The ids of its events make an append safe to repeat. */
+/**
+ * True for faults after which the same call may be made again. The ids of its events make an append safe to repeat. The package
+ * has no type for some refusals of the user: they are none of these faults.
+ */
 export const isConnectionFault = (error: unknown): boolean => {
+  if (isAccessDenied(error)) return false;
   if (error instanceof EventStoreSilent || error instanceof EventStoreBusy) return true;
   if (isDiscoveryFailure(error)) return true;
   if (!(error instanceof Error)) return false;

@@ -11,7 +11,7 @@ import { hasTime, hasTimeBudget, requireTime, timeLeft, TimeUsedUp } from '../co
 import { type AnswerTime, createAnswerTime } from './answer-time.ts';
 import type { Breaker } from './append/append-with-retry.ts';
 import { toRecordedEvent } from './catch-up-subscription.ts';
-import { EventStoreSilent, isConnectionFault, ReadCutOff, withTimeout } from './errors.ts';
+import { EventStoreSilent, isConnectionFault, ReadCutOff, toClearError, withTimeout } from './errors.ts';
 import { createReadSlots } from './read-slots.ts';
 import { openRenewableClient } from './renewable-client.ts';
 
@@ -159,7 +159,7 @@ export const openReads = (
       noteRead(error);
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
       reading.renewAfter(error, client);
-      throw error;
+      throw toClearError(error);
     } finally {
       // A reader that stops early leaves its call open, and disposing of the client would wait for it.
       if (!ended) await events.cancel();
@@ -176,7 +176,7 @@ export const openReads = (
       return answer;
     } catch (error) {
       noteRead(error);
-      throw error;
+      throw toClearError(error);
     }
   };
 

@@ -1,6 +1,7 @@
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { type ServiceError, status } from '@grpc/grpc-js';
+import { toClearError } from './errors.ts';
 import { connectToNode } from './node-connection.ts';
 
 /** The release of the server, and whether this service works with it. */
@@ -59,7 +60,7 @@ export const readServerVersion = async (url: string): Promise<string> => {
         { deadline: Date.now() + ANSWER_MS },
         (error: ServiceError | null, answer?: features.SupportedMethods) => {
           if (error?.code === status.UNIMPLEMENTED) resolve('0.0.0 (without a list of its calls)');
-          else if (error) reject(error);
+          else if (error) reject(toClearError(error));
           else resolve(answer?.getEventStoreServerVersion() ?? '');
         },
       );

@@ -4,7 +4,7 @@ import {
   untilTimeUsedUp,
   withTimeBudget,
 } from '../concurrency/time-budget.ts';
-import { isConnectionFault } from './errors.ts';
+import { isAccessDenied, isConnectionFault } from './errors.ts';
 
 /** Milliseconds after a read without an answer in which the event store is not asked. Then one read tries it again. */
 const SILENT_RETRY_MS = 1_000;
@@ -12,8 +12,8 @@ const SILENT_RETRY_MS = 1_000;
 /** Reads of the log for work that goes on without it, from another source. */
 export type ShortReads = {
   /**
-   * Runs a read. Returns `null` when the event store does not answer in time, and at once while it is known not to answer.
-   * Throws the other errors of the read.
+   * Runs a read. Returns `null` when the event store does not answer in time or refuses the user, and at once while it is known to
+   * do so. Throws the other errors of the read.
    */
   ask<T>(read: () => Promise<T>): Promise<{ readonly answer: T } | null>;
 };
@@ -34,7 +34,8 @@ export const createShortReads = (answerMs: number): ShortReads => {
         askAgainAt = null;
         return { answer };
       } catch (error) {
-        if (!(error instanceof TimeUsedUp) && !isConnectionFault(error)) throw error;
+        const isAway = error instanceof TimeUsedUp || isConnectionFault(error) || isAccessDenied(error);
+        if (!isAway) throw error;
         askAgainAt = performance.now() + SILENT_RETRY_MS;
         return null;
       }

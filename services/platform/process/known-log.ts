@@ -1,6 +1,6 @@
 import { pause } from '../clock.ts';
 import { openRawLog, type RawEvent } from '../event-store/copy/raw-log.ts';
-import { isConnectionFault } from '../event-store/errors.ts';
+import { isAccessDenied, isConnectionFault } from '../event-store/errors.ts';
 import { openPool } from '../postgres/pool.ts';
 
 /** Tells whether a database was computed from the log of an event store, by an event that the projector noted. */
@@ -51,7 +51,7 @@ export const findOtherLog = async (databaseUrl: string, eventStoreUrl: string): 
       found = await log.at(BigInt(noted.position));
     } catch (error) {
       // A server refuses a position at which no event stands.
-      if (isConnectionFault(error)) throw error;
+      if (isConnectionFault(error) || isAccessDenied(error)) throw error;
     }
     if (found?.id === noted.event_id) return null;
     if (found || look === LOOKS) return new OtherLog(noted);

@@ -103,6 +103,13 @@ export const refuse = (call: AppendCall, request: streams.BatchAppendReq): void 
   call.write(answer);
 };
 
+/** Returns all items of a read. */
+export const allOf = async <T>(read: AsyncIterable<T>): Promise<readonly T[]> => {
+  const all: T[] = [];
+  for await (const item of read) all.push(item);
+  return all;
+};
+
 /** Message of an event at this position. */
 export const eventAt = (position: bigint, stream = 'test-1', type = 'Tried'): streams.ReadResp => {
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent();

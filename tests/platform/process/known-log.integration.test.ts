@@ -1,14 +1,16 @@
+import { Metadata, status } from '@grpc/grpc-js';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { silentLog } from '#platform/logger.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { OtherLog } from '#platform/process/known-log.ts';
+import { findOtherLog, OtherLog } from '#platform/process/known-log.ts';
 import { checkKnownLog } from '#platform/process/wait-for-servers.ts';
 import { createTestDatabase, type TestDatabase } from '../../stack/database.ts';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { startProcess } from '../../stack/processes.ts';
+import { startStubServer } from '../event-store/stub-server.ts';
 
 const SERVICES = join(import.meta.dirname, '../../../services');
 /** The command line must run on a log that no process accepts yet: it adopts it. */
@@ -48,6 +50,16 @@ test('a process that started while the event store was gone learns of a wrong lo
   const late = Promise.withResolvers<unknown>();
   await checkKnownLog(silentLog(), new AbortController().signal, urls(), 0, late.resolve);
   expect(await late.promise).toBeInstanceOf(OtherLog);
+});
+
+test('an event store that refuses the user is not taken for one with another log', async () => {
+  const metadata = new Metadata();
+  metadata.set('exception', 'access-denied');
+  await using server = await startStubServer({
+    onRead: (call) =>
+      call.emit('error', { code: status.PERMISSION_DENIED, details: 'Access Denied', metadata }),
+  });
+  await expect(findOtherLog(database.url, server.url)).rejects.toMatchObject({ name: 'EventStoreDenied' });
 });
 
 test('every process that uses the event store checks its log at the start', () => {

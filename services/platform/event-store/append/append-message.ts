@@ -5,6 +5,7 @@ import { UnavailableError, UnknownError } from '@eventstore/db-client';
 import type { ServiceError } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
+import { EventStoreDenied } from '../errors.ts';
 
 /** The messages of `BatchAppend`, written and read with the package's generated classes. */
 
@@ -74,9 +75,12 @@ const uuidText = (id: shared.UUID | undefined): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 };
 
-/** Code of google.rpc.Status for a request that no repetition makes right. */
+/** Codes of google.rpc.Status for requests that no repetition makes right. */
 const INVALID_ARGUMENT = 3;
+const PERMISSION_DENIED = 7;
+const UNAUTHENTICATED = 16;
 const UNAVAILABLE = 14;
+const ACCESS_DENIED = 'event_store.client.AccessDenied';
 const TOO_LARGE = 'event_store.client.MaximumAppendSizeExceeded';
 
 const errorOf = (response: streams.BatchAppendResp): Error => {
@@ -84,7 +88,11 @@ const errorOf = (response: streams.BatchAppendResp): Error => {
   const status = response.getError();
   const name = status?.getDetails()?.getTypeName() ?? '';
   const message = status?.getMessage() || 'no reason given';
-  if (Number(status?.getCode()) === INVALID_ARGUMENT && name !== TOO_LARGE) {
+  const code = Number(status?.getCode());
+  if (name === ACCESS_DENIED || code === PERMISSION_DENIED || code === UNAUTHENTICATED) {
+    return new EventStoreDenied(new Error(message));
+  }
+  if (code === INVALID_ARGUMENT && name !== TOO_LARGE) {
     return new UnknownError({ message: `refused: ${message}`, code: INVALID_ARGUMENT } as ServiceError);
   }
   // A server that starts, is busy or looks for its leader says so in words, without a type.
