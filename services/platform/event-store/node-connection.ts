@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { LEADER } from '@eventstore/db-client';
 import { discoverEndpoint } from '@eventstore/db-client/dist/Client/discovery.js';
 import { parseConnectionString } from '@eventstore/db-client/dist/Client/parseConnectionString.js';
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
@@ -30,6 +31,18 @@ export const parseUrl = (url: string): Options => {
       'EVENT_STORE_URL is not a connection string. Use the form esdb://user:password@host:2113?tls=true.',
     );
   }
+};
+
+/**
+ * Returns the connection string for reads on which commands decide, and whether a node must refuse them unless it leads. A string
+ * for a cluster that prefers other nodes counts for subscriptions alone: a follower may be late, and a command that finds on one
+ * that it was done before records nothing, so that no expected revision would show the mistake.
+ */
+export const leaderReadsOf = (url: string): { readonly url: string; readonly requiresLeader: boolean } => {
+  const { dnsDiscover, hosts, nodePreference = LEADER } = parseUrl(url);
+  const isCluster = dnsDiscover || hosts.length > 1;
+  if (!isCluster || nodePreference === LEADER) return { url, requiresLeader: false };
+  return { url: url.replace(/([?&]node[-_]?preference=)[^&]*/i, `$1${LEADER}`), requiresLeader: true };
 };
 
 const channelCredentials = (options: Options): ChannelCredentials => {

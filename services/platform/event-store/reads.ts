@@ -12,6 +12,7 @@ import { type AnswerTime, createAnswerTime } from './answer-time.ts';
 import type { Breaker } from './append/append-with-retry.ts';
 import { toRecordedEvent } from './catch-up-subscription.ts';
 import { EventStoreSilent, isConnectionFault, ReadCutOff, toClearError, withTimeout } from './errors.ts';
+import { leaderReadsOf } from './node-connection.ts';
 import { createReadSlots } from './read-slots.ts';
 import { openRenewableClient } from './renewable-client.ts';
 
@@ -68,8 +69,8 @@ const inPatience = async function* <T>(events: Ending<T>, silenceMs: number): As
 };
 
 /**
- * Opens the reads of an event store, with the package's client on a connection of their own. `silenceMs`: milliseconds in which
- * the next event of a read must arrive when `answerTime` is `null`.
+ * Opens the reads of an event store, with the package's client on a connection of their own, to the leader of a cluster.
+ * `silenceMs`: milliseconds in which the next event of a read must arrive when `answerTime` is `null`.
  */
 export const openReads = (
   url: string,
@@ -77,7 +78,8 @@ export const openReads = (
   breaker: Breaker,
   silenceMs: number = READ_SILENCE_MS,
 ): Reads => {
-  const reading = openRenewableClient(url);
+  const { url: leaderUrl, requiresLeader } = leaderReadsOf(url);
+  const reading = openRenewableClient(leaderUrl);
   const slots = createReadSlots(answerTime);
   const lookTime = createAnswerTime(Math.min(LOOK_ANSWER_MS, silenceMs));
 
@@ -148,6 +150,7 @@ export const openReads = (
     const events = client.readStream(stream, {
       direction: 'forwards',
       fromRevision: after < 0n ? START : after + 1n,
+      requiresLeader,
     });
     let ended = false;
     try {
@@ -188,7 +191,12 @@ export const openReads = (
     try {
       return await readShort(async (client) => {
         const found: RecordedEvent<E>[] = [];
-        const options = { direction: 'backwards', fromRevision: END, maxCount: count } as const;
+        const options = {
+          direction: 'backwards',
+          fromRevision: END,
+          maxCount: count,
+          requiresLeader,
+        } as const;
         for await (const { event } of inTime(client, client.readStream(stream, options)))
           if (event) found.push(toRecordedEvent<E>(event));
         return found;
