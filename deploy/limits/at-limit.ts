@@ -367,6 +367,11 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
     UNMEASURED_WAITING_MAX: ['such reads that wait', REFUSED_503],
     UNMEASURED_WAITING_PER_WORKSPACE_MAX: ['those of one workspace that wait', REFUSED_503],
     UNMEASURED_WAIT_MS: ['one of them', REFUSED_503],
+    FAST_IN_FLIGHT_MAX: ['reads of fast statements that run', 'further ones wait'],
+    FAST_PER_WORKSPACE_MAX: ['the same of one workspace', 'further ones wait'],
+    FAST_WAITING_MAX: ['such reads that wait', REFUSED_503],
+    FAST_WAITING_PER_WORKSPACE_MAX: ['those of one workspace that wait', REFUSED_503],
+    FAST_WAIT_MS: ['one of them', REFUSED_503],
   },
   'ops/cli/commands/verify.ts': {
     CANCEL_WAIT_MS: ['the end of a cancelled verification', 'the command ends; the projector ends it'],

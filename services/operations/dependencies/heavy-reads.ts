@@ -30,6 +30,14 @@ const refusal = (): Refusal =>
     RETRY_AFTER_SECONDS,
   );
 
+const crowded = (): Refusal =>
+  new Refusal(
+    'overloaded',
+    'Too many reads of this workspace at once. Send the next one when one has ended.',
+    [],
+    RETRY_AFTER_SECONDS,
+  );
+
 const busy = (): Refusal =>
   new Refusal(
     'overloaded',
@@ -49,11 +57,21 @@ const UNMEASURED_WAITING_PER_WORKSPACE_MAX = 1_024;
 const UNMEASURED_WAIT_MS = 5_000;
 
 /**
- * Bounds reads that take long, so that one workspace cannot occupy the connections of all: searches, and statements that
- * are slow or whose speed is not known.
+ * Limits of fast reads. A workspace has half of what the pipelined connections carry (`platform/postgres/hot-connections.ts`), so
+ * that one cannot use them up with their queue. The reads of others start before those that wait here.
+ */
+const FAST_IN_FLIGHT_MAX = 1_024;
+export const FAST_PER_WORKSPACE_MAX = 128;
+const FAST_WAITING_MAX = 2_048;
+const FAST_WAITING_PER_WORKSPACE_MAX = 1_024;
+const FAST_WAIT_MS = 2_000;
+
+/**
+ * Bounds the reads of each workspace, so that one cannot occupy the connections of all: searches, statements that are slow or
+ * whose speed is not known, and very many fast ones.
  */
 export type HeavyReads = {
-  /** Returns the database as a workspace may use it. It throws `Refusal` when too many heavy reads run or wait. */
+  /** Returns the database as a workspace may use it. It throws `Refusal` when too many of its reads run or wait. */
   of(db: ReadDatabase, workspaceId: string): ReadDatabase;
 };
 
@@ -80,6 +98,14 @@ export const createHeavyReads = ({ waitMs = HEAVY_WAIT_MS, loopLoad }: HeavyRead
     waitMs: UNMEASURED_WAIT_MS,
     refusal,
   });
+  const fast = createReadPlaces({
+    inFlightMax: FAST_IN_FLIGHT_MAX,
+    perWorkspaceMax: FAST_PER_WORKSPACE_MAX,
+    waitingMax: FAST_WAITING_MAX,
+    waitingPerWorkspaceMax: FAST_WAITING_PER_WORKSPACE_MAX,
+    waitMs: FAST_WAIT_MS,
+    refusal: crowded,
+  });
 
   const runHeavy = async <T>(
     workspaceId: string,
@@ -99,7 +125,7 @@ export const createHeavyReads = ({ waitMs = HEAVY_WAIT_MS, loopLoad }: HeavyRead
           const { sql } = statement;
           const read = (): Promise<readonly Row[]> => db.query<Row>(statement);
           const speed = speedOf(sql);
-          if (speed === 'fast') return read();
+          if (speed === 'fast') return fast.run(workspaceId, read);
           const isNotFast = (): boolean => speedOf(sql) !== 'fast';
           if (speed === 'slow') return runHeavy(workspaceId, read, isNotFast);
           // The statement may turn out slow while the read waits.

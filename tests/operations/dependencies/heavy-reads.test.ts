@@ -4,6 +4,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { createLoopLoad } from '#platform/process/loop-delay.ts';
 import {
   createHeavyReads,
+  FAST_PER_WORKSPACE_MAX,
   HEAVY_IN_FLIGHT_MAX,
   HEAVY_PER_WORKSPACE_MAX,
   WAITING_PER_WORKSPACE_MAX,
@@ -172,11 +173,46 @@ describe('reads that are no searches', () => {
     expect(refused).toHaveLength(50 - 2 - HEAVY_PER_WORKSPACE_MAX - WAITING_PER_WORKSPACE_MAX);
   });
 
-  test('of a fast statement are not bounded', async () => {
+  test('of a fast statement are not bounded as searches are', async () => {
     const { db, reads } = openMeasured('fast');
     const own = createHeavyReads().of(db, 'one');
     for (let count = 0; count < 100; count += 1) void own.query(QUERY);
     await settle();
     expect(reads).toHaveLength(100);
+  });
+
+  test('of a fast statement leave half of the connections to other workspaces, and none of 1,000 is refused', async () => {
+    const { db, reads } = openMeasured('fast');
+    const heavy = createHeavyReads();
+    const own = Array.from({ length: 1_000 }, () => heavy.of(db, 'one').query(QUERY));
+    await settle();
+    expect(reads).toHaveLength(FAST_PER_WORKSPACE_MAX);
+    const other = heavy.of(db, 'other').query(QUERY);
+    await settle();
+    expect(reads).toHaveLength(FAST_PER_WORKSPACE_MAX + 1);
+    reads.at(-1)?.resolve([]);
+    expect(await other).toEqual([]);
+    for (let done = 0; done < reads.length; done += 1) {
+      reads[done]?.resolve([]);
+      await settle();
+    }
+    expect(await Promise.all(own)).toHaveLength(1_000);
+  });
+
+  test('of a fast statement that are too many at once are refused to their workspace alone', async () => {
+    const { db, reads } = openMeasured('fast');
+    const heavy = createHeavyReads();
+    const own = Array.from({ length: 1_200 }, () => heavy.of(db, 'one').query(QUERY));
+    const outcomes = Promise.allSettled(own);
+    await expect(own.at(-1)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
+    const other = heavy.of(db, 'other').query(QUERY);
+    await settle();
+    reads.at(-1)?.resolve([]);
+    expect(await other).toEqual([]);
+    for (let done = 0; done < reads.length; done += 1) {
+      reads[done]?.resolve([]);
+      await settle();
+    }
+    expect((await outcomes).filter(({ status }) => status === 'rejected')).toHaveLength(48);
   });
 });
