@@ -236,6 +236,30 @@ test('retries soon, without counting an attempt, when a delivery cannot be signe
   expect(await stack.row(id)).toMatchObject({ status: 'delivered', attempts: 1 });
 });
 
+test('a delivery whose secret cannot be used is tried again after waits that double to a minute', async () => {
+  const { rule, id } = await stack.queueTo('/unusable-yet');
+  stack.secrets.set(rule.workspaceId, 'no secret at all');
+  const putOffUntil = async (): Promise<number> => {
+    const find = 'select taken_until from delivery.due where delivery_id = $1';
+    const { rows } = await stack.pool.query<{ taken_until: Date | null }>(find, [id]);
+    return rows[0]?.taken_until?.getTime() ?? 0;
+  };
+  const tried: number[] = [];
+  for (let second = 1, before = 0; second <= 250; second += 1) {
+    stack.clock.move(1_000);
+    await stack.sender.sweep();
+    await stack.sender.idle();
+    const until = await putOffUntil();
+    if (until !== before) tried.push(second);
+    before = until;
+  }
+  expect(tried).toEqual([1, 2, 4, 8, 16, 32, 64, 124, 184, 244]);
+  stack.secrets.set(rule.workspaceId, SECRET);
+  stack.clock.move(60_000);
+  await stack.sendDue(stack.sender);
+  expect(await stack.row(id)).toMatchObject({ status: 'delivered', attempts: 1 });
+});
+
 test('sends other deliveries when one cannot be parsed', async () => {
   const [unreadable, other] = [await stack.queueTo('/unreadable'), await stack.queueTo('/readable')];
   const set = 'update delivery.delivery set target = $2 where delivery_id = $1';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createLog } from '#platform/logger.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { cancelRebuild, readBuild, requestRebuild } from '#services/ops/projections/builds.ts';
 import { readDiff } from '#services/ops/projections/diff.ts';
@@ -167,4 +168,40 @@ test('reports how the tables differ from the code', async () => {
       { ...stack.counter(`${name}c`), prefixes: ['other-'] },
     ]),
   ).toEqual([' changed', 'b newer', 'c unversioned']);
+});
+
+test('attempts an interrupted rebuild again after delays that double, until nothing interrupts it', async () => {
+  await stack.count(name, 1);
+  {
+    await using projector = stack.running([stack.counter(name)]);
+    await projector.passed();
+  }
+  const changed = stack.counter(name, { version: 2, factor: 10 });
+  const { schema } = changed;
+  let isInterrupting = true;
+  Object.defineProperty(changed, 'schema', {
+    get: () => {
+      if (isInterrupting) throw new Error('a cause without an SQL state');
+      return schema;
+    },
+  });
+  const lines: { readonly msg: string; readonly retry_ms?: number; readonly atMs: number }[] = [];
+  const log = createLog('projector', 'info', {
+    write: (line) => void lines.push({ ...JSON.parse(line), atMs: performance.now() }),
+  });
+  const named = (msg: string) => lines.filter((line) => line.msg === msg);
+  const interruptions = () => named('rebuild interrupted; to be resumed');
+  await using projector = stack.running([changed], log);
+  await expect.poll(() => interruptions().length, WAIT).toBeGreaterThanOrEqual(4);
+  isInterrupting = false;
+  await expect.poll(async () => (await stack.statusOf(name)).version, WAIT).toBe(2);
+  await projector.passed();
+  expect((await stack.totals(name))[name]).toBe(10);
+  const delays = interruptions().map(({ retry_ms }) => retry_ms);
+  expect(delays.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
+  const starts = named('rebuild started');
+  for (const [index, { atMs, retry_ms = Number.NaN }] of interruptions().entries()) {
+    const next = starts[index + 1] as { readonly atMs: number };
+    expect(next.atMs - atMs, 'not before it is due').toBeGreaterThan(retry_ms - 10);
+  }
 });

@@ -226,10 +226,14 @@ export const holdsClaim = async (
   return rowCount === 1;
 };
 
-/** Milliseconds until a delivery is tried again that failed for an internal reason, such as a slow server. */
-const PUT_OFF_MS = 1_000;
+/**
+ * Shortest and longest milliseconds until a delivery is tried again that failed for an internal reason, such as a slow server or a
+ * secret that cannot be read.
+ */
+const PUT_OFF_MIN_MS = 1_000;
+const PUT_OFF_MAX_MS = 60_000;
 
-/** Releases a claim without an attempt. Any worker can claim the delivery after `PUT_OFF_MS`. */
+/** Releases a claim without an attempt. Any worker can claim the delivery once it has been due for twice as long, within the limits. */
 export const putOffClaim = async (
   pool: Database,
   workerId: string,
@@ -237,7 +241,9 @@ export const putOffClaim = async (
   leaseNow: Date | null,
 ): Promise<void> => {
   await pool.query(
-    `update delivery.due set taken_by = null, taken_until = ${leaseTimeSql('$3')} + interval '${PUT_OFF_MS} milliseconds'
+    `update delivery.due set taken_by = null, taken_until = ${leaseTimeSql('$3')} + least(
+       greatest(${leaseTimeSql('$3')} - next_attempt_at, interval '${PUT_OFF_MIN_MS} milliseconds'),
+       interval '${PUT_OFF_MAX_MS} milliseconds')
      where delivery_id = $1 and taken_by = $2`,
     [deliveryId, workerId, leaseNow?.toISOString() ?? null],
   );

@@ -3,6 +3,7 @@ import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control
 import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
+import { retryDelayMs } from '../apply/apply-each.ts';
 import { endsSession, mayPass } from '../apply/failures.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { buildLease } from '../control/lease-names.ts';
@@ -73,6 +74,8 @@ export const createRebuildManager = (
    * retries it.
    */
   const failedHere = new Set<string>();
+  /** Rebuilds that were interrupted, by projection: interruptions in a row, and the time of the next attempt. */
+  const postponed = new Map<string, { readonly failures: number; readonly untilMs: number }>();
 
   /** Returns true if this process should rebuild the projection. */
   const shouldRebuild = ({ name, version }: Projection, row: Control, isOwned: boolean): boolean => {
@@ -114,6 +117,20 @@ export const createRebuildManager = (
     });
   };
 
+  /** Leaves a rebuild to a later attempt: what interrupted it may last. */
+  const postpone = (name: string, error: unknown): void => {
+    const failures = (postponed.get(name)?.failures ?? 0) + 1;
+    const delayMs = retryDelayMs(failures);
+    postponed.set(name, { failures, untilMs: performance.now() + delayMs });
+    log.warn(
+      { projection: name, failures, retry_ms: delayMs, err: error },
+      'rebuild interrupted; to be resumed',
+    );
+  };
+
+  /** True after an interruption until the next attempt is due. */
+  const isPostponed = (name: string): boolean => (postponed.get(name)?.untilMs ?? 0) > performance.now();
+
   /** Records why a rebuild ended, unless it was cancelled. */
   const end = async (
     projection: Projection,
@@ -124,7 +141,7 @@ export const createRebuildManager = (
     const { name } = projection;
     if (lease.lost.aborted) building.delete(name);
     if (signal.aborted) return;
-    if (mayPass(error)) log.warn({ projection: name, err: error }, 'rebuild interrupted; to be resumed');
+    if (mayPass(error)) postpone(name, error);
     else await fail(projection, database, error as Error);
     await release(name, lease);
   };
@@ -146,6 +163,7 @@ export const createRebuildManager = (
         ),
       );
       one.isReady = true;
+      postponed.delete(name);
       wake();
     };
     const one: Building = {
@@ -172,6 +190,7 @@ export const createRebuildManager = (
     if (here?.isOver === false) return;
     const held = here ?? (await acquire(name));
     if (held === null) return;
+    postponed.delete(name);
     // Statements of the poll have a short time, and those of a rebuild have not.
     const database = withProof(dependencies.database, (client) => proveLease(client, held.lease));
     const isDropped = await dropRebuild(database, name);
@@ -191,7 +210,7 @@ export const createRebuildManager = (
           continue;
         }
         if (building.has(name) || building.size >= CONCURRENT_REBUILDS_MAX) continue;
-        if (!shouldRebuild(projection, row, owned.has(name))) continue;
+        if (isPostponed(name) || !shouldRebuild(projection, row, owned.has(name))) continue;
         const held = await acquire(name);
         if (held === null) continue;
         if (owned.has(name) && row.version !== version)
