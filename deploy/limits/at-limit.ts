@@ -477,7 +477,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/event-store/reads.ts': {
     READ_SILENCE_MS: ['the next event of a read of background work', RETRIED],
-    LOOK_ANSWER_MS: ['the look at the log for a silent subscription', 'it is repeated'],
+    LOOK_ANSWER_MS: [
+      'the look at the log for a silent subscription, or whether a read is answered that its caller has left',
+      'it is repeated; three in a row, and another connection is made',
+    ],
   },
   'platform/event-store/read-slots.ts': {
     READS_WAITING_MAX: ['reads of streams that wait', 'refused at once: 503; background work is retried'],

@@ -19,7 +19,7 @@ import { openRenewableClient } from './renewable-client.ts';
 /** Numbers of events that `head` reads, one after the other, until it finds one of our own. */
 const HEAD_PAGES = [1, 32, 256, 1_024];
 const HEAD_PAGE_MAX = 4_096;
-/** Milliseconds to look whether a silent subscription is owed something. */
+/** Milliseconds to look whether a silent subscription is owed something, or a read that its caller left is answered. */
 const LOOK_ANSWER_MS = 10_000;
 /** Events after which a filtered subscription gets a checkpoint, and some more. */
 const LOOK_EVENTS = 1_100;
@@ -81,30 +81,57 @@ export const openReads = (
   const { url: leaderUrl, requiresLeader } = leaderReadsOf(url);
   const reading = openRenewableClient(leaderUrl);
   const slots = createReadSlots(answerTime);
-  const lookTime = createAnswerTime(Math.min(LOOK_ANSWER_MS, silenceMs));
+  const lookMs = Math.min(LOOK_ANSWER_MS, silenceMs);
+  const lookTime = createAnswerTime(lookMs);
+
+  let isLooking = false;
+  /**
+   * Looks whether a read is answered after the time of its caller, one read at a time. Short reads alone would never find the
+   * server silent, and the client would not be replaced.
+   */
+  const lookAfter = async (
+    client: EventStoreDBClient,
+    events: Ending<unknown>,
+    answer: Promise<unknown>,
+  ): Promise<void> => {
+    if (!isLooking && client === reading.current()) {
+      isLooking = true;
+      await reading.run(() => withTimeout(answer, lookMs)).catch(() => undefined);
+      isLooking = false;
+    }
+    await events.cancel();
+  };
 
   /**
    * Yields the events of a read of a request. Throws `EventStoreSilent` when the next one does not arrive in time, and
    * `TimeUsedUp` when the caller had too little of it.
    */
-  const inRequest = async function* <T>(events: Ending<T>, time: AnswerTime | null): AsyncGenerator<T> {
+  const inRequest = async function* <T>(
+    client: EventStoreDBClient,
+    events: Ending<T>,
+    time: AnswerTime | null,
+  ): AsyncGenerator<T> {
     const left = (): number => (time === null ? timeLeft(silenceMs) : time.left());
     // Timers are early by part of a millisecond, so that a caller whose time has ended may seem to have some.
     const isSilence = (givenMs: number): boolean =>
       time === null ? givenMs >= silenceMs : time.isSilence(givenMs);
     const iterator = events[Symbol.asyncIterator]();
-    let givenMs = 0;
+    let givenMs = left();
+    let answer = iterator.next();
     try {
       for (;;) {
-        givenMs = left();
-        const next = await withTimeout(iterator.next(), givenMs);
+        const next = await withTimeout(answer, givenMs);
         if (next.done) return;
         yield next.value;
+        givenMs = left();
+        answer = iterator.next();
       }
     } catch (error) {
       if (!(error instanceof EventStoreSilent)) throw error;
-      void events.cancel().catch(() => undefined);
-      throw hasTime() && isSilence(givenMs) ? error : new TimeUsedUp();
+      const isSilent = hasTime() && isSilence(givenMs);
+      const ending = isSilent ? events.cancel() : lookAfter(client, events, answer);
+      ending.catch(() => undefined);
+      throw isSilent ? error : new TimeUsedUp();
     }
   };
 
@@ -119,7 +146,9 @@ export const openReads = (
       isReplaced = true;
     });
     try {
-      yield* time === null && !hasTimeBudget() ? inPatience(events, silenceMs) : inRequest(events, time);
+      yield* time === null && !hasTimeBudget()
+        ? inPatience(events, silenceMs)
+        : inRequest(client, events, time);
     } finally {
       ignoreReplaced();
     }
@@ -240,6 +269,7 @@ export const openReads = (
     const options = { direction: 'backwards', fromPosition: END, maxCount: LOOK_EVENTS } as const;
     const found = client.readAll(options);
     let count = 0;
+    let ended = false;
     try {
       for await (const { event } of inTime(client, found, lookTime)) {
         if (!event) continue;
@@ -250,11 +280,12 @@ export const openReads = (
       }
       return count >= LOOK_EVENTS;
     } catch (error) {
+      ended = true;
       // A process that only follows the log makes no other read that would notice a dead connection.
       reading.renewAfter(error, client);
       throw error;
     } finally {
-      await found.cancel().catch(() => undefined);
+      if (!ended) await found.cancel().catch(() => undefined);
     }
   };
 

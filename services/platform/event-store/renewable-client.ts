@@ -1,6 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { CallOptions, Metadata } from '@grpc/grpc-js';
 import { pause } from '../clock.ts';
+import { TimeUsedUp } from '../concurrency/time-budget.ts';
 import { EventStoreSilent, isDiscoveryFailure } from './errors.ts';
 import { parseUrl } from './node-connection.ts';
 
@@ -105,7 +106,8 @@ export const openRenewableClient = (url: string): RenewableClient => {
     for (const callback of replaced) callback();
   };
   const renewAfter = (error: unknown, failed: EventStoreDBClient): void => {
-    if (failed !== client) return;
+    // A caller without time left says nothing about the server.
+    if (failed !== client || error instanceof TimeUsedUp) return;
     silentCalls = error instanceof EventStoreSilent ? silentCalls + 1 : 0;
     if (!needsNewClient(error) && silentCalls < SILENT_CALLS_MAX) return;
     replace(failed, !isDiscoveryFailure(error));

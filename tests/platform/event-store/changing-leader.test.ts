@@ -2,9 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
-import { acknowledge, refuse, startStubServer, type StubAnswers, type StubServer } from './stub-server.ts';
+import { createShortReads } from '#platform/event-store/short-reads.ts';
+import {
+  acknowledge,
+  eventAt,
+  refuse,
+  startStubServer,
+  type ReadCall,
+  type StubAnswers,
+  type StubServer,
+} from './stub-server.ts';
 
-/** A node that has lost its cluster and still answers: another one leads, and appends must find it. */
+/** A node that has lost its cluster, or answers no more: another one leads, and appends and reads must find it. */
 
 const METADATA = {
   $correlationId: 'c',
@@ -81,6 +90,34 @@ describe('appends go to the new leader', { timeout: LIMIT_MS }, () => {
       })
       .toMatchObject({ revision: 0n });
   });
+});
+
+test('reads that wait only a short time go to another node when theirs is silent', {
+  timeout: 3 * LIMIT_MS,
+}, async () => {
+  let isFrozen = false;
+  const ports: number[] = [];
+  const members = (): readonly number[] => (isFrozen ? ports.toReversed() : ports);
+  const answer = (call: ReadCall, position: bigint): void => {
+    call.write(eventAt(position));
+    call.end();
+  };
+  await using former = await startStubServer({
+    members,
+    onRead: (call) => {
+      if (!isFrozen) answer(call, 1n);
+    },
+  });
+  await using newLeader = await startStubServer({ members, onRead: (call) => answer(call, 2n) });
+  ports.push(former.port, newLeader.port);
+  const url = `esdb://${ports.map((port) => `127.0.0.1:${port}`).join(',')}?tls=false`;
+  await using store = openEventStore(url, { readSilenceMs: 2 * SHORT_MS });
+  const log = createShortReads(SHORT_MS);
+  const ask = async () => (await log.ask(() => store.last('test-1')))?.answer?.position;
+  await expect.poll(ask, { timeout: LIMIT_MS }).toBe(1n);
+  isFrozen = true;
+  expect(await ask()).toBeUndefined();
+  await expect.poll(ask, { timeout: LIMIT_MS }).toBe(2n);
 });
 
 test('a node that refuses now and then keeps its connection', { timeout: LIMIT_MS }, async () => {
