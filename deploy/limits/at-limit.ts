@@ -474,6 +474,7 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/event-store/node-connection.ts': {
     KEEPALIVE_MS: ['an answer to a ping on a quiet connection to the event store', 'it is replaced'],
+    FIND_NODE_LIMIT_MS: ['a node of the cluster, for appends, copies and the version of the server', RETRIED],
   },
   'platform/event-store/reads.ts': {
     READ_SILENCE_MS: ['the next event of a read of background work', RETRIED],

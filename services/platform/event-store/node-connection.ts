@@ -3,6 +3,7 @@ import { LEADER } from '@eventstore/db-client';
 import { discoverEndpoint } from '@eventstore/db-client/dist/Client/discovery.js';
 import { parseConnectionString } from '@eventstore/db-client/dist/Client/parseConnectionString.js';
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
+import { withTimeout } from './errors.ts';
 
 /** Connections to one node of the event store, with the package's own connection strings and discovery. */
 
@@ -19,6 +20,8 @@ export type NodeConnection = {
 const MESSAGE_MAX_BYTES = 17 * 1024 * 1024;
 /** Milliseconds between questions whether a quiet connection lives, and for their answer. */
 const KEEPALIVE_MS = 10_000;
+/** Milliseconds to find the node of a cluster to connect to. The package alone would ask mute nodes for minutes. */
+const FIND_NODE_LIMIT_MS = 30_000;
 
 type Options = ReturnType<typeof parseConnectionString>;
 
@@ -86,11 +89,18 @@ const endpointOf = async (options: Options, secure: ChannelCredentials, hint: Hi
   return discoverEndpoint({ ...settings, ...candidates }, secure, hint.failed);
 };
 
-/** Connects to the node that a connection string names, or to the best one of its cluster. The caller closes the client. */
-export const connectToNode = async (url: string, hint: Hint = {}): Promise<NodeConnection> => {
+/**
+ * Connects to the node that a connection string names, or to the best one of its cluster. The caller closes the client. Throws
+ * `EventStoreSilent` when no node is found within `withinMs`.
+ */
+export const connectToNode = async (
+  url: string,
+  hint: Hint = {},
+  withinMs: number = FIND_NODE_LIMIT_MS,
+): Promise<NodeConnection> => {
   const options = parseUrl(url);
   const secure = channelCredentials(options);
-  const endpoint = await endpointOf(options, secure, hint);
+  const endpoint = await withTimeout(endpointOf(options, secure, hint), withinMs);
   const interval = options.keepAliveInterval ?? KEEPALIVE_MS;
   const client = new Client(`${endpoint.address}:${endpoint.port}`, secure, {
     'grpc.keepalive_time_ms': interval < 0 ? Number.MAX_SAFE_INTEGER : interval,

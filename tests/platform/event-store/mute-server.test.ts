@@ -20,7 +20,7 @@ import { eventAt, startStubServer } from './stub-server.ts';
 const METADATA = eventMetadata({ actor: serviceActor('tests'), correlationId: 'c', causationId: 'c' });
 
 /** Opens a server that accepts connections and says nothing. */
-const openMute = async (): Promise<AsyncDisposable & { readonly url: string }> => {
+const openMute = async (): Promise<AsyncDisposable & { readonly url: string; readonly address: string }> => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -29,8 +29,10 @@ const openMute = async (): Promise<AsyncDisposable & { readonly url: string }> =
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `esdb://127.0.0.1:${(server.address() as AddressInfo).port}?tls=false`,
+    url: `esdb://${address}?tls=false`,
+    address,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -139,6 +141,14 @@ test('a read of a whole log ends when nothing arrives, also before the connectio
   for (const read of [log.forwards(null), log.backwards(null)]) {
     await expect(read.next()).rejects.toThrow(EventStoreSilent);
   }
+  await expect(log.at(1n)).rejects.toThrow(EventStoreSilent);
+});
+
+test('a read of a whole log ends when no node of its cluster says where to read', async () => {
+  await using former = await openMute();
+  await using other = await openMute();
+  const log = openRawLog(`esdb://${former.address},${other.address}?tls=false`, 300);
+  await expect(log.forwards(null).next()).rejects.toThrow(EventStoreSilent);
   await expect(log.at(1n)).rejects.toThrow(EventStoreSilent);
 });
 

@@ -107,9 +107,12 @@ const ofStream = (stream: string, revision: bigint): streams.ReadReq.Options => 
 
 const deadline = (): Date => new Date((Math.floor(Date.now() / HOUR_MS) + 2) * HOUR_MS);
 
-/** Calls back once, when the next event has not arrived in time. The time that the reader works on an event does not count. */
-const watchSilence = (silenceMs: number, onSilent: () => void) => {
-  let looks = 0;
+/**
+ * Calls back once, when the next event has not arrived in time; the first one `spentMs` sooner. The time that the reader works on
+ * an event does not count.
+ */
+const watchSilence = (silenceMs: number, spentMs: number, onSilent: () => void) => {
+  let looks = Math.floor((spentMs / silenceMs) * SILENT_LOOKS);
   let isWaiting = true;
   const timer = setInterval(() => {
     if (!isWaiting || (looks += 1) < SILENT_LOOKS) return;
@@ -140,7 +143,9 @@ const openWriter = (url: string): LogWriter => {
  */
 export const openRawLog = (url: string, silenceMs: number = READ_SILENCE_MS): RawLog => {
   const read = async function* (options: streams.ReadReq.Options): AsyncGenerator<RawEvent> {
-    const { client, metadata } = await connectToNode(url);
+    const since = performance.now();
+    const { client, metadata } = await connectToNode(url, {}, silenceMs);
+    const spentMs = performance.now() - since;
     const call = client.makeServerStreamRequest(
       READ,
       (request: streams.ReadReq) => Buffer.from(request.serializeBinary()),
@@ -151,7 +156,7 @@ export const openRawLog = (url: string, silenceMs: number = READ_SILENCE_MS): Ra
     );
     // A call that is cancelled before its end emits an error that nothing else listens to.
     call.on('error', () => undefined);
-    using silence = watchSilence(silenceMs, () => call.destroy(new EventStoreSilent(silenceMs)));
+    using silence = watchSilence(silenceMs, spentMs, () => call.destroy(new EventStoreSilent(silenceMs)));
     try {
       for await (const response of call as AsyncIterable<streams.ReadResp>) {
         silence.setWaiting(false);
