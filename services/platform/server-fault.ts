@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import { isConnectionFault } from './event-store/errors.ts';
 import { isConnectionFailure, isPoolBusy } from './postgres/connection-failure.ts';
 import { ReadsBusy } from './postgres/hot-connections.ts';
@@ -9,6 +10,28 @@ const BUSY_CODES: ReadonlySet<unknown> = new Set(['57014', '53300']);
  * that lost to another one: serialization, deadlock, lock not available.
  */
 const UNABLE_CODES = /^(53...|40001|40P01|55P03)$/;
+
+/** gRPC statuses of the event store that no repetition of the call changes. */
+const FINAL_STATUSES: ReadonlySet<unknown> = new Set([
+  status.ALREADY_EXISTS,
+  status.FAILED_PRECONDITION,
+  status.OUT_OF_RANGE,
+  status.UNIMPLEMENTED,
+  status.DATA_LOSS,
+]);
+/**
+ * Texts of gRPC for a message that is too large or cannot be read, with the statuses INTERNAL and RESOURCE_EXHAUSTED. A connection
+ * that is reset, and a server with too many calls, have the same statuses.
+ */
+const OF_MESSAGE = /larger than|exceeds the maximum|parsing error|serialization failure/i;
+
+/** True for an error for which the package has no type and that says something about the call, not about the server. */
+const isFinal = (error: unknown): boolean => {
+  const { type, code, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (type !== 'unknown') return false;
+  const isOfMessage = code === status.INTERNAL || code === status.RESOURCE_EXHAUSTED;
+  return FINAL_STATUSES.has(code) || (isOfMessage && OF_MESSAGE.test(String(message)));
+};
 
 /** True for an answer of the object store that it cannot serve now, and for a missing one. */
 const isObjectStoreFault = (error: unknown): boolean => {
@@ -28,7 +51,7 @@ export const serverFaultOf = (error: unknown): ServerFault | null => {
   if (error instanceof ReadsBusy || BUSY_CODES.has(code) || isPoolBusy(error)) return 'busy';
   const isUnable =
     isConnectionFailure(error) ||
-    isConnectionFault(error) ||
+    (isConnectionFault(error) && !isFinal(error)) ||
     isObjectStoreFault(error) ||
     (typeof code === 'string' && UNABLE_CODES.test(code));
   return isUnable ? 'unable' : null;

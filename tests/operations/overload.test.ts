@@ -81,6 +81,22 @@ describe('an error of our own stays as it is', () => {
     ['unique violation', coded('23505')],
     ['no right to a table', coded('42501')],
     ['gRPC INVALID_ARGUMENT', grpc(status.INVALID_ARGUMENT, 'Invalid argument')],
+    ['gRPC UNIMPLEMENTED', grpc(status.UNIMPLEMENTED, 'The server does not implement the method')],
+    ['gRPC FAILED_PRECONDITION', grpc(status.FAILED_PRECONDITION, 'Not in this state')],
+    ['gRPC OUT_OF_RANGE', grpc(status.OUT_OF_RANGE, 'No such position')],
+    ['gRPC DATA_LOSS', grpc(status.DATA_LOSS, 'Broken record')],
+    [
+      'gRPC INTERNAL by a message that cannot be read',
+      grpc(status.INTERNAL, 'Response message parsing error: index out of range'),
+    ],
+    [
+      'gRPC RESOURCE_EXHAUSTED by the size of an answer',
+      grpc(status.RESOURCE_EXHAUSTED, 'Received message larger than max (20000000 vs 17825792)'),
+    ],
+    [
+      'gRPC RESOURCE_EXHAUSTED by the size of a request',
+      grpc(status.RESOURCE_EXHAUSTED, 'Received message exceeds the maximum configured message size.'),
+    ],
     ['gRPC PERMISSION_DENIED', grpc(status.PERMISSION_DENIED, 'Access Denied')],
     ['another refusal', new Refusal('not_found', 'Not found.')],
     ['a fault in the code', new TypeError('x is not a function')],
