@@ -1,8 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
 import { openAppendStream } from '#platform/event-store/append/append-stream.ts';
-import type { RawEvent } from '#platform/event-store/copy/raw-log.ts';
+import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { copyLog } from '#services/ops/log/transfer/copy-log.ts';
 import { type LogSource, serverSource } from '#services/ops/log/transfer/log-source.ts';
 import { startFaultProxy } from '#tests/faults/fault-proxy.ts';
@@ -22,6 +23,10 @@ const LOSING_MS = 300;
 
 const stores = createStores();
 afterAll(() => stores[Symbol.asyncDispose]());
+
+/** Bytes that a server counts of an event: those of its data and metadata, and two for each character of its type. */
+const countedBytes = ({ type, data, metadata }: EncodedEvent): number =>
+  data.length + metadata.length + 2 * type.length;
 
 const encoded = (bytes: number) => ({
   id: randomUUID(),
@@ -90,5 +95,58 @@ describe('a copy has no holes', { timeout: LONG_MS }, () => {
     const copying = copyLog(source, target, () => undefined, untilEnd());
     await expect(copying).rejects.toThrow(/large-1 0 has \d+ bytes.*it continues from here/);
     expect((await eventsOf(target)).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  });
+
+  test('when an append has more bytes than the target has taken so far: it is the only one on its way', async () => {
+    const MANY = 256;
+    const at = '2026-05-01T08:00:00.000Z';
+    const many = Array.from({ length: MANY }, (_, index) => ({
+      ...encoded(2_800),
+      stream: 'many-1',
+      revision: BigInt(index),
+      position: BigInt(index + 1),
+      at,
+    }));
+    const single = (stream: string, bytes: number, position: bigint): RawEvent => ({
+      ...encoded(bytes),
+      stream,
+      revision: 0n,
+      position,
+      at,
+    });
+    // It has more bytes than the events of `many-1` without their framing, and fewer than with it.
+    const large = single('large-1', 760_000, 1_000n);
+    const events = [...many, single('a-1', 100, 999n), large, single('b-1', 100, 1_001n)];
+    const source: LogSource = {
+      after: async function* () {
+        yield* events;
+      },
+      shareDone: () => null,
+    };
+    const onTheirWay: number[] = [];
+    let takenBytes = 0;
+    /** For each append that began while one with more bytes than any before was on its way: the number of others. */
+    const others: number[] = [];
+    const nothing = async function* (): AsyncGenerator<RawEvent> {};
+    const target: RawLog = {
+      forwards: nothing,
+      backwards: nothing,
+      at: async () => null,
+      find: async () => null,
+      openWriter: () => ({
+        append: async (_stream, first, copies) => {
+          const bytes = copies.reduce((sum, copy) => sum + countedBytes(copy), 0);
+          onTheirWay.push(bytes);
+          if (Math.max(...onTheirWay) > takenBytes) others.push(onTheirWay.length - 1);
+          await nextTurn();
+          onTheirWay.shift();
+          takenBytes = Math.max(takenBytes, bytes);
+          return { revision: first + BigInt(copies.length) - 1n, position: 0n };
+        },
+        [Symbol.asyncDispose]: async () => undefined,
+      }),
+    };
+    expect(await copyLog(source, target, () => undefined, untilEnd())).toBe(events.length);
+    expect(others).toEqual([0, 0]);
   });
 });

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import type { EncodedEvent } from '#platform/event-store/append/append-message.ts';
-import { sizeOf } from '#platform/event-store/append/encode-events.ts';
+import { countedBytes, sizeOf } from '#platform/event-store/append/encode-events.ts';
 import type { LogWriter, RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { isConnectionFault } from '#platform/event-store/errors.ts';
 import type { LogSource } from './log-source.ts';
@@ -32,7 +32,16 @@ type Batch = {
   readonly events: readonly RawEvent[];
   readonly copies: readonly EncodedEvent[];
   readonly bytes: number;
+  /** Bytes that the target counts for the size of an append. */
+  readonly countedBytes: number;
 };
+
+const batchOf = (events: readonly RawEvent[], copies: readonly EncodedEvent[], bytes: number): Batch => ({
+  events,
+  copies,
+  bytes,
+  countedBytes: copies.reduce((sum, copy) => sum + countedBytes(copy), 0),
+});
 
 const isNext = (last: RawEvent | undefined, next: RawEvent): boolean =>
   last !== undefined && last.stream === next.stream && last.revision + 1n === next.revision;
@@ -47,7 +56,7 @@ async function* batchesOf(events: AsyncIterable<RawEvent>): AsyncGenerator<Batch
     const size = sizeOf(copy);
     const fits = batch.length < APPEND_MAX_EVENTS && bytes + size <= APPEND_MAX_BYTES;
     if (batch.length > 0 && !(fits && isNext(batch.at(-1), event))) {
-      yield { events: batch, copies, bytes };
+      yield batchOf(batch, copies, bytes);
       batch = [];
       copies = [];
       bytes = 0;
@@ -56,7 +65,7 @@ async function* batchesOf(events: AsyncIterable<RawEvent>): AsyncGenerator<Batch
     copies.push(copy);
     bytes += size;
   }
-  if (batch.length > 0) yield { events: batch, copies, bytes };
+  if (batch.length > 0) yield batchOf(batch, copies, bytes);
 }
 
 /** Describes why the target did not take an event. Errors that a repetition may heal stay unchanged. */
@@ -65,8 +74,8 @@ const describeFailure = (error: unknown, event: RawEvent): Error => {
   if (type === 'maximum-append-size-exceeded') {
     return new Refusal(
       'invalid_input',
-      `${nameOf(event)} has ${sizeOf(event)} bytes, more than the target takes in one append. Raise MaxAppendSize of ` +
-        'the target (EVENTSTORE_MAX_APPEND_SIZE), restart it and repeat the command: it continues from here.',
+      `${nameOf(event)} has ${countedBytes(markedCopy(event))} bytes, more than the target takes in one append. Raise ` +
+        'MaxAppendSize of the target (EVENTSTORE_MAX_APPEND_SIZE), restart it and repeat the command: it continues from here.',
     );
   }
   if (type === 'wrong-expected-version' || type === 'stream-deleted') {
@@ -88,24 +97,25 @@ const createSender = (writer: LogWriter, onCopied: (events: readonly RawEvent[])
   const open = new Set<Promise<void>>();
   let events = 0;
   let bytes = 0;
+  /** Most bytes that the target has counted of an append and taken. */
   let takenBytes = 0;
   let isAlone = false;
   const state: { failure?: Error } = {};
   const isFullFor = (batch: Batch): boolean =>
     open.size > 0 &&
     (isAlone ||
-      batch.bytes > takenBytes ||
+      batch.countedBytes > takenBytes ||
       open.size >= IN_FLIGHT_MAX_APPENDS ||
       events + batch.events.length > IN_FLIGHT_MAX_EVENTS ||
       bytes + batch.bytes > IN_FLIGHT_MAX_BYTES);
   const noteTaken = (batch: Batch): void => {
-    takenBytes = Math.max(takenBytes, batch.bytes);
+    takenBytes = Math.max(takenBytes, batch.countedBytes);
     onCopied(batch.events);
   };
   const sendNow = (batch: Batch, first: RawEvent): void => {
     events += batch.events.length;
     bytes += batch.bytes;
-    isAlone = batch.bytes > takenBytes;
+    isAlone = batch.countedBytes > takenBytes;
     const sending = writer.append(first.stream, first.revision, batch.copies).then(
       () => noteTaken(batch),
       (error: unknown) => {

@@ -19,9 +19,16 @@ export const encodeEvent = (event: Event, id: string, metadata: Partial<EventMet
   metadata: jsonBytes(metadata),
 });
 
+/** Bytes of an event as the server counts them for the size of an append. */
+export const countedBytes = ({
+  type,
+  data,
+  metadata,
+}: Pick<EncodedEvent, 'type' | 'data' | 'metadata'>): number =>
+  data.length + metadata.length + 2 * type.length;
+
 /** Bytes of an event as the server counts them, and of its framing. */
-export const sizeOf = ({ type, data, metadata }: EncodedEvent): number =>
-  data.length + metadata.length + 2 * type.length + FRAMING_BYTES;
+export const sizeOf = (event: EncodedEvent): number => countedBytes(event) + FRAMING_BYTES;
 
 /**
  * Cuts events into slices that fit one append each, in order. A single event that is larger is a slice of its own: the

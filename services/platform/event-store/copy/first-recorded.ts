@@ -1,3 +1,5 @@
+import { countedBytes } from '../append/encode-events.ts';
+
 /**
  * The mark of a copied event. A server gives each event a position and a time of its own. An event that is copied from
  * another log keeps its first ones in its metadata, so that audit histories and their hashes stay unchanged.
@@ -52,9 +54,9 @@ const namesOf = (bytes: Uint8Array): readonly string[] | null => {
  * True when the event can carry a mark: its metadata, without a mark, is a JSON object, and the event with the mark is
  * not larger than a server accepts. Depends on the event alone, so all copies of a log agree.
  */
-export const canCarryMark = ({ type, data, metadata }: Sized): boolean =>
-  data.length + metadata.length + 2 * type.length + MARK_MAX_BYTES <= APPEND_MAX_BYTES &&
-  namesOf(metadata)?.includes(FIRST_RECORDED) === false;
+export const canCarryMark = (event: Sized): boolean =>
+  countedBytes(event) + MARK_MAX_BYTES <= APPEND_MAX_BYTES &&
+  namesOf(event.metadata)?.includes(FIRST_RECORDED) === false;
 
 /** Returns the metadata with the mark. The other bytes stay as they are. The event must be able to carry a mark. */
 export const addMark = (metadata: Uint8Array, { position, at }: FirstRecorded): Uint8Array => {
