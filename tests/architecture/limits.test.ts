@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AT_LIMIT } from '#deploy/limits/at-limit.ts';
 import { ENDS_OTHERWISE } from '#deploy/limits/ends-otherwise.ts';
 import { limitsIn, readLimits, readUnnamedWaits } from '#deploy/limits/read-constants.ts';
-import { unnamedWaits, waitsIn } from '#deploy/limits/read-waits.ts';
+import { unmatchedEnds, unnamedWaits, waitsIn } from '#deploy/limits/read-waits.ts';
 
 /** Every wait has an end and every queue a limit, and operators can read which. */
 
@@ -17,11 +17,26 @@ test('every wait and queue in the code is described, and nothing else', async ()
 });
 
 test('every other place that waits or queues says what ends it, and nothing else does', async () => {
-  const inCode = (await readUnnamedWaits()).map(({ file, by }) => `${file} ${by}`);
-  const said = Object.entries(ENDS_OTHERWISE).flatMap(([file, places]) =>
-    Object.entries(places).flatMap(([by, reasons]) => reasons.map(() => `${file} ${by}`)),
-  );
-  expect(inCode.toSorted()).toEqual(said.toSorted());
+  expect(unmatchedEnds(await readUnnamedWaits(), ENDS_OTHERWISE)).toEqual([]);
+});
+
+test('a sentence is about one place: another one with the same primitive needs its own', () => {
+  const said = { 'a.ts': { 'const first = Promise.withResolvers': 'A timer.' } };
+  const problems = (code: string): readonly string[] =>
+    unmatchedEnds(
+      waitsIn(code).map((wait) => ({ file: 'a.ts', ...wait })),
+      said,
+    );
+  const first = 'const first = Promise.withResolvers<void>();\n';
+  const other = 'const other = Promise.withResolvers<void>();\n';
+  expect(problems(first)).toEqual([]);
+  expect(problems(first + other)).toEqual([
+    'a.ts: no sentence for Promise.withResolvers: const other = Promise.withResolvers<void>();',
+  ]);
+  expect(problems(other)).toHaveLength(2);
+  expect(problems(first + first)).toEqual([
+    'a.ts: places and sentences differ in number: const first = Promise.withResolvers',
+  ]);
 });
 
 test('limits are read with their values, and intervals are none', () => {
@@ -97,11 +112,47 @@ describe('a place that waits or queues without a named limit is found:', () => {
     ['once', 'await once(socket, "close")', 'socket.once("close", end)'],
     ['createWakeSignal', 'const signal = createWakeSignal()', ''],
     ['createPromiseQueue', 'const queue = createPromiseQueue<number>()', ''],
+    [
+      '.makeUnaryRequest',
+      'client.makeUnaryRequest(A, b, c, d, metadata, {}, answer)',
+      'client.makeUnaryRequest(A, b, c, d, metadata, { deadline: Date.now() + LIMIT_MS }, answer)',
+    ],
+    [
+      '.makeServerStreamRequest',
+      'node.client.makeServerStreamRequest(READ, b, c, d)',
+      'node.client.makeServerStreamRequest(READ, b, c, d, { deadline: Date.now() + LIMIT_MS })',
+    ],
+    [
+      '.request',
+      'await connection.request(subject)',
+      'connection.request(subject, {}, { timeout: LIMIT_MS })',
+    ],
+    [
+      '.request',
+      "dispatcher.request({ accept: 'image/*' })",
+      "dispatcher.request({ accept: '*/*', signal })",
+    ],
+    ['.request', 'http.request(url, { method })', 'http.request(url, { method, timeout: LIMIT_MS })'],
+    ['http.get', 'http.get(url)', 'http.get(url, { timeout: LIMIT_MS })'],
+    ['net.connect', 'net.connect({ port })', 'net.connect({ port, timeout: LIMIT_MS })'],
+    ['tls.connect', 'tls.connect(port, host)', 'tls.connect({ port, timeout: LIMIT_MS })'],
+    ['createConnection', 'createConnection(path)', 'createConnection({ path, timeout: LIMIT_MS })'],
+    ['finished', 'await finished(stream)', 'await finished(stream, { signal })'],
+    ['pipeline', 'await pipeline(a, b)', 'await pipeline(a, b, { signal })'],
+    ['discoverEndpoint', 'return discoverEndpoint(settings, secure)', ''],
+    ['.drain', 'await connection.drain()', ''],
+    ['.closed', 'const reason = await messages.closed()', ''],
+    ['.flush', 'await nats.connection.flush()', ''],
   ];
   test.each(waits)('%s', (by, without, named) => {
     expect(found(without)).toEqual([by]);
     expect(found(`// ${without}\n/* ${without} */`)).toEqual([]);
     expect(found(named)).toEqual([]);
+  });
+
+  test('also after a text with the signs of a comment', () => {
+    const code = "send({ accept: 'image/*' }); const over = Promise.withResolvers(); /* none */";
+    expect(found(code)).toEqual(['Promise.withResolvers']);
   });
 
   test('types, definitions, one connection and the texts of errors are none', () => {
@@ -111,6 +162,9 @@ describe('a place that waits or queues without a named limit is found:', () => {
     expect(
       found('export function createSemaphore(slots: number) {}\nconst fetch = (url: string) => url;'),
     ).toEqual([]);
+    expect(found('const progress = { finished(totals) { print(totals); }, pipeline({ a, b }) {} };')).toEqual(
+      [],
+    );
     expect(found("openPool(url, 1); const FAULTS = { timeout: 'The connection timed out.' };")).toEqual([]);
   });
 });
