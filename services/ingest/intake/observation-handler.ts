@@ -77,7 +77,9 @@ export const openIntake = async ({
     ...server,
     append: async (...append) => {
       await proveOfLate(async () => {
-        await Promise.all([lease ? proveLease(pool, lease) : undefined, locks.prove()]);
+        // The lease first: without it this process must not take lost locks again, which the new leader may hold.
+        if (lease) await proveLease(pool, lease);
+        await locks.prove();
       });
       return await server.append(...append);
     },

@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { BRAND_LOCK_CLASS, PAGE_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { openLeases } from '#platform/postgres/lease/leases.ts';
 import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
-import { openPool } from '#platform/postgres/pool.ts';
-import { openIntakeStack } from '../fixtures/intake-stack.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { openBrandLocks } from '#services/ingest/intake/brand-locks.ts';
+import { ad } from '#tests/dsl/scans.ts';
+import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
+import { scanOf } from '../fixtures/scan-messages.ts';
+
+const POLL = { timeout: 60_000 } as const;
 
 const profile = (domain: string) => ({
   type: 'brand.profile',
@@ -20,18 +27,82 @@ const profile = (domain: string) => ({
   indexable: null,
 });
 
-test('a process whose lease was taken over while it was stopped appends nothing', async () => {
-  await using resources = new AsyncDisposableStack();
+type LeadingStack = IntakeStack & {
+  readonly database: Database;
+  /** Lets another process take the lease over. */
+  takeOver(): Promise<unknown>;
+};
+
+/** Starts an intake that works under the lease. */
+const openLeadingStack = async (): Promise<LeadingStack> => {
+  const resources = new AsyncDisposableStack();
   const stack = resources.use(await openIntakeStack());
-  const database = openPool(stack.databaseUrl, 1);
+  const database = openPool(stack.databaseUrl, 2);
   resources.defer(() => database.end());
   const leases = resources.use(await openLeases(stack.databaseUrl, 'test'));
   const lease = await leases.acquire({ kind: 'ingest', part: 'all' });
   if (lease === null) throw new Error('another process leads');
   stack.intake.leadWith(lease);
+  return {
+    ...stack,
+    database,
+    takeOver: () => database.query(`update run.lease set epoch = epoch + 1 where kind = 'ingest'`),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+test('a process whose lease was taken over while it was stopped appends nothing', async () => {
+  await using stack = await openLeadingStack();
   expect((await stack.intake.submit(profile('led.example'))).events).toBe(1);
-  await database.query(`update run.lease set epoch = epoch + 1 where kind = 'ingest'`);
+  await stack.takeOver();
   await expect(stack.intake.submit(profile('stopped.example'))).rejects.toThrow(LeaseLost);
   const last = await stack.eventStore.last(brandStream(brandIdOf('stopped.example')));
   expect(last ?? null).toBeNull();
+});
+
+test('a process that lost its lease and its locks gives up, and does not wait for the locks of the new leader', async () => {
+  await using own = new AsyncDisposableStack();
+  const stack = own.use(await openLeadingStack());
+  const { database, intake, eventStore } = stack;
+  const [domain, page] = ['both-lost.example', '750000001'];
+  const locksOf = async (lockClass: number, granted: boolean): Promise<number> => {
+    const { rows } = await database.query(
+      `select from pg_locks where locktype = 'advisory' and classid = $1 and granted = $2
+         and database = (select oid from pg_database where datname = current_database())`,
+      [lockClass, granted],
+    );
+    return rows.length;
+  };
+  const [held, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const others = own.use(openBrandLocks(stack.databaseUrl));
+  own.defer(() => {
+    held.resolve();
+    kept.resolve();
+  });
+  const holdingBrand = others.run(brandIdOf(domain), () => held.promise);
+  await expect.poll(() => locksOf(BRAND_LOCK_CLASS, true), POLL).toBe(1);
+  const { chunks, end } = scanOf(domain, '2026-05-02T10:00:00Z', [ad('75', { page_id: page })], {
+    pages: [page],
+  });
+  for (const chunk of chunks) await intake.submit(chunk);
+  let isOver = false;
+  const submitted = intake.submit(end).finally(() => (isOver = true));
+  submitted.catch(() => undefined);
+  await expect.poll(() => locksOf(BRAND_LOCK_CLASS, false), POLL).toBe(1);
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = $1 and granted
+       and database = (select oid from pg_database where datname = current_database())`,
+    [PAGE_LOCK_CLASS],
+  );
+  await stack.takeOver();
+  const holdingPage = others.runOnPlaces({ alone: [page] }, () => kept.promise);
+  await expect.poll(() => locksOf(PAGE_LOCK_CLASS, true), POLL).toBe(1);
+  held.resolve();
+  await holdingBrand;
+  await expect.poll(async () => isOver || (await locksOf(PAGE_LOCK_CLASS, false)) > 0, POLL).toBe(true);
+  expect(await locksOf(PAGE_LOCK_CLASS, false)).toBe(0);
+  await expect(submitted).rejects.toThrow(LeaseLost);
+  expect((await eventStore.last(adLibraryStream(brandIdOf(domain)))) ?? null).toBeNull();
+  kept.resolve();
+  await holdingPage;
 });
