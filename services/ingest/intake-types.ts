@@ -28,7 +28,7 @@ export type BrandRegister = {
 
 /** Work under the lease of the queue. The command line submits without one. */
 export type Leading = {
-  /** From now on each append, and each transaction on the working tables, proves this lease first. */
+  /** From now on each attempt to append, and each transaction on the working tables, proves this lease first. */
   leadWith(lease: Lease): void;
 };
 

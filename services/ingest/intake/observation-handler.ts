@@ -70,20 +70,15 @@ export const openIntake = async ({
   const database = withProof(pool, async (client) => {
     if (lease) await proveLease(client, lease);
   });
-  const server = resources.use(openEventStore(eventStoreUrl));
   const locks = resources.use(openBrandLocks(databaseUrl));
   // The expected revision of the append orders writers. The proofs keep a former leader from winning an append.
-  const eventStore: typeof server = {
-    ...server,
-    append: async (...append) => {
-      await proveOfLate(async () => {
-        // The lease first: without it this process must not take lost locks again, which the new leader may hold.
-        if (lease) await proveLease(pool, lease);
-        await locks.prove();
-      });
-      return await server.append(...append);
-    },
-  };
+  const proveAppend = (): Promise<void> =>
+    proveOfLate(async () => {
+      // The lease first: without it this process must not take lost locks again, which the new leader may hold.
+      if (lease) await proveLease(pool, lease);
+      await locks.prove();
+    });
+  const eventStore = resources.use(openEventStore(eventStoreUrl, { proveAppend }));
   const deleteExpired = async (signal: AbortSignal = new AbortController().signal): Promise<void> => {
     await deleteAbandonedScans(database, signal);
     await deleteOldChunkDigests(database, signal);

@@ -91,13 +91,21 @@ export type EventStoreLimits = {
   readonly readSilenceMs?: number;
 };
 
+export type EventStoreOptions = EventStoreLimits & {
+  /**
+   * Proves that this process may still append. It is called before each slice of an append is sent, and before it is sent again.
+   * When it throws, nothing more is sent, and the append throws its error.
+   */
+  readonly proveAppend?: () => Promise<void>;
+};
+
 /**
  * Opens the event store. It connects on first use, so a server that is down fails the first call. Appends, reads and
  * subscriptions have a connection each: each works without the others, and is replaced without them.
  */
 export const openEventStore = (
   url: string,
-  { answerWithinMs = null, readSilenceMs }: EventStoreLimits = {},
+  { answerWithinMs = null, readSilenceMs, proveAppend }: EventStoreOptions = {},
 ): EventStore => {
   // Two of them: a node that has lost its cluster still answers reads.
   const breakers = { appends: createBreaker(), reads: createBreaker() };
@@ -139,7 +147,10 @@ export const openEventStore = (
       const took = (): number => (performance.now() - since) / 1_000;
       try {
         const request = { stream, expected, events: slice };
-        ({ revision, position } = await sendAppend((withinMs) => appending.append(request, withinMs)));
+        ({ revision, position } = await sendAppend(async (withinMs) => {
+          await proveAppend?.();
+          return await appending.append(request, withinMs);
+        }));
         appendMeter.recorded(took());
       } catch (error) {
         if (error instanceof WrongExpectedVersionError) {

@@ -10,14 +10,15 @@ import { openBrandLocks } from '#services/ingest/intake/brand-locks.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 import { scanOf } from '../fixtures/scan-messages.ts';
+import { type FaultProxy, proxied } from '../../faults/fault-proxy.ts';
 
 const POLL = { timeout: 60_000 } as const;
 
-const profile = (domain: string) => ({
+const profile = (domain: string, observed_at = '2026-05-02T10:00:00Z', name = domain) => ({
   type: 'brand.profile',
   domain,
-  observed_at: '2026-05-02T10:00:00Z',
-  name: domain,
+  observed_at,
+  name,
   description: null,
   url: null,
   logo_url: null,
@@ -33,10 +34,12 @@ type LeadingStack = IntakeStack & {
   takeOver(): Promise<unknown>;
 };
 
-/** Starts an intake that works under the lease. */
-const openLeadingStack = async (): Promise<LeadingStack> => {
+/** Starts an intake that works under the lease. `reach` returns the string with which it reaches the event store. */
+const openLeadingStack = async (
+  reach?: (eventStoreUrl: string) => Promise<string>,
+): Promise<LeadingStack> => {
   const resources = new AsyncDisposableStack();
-  const stack = resources.use(await openIntakeStack());
+  const stack = resources.use(await openIntakeStack(reach));
   const database = openPool(stack.databaseUrl, 2);
   resources.defer(() => database.end());
   const leases = resources.use(await openLeases(stack.databaseUrl, 'test'));
@@ -105,4 +108,33 @@ test('a process that lost its lease and its locks gives up, and does not wait fo
   expect((await eventStore.last(adLibraryStream(brandIdOf(domain)))) ?? null).toBeNull();
   kept.resolve();
   await holdingPage;
+});
+
+test('a process whose lease was taken over while the event store was silent does not repeat its append', async () => {
+  await using own = new AsyncDisposableStack();
+  let proxy: FaultProxy | undefined;
+  const stack = own.use(
+    await openLeadingStack(async (eventStoreUrl) => {
+      const through = await proxied(eventStoreUrl);
+      proxy = own.use(through.proxy);
+      return through.url;
+    }),
+  );
+  const { database, intake } = stack;
+  await intake.submit(profile('silent.example'));
+  const { rows } = await database.query<{ now: Date }>('select clock_timestamp() as now');
+  proxy?.set('mute');
+  const submitted = intake.submit(profile('silent.example', '2026-05-03T10:00:00Z', 'Silent'));
+  submitted.catch(() => undefined);
+  const proofs = async (): Promise<number> => {
+    const { rowCount } = await database.query(
+      `select from pg_stat_activity where datname = current_database() and query_start > $1
+         and query like 'select from run.lease%' and state = 'idle'`,
+      [rows[0]?.now],
+    );
+    return rowCount ?? 0;
+  };
+  await expect.poll(proofs, POLL).toBeGreaterThan(0);
+  await stack.takeOver();
+  await expect(submitted).rejects.toThrow(LeaseLost);
 });
