@@ -44,6 +44,8 @@ export type ConsumerOptions = {
   readonly nats: Nats;
   readonly intake: Intake & BrandRegister;
   readonly log: Log;
+  /** Throws when another process leads. Its consumer is not deleted then. Absent when one process runs. */
+  readonly prove?: () => Promise<void>;
   /** Maximum observations processed at once. Dependent observations keep their order; with 1, all do. */
   readonly concurrency: number;
   /** Maximum messages that are delivered and not acknowledged; `WAITING_MAX` when absent. */
@@ -98,11 +100,13 @@ export const consumeObservations = async ({
   nats,
   intake,
   log,
+  prove = async () => undefined,
   concurrency,
   waitingMax = WAITING_MAX,
   ackWaitMs = ACK_WAIT_MS,
 }: ConsumerOptions): Promise<QueueConsumer> => {
   await ensureStreams(nats);
+  await prove();
   await nats.manager.consumers.delete(OBSERVATIONS_STREAM, INGEST_CONSUMER).catch(() => undefined);
   await nats.manager.consumers.add(OBSERVATIONS_STREAM, {
     durable_name: INGEST_CONSUMER,

@@ -2,6 +2,7 @@ import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import { watchReconnects } from '#platform/nats/connection.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
+import { proveOfLate } from '../intake/prove-of-late.ts';
 import type { Leading, Retention } from '../intake-types.ts';
 import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 
@@ -30,7 +31,8 @@ const deleteAtIntervals = async (
 /**
  * Consumes observations while this process is the leader; other processes are standbys. A single active consumer keeps
  * each brand's observations in order. Leadership is a lease: when it is lost, the consumer stops before this process
- * requests it again. A process that was stopped meanwhile appends nothing, because each append proves the lease first.
+ * requests it again. A process that was stopped meanwhile, or lost Postgres, appends nothing and leaves the consumer of the
+ * new leader alone, because it proves the lease first.
  *
  * The leader also deletes expired rows of the working tables, at its start and once an hour, while observations are processed.
  *
@@ -53,7 +55,7 @@ export const consumeAsLeader = (
     kind: ROLE,
     log,
     signal,
-    run: async (leading, lease) => {
+    run: async (leading, lease, proveLead) => {
       intake.leadWith(lease);
       await using resources = new AsyncDisposableStack();
       const stopping = new AbortController();
@@ -68,7 +70,9 @@ export const consumeAsLeader = (
         stopping.abort();
         await deleting;
       });
-      const consumer = resources.use(await consumeObservations(options));
+      const consumer = resources.use(
+        await consumeObservations({ ...options, prove: () => proveOfLate(proveLead) }),
+      );
       log.info({ concurrency: options.concurrency }, 'ingest consumer started');
       await Promise.race([reconnectedOrEnded, consumer.ended]);
     },

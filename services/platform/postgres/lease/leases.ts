@@ -4,7 +4,7 @@ import { pause } from '../../clock.ts';
 import { type Database, inTransaction, openPool, type Transaction } from '../pool.ts';
 import { installSchema } from '../schema-installer.ts';
 import { openProcessRow } from './process-row.ts';
-import type { Lease, LeaseName } from './prove-lease.ts';
+import { type Lease, type LeaseName, proveLease } from './prove-lease.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 /** Length of a lease, and milliseconds between two renewals. */
@@ -46,6 +46,8 @@ export type Leases = AsyncDisposable & {
    * holds it, this one included, or when the former owner still has a transaction open.
    */
   acquire(name: LeaseName, onTakeover?: OnTakeover): Promise<Lease | null>;
+  /** Proves that the lease is still held. Throws `LeaseLost` otherwise, and the error of Postgres when it does not answer. */
+  prove(lease: Lease): Promise<void>;
   /** Gives a lease back: another process may take it at once. */
   release(lease: Lease): Promise<void>;
   /** True while a process holds the lease. */
@@ -174,6 +176,7 @@ export const openLeases = async (databaseUrl: string, role: string): Promise<Lea
   return {
     owner,
     isHeld,
+    prove: (lease) => proveLease(database, lease),
     release,
     acquire: async (name, onTakeover) => {
       // Standbys ask all the time, and mostly in vain: a look costs less than a transaction.
