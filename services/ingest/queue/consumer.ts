@@ -4,6 +4,7 @@ import {
   LARGE_OBSERVATION_BYTES,
   OBSERVATIONS_STREAM,
 } from '#contracts/messages/subjects.ts';
+import { WEEK_MS } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';
 import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
@@ -38,6 +39,13 @@ const LOOKS_PER_SIGNAL = 20;
 /** Delay in ms before a body is read again, or the consumer is created again, after a failure. */
 const RETRY_MS = 500;
 const NANOS_PER_MS = 1_000_000;
+/**
+ * Share of the time for which the queue keeps observations, after which one that still fails becomes a dead letter: 6 of 7 days.
+ * The queue would drop it without a dead letter.
+ */
+const RETRY_SHARE = 6 / 7;
+/** Milliseconds that count as that time when an operator lets the queue keep observations for ever. */
+const KEPT_MS = WEEK_MS;
 const NO_BODY = new Uint8Array();
 
 export type ConsumerOptions = {
@@ -70,6 +78,12 @@ const sizedOf = (message: JsMsg) => ({
   bytes: bodyBytesOf(message),
   brand: routingOfHeaders(message.headers)?.orderingKey ?? message.subject,
 });
+
+/** Returns the age in ms after which a message that still fails becomes a dead letter. */
+const retryMaxAgeMsOf = async ({ manager }: Nats): Promise<number> => {
+  const { config } = await manager.streams.info(OBSERVATIONS_STREAM);
+  return RETRY_SHARE * (config.max_age / NANOS_PER_MS || KEPT_MS);
+};
 
 /** Sends progress signals, several within the acknowledgement timeout. Each restarts it. */
 const signalProgress = (pending: Pending, ackWaitMs: number): Disposable => {
@@ -106,6 +120,7 @@ export const consumeObservations = async ({
   ackWaitMs = ACK_WAIT_MS,
 }: ConsumerOptions): Promise<QueueConsumer> => {
   await ensureStreams(nats);
+  const retryMaxAgeMs = await retryMaxAgeMsOf(nats);
   await prove();
   await nats.manager.consumers.delete(OBSERVATIONS_STREAM, INGEST_CONSUMER).catch(() => undefined);
   await nats.manager.consumers.add(OBSERVATIONS_STREAM, {
@@ -155,7 +170,7 @@ export const consumeObservations = async ({
 
   /** Gives a message its place in the order, and processes it when its turn has come. */
   const processInOrder = (message: JsMsg, sets: AccessSets): void => {
-    const work = { nats, bodies, intake, log, signal: stopping.signal, message };
+    const work = { nats, bodies, intake, log, signal: stopping.signal, message, retryMaxAgeMs };
     const processed = order
       .run(sets, () =>
         slots

@@ -20,6 +20,12 @@ const RELEASE_WAIT_MS = 60_000;
 const ATTEMPTS_MAX = 2_000;
 /** The same for errors that only the observation causes. More attempts would only delay later messages. */
 const PERMANENT_ERROR_ATTEMPTS_MAX = 3;
+/**
+ * Failed attempts in a row after which an observation near the end of its time becomes a dead letter, faults of servers included.
+ * More than one, because a deadlock may follow a long outage.
+ */
+const LAST_ATTEMPTS = 5;
+const NANOS_PER_MS = 1_000_000;
 /** Maximum deliveries of the end of a scan whose chunks have not all arrived. */
 const CHUNK_WAITS_MAX = 20;
 /** Delay in ms before NATS redelivers such an end. */
@@ -37,6 +43,8 @@ export type Work = {
   readonly log: Log;
   /** Aborted on shutdown. */
   readonly signal: AbortSignal;
+  /** Age of the message in ms after which attempts that fail end. Less than the age at which the queue drops it. */
+  readonly retryMaxAgeMs: number;
 };
 
 const maxDeliveries = (error: unknown): number =>
@@ -56,14 +64,21 @@ const isPermanent = (error: unknown): boolean => {
   );
 };
 
-/** Failed attempts that the observation may have caused, and those whose error only the observation causes. */
-type Failures = { readonly all: number; readonly permanent: number };
+/** Failed attempts, those that the observation may have caused, and those whose error only the observation causes. */
+type Failures = { readonly attempts: number; readonly all: number; readonly permanent: number };
 
-/** Counts a failed attempt. Faults of servers are not counted. */
-const withFailure = ({ all, permanent }: Failures, error: unknown): Failures =>
+/** Counts a failed attempt. Faults of servers count as attempts only. */
+const withFailure = ({ attempts, all, permanent }: Failures, error: unknown): Failures =>
   isServerFault(error)
-    ? { all, permanent }
-    : { all: all + 1, permanent: permanent + Number(isPermanent(error)) };
+    ? { attempts: attempts + 1, all, permanent }
+    : { attempts: attempts + 1, all: all + 1, permanent: permanent + Number(isPermanent(error)) };
+
+/**
+ * True when the message is so old that the queue will soon drop it, and the last attempts failed. A server may fail because of
+ * the observation each time, and without this end the observation would hold up its brand and then be lost.
+ */
+const isOverdue = ({ message, retryMaxAgeMs }: Work, { attempts }: Failures): boolean =>
+  attempts >= LAST_ATTEMPTS && Date.now() - message.info.timestampNanos / NANOS_PER_MS >= retryMaxAgeMs;
 
 /** True when an error ends the attempts. One of another cause before it does not make them fewer. */
 const areUsedUp = ({ all, permanent }: Failures, error: unknown): boolean =>
@@ -116,7 +131,10 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, fai
     observationsTaken.inc({ type: 'unknown', outcome: 'waits' });
     return true;
   }
-  const isSpent = message.info.deliveryCount > maxDeliveries(error) || areUsedUp(failures, error);
+  const isSpent =
+    message.info.deliveryCount > maxDeliveries(error) ||
+    areUsedUp(failures, error) ||
+    isOverdue(work, failures);
   if (body !== undefined && isSpent) {
     log.warn({ subject, reason }, 'observation dead-lettered');
     await deadLetter(work, body.bytes, reason);
@@ -135,15 +153,14 @@ const isEndedBy = async (work: Work, error: unknown, body: Body | undefined, fai
 /**
  * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here
  * with backoff, so that later observations of the brand stay behind this one; such attempts are not counted, so an outage
- * of any length makes no dead letter. The end of a scan whose chunks are
- * missing returns to the queue instead, because the chunks are behind it. An observation on a stream with an event of
+ * makes no dead letter before the queue would drop the message. The end of a scan whose chunks are missing returns to the queue instead, because the chunks are behind it. An observation on a stream with an event of
  * a newer release returns to the queue too. The newer release has a new consumer, which receives all of them in
  * order.
  */
 export const processMessage = async (work: Work): Promise<void> => {
   const { message, bodies, log, signal } = work;
   let body: Body | undefined;
-  let failures: Failures = { all: 0, permanent: 0 };
+  let failures: Failures = { attempts: 0, all: 0, permanent: 0 };
   // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
   // receives them.
   for (let attempt = 0; !signal.aborted; attempt += 1) {

@@ -10,6 +10,9 @@ import { consumeObservations } from '#services/ingest/queue/consumer.ts';
 import { createTestNats } from '#tests/stack/database.ts';
 
 const LIMIT_MS = 30_000;
+/** Milliseconds for which an operator lets the queue keep observations. */
+const KEPT_MS = 5_000;
+const NANOS_PER_MS = 1_000_000;
 const resources = new AsyncDisposableStack();
 let nats: Nats;
 beforeAll(async () => {
@@ -47,4 +50,30 @@ test('a message that is as large as NATS takes ends nothing: its beginning is de
   expect(letter.header.get('reason')).toContain('larger than 1000000 bytes');
   expect(letter.header.get('truncated')).toBe(String(length));
   expect(letter.data).toHaveLength(64 * 1024);
+});
+
+test('an observation at which a server fails each time is dead-lettered at the end of the time for which the queue keeps it', async () => {
+  await using own = new AsyncDisposableStack();
+  const server = await createTestNats();
+  own.defer(() => server.stop());
+  const short = own.use(await openNats(server.url, 'test'));
+  // A value of the operator.
+  const { config } = await short.manager.streams.info(OBSERVATIONS_STREAM);
+  const kept = KEPT_MS * NANOS_PER_MS;
+  await short.manager.streams.update(OBSERVATIONS_STREAM, {
+    ...config,
+    max_age: kept,
+    duplicate_window: kept,
+  });
+  const intake = {
+    isBrandRegistered: async () => true,
+    submit: () => Promise.reject(Object.assign(new Error('the server crashed'), { code: '57P02' })),
+  };
+  own.use(await consumeObservations({ nats: short, intake, log: silentLog(), concurrency: 2 }));
+  await short.jetstream.publish('observations.one', JSON.stringify({ name: 'poisonous' }));
+  const letters = async () => (await short.manager.streams.info(DEAD_LETTERS_STREAM)).state.messages;
+  await expect.poll(letters, { timeout: LIMIT_MS }).toBe(1);
+  const letter = await short.manager.streams.getMessage(DEAD_LETTERS_STREAM, { seq: 1 });
+  expect(letter.header.get('reason')).toBe('the server crashed');
+  expect(letter.json()).toEqual({ name: 'poisonous' });
 });

@@ -1,5 +1,6 @@
 import { headers, NatsError, type JsMsg } from 'nats';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { EventStoreBusy, EventStoreSilent } from '#platform/event-store/errors.ts';
 import { silentLog } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
@@ -7,22 +8,34 @@ import { processMessage } from '#services/ingest/queue/process-message.ts';
 
 /** Attempts of an outage of a day. */
 const DAY_ATTEMPTS = 2_900;
+/** Age at which an observation that still fails becomes a dead letter. */
+const RETRY_MAX_AGE_MS = 6 * DAY_MS;
+const NANOS_PER_MS = 1_000_000;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Processes a message whose first submissions fail with these errors. Returns how it left the queue, and the number of submissions. */
-const processed = async (errors: readonly unknown[]) => {
+/**
+ * Processes a message whose first submissions fail with these errors. `ageMs`: its age at the first one. Returns how it left the
+ * queue, its age then, and the number of submissions.
+ */
+const processed = async (errors: readonly unknown[], ageMs = 0) => {
+  const storedMs = Date.now() - ageMs;
+  let leftAtMs = 0;
   let submissions = 0;
   const left: string[] = [];
+  const leave = (how: string): void => {
+    left.push(how);
+    leftAtMs = Date.now();
+  };
   const message = {
     subject: 'observations.one',
     seq: 1,
     headers: headers(),
-    info: { deliveryCount: 1 },
-    ack: () => void left.push('recorded'),
-    term: () => void left.push('dead-lettered'),
-    nak: () => void left.push('put back'),
+    info: { deliveryCount: 1, timestampNanos: storedMs * NANOS_PER_MS },
+    ack: () => leave('recorded'),
+    term: () => leave('dead-lettered'),
+    nak: () => leave('put back'),
   };
   const body = { bytes: new TextEncoder().encode('{"type":"any"}'), apart: null, fault: null };
   const done = processMessage({
@@ -38,10 +51,11 @@ const processed = async (errors: readonly unknown[]) => {
     },
     log: silentLog(),
     signal: new AbortController().signal,
+    retryMaxAgeMs: RETRY_MAX_AGE_MS,
   });
   await vi.runAllTimersAsync();
   await done;
-  return { left, submissions };
+  return { left, submissions, ageMs: leftAtMs - storedMs };
 };
 
 const repeated = (error: unknown): readonly unknown[] => Array(DAY_ATTEMPTS).fill(error);
@@ -76,9 +90,29 @@ describe('an observation', () => {
 
   it.each([
     ['whose statement takes too long', withCode('57014'), 2_000],
+    ['whose statement takes more memory than there is', withCode('53200'), 2_000],
+    ['whose statement writes more temporary files than it may', withCode('53400'), 2_000],
+    ['whose transaction takes too long', withCode('25P03'), 2_000],
     ['that fails for an unknown reason', new Error('unknown'), 2_000],
     ['that causes a permanent error', withCode('22P05'), 3],
   ])('%s becomes a dead letter after its last attempt', async (_, error, attempts) => {
-    expect(await processed(repeated(error))).toEqual({ left: ['dead-lettered'], submissions: attempts });
+    const outcome = await processed(repeated(error));
+    expect(outcome).toMatchObject({ left: ['dead-lettered'], submissions: attempts });
+  });
+
+  it('at which a server fails each time becomes a dead letter before the queue drops it', async () => {
+    const { left, ageMs } = await processed(repeated(withCode('57P02')), RETRY_MAX_AGE_MS - HOUR_MS);
+    expect(left).toEqual(['dead-lettered']);
+    expect(ageMs).toBeGreaterThanOrEqual(RETRY_MAX_AGE_MS);
+    expect(ageMs).toBeLessThanOrEqual(RETRY_MAX_AGE_MS + MINUTE_MS);
+  });
+
+  it.each([
+    [4, 'recorded'],
+    [5, 'dead-lettered'],
+  ])('of that age at which a server fails %i times is %s', async (failing, how) => {
+    const errors = Array(failing).fill(withCode('40001'));
+    const { left } = await processed(errors, RETRY_MAX_AGE_MS + HOUR_MS);
+    expect(left).toEqual([how]);
   });
 });
