@@ -374,16 +374,22 @@ test('tasks are 503 with retry-after when the requests before them do not end', 
   }
 });
 
-test('tasks are 503 with retry-after while Postgres refuses connections', async () => {
+test.each([
+  ['refuses connections', 'connect ECONNREFUSED', 'ECONNREFUSED'],
+  ['has no free connection', 'timeout exceeded when trying to connect', undefined],
+  ['takes no more connections', 'too many clients already', '53300'],
+  ['has a full disk', 'could not extend file', '53100'],
+  ['lets a transaction lose to another one', 'deadlock detected', '40P01'],
+])('tasks are 503 with retry-after while Postgres %s', async (_, message, code) => {
   await using stack = await openIntakeServer();
   const { text } = await stack.issue('away');
   await createBrandTables(stack.database);
-  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const fault = Object.assign(new Error(message), code === undefined ? {} : { code });
   const connect = stack.database.connect.bind(stack.database);
   // Keys are looked up with a callback, and tasks are leased in a transaction.
-  const connectOrRefuse = (callback?: Parameters<typeof connect>[0]) =>
-    callback === undefined ? Promise.reject(refused) : connect(callback);
-  Object.assign(stack.database, { connect: connectOrRefuse });
+  const connectOrFail = (callback?: Parameters<typeof connect>[0]) =>
+    callback === undefined ? Promise.reject(fault) : connect(callback);
+  Object.assign(stack.database, { connect: connectOrFail });
   const reply = await send(`${stack.url}/intake/tasks`, null, { key: text });
   expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '5']);
 });

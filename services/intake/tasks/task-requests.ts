@@ -13,8 +13,8 @@ import {
 import { Uuid } from '#contracts/values/primitives.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
-import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 import type { Database } from '#platform/postgres/pool.ts';
+import { serverFaultOf } from '#platform/server-fault.ts';
 import { intakeTasks } from '#platform/telemetry/metrics.ts';
 import { IntakeRefusal } from '../server/intake-refusal.ts';
 import { readWholeBody } from '../server/request-body.ts';
@@ -27,8 +27,6 @@ export const TASK_BODY_TIMEOUT_MS = 10_000;
 /** Seconds until a request is sent again while Postgres is away. */
 const RETRY_SECONDS = 5;
 const DETAILS_MAX = 20;
-/** SQLSTATE of a statement that took too long: other requests hold the tasks, or Postgres is overloaded. */
-const QUERY_CANCELED = '57014';
 
 export type TaskRequests = {
   readonly database: Database;
@@ -81,14 +79,12 @@ const readJson = async <T>(request: IncomingMessage, schema: z.ZodType<T>, timeo
   );
 };
 
-const isTooSlow = (error: unknown): boolean => (error as { code?: unknown }).code === QUERY_CANCELED;
-
-/** Runs database work. Throws `unavailable` while Postgres is away or too slow. */
+/** Runs database work. Throws `unavailable` while Postgres is away, too slow, or cannot serve the statement. */
 const whileAvailable = async <T>(log: Log, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
-    if (!isConnectionFailure(error) && !isTooSlow(error)) throw error;
+    if (serverFaultOf(error) === null) throw error;
     log.warn({ err: error }, 'tasks not available');
     throw new IntakeRefusal('unavailable', 'Tasks cannot be read now. Send the request again later.', {
       retryAfterSeconds: RETRY_SECONDS,
