@@ -172,13 +172,15 @@ const runOwned = async (
   };
 
   const runCycle = async (): Promise<void> => {
+    // Read before tables are opened. A job that ends later closes tables which this cycle has found open: its projection stays
+    // out of the cycle, and the next poll ends it.
+    const working = new Set(jobs.running());
     const before = await readControl(database);
     await owned.acquire(before);
     await owned.open(before);
     await sampleProgress();
     const control = await readControl(database);
     const wanted = wantedJobs(control);
-    const working = new Set(jobs.running());
     const { following, cursor } = await owned.arrange(control, new Set([...working, ...wanted.keys()]));
     // Only what has been arranged is read again. A request that arrived meanwhile is not in this cycle, and must end it.
     const arranged = await readControl(database);

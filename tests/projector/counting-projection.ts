@@ -135,16 +135,16 @@ export const openCountingStack = async () => {
     return Object.fromEntries(rows.map((row) => [row.name, Number(row.total)]));
   };
 
-  /** Closes the gate until the result is disposed of. */
-  const closeGate = async (): Promise<AsyncDisposable> => {
+  /** Closes a gate until the result is disposed of. */
+  const closeGate = async (gate: number = GATE): Promise<AsyncDisposable> => {
     const client = await database.connect();
-    await client.query('select pg_advisory_lock($1)', [GATE]);
+    await client.query('select pg_advisory_lock($1)', [gate]);
     let isOpen = false;
     return {
       [Symbol.asyncDispose]: async () => {
         if (isOpen) return;
         isOpen = true;
-        await client.query('select pg_advisory_unlock($1)', [GATE]);
+        await client.query('select pg_advisory_unlock($1)', [gate]);
         client.release();
       },
     };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '#platform/logger.ts';
 import { requestRebuild } from '#services/ops/projections/builds.ts';
 import { retryParked, showParked } from '#services/ops/projections/parked.ts';
-import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
+import { type CountingStack, GATE, openCountingStack, WAIT } from './counting-projection.ts';
 
 /** A retry of parked events, or a swap, that cannot have its tables. It concerns its projection alone. */
 
@@ -111,4 +111,56 @@ test('a third swap waits for such a reader, and the others go on', async () => {
   }
   expect(await stack.built('thrice')).toMatchObject({ state: 'done' });
   expect(lines.filter((line) => line.includes('projecting interrupted'))).toEqual([]);
+});
+
+/** Makes updates of control rows wait at a gate. `when`: the event of the trigger, its table, and a condition on the row. */
+const waitAt = async (gate: number, event: string, when: string): Promise<void> => {
+  await stack.database.query(
+    `create function public.wait_at_${gate}() returns trigger language plpgsql as
+       $$ begin perform pg_advisory_xact_lock_shared(${gate}); return new; end $$`,
+  );
+  await stack.database.query(
+    `create trigger wait_at_gate before update ${event} for each row when (${when}) execute function public.wait_at_${gate}()`,
+  );
+};
+
+/** Number of transactions that wait at a gate. */
+const waitingAt = async (gate: number): Promise<number> => {
+  const { rows } = await stack.database.query<{ count: number }>(
+    `select count(*)::int as count from pg_locks l join pg_database d on d.oid = l.database
+     where d.datname = current_database() and l.locktype = 'advisory' and l.objid = $1 and not l.granted`,
+    [gate],
+  );
+  return rows[0]?.count ?? 0;
+};
+
+test('a projection follows the log again when its job ends while another one is opened', async () => {
+  const [ENDING, OPENING] = [GATE, GATE + 1];
+  await stack.count('left', 1, 13);
+  const names = ['ending', 'opening'] as const;
+  await using projector = stack.running(
+    names.map((name) => stack.counter(name, { fails: (by) => by === 13 })),
+    log,
+  );
+  await projector.passed();
+  await waitAt(ENDING, 'on projector.parked', `old.projection = 'ending' and new.asked is null`);
+  await waitAt(OPENING, 'of prefixes on projector.read_model', `old.name = 'opening'`);
+  await using endingGate = await stack.closeGate(ENDING);
+  await using openingGate = await stack.closeGate(OPENING);
+  lines.length = 0;
+  await retryParked(stack.database, 'ending', null);
+  await expect.poll(() => waitingAt(ENDING), WAIT).toBe(1);
+  await retryParked(stack.database, 'opening', null);
+  await expect.poll(() => waitingAt(OPENING), WAIT).toBe(1);
+  await endingGate[Symbol.asyncDispose]();
+  const failed = (name: string) =>
+    lines.filter((line) => line.includes('retry of a parked event failed') && line.includes(`"${name}"`));
+  await expect.poll(() => failed('ending').length, WAIT).toBe(1);
+  await openingGate[Symbol.asyncDispose]();
+  await stack.count('right', 2);
+  for (const name of names)
+    await expect.poll(() => stack.totals(name), WAIT).toMatchObject({ right: expect.any(Number) });
+  await projector.passed();
+  expect(await stack.totals('ending')).toEqual(await stack.totals('opening'));
+  expect(lines.filter((line) => line.includes('interrupted'))).toEqual([]);
 });
