@@ -4,6 +4,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import { type RetryLimits, retry } from '#platform/concurrency/retry.ts';
 import { outsideTimeBudget, timeLeft } from '#platform/concurrency/time-budget.ts';
+import { isPoolBusy } from '#platform/postgres/connection-failure.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { ShownOnce } from '#operations/endpoint/reply.ts';
 import { decryptReply, encryptReply } from './reply-encryption.ts';
@@ -49,6 +50,9 @@ type StoredContent = {
   readonly position?: string | null;
 };
 
+/** Ids of a claim that was taken. `takenBy`: its own. `commandId`: that of the first claim with this key. */
+type Taken = { readonly commandId: string; readonly takenBy: string };
+
 /** An idempotency key claimed by the running request. */
 export type Claim = {
   /**
@@ -58,9 +62,9 @@ export type Claim = {
   readonly commandId: string;
   store(reply: StoredReply): Promise<void>;
   /**
-   * Releases the key without a reply. A refused request appended nothing, so the next request with this key
-   * gets a new command id. A failed request may have appended its events, so the next request takes over its
-   * command id.
+   * Releases the key without a reply, unless another request has taken the claim over. A refused request appended nothing, so
+   * the next request with this key gets a new command id. A failed request may have appended its events, so the next request
+   * takes over its command id.
    */
   release(outcome: 'refused' | 'failed'): Promise<void>;
 };
@@ -94,10 +98,10 @@ type Row = {
 
 /** Claims the key when it is new, expired, or abandoned by a request with the same body. */
 const CLAIM = `
-  insert into access.idempotency as held (scope, path, key, fingerprint, command_id, created_at, taken_at)
-  values ($1, $2, $3, $4, $5, now(), now())
+  insert into access.idempotency as held (scope, path, key, fingerprint, command_id, taken_by, created_at, taken_at)
+  values ($1, $2, $3, $4, $5, $5, now(), now())
   on conflict (scope, path, key) do update set
-    fingerprint = excluded.fingerprint, taken_at = now(), status = null, answer = null, shown_once = false, key_id = null,
+    fingerprint = excluded.fingerprint, taken_at = now(), taken_by = excluded.taken_by, status = null, answer = null, shown_once = false, key_id = null,
     command_id = case when held.created_at < now() - interval '${RETENTION_HOURS} hours' then excluded.command_id else held.command_id end,
     created_at = case when held.created_at < now() - interval '${RETENTION_HOURS} hours' then now() else held.created_at end
   where held.created_at < now() - interval '${RETENTION_HOURS} hours'
@@ -121,8 +125,8 @@ const REMOVE_SHOWN_ONCE = `
   update access.idempotency set answer = null
   where shown_once and answer is not null and created_at < now() - interval '${SHOWN_ONCE_MINUTES} minutes'`;
 const RELEASE =
-  'delete from access.idempotency where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null';
-const ABANDON = `update access.idempotency set taken_at = '-infinity' where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null`;
+  'delete from access.idempotency where scope = $1 and path = $2 and key = $3 and taken_by = $4 and status is null';
+const ABANDON = `update access.idempotency set taken_at = '-infinity' where scope = $1 and path = $2 and key = $3 and taken_by = $4 and status is null`;
 const PRUNE = `delete from access.idempotency where created_at < now() - interval '${RETENTION_HOURS} hours'`;
 
 const KEY_REVOKED = new Refusal(
@@ -144,29 +148,34 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
   run(REMOVE_SHOWN_ONCE);
 
   let freeing = 0;
-  /** Frees a claim that may have been taken, so that the next request with this key need not wait for the end of its lease. */
-  const freeLost = async (primaryKey: readonly string[], commandId: string): Promise<void> => {
+  const closing = new AbortController();
+  /**
+   * Frees a claim that may have been taken, so that the next request with this key need not wait for the end of its lease. One
+   * that is not found may still wait at the server, and is looked for again.
+   */
+  const freeLost = async (primaryKey: readonly string[], takenBy: string): Promise<void> => {
     if (freeing >= FREED_AT_ONCE) return;
     freeing += 1;
+    const free = async (): Promise<void> => {
+      const { rowCount } = await pool.query(ABANDON, [...primaryKey, takenBy]);
+      if (rowCount === 0) throw new Error('The claim is not there.');
+    };
     try {
-      await retry(
-        FREE_RETRIES,
-        () => true,
-        () => pool.query(ABANDON, [...primaryKey, commandId]),
-      );
+      await retry(FREE_RETRIES, () => true, free, closing.signal);
     } catch {
-      // It is free at the end of its lease.
+      // It is free at the end of its lease, or was never taken.
     } finally {
       freeing -= 1;
     }
   };
-  const takeClaim = async (primaryKey: readonly string[], fingerprint: string): Promise<string | null> => {
-    const newId = randomUUID();
+  const takeClaim = async (primaryKey: readonly string[], fingerprint: string): Promise<Taken | null> => {
+    const takenBy = randomUUID();
     try {
-      const { rows } = await pool.query<{ command_id: string }>(CLAIM, [...primaryKey, fingerprint, newId]);
-      return rows[0]?.command_id ?? null;
+      const { rows } = await pool.query<{ command_id: string }>(CLAIM, [...primaryKey, fingerprint, takenBy]);
+      return rows[0] ? { commandId: rows[0].command_id, takenBy } : null;
     } catch (error) {
-      void outsideTimeBudget(() => freeLost(primaryKey, newId));
+      // One that got no connection was not sent.
+      if (!isPoolBusy(error)) void outsideTimeBudget(() => freeLost(primaryKey, takenBy));
       throw error;
     }
   };
@@ -176,8 +185,9 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
       const primaryKey = [scope, path, key];
       const until = performance.now() + timeLeft(WAIT_MS);
       while (true) {
-        const commandId = await takeClaim(primaryKey, fingerprint);
-        if (commandId !== null) {
+        const taken = await takeClaim(primaryKey, fingerprint);
+        if (taken !== null) {
+          const { commandId, takenBy } = taken;
           return {
             commandId,
             store: async ({ status, data, asOf, position, shownOnce }) => {
@@ -193,7 +203,7 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
               ]);
             },
             release: async (outcome) => {
-              await pool.query(outcome === 'refused' ? RELEASE : ABANDON, [...primaryKey, commandId]);
+              await pool.query(outcome === 'refused' ? RELEASE : ABANDON, [...primaryKey, takenBy]);
             },
           };
         }
@@ -225,6 +235,7 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
     [Symbol.dispose]: () => {
       clearInterval(pruning);
       clearInterval(removing);
+      closing.abort();
     },
   };
 };

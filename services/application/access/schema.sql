@@ -81,6 +81,8 @@ create index if not exists idempotency_age on access.idempotency (created_at);
 alter table access.idempotency add column if not exists shown_once boolean not null default false;
 alter table access.idempotency add column if not exists key_id text;
 create index if not exists idempotency_shown_once on access.idempotency (created_at) where shown_once and answer is not null;
+-- Id of the request that runs, or ran last, under this key. A request that takes the claim over keeps `command_id` and has an id of its own.
+alter table access.idempotency add column if not exists taken_by uuid;
 
 -- Number of claims that each list with a cap has had. The row is also the lock under which one is added.
 create table if not exists access.growth (
