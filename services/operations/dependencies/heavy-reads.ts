@@ -5,8 +5,8 @@ import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts'
 import { createReadPlaces } from './read-places.ts';
 
 /**
- * Limits of heavy reads in one process. `HEAVY_IN_FLIGHT_MAX` is the number of connections for them
- * of each kind (`platform/postgres/pool.ts`), so that one that may run never waits for a connection.
+ * Limits of heavy reads in one process. There are `HEAVY_IN_FLIGHT_MAX` connections for searches, and as many for slow statements
+ * (`platform/postgres/pool.ts`), so that a read that may run never waits for a connection.
  */
 export const HEAVY_IN_FLIGHT_MAX = 6;
 /**
@@ -48,7 +48,8 @@ const busy = (): Refusal =>
 
 /**
  * Limits of reads whose speed is not known, because their statement ran only a few times. A process that starts measures
- * each statement so. Light ones are known after three runs, and those that wait then run at once.
+ * each statement so. Light ones are known after three runs, and those that wait then run at once. Each that may run has a connection,
+ * as slow ones have.
  */
 const UNMEASURED_IN_FLIGHT_MAX = 4;
 const UNMEASURED_PER_WORKSPACE_MAX = 2;

@@ -10,7 +10,7 @@ import { startTransactionPooler } from './transaction-pooler.ts';
 
 const RUNS_TO_PROVE = 3;
 const SLOW_READS = 20;
-/** Seconds of one slow read; four run at the same time. */
+/** Seconds of one slow read; fourteen run at the same time. */
 const SLOW_SECONDS = 0.8;
 /** Pipelined connections, and the milliseconds of one read after which one takes no further reads. */
 const HOT_CLIENTS = 4;
