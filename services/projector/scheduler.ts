@@ -10,7 +10,7 @@ import { createExclusiveJobs } from './control/exclusive-jobs.ts';
 import { createProjectionAssignments, type ProjectionAssignments } from './control/projection-ownership.ts';
 import { retryParked } from './dead-letters/retry-parked.ts';
 import type { ProjectorDependencies } from './dependencies.ts';
-import { dropUnused } from './rebuild/swap-schema.ts';
+import { dropOneUnused } from './rebuild/swap-schema.ts';
 import { createVerificationManager } from './verify/verification-manager.ts';
 import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts';
 
@@ -87,6 +87,8 @@ const runOwned = async (
   let counter: EventCounter | null = null;
   let sampledAtMs = 0;
   let droppedAtMs = 0;
+  /** Schemas that were tried to be dropped in the round in progress. */
+  const triedToDrop = new Set<string>();
 
   /** The jobs that wait to be started, and those that run. */
   const wantedJobs = (control: ReadonlyMap<string, Control>): WantedJobs => {
@@ -126,10 +128,14 @@ const runOwned = async (
     await sampleProjections(database, log);
   };
 
-  /** Drops replaced tables, while projections follow the log: a reader of such tables may hold each drop up for a second. */
+  /**
+   * Drops tables that are no longer used, while projections follow the log: those of one schema in each poll, which looks at the
+   * requests of operators. A round begins some time after the last one has tried all.
+   */
   const dropTables = async (): Promise<void> => {
     if (counter === null || performance.now() - droppedAtMs < SAMPLE_EVERY_MS) return;
-    await dropUnused(database);
+    if (await dropOneUnused(database, log, triedToDrop)) return;
+    triedToDrop.clear();
     droppedAtMs = performance.now();
   };
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '#platform/logger.ts';
 import { requestRebuild } from '#services/ops/projections/builds.ts';
 import { retryParked, showParked } from '#services/ops/projections/parked.ts';
+import { dropOneUnused } from '#services/projector/rebuild/swap-schema.ts';
 import { type CountingStack, GATE, openCountingStack, WAIT } from './counting-projection.ts';
 
 /** A retry of parked events, or a swap, that cannot have its tables. It concerns its projection alone. */
@@ -111,6 +112,54 @@ test('a third swap waits for such a reader, and the others go on', async () => {
   }
   expect(await stack.built('thrice')).toMatchObject({ state: 'done' });
   expect(lines.filter((line) => line.includes('projecting interrupted'))).toEqual([]);
+});
+
+test('tables that cannot be dropped for another reason than readers are named in the log, and others are dropped', async () => {
+  await using projector = stack.running(
+    ['failing', 'expired'].map((name) => stack.counter(name)),
+    log,
+  );
+  await projector.passed();
+  await stack.database.query(
+    `create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$`,
+  );
+  await stack.database.query(
+    `create trigger refuse before delete on projector.replaced for each row when (old.name = 'failing') execute function public.refuse()`,
+  );
+  lines.length = 0;
+  for (const name of ['failing', 'expired']) {
+    await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
+    expect(await stack.built(name)).toMatchObject({ state: 'done' });
+  }
+  await stack.database.query(
+    `update projector.replaced set replaced_at = now() - interval '25 hours' where name in ('failing', 'expired')`,
+  );
+  await expect.poll(() => stack.schemas('expired'), WAIT).toEqual(['expired']);
+  const named = () => lines.filter((line) => line.includes('not now') && line.includes('"failing"'));
+  await expect.poll(() => named().length, WAIT).toBeGreaterThanOrEqual(1);
+  expect(await stack.schemas('failing')).toEqual(['failing', 'failing_old']);
+  expect(lines.filter((line) => line.includes('interrupted'))).toEqual([]);
+});
+
+test('tables are dropped one at a time, and those that a reader holds keep none of the others', async () => {
+  const names = ['held1', 'held2', 'held3'];
+  {
+    await using projector = stack.running(names.map((name) => stack.counter(name)));
+    await projector.passed();
+  }
+  for (const name of names) {
+    await stack.database.query(`create schema ${name}_dropped`);
+    await stack.database.query(`create table ${name}_dropped.counter ()`);
+  }
+  const remaining = async () => (await stack.schemas('held')).filter((schema) => schema.endsWith('_dropped'));
+  await using _ = await holding('select from held1_dropped.counter');
+  const tried = new Set<string>();
+  const left: number[] = [];
+  while (await dropOneUnused(stack.database, log, tried)) left.push((await remaining()).length);
+  // The round may contain schemas of other tests, too.
+  expect(left.toSorted((one, other) => other - one)).toEqual(left);
+  expect(new Set(left)).toEqual(new Set([3, 2, 1]));
+  expect(await remaining()).toEqual(['held1_dropped']);
 });
 
 /** Makes updates of control rows wait at a gate. `when`: the event of the trigger, its table, and a condition on the row. */

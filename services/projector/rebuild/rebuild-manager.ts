@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import type { Log } from '#platform/logger.ts';
 import { type Lease, proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, inTransaction, withProof } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -53,8 +54,8 @@ export type RebuildManager = AsyncDisposable & {
 const isUnfinished = (state: string): boolean => UNFINISHED.some((one) => one === state);
 
 /** Drops the tables of a rebuild and records its end. Returns false while a reader such as a backup holds the tables. */
-const dropRebuild = (database: Database, name: string): Promise<boolean> =>
-  tryToDrop(database, async (client) => {
+const dropRebuild = (database: Database, log: Log, name: string): Promise<boolean> =>
+  tryToDrop(database, log, name, async (client) => {
     await client.query(`drop schema if exists "${nextSchemaOf(name)}" cascade`);
     await setRebuildState(client, name, 'cancelled');
     await client.query('update projector.read_model set wanted_version = null where name = $1', [name]);
@@ -193,7 +194,7 @@ export const createRebuildManager = (
     postponed.delete(name);
     // Statements of the poll have a short time, and those of a rebuild have not.
     const database = withProof(dependencies.database, (client) => proveLease(client, held.lease));
-    const isDropped = await dropRebuild(database, name);
+    const isDropped = await dropRebuild(database, log, name);
     await release(name, held.lease);
     if (isDropped) log.info({ projection: name }, 'rebuild cancelled');
   };

@@ -1,10 +1,11 @@
 import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
 import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { endsSession } from '../apply/failures.ts';
+import { endsSession, isLockTimeout } from '../apply/failures.ts';
 import type { BehindRow } from '../apply/running.ts';
 import { PROJECTIONS } from '../control/lease-names.ts';
 import { catchUpRebuild, openRebuild } from './rebuild-projection.ts';
@@ -79,9 +80,14 @@ export const catchUpAndSwap = async (
   await swapSchemas(database, projection, row);
 };
 
-/** Drops schemas in a transaction. Returns false if it fails, as it does while readers hold the tables; it is tried again later. */
+/**
+ * Drops schemas of a projection in a transaction. Returns false if it fails, as it does while readers hold the tables; it is tried
+ * again later. Logs any other reason.
+ */
 export const tryToDrop = async (
   database: Database,
+  log: Log,
+  name: string,
   drop: (client: Transaction) => Promise<unknown>,
 ): Promise<boolean> => {
   try {
@@ -92,34 +98,55 @@ export const tryToDrop = async (
     return true;
   } catch (error) {
     if (endsSession(error)) throw error;
+    if (!isLockTimeout(error))
+      log.warn({ projection: name, err: error }, 'tables not dropped; to be retried');
     return false;
   }
 };
 
 /** Drops the tables that a swap replaced. Returns false if readers still hold them. */
-export const dropReplaced = (database: Database, name: string): Promise<boolean> =>
-  tryToDrop(database, async (client) => {
+export const dropReplaced = (database: Database, log: Log, name: string): Promise<boolean> =>
+  tryToDrop(database, log, name, async (client) => {
     await client.query(`drop schema if exists "${oldSchemaOf(name)}" cascade`);
     await client.query('delete from projector.replaced where name = $1', [name]);
   });
 
-/** Returns the projections whose replaced tables have expired. */
-const readExpiredReplacements = async (database: Database): Promise<readonly string[]> => {
-  const { rows } = await database.query<{ name: string }>(
-    'select name from projector.replaced where replaced_at < now() - make_interval(hours => $1)',
+type Unused = { readonly name: string; readonly schema: string };
+
+/** Returns replaced tables that have expired, and those that readers held at an earlier swap. */
+const readUnused = async (database: Database): Promise<readonly Unused[]> => {
+  const { rows: expired } = await database.query<{ name: string }>(
+    'select name from projector.replaced where replaced_at < now() - make_interval(hours => $1) order by name',
     [REPLACED_TTL_HOURS],
   );
-  return rows.map(({ name }) => name);
-};
-
-/** Drops replaced tables that have expired, and those that readers held at an earlier swap. */
-export const dropUnused = async (database: Database): Promise<void> => {
-  for (const name of await readExpiredReplacements(database)) await dropReplaced(database, name);
-  const { rows } = await database.query<{ name: string }>('select name from projector.read_model');
+  const { rows: all } = await database.query<{ name: string }>(
+    'select name from projector.read_model order by name',
+  );
+  const dropped = all.map(({ name }) => ({ name, schema: droppedSchemaOf(name) }));
   const { rows: existing } = await database.query<{ schema: string }>(
     'select nspname as schema from pg_namespace where nspname = any($1)',
-    [rows.map(({ name }) => droppedSchemaOf(name))],
+    [dropped.map(({ schema }) => schema)],
   );
-  for (const { schema } of existing)
-    await tryToDrop(database, (client) => client.query(`drop schema if exists "${schema}" cascade`));
+  const schemas = new Set(existing.map(({ schema }) => schema));
+  return [
+    ...expired.map(({ name }) => ({ name, schema: oldSchemaOf(name) })),
+    ...dropped.filter(({ schema }) => schemas.has(schema)),
+  ];
+};
+
+/**
+ * Attempts to drop one unused schema that is not in `tried`, and adds it there. A call attempts one only, because a reader may
+ * hold up each attempt for a second. Returns false if none is left.
+ */
+export const dropOneUnused = async (database: Database, log: Log, tried: Set<string>): Promise<boolean> => {
+  const unused = (await readUnused(database)).find(({ schema }) => !tried.has(schema));
+  if (unused === undefined) return false;
+  const { name, schema } = unused;
+  tried.add(schema);
+  if (schema === oldSchemaOf(name)) await dropReplaced(database, log, name);
+  else
+    await tryToDrop(database, log, name, (client) =>
+      client.query(`drop schema if exists "${schema}" cascade`),
+    );
+  return true;
 };

@@ -101,7 +101,7 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
       error: null,
       finished_at: new Date(),
     };
-    if (isEqual) await dropReplaced(database, name);
+    if (isEqual) await dropReplaced(database, log, name);
     await set(database, name, isEqual ? 'passed' : 'differs', columns);
     const differing = report.tables.filter((table) => !table.is_equal).map(({ table }) => table);
     if (isEqual) log.info({ projection: name, position }, 'verification passed');
