@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
-import { type Read, type ShownBrand, unmetFaults, type Write, type WriteOutcome } from './history.ts';
+import { type Read, unanswered, unmetFaults } from './history.ts';
+import {
+  partsByBrand,
+  prefixesOf,
+  type TrackingOutcome,
+  type TrackingWrite,
+  trackingModel,
+} from './kinds/tracking.ts';
 import { isLinearizable, smallestUnexplained } from './linearizability.ts';
 import { brokenReads, smallestBroken } from './session-reads.ts';
 import { shrink } from './shrink.ts';
-import { partsByBrand, prefixesOf, trackingModel } from './tracking-model.ts';
 
 /** The checks of recorded histories find what must not be. */
 
@@ -17,7 +23,7 @@ const track = (
   [sent, ended]: readonly [number, number],
   createdMs: number | null,
   caller = 0,
-): Write => ({
+): TrackingWrite => ({
   caller,
   sentMs: AT + sent,
   endedMs: AT + ended,
@@ -29,16 +35,17 @@ const untrack = (
   brand: string,
   [sent, ended]: readonly [number, number],
   removed: boolean | null,
-): Write => ({
+): TrackingWrite => ({
   ...track(brand, [sent, ended], 0),
   operation: { kind: 'untrack', brand },
   outcome: removed === null ? { kind: 'unknown' } : { kind: 'untracked', removed },
 });
-const answered = (write: Write, outcome: WriteOutcome): Write => ({ ...write, outcome });
+const answered = (write: TrackingWrite, outcome: TrackingOutcome): TrackingWrite => ({ ...write, outcome });
 const last = (...brands: readonly (readonly [string, number])[]): string =>
   JSON.stringify(brands.map(([brand, ms]) => [brand, { cadence: 'daily', created_at: time(ms) }]));
 
-const holds = (writes: readonly Write[], end: string): boolean => isLinearizable(trackingModel(end), writes);
+const holds = (writes: readonly TrackingWrite[], end: string): boolean =>
+  isLinearizable(trackingModel(end), writes);
 
 describe('writes have an order', () => {
   test('in which each outcome is possible, in any order of the answers', () => {
@@ -81,8 +88,7 @@ describe('writes have an order', () => {
 });
 
 describe('a failing history is reduced to', () => {
-  const unanswered = (write: Write): Write => ({ ...write, endedMs: FOREVER, outcome: { kind: 'unknown' } });
-  const reduced = (writes: readonly Write[], end: string): readonly Write[] =>
+  const reduced = (writes: readonly TrackingWrite[], end: string): readonly TrackingWrite[] =>
     smallestUnexplained({ model: trackingModel(end), calls: writes }, partsByBrand(end, writes), unanswered);
   /** Writes of other brands, which an order explains. */
   const others = ['x', 'y', 'z'].flatMap((brand, at) => [
@@ -167,17 +173,16 @@ describe('a read', () => {
   });
   const stream = { prefixes: prefixesOf([tracked('a', 1), tracked('b', 2)]), positions: [10n, 20n] };
   const shown = (...brands: readonly (readonly [string, number])[]) =>
-    new Map<string, ShownBrand>(
-      brands.map(([brand, ms]) => [brand, { cadence: 'daily', created_at: time(ms) }]),
-    );
+    new Map(brands.map(([brand, ms]) => [brand, JSON.stringify({ cadence: 'daily', created_at: time(ms) })]));
   const read = (sentMs: number, brands: ReturnType<typeof shown>): Read => ({
     caller: 0,
     sentMs: AT + sentMs,
     endedMs: AT + sentMs + 1,
     shown: brands,
+    isWhole: true,
   });
   const own = { ...track('a', [0, 5], 1), position: 10n };
-  const reasons = (reads: readonly Read[], writes: readonly Write[] = []) =>
+  const reasons = (reads: readonly Read[], writes: readonly TrackingWrite[] = []) =>
     brokenReads({ writes, reads }, stream).map((line) => /: (the [^;]+);/.exec(line)?.[1]);
 
   test('shows the stream as it was once', () => {

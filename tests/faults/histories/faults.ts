@@ -2,8 +2,8 @@ import { freePort } from '#deploy/local/os/ports.ts';
 import { pause } from '#platform/clock.ts';
 import { type ServiceProcess, startProcess } from '../../stack/processes.ts';
 import { type FaultProxy, proxied } from '../fault-proxy.ts';
-import type { Target } from './callers.ts';
 import type { PlayedFault } from './history.ts';
+import type { Target } from './session.ts';
 
 /**
  * An API process that reaches its servers through proxies, and the faults that a trial plays on it. It reads from a standby, while

@@ -1,31 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/workspace.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { readSettings } from '#platform/settings.ts';
 import type { CorpusBrand } from '../../operations/fixtures/corpus.ts';
 import { startReplicatedPostgres } from '../../application/reads/replicated-postgres.ts';
 import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
 import { choices } from '../seeded-faults.ts';
-import { createCaller } from './callers.ts';
 import { judge } from '../../trials/judge.ts';
+import { play as playCaller, readAll } from './callers.ts';
 import { type FaultyApi, startFaultyApi } from './faults.ts';
-import {
-  type Attempt,
-  type History,
-  type PlayedFault,
-  type Read,
-  tellCalls,
-  unmetFaults,
-  type Write,
-} from './history.ts';
-import { isLinearizable, smallestUnexplained } from './linearizability.ts';
-import { brokenReads, type FinalStream, smallestBroken } from './session-reads.ts';
-import { partsByBrand, prefixesOf, trackingModel } from './tracking-model.ts';
+import { type Attempt, type PlayedFault, unmetFaults } from './history.ts';
+import { createKeyRecord } from './key-uses.ts';
+import { collectionsOf } from './kinds/collections.ts';
+import { notesOf } from './kinds/notes.ts';
+import { trackingOf } from './kinds/tracking.ts';
+import { createRecord, type KindRecord } from './record.ts';
+import { openSession } from './session.ts';
 
 /**
- * Callers track and untrack the same brands through two API processes, while the network to their servers fails and the
- * processes are stopped and killed. Every call and answer is recorded and checked afterwards: the writes have an order in
- * which the decider gives each outcome, and no caller reads less than it wrote or read before.
+ * Callers write and read the same things of a workspace through two API processes, while the network to their servers fails and
+ * the processes are stopped and killed: tracked brands, notes, collections and API keys. Every call and answer is recorded and
+ * checked afterwards. The writes on each stream have an order in which the decider gives each outcome, no caller reads less than it
+ * wrote or read before, and no key opens anything after its revocation was acknowledged.
  */
 
 /** HISTORIES_RUNS=100 raises the number of runs, each with its own seed (`npm run trials -- histories`). */
@@ -37,7 +33,7 @@ const { HISTORIES_RUNS: runs, HISTORIES_SEED: firstSeed } = readSettings(
 );
 const CALLERS = 6;
 /** Callers call until all faults have been played, each at most so often. */
-const CALLS = { least: 14, most: 60 };
+const CALLS = { least: 24, most: 90 };
 const FAULTS = 5;
 /** Least share of the faults that requests to their API met. */
 const MET_SHARE = 0.8;
@@ -47,6 +43,7 @@ const RUN_LIMIT_MS = 300_000;
 /** Milliseconds by which the standby is behind: a caller that reads from it too soon sees less than it wrote. */
 const STANDBY_LATE_MS = 150;
 const DATABASE = 'ad_intelligence';
+const LOG_BUFFER_ITEMS = 1_000;
 
 let stack: ApiStack;
 let apis: readonly [FaultyApi, FaultyApi];
@@ -70,38 +67,45 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const readStream = async (workspaceId: string): Promise<FinalStream> => {
-  const events: TrackingEvent[] = [];
-  const positions: bigint[] = [];
-  for await (const event of stack.eventStore.read<TrackingEvent>(trackingStream(workspaceId))) {
-    events.push(event);
-    positions.push(event.position);
+/** Returns the events of streams whose names begin so, in the order of the log. */
+const readLog = async (prefixes: readonly string[]): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = [];
+  await using follower = stack.eventStore.follow({ after: null, prefixes, bufferItems: LOG_BUFFER_ITEMS });
+  for (;;) {
+    for (const item of await follower.take(LOG_BUFFER_ITEMS)) {
+      if (item.kind === 'event') events.push(item.event);
+      if (item.kind === 'caught_up') return events;
+    }
   }
-  return { prefixes: prefixesOf(events), positions };
 };
 
 /** Plays one run. Returns what was recorded, and the faults. */
 const play = async (seed: number) => {
   const key = await stack.key({ plan: 'free' });
-  const writes: Write[] = [];
-  const reads: Read[] = [];
+  const keys = createKeyRecord(key);
+  const records: readonly KindRecord[] = [
+    createRecord(
+      trackingOf(
+        key.workspaceId,
+        brands.map(({ id }) => id),
+      ),
+    ),
+    createRecord(notesOf(key)),
+    createRecord(collectionsOf(key)),
+    keys,
+  ];
   const attempts: Attempt[] = [];
-  const record = {
-    write: (one: Write) => writes.push(one),
-    read: (one: Read) => reads.push(one),
-    attempt: (one: Attempt) => attempts.push(one),
-  };
-  const callers = Array.from({ length: CALLERS }, (_, caller) =>
-    createCaller({
+  const callers = Array.from({ length: CALLERS }, (_, caller) => {
+    const choose = choices(seed * CALLERS + caller);
+    const session = openSession({
       caller,
       key: key.text,
-      workspaceId: key.workspaceId,
-      brands: brands.map(({ id }) => id),
       targets: [apis[0].target, apis[1].target],
-      choose: choices(seed * CALLERS + caller),
-      record,
-    }),
-  );
+      choose,
+      onAttempt: (one) => attempts.push(one),
+    });
+    return { session, choose };
+  });
   const faults: PlayedFault[] = [];
   let isOver = false;
   const playFaults = async (): Promise<void> => {
@@ -115,49 +119,46 @@ const play = async (seed: number) => {
       isOver = true;
     }
   };
-  await Promise.all([playFaults(), ...callers.map((one) => one.play(CALLS, () => isOver))]);
-  await Promise.all(callers.map((one) => one.readAll()));
-  const history: History = { writes, reads };
-  return { history, faults, attempts, stream: await readStream(key.workspaceId) };
+  const limits = { limits: CALLS, isOver: () => isOver };
+  await Promise.all([
+    playFaults(),
+    ...callers.map(({ session, choose }) => playCaller(session, records, choose, limits)),
+  ]);
+  await Promise.all(callers.map(({ session }) => readAll(session, records)));
+  const log = await readLog(records.map(({ streams }) => streams));
+  const found = records.map((record) => ({ name: record.name, ...record.check(log) }));
+  return { found, uses: keys.uses(), faults, attempts };
 };
 
-const unanswered = (write: Write): Write => ({
-  ...write,
-  endedMs: Number.POSITIVE_INFINITY,
-  outcome: { kind: 'unknown' },
-});
+const total = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 describe('every call of every caller is explained', { timeout: RUN_LIMIT_MS }, () => {
   test.for(Array.from({ length: runs }, (_, run) => firstSeed + run))(
     'with seed %i',
     async (seed, context) => {
-      const { history, faults, attempts, stream } = await play(seed);
-      const { writes } = history;
+      const { found, uses, faults, attempts } = await play(seed);
       const played = `faults: ${faults.map(({ what }) => what).join('; ')}`;
-      const last = stream.prefixes.at(-1) ?? '';
-      const whole = { model: trackingModel(last), calls: writes };
-      const isExplained = isLinearizable(whole.model, writes);
-      const unexplained = isExplained
-        ? []
-        : smallestUnexplained(whole, partsByBrand(last, writes), unanswered);
-      const broken = brokenReads(history, stream);
+      const judgeSum = (what: string, countOf: (one: (typeof found)[number]) => number): void =>
+        judge(context, what, total(found.map(countOf)), { equals: 0 });
+      const writes = total(found.map((one) => one.writes));
+      const reads = total(found.map((one) => one.reads));
+      judgeSum(`streams of ${writes} writes without an explaining order`, (one) => one.unexplained.length);
+      judgeSum(`events recorded twice, of ${writes} writes`, (one) => one.doubled.length);
+      judgeSum(`reads older than the caller knew, of ${reads}`, (one) => one.stale.length);
+      judge(context, `wrong answers to requests with issued keys, of ${uses.sent}`, uses.broken.length, {
+        equals: 0,
+      });
       const unmet = unmetFaults(faults, attempts);
-      judge(context, `writes without an explaining order, of ${writes.length}`, unexplained.length, {
-        equals: 0,
-      });
-      judge(context, `reads older than the caller knew, of ${history.reads.length}`, broken.length, {
-        equals: 0,
-      });
       judge(context, `share of ${faults.length} faults met by requests`, 1 - unmet.length / faults.length, {
         atLeast: MET_SHARE,
       });
-      expect(isExplained, `no order explains:\n${tellCalls(unexplained)}\n${played}`).toBe(true);
-      if (broken.length > 0) {
-        const least = smallestBroken(history, stream);
-        expect.fail(`${tellCalls([...least.writes, ...least.reads])}\n${broken.join('\n')}\n${played}`);
+      for (const { name, unexplained, doubled, stale, contradiction, ...counts } of found) {
+        expect(unexplained, `no order explains these writes of ${name}; ${played}`).toEqual([]);
+        expect(doubled, `recorded twice, of ${name}; ${played}`).toEqual([]);
+        expect(stale, `${contradiction}\n${name}; ${played}`).toEqual([]);
+        expect(counts.answered, `answered writes of ${name}`).toBeGreaterThan(counts.writes / 2);
       }
-      const known = writes.filter(({ outcome }) => outcome.kind !== 'unknown');
-      expect(known.length, 'writes with an answer').toBeGreaterThan(writes.length / 2);
+      expect(uses.broken, played).toEqual([]);
     },
   );
 });

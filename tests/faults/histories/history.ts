@@ -1,35 +1,33 @@
-import type { Cadence } from '#contracts/values/primitives.ts';
-
 /** Record of what the callers of a trial asked and were answered. Times are milliseconds of the machine's clock. */
 
-/** A brand as a reply shows it. */
-export type ShownBrand = { readonly cadence: Cadence; readonly created_at: string };
+type Named = { readonly kind: string };
 
-export type WriteOperation =
-  | { readonly kind: 'track'; readonly brand: string; readonly cadence: Cadence }
-  | { readonly kind: 'untrack'; readonly brand: string };
+/** The caller was never told whether the write was done. */
+export type Unknown = { readonly kind: 'unknown' };
+export const UNKNOWN: Unknown = { kind: 'unknown' };
 
-/** `unknown`: the caller was never told whether it was done. `refused`: all slots of the plan were used. */
-export type WriteOutcome =
-  | { readonly kind: 'tracked'; readonly createdAt: string }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'untracked'; readonly removed: boolean }
-  | { readonly kind: 'unknown' };
-
-type Call = {
+export type Call = {
   readonly caller: number;
   readonly sentMs: number;
   /** `Infinity` for an unknown outcome: the write may be done at any later time. */
   readonly endedMs: number;
 };
 
-export type Write = Call & {
-  readonly operation: WriteOperation;
-  readonly outcome: WriteOutcome;
+export type Write<Operation extends Named = Named, Outcome extends Named = Named> = Call & {
+  readonly operation: Operation;
+  readonly outcome: Outcome | Unknown;
   /** Log position that the reply names; `null` when it names none. */
   readonly position: bigint | null;
 };
-export type Read = Call & { readonly shown: ReadonlyMap<string, ShownBrand> };
+
+/** Shown records by id, each as JSON text. */
+export type Shown = ReadonlyMap<string, string>;
+
+export type Read = Call & {
+  readonly shown: Shown;
+  /** False for one record, as the reply to a write shows it. */
+  readonly isWhole: boolean;
+};
 
 export type History = {
   /** Writes of all callers. Those of one caller follow each other. */
@@ -38,13 +36,19 @@ export type History = {
   readonly reads: readonly Read[];
 };
 
+/** Returns the write as if its reply had been lost. */
+export const unanswered = <Operation extends Named, Outcome extends Named>(
+  write: Write<Operation, Outcome>,
+): Write<Operation, Outcome> => ({ ...write, endedMs: Number.POSITIVE_INFINITY, outcome: UNKNOWN });
+
 const second = (ms: number, sinceMs: number): string =>
   Number.isFinite(ms) ? ((ms - sinceMs) / 1_000).toFixed(3) : '…';
 
 const tellWrite = ({ operation, outcome }: Write): string =>
   `${Object.values(operation).join(' ')}: ${Object.values(outcome).join(' ')}`;
-const tellRead = ({ shown }: Read): string =>
-  `read: ${[...shown].map(([brand, { cadence, created_at }]) => `${brand} ${cadence} ${created_at}`).join(', ')}`;
+
+/** Returns the shown records on one line. */
+export const tellShown = (shown: Shown): string => [...shown].map((entry) => entry.join(' ')).join(', ');
 
 /** Returns a line for each call, in the order of their ends. */
 export const tellCalls = (calls: readonly (Write | Read)[]): string => {
@@ -53,7 +57,7 @@ export const tellCalls = (calls: readonly (Write | Read)[]): string => {
     .toSorted((a, b) => a.endedMs - b.endedMs)
     .map((call) => {
       const { caller, sentMs, endedMs } = call;
-      const what = 'operation' in call ? tellWrite(call) : tellRead(call);
+      const what = 'operation' in call ? tellWrite(call) : `read: ${tellShown(call.shown)}`;
       return `${second(sentMs, sinceMs)} to ${second(endedMs, sinceMs)}: caller ${caller} ${what}`;
     })
     .join('\n');
