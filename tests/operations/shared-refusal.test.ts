@@ -41,7 +41,7 @@ const open = () => {
     heavyReads: createHeavyReads(),
     lightReads: createLightReads(null),
     coalesceReads: createReadCoalescing(),
-    readRoutes: { primary: route, routeOf: () => route, saw: () => undefined },
+    readRoutes: { primary: route, routeOf: () => route, saw: () => undefined, shownUpTo: async () => null },
     baseUrl: 'https://api.test',
   } as unknown as OperationDependencies;
   const read = (workspaceId: string, readKey: string): Promise<unknown> => {

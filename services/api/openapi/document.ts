@@ -100,7 +100,7 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
   const headers = [
     ...RATE_HEADERS,
     ...(endpoint.corpus ? CORPUS_HEADERS : []),
-    ...(endpoint.method === 'GET' ? [] : ['x-read-position']),
+    ...(endpoint.method !== 'GET' || endpoint.reads.length > 0 ? ['x-read-position'] : []),
     ...(endpoint.method === 'POST' ? ['idempotency-replayed'] : []),
   ];
   const meta = {

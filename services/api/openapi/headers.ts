@@ -37,7 +37,7 @@ export const HEADERS: Json = {
   etag: textHeader('Names these figures; send it as `if-none-match`.'),
   'cache-control': textHeader('Keep the answer if you like, and ask with its ETag whether it still holds.'),
   'x-read-position': textHeader(
-    'Where the change stands in the log; send it as `min-position` with a read. Absent when there is nothing to wait for.',
+    'Where the change stands in the log, or how much of it the read shows; send the greatest one as `min-position` with a read. Absent when there is nothing to wait for.',
   ),
   'idempotency-replayed': textHeader(
     '`true` on the answer of an earlier request with the same idempotency key; otherwise absent.',
@@ -50,7 +50,7 @@ export const PARAMETERS: Json = {
     in: 'header',
     required: false,
     description:
-      '`x-read-position` of a write. The reply waits up to two seconds for read models that show that write.',
+      'The greatest `x-read-position` of earlier replies. The reply waits up to two seconds for read models that show as much.',
     schema: { type: 'string', pattern: '^[0-9]{1,20}$' },
   },
   IfNoneMatch: {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
+import { type PositionRow, POSITIONS, toPositions } from '../commands/projected-positions.ts';
 import { type ProjectionWait, READ_POSITION_WAIT_MS } from '../commands/projection-wait.ts';
 import { createAnswerTimes } from './answer-times.ts';
 import { createPositionWatch } from './position-watch.ts';
@@ -32,6 +33,11 @@ export type ReadRoutes = AsyncDisposable & {
   routeOf(callerId: string): ReadRoute;
   /** The route of everything that decides: commands, keys, idempotency. */
   readonly primary: ReadRoute;
+  /**
+   * Returns the position up to which a reply of the route may show the log, so that its caller can ask another process for as much.
+   * Call it after the reads of the reply. `null` when a replica answered: every process asks the same one for a caller.
+   */
+  shownUpTo(route: ReadRoute, readModels: readonly string[]): Promise<bigint | null>;
   /** Remembers what the caller has seen, when the primary has answered on the route. */
   saw(callerId: string, route: ReadRoute): void;
   /** Compares the replicas with the primary. Never throws. */
@@ -79,8 +85,11 @@ export const createReadRoutes = ({
   };
   const sawPrimaryAt = (callerId: string): number =>
     Math.max(seenAt.get(callerId) ?? everyoneSawAt, everyoneSawAt);
-  const saw = (callerId: string, { name, hasReadPrimary }: ReadRoute): void => {
-    if (replicas.length === 0 || (name !== primary.name && hasReadPrimary?.() !== true)) return;
+  /** True when the caller has seen the primary, which may be ahead of its replica. */
+  const hasSeenPrimary = ({ name, hasReadPrimary }: ReadRoute): boolean =>
+    replicas.length > 0 && (name === primary.name || hasReadPrimary?.() === true);
+  const saw = (callerId: string, route: ReadRoute): void => {
+    if (!hasSeenPrimary(route)) return;
     seenAt.set(callerId, now());
     if (seenAt.size <= CALLERS_MAX) return;
     everyoneSawAt = now();
@@ -119,6 +128,12 @@ export const createReadRoutes = ({
     primary,
     routeOf,
     saw,
+    shownUpTo: async (route, readModels) => {
+      if (readModels.length === 0 || !hasSeenPrimary(route)) return null;
+      const known = toPositions(await primaryDb.query<PositionRow>(POSITIONS));
+      const shown = readModels.flatMap((name) => known.get(name) ?? []);
+      return shown.reduce<bigint | null>((up, one) => (up === null || one > up ? one : up), null);
+    },
     compare,
     waitFor: async (callerId, readModels, position) => {
       const until = now() + READ_POSITION_WAIT_MS;

@@ -16,7 +16,10 @@ export type Reply = {
   readonly next?: readonly (string | number)[] | null;
   /** `meta.freshness` as JSON text. */
   readonly freshness?: string;
-  /** Log position of a write. `null` when nothing was appended. */
+  /**
+   * Log position of a write; `null` when nothing was appended. `run-handler.ts` sets that of a read: the position up to which it may
+   * show the log, when another process may show less.
+   */
   readonly position?: bigint | null;
   /** Set when `data` holds a text that no other reply shows. It is stored for repeated requests only briefly. */
   readonly shownOnce?: ShownOnce;

@@ -38,6 +38,15 @@ const asOfReply = async (
     ? asOf
     : lightReads.within(() => readModelLag.completeAt(route, endpoint.reads));
 
+/** Returns the position of a write, or the one up to which a read may show the log. `null` when there is nothing to wait for. */
+const positionOf = async (
+  endpoint: Endpoint,
+  { position = null }: Reply,
+  route: ReadRoute,
+  { lightReads, readRoutes }: OperationDependencies,
+): Promise<bigint | null> =>
+  endpoint.method === 'GET' ? lightReads.within(() => readRoutes.shownUpTo(route, endpoint.reads)) : position;
+
 const callHandler = async (
   endpoint: Endpoint,
   call: HandlerCall,
@@ -54,11 +63,13 @@ const callHandler = async (
     db,
   });
   const asOf = await asOfReply(endpoint, reply, route, dependencies);
+  const position = await positionOf(endpoint, reply, route, dependencies);
   const { baseUrl, mediaLinks, clock } = dependencies;
   const located = withObservedLinks(reply.data).replaceAll(BASE_URL_MARK, baseUrl);
   return {
     ...reply,
     asOf,
+    position,
     data: replaceStoredMedia(located, (name) => mediaLinks.sign(name, clock.now())),
   };
 };

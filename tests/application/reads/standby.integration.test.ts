@@ -37,6 +37,7 @@ let app: FastifyInstance;
 let readsOfStandby = 0;
 let proxy: FaultProxy;
 let standbyPool: ReturnType<typeof openPool>;
+let standbyReads: ReadDatabase;
 const resources = new AsyncDisposableStack();
 
 /** A database that counts the reads it answered. */
@@ -86,6 +87,7 @@ beforeAll(async () => {
   const through = await proxied(url);
   proxy = resources.use(through.proxy);
   const replica = resources.use(openReadDatabase(through.url));
+  standbyReads = replica;
   standbyPool = openPool(url, 2);
   resources.defer(() => standbyPool.end());
   app = await stack.api({ replicas: [counted(replica)], requestsPerMinute: 1_000_000 });
@@ -195,6 +197,35 @@ test('a position that only the primary has is waited for there, also by a caller
   } finally {
     await resumeReplay();
   }
+});
+
+test('a read of the primary names the position that it shows, so that another process shows as much', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const [key, other] = [await stack.key(), await stack.api({ replicas: [standbyReads] })];
+  await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
+  const write = (subject: string) =>
+    on(app).post(notesOf(key), {
+      key,
+      body: { subject_type: 'ad', subject_key: subject, body: 'note' },
+    });
+  await write('100000000001');
+  await pauseReplay();
+  try {
+    // Only the read tells the position: the note may be that of another caller.
+    const written = await write('100000000002');
+    const seen = await on(app).get(notesOf(key), { key });
+    expect(seen.data).toHaveLength(2);
+    const position = String(seen.headers['x-read-position']);
+    expect(BigInt(position)).toBeGreaterThanOrEqual(BigInt(String(written.headers['x-read-position'])));
+    const headers = { 'min-position': position };
+    expect((await on(other).get(notesOf(key), { key, headers })).data).toHaveLength(2);
+  } finally {
+    await resumeReplay();
+  }
+  await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
+  const fromStandby = await on(app).get(notesOf(key), { key });
+  expect(fromStandby.headers['x-read-position'], 'every process reads from the same standby').toBeUndefined();
 });
 
 test('a revoked key is refused and a new key is accepted at once, while the replay is paused', {
