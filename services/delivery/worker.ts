@@ -65,8 +65,8 @@ export type Worker = {
   take(deliveryIds: readonly string[]): Promise<void>;
   /**
    * Finds endpoints with due deliveries in the tables, and claims and queues deliveries of them in turn: of each as many as
-   * there are places, so that one with very many delays no other. Ends when all had their turn, or when the worker is full:
-   * the turns go on as it sends. Returns how many were claimed.
+   * there are places, so that one with very many delays no other. Ends when each had one turn, or when the worker is full:
+   * further turns come as it sends. Returns how many were claimed.
    */
   sweep(): Promise<number>;
   /** Resolves when the worker can take more. */
@@ -153,7 +153,7 @@ export const openWorker = ({
   });
   const isFull = (): boolean => queues.load() >= LOAD_MAX || held.size >= HELD_MAX;
 
-  /** Queues claimed deliveries. An endpoint whose places are used up is refilled once its queue is empty. */
+  /** Queues claimed deliveries. An endpoint whose places are used up is refilled once its queue is half empty. */
   const queueClaimed = async (
     { endpoints: taken, deliveries: claimed }: Claimed,
     placesAt: (endpoint: string) => number,
@@ -189,12 +189,13 @@ export const openWorker = ({
     return claimed.deliveries.length;
   };
 
-  /** Returns the endpoints whose turn it is. E-mails share the places for e-mail. */
-  const nextTurns = (): readonly EndpointPlaces[] => {
+  /** Returns the endpoints whose turn it is, without those that were `served`. E-mails share the places for e-mail. */
+  const nextTurns = (served: ReadonlySet<string>): readonly EndpointPlaces[] => {
     const most = Math.max(WAITING_AT_A_TURN, Math.floor(LOAD_MAX / Math.max(1, turns.size())));
     let emailPlaces = queues.emailPlaces();
     return turns.next(HELD_MAX - held.size, (endpoint) => {
-      const places = queues.placesAt(endpoint, most);
+      if (served.has(endpoint)) return 0;
+      const places = queues.placesAtTurn(endpoint, most);
       if (!isEmailEndpoint(endpoint)) return places;
       const shared = Math.min(places, emailPlaces);
       emailPlaces -= shared;
@@ -205,30 +206,49 @@ export const openWorker = ({
   /** True when endpoints may still wait for their turn, because the worker was full. */
   let stoppedFull = false;
   let serving: Promise<number> | null = null;
+  /** True when the turns are to be served again after the present run, which may have served the endpoint already. */
+  let serveAgain = false;
   const serveTurns = async (): Promise<number> => {
     // Not before the caller has stored the promise, which is removed in the same step in which the last turn was looked for:
     // an endpoint that is added later starts the next run.
     await Promise.resolve();
+    const served = new Set<string>();
+    stoppedFull = false;
     try {
       let count = 0;
       while (!isFull() && !ending.signal.aborted) {
-        const wanted = nextTurns();
+        const wanted = nextTurns(served);
         if (wanted.length === 0) break;
+        for (const { endpoint } of wanted) served.add(endpoint);
         count += await claimEndpoints(wanted);
       }
       stoppedFull = isFull();
       return count;
     } finally {
       serving = null;
+      if (serveAgain) serveSoon();
       released.notify();
     }
   };
-  /** Serves endpoints in turn, until none waits or the worker is full. Returns how many deliveries were claimed. */
+  /**
+   * Serves endpoints in turn, until each has had one turn or the worker is full. So the caller does not wait for the end of a
+   * backlog. Returns how many deliveries were claimed.
+   */
   const serve = (): Promise<number> => {
-    serving ??= serveTurns();
+    if (serving === null) {
+      serveAgain = false;
+      serving = serveTurns();
+    }
     return serving;
   };
+  /** Ends the present run, which may have served endpoints that were added since, and runs once more. */
+  const serveAll = async (): Promise<number> => (await (serving ?? 0)) + (await serve());
+  /** Serves endpoints in turn, after the present run if there is one. An endpoint whose claim fails waits for the next sweep. */
   const serveSoon = (): void => {
+    if (serving !== null) {
+      serveAgain = true;
+      return;
+    }
     serve().catch((error: unknown) => log.warn({ err: error }, 'endpoint queue refill failed'));
   };
   const queues = createEndpointQueues({
@@ -264,7 +284,7 @@ export const openWorker = ({
       for (const { endpoint, workspaceId } of endpoints) turns.add(endpoint, workspaceId);
       swept = next ?? '';
       // Also while the worker is full, so that endpoints that are new wait for their turn like the others.
-      count += await serve();
+      count += await serveAll();
     } while (swept !== '' && !isFull() && !ending.signal.aborted);
     return count;
   };

@@ -38,6 +38,8 @@ const COUNTED_PER_WORKSPACE = 512;
  */
 export const LOAD_MAX = 1_536;
 export const HELD_MAX = 8_192;
+/** Share of an endpoint's places that is free at its turn: a claim of a few deliveries costs as much as one of hundreds. */
+const FREE_AT_TURN = 0.5;
 /** Blocked queues that are retried for each slot that becomes free. */
 const BLOCKED_TRIED = 16;
 
@@ -47,8 +49,11 @@ type EndpointQueue = {
   readonly first: ClaimedDelivery[];
   readonly retries: ClaimedDelivery[];
   inFlight: number;
-  /** True when more deliveries of this endpoint are due in Postgres. */
-  overflowed: boolean;
+  /**
+   * Queued deliveries at or below which `hasCapacity` is called, because more deliveries of this endpoint are due in
+   * Postgres; `null` when none are.
+   */
+  refillAt: number | null;
   /** The set of blocked queues that it is in. */
   blockedIn: Set<EndpointQueue> | null;
   /** Starts it when its pause has ended. */
@@ -61,7 +66,7 @@ export type EndpointQueueOptions = {
    * rejects.
    */
   readonly attempt: (delivery: ClaimedDelivery) => Promise<boolean | null>;
-  /** Called when an endpoint that exceeded its limit can accept deliveries again. `workspaceId`: of its last delivery. */
+  /** Called when the queue of an endpoint with more due deliveries is half empty. `workspaceId`: of its first delivery. */
   readonly hasCapacity: (endpoint: string, workspaceId: string) => void;
   /** Random source, 0 to 1, for the jitter of pauses. */
   readonly chance: () => number;
@@ -70,8 +75,11 @@ export type EndpointQueueOptions = {
 export type EndpointQueues = {
   /** Returns the places for further deliveries at each endpoint that has a queue. Claim no more than these. */
   places(): readonly EndpointPlaces[];
-  /** Returns the places at an endpoint, when no more than `most` may wait for it. */
-  placesAt(endpoint: string, most: number): number;
+  /**
+   * Returns the places at an endpoint whose turn it is, when no more than `most` may wait for it. 0 while its queue is more than
+   * half full; `hasCapacity` is called once it is not.
+   */
+  placesAtTurn(endpoint: string, most: number): number;
   /** Returns the places for e-mails, of all workspaces. */
   emailPlaces(): number;
   /** Returns the deliveries that were not accepted; release their claims, then call `gaveBack`. */
@@ -128,12 +136,14 @@ export const createEndpointQueues = ({
     target.channel === 'webhook' ? pacing.pauseOf(endpoint) : 0;
 
   const emailPlaces = (): number => WAITING_EMAILS_MAX - emailsWaiting;
-  const placesAt = (endpoint: string, most: number, queue = queues.get(endpoint)): number => {
-    const isEmail = isEmailEndpoint(endpoint);
-    const ofHealthy = isEmail ? WAITING_EMAILS_OF_WORKSPACE : WAITING_PER_ENDPOINT;
-    const capacity = Math.min(most, pacing.isFailing(endpoint) ? WAITING_OF_FAILING : ofHealthy);
-    const places = Math.max(0, capacity - (queue ? waitingCount(queue) : 0));
-    return isEmail ? Math.min(places, emailPlaces()) : places;
+  /** Returns the deliveries that may wait for an endpoint. */
+  const capacityOf = (endpoint: string): number => {
+    if (pacing.isFailing(endpoint)) return WAITING_OF_FAILING;
+    return isEmailEndpoint(endpoint) ? WAITING_EMAILS_OF_WORKSPACE : WAITING_PER_ENDPOINT;
+  };
+  const placesAt = (endpoint: string, capacity: number, waits: number): number => {
+    const places = Math.max(0, capacity - waits);
+    return isEmailEndpoint(endpoint) ? Math.min(places, emailPlaces()) : places;
   };
 
   /** Returns the list that a queue sends from next. First attempts go before retries. */
@@ -221,21 +231,28 @@ export const createEndpointQueues = ({
     queue.blockedIn?.delete(queue);
     queue.blockedIn = waits > 0 ? blockedSetOf(queue) : null;
     queue.blockedIn?.add(queue);
-    if (waits > 0) return;
-    if (queue.overflowed) {
-      queue.overflowed = false;
+    if (queue.refillAt !== null && waits <= queue.refillAt) {
+      queue.refillAt = null;
       hasCapacity(queue.endpoint, queue.workspaceId);
     }
-    if (queue.inFlight === 0) queues.delete(queue.endpoint);
+    if (waits === 0 && queue.inFlight === 0) queues.delete(queue.endpoint);
   };
 
   return {
     places: () =>
       [...queues.values()].map((queue) => ({
         endpoint: queue.endpoint,
-        places: placesAt(queue.endpoint, WAITING_PER_ENDPOINT, queue),
+        places: placesAt(queue.endpoint, capacityOf(queue.endpoint), waitingCount(queue)),
       })),
-    placesAt,
+    placesAtTurn: (endpoint, most) => {
+      const queue = queues.get(endpoint);
+      const waits = queue ? waitingCount(queue) : 0;
+      const capacity = Math.min(most, capacityOf(endpoint));
+      const refillAt = Math.floor(capacity * (1 - FREE_AT_TURN));
+      if (!queue || waits <= refillAt) return placesAt(endpoint, capacity, waits);
+      queue.refillAt = refillAt;
+      return 0;
+    },
     emailPlaces,
     offer: (deliveries) => {
       const refused: ClaimedDelivery[] = [];
@@ -249,7 +266,7 @@ export const createEndpointQueues = ({
             first: [],
             retries: [],
             inFlight: 0,
-            overflowed: false,
+            refillAt: null,
             blockedIn: null,
             timer: null,
           };
@@ -269,7 +286,8 @@ export const createEndpointQueues = ({
     gaveBack: (endpoints) => {
       for (const [endpoint, workspaceId] of endpoints) {
         const queue = queues.get(endpoint);
-        if (queue && waitingCount(queue) > 0) queue.overflowed = true;
+        const waits = queue ? waitingCount(queue) : 0;
+        if (queue && waits > 0) queue.refillAt = Math.floor(waits * (1 - FREE_AT_TURN));
         else hasCapacity(endpoint, workspaceId);
       }
     },
@@ -296,7 +314,7 @@ export const createEndpointQueues = ({
       }
     },
     overflowed: () =>
-      [...queues.values()].filter(({ overflowed }) => overflowed).map(({ endpoint }) => endpoint),
+      [...queues.values()].filter(({ refillAt }) => refillAt !== null).map(({ endpoint }) => endpoint),
     close: () => {
       closed = true;
       if (inFlight === 0) idle.resolve();

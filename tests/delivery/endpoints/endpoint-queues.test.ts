@@ -177,6 +177,18 @@ test('counts an endpoint that hangs as little load and refuses its surplus', asy
   expect(refilled).toEqual(['hangs', 'gone']);
 });
 
+test('has no places at a turn while more than half of them are taken, and reports once half are free', async () => {
+  const { queues, started, end, refilled } = openControlledQueues();
+  expect(queues.placesAtTurn('a', 64)).toBe(64);
+  queues.offer(many(AT_FIRST + 64, () => to('a')));
+  expect(queues.placesAtTurn('a', 64)).toBe(0);
+  // With more places, less than half are taken.
+  expect(queues.placesAtTurn('a', 512)).toBe(512 - 64);
+  for (let n = 0; refilled.length === 0; n += 1) await end(started[n] ?? to(''));
+  expect(queues.waiting()).toHaveLength(32);
+  expect(queues.placesAtTurn('a', 64)).toBe(32);
+});
+
 test('sends of one workspace to many endpoints leave slots to others, and all are sent in the end', async () => {
   const { queues, started, end, inFlight, prove } = openControlledQueues();
   const endpoints = 4 * (IN_FLIGHT_OF_WORKSPACE_MAX / PER_ENDPOINT);
@@ -226,10 +238,10 @@ test('has few places for e-mails of one workspace, and a limit for those of all'
     workspaceId,
     target: { channel: 'email', member_id: 'mem' },
   });
-  expect(queues.placesAt('email:ws_0', 512)).toBe(16);
+  expect(queues.placesAtTurn('email:ws_0', 512)).toBe(16);
   for (let n = 0; queues.emailPlaces() > 0; n += 1)
     expect(queues.offer(many(Math.min(16, queues.emailPlaces()), () => mailOf(`ws_${n}`)))).toEqual([]);
-  expect(queues.placesAt('email:ws_new', 512)).toBe(0);
+  expect(queues.placesAtTurn('email:ws_new', 512)).toBe(0);
   expect(queues.offer([mailOf('ws_new')])).toHaveLength(1);
   queues.drop(new Set(queues.waiting().map(({ deliveryId }) => deliveryId)));
   expect(queues.emailPlaces()).toBe(512);

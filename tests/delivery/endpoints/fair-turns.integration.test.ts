@@ -13,6 +13,10 @@ const SMALL_ENDPOINTS = 8;
 const PER_SMALL_ENDPOINT = 3;
 /** Claims before the turn of an endpoint: one turn of each large one. */
 const CLAIMS_BEFORE_MAX = LARGE_ENDPOINTS * 64;
+/** Due deliveries of an endpoint whose receiver answers at once. */
+const ONE_LARGE = 6_000;
+/** Half of the places of an endpoint. */
+const PORTION_MIN = 256;
 const ANSWER_MS = 5;
 const LIMIT_MS = 180_000;
 
@@ -22,7 +26,7 @@ beforeAll(async () => {
   [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
   // Claims in their order: of free deliveries, not the renewals of their leases.
   await stack.pool.query(`
-    create table claimed (n bigserial, delivery_id uuid not null);
+    create table claimed (n bigserial, delivery_id uuid not null, by_transaction xid8 not null default pg_current_xact_id());
     create function note_claim() returns trigger language plpgsql as $$
     begin
       insert into claimed (delivery_id) values (new.delivery_id);
@@ -92,6 +96,43 @@ test('small endpoints get their turn while many large ones of several workspaces
   await worker.idle();
   await stack.sendDue(worker);
   expect(receivers.received).toHaveLength(LARGE_ENDPOINTS * PER_LARGE_ENDPOINT + small.length);
+});
+
+test('a sweep ends, and the next one finds a small endpoint, while one has very many due that its receiver takes faster than they are claimed', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const large = await queue(stack.rule(), '/drains/large', ONE_LARGE);
+  await stack.pool.query(`
+    create function take_long() returns trigger language plpgsql as $$
+    begin
+      perform pg_sleep(0.05);
+      return null;
+    end $$;
+    create trigger slow_claim before update on delivery.due for each statement execute function take_long();`);
+  const worker = stack.worker();
+  const before = (await lastClaim()) ?? 0;
+  await worker.sweep();
+  const small = await queue(stack.rule(), '/drains/small', PER_SMALL_ENDPOINT);
+  await worker.sweep();
+  expect(((await lastClaim(small)) ?? Number.POSITIVE_INFINITY) - before).toBeLessThan(ONE_LARGE);
+  await worker.idle();
+  await stack.pool.query('drop trigger slow_claim on delivery.due');
+  await stack.sendDue(worker);
+  for (const id of [...large.slice(0, 1), ...large.slice(-1), ...small])
+    expect(await stack.row(id)).toMatchObject({ status: 'delivered' });
+});
+
+test('an endpoint with very many due is claimed in large portions', { timeout: LIMIT_MS }, async () => {
+  await stack.pool.query('truncate claimed');
+  const ids = await queue(stack.rule(), '/portions', ONE_LARGE);
+  const worker = stack.worker();
+  await worker.sweep();
+  await worker.idle();
+  const { rows } = await stack.pool.query<{ claims: string; claimed: string }>(
+    'select count(distinct by_transaction) as claims, count(distinct delivery_id) as claimed from claimed',
+  );
+  expect(Number(rows[0]?.claimed)).toBe(ids.length);
+  expect(Number(rows[0]?.claims)).toBeLessThanOrEqual(ONE_LARGE / PORTION_MIN + 2);
 });
 
 test('e-mails of one workspace get their turn while another has many due', async () => {
