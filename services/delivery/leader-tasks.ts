@@ -2,6 +2,8 @@ import { type Clock, pause } from '#platform/clock.ts';
 import { publishNextEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { deleteUnusedLeases } from '#application/delivery-outbox/endpoint-leases.ts';
 import { deleteFinishedDeliveries } from '#application/delivery-outbox/retention.ts';
+import type { SecretVault } from '#application/vault/secret-vault.ts';
+import { forgetUnusedSecrets } from '#application/vault/unused-secrets.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
@@ -15,11 +17,14 @@ const ROLE = 'delivery';
 const RECORD_EVERY_MS = 200;
 const GIVE_UP_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 600_000;
+/** Interval at which signing secrets are deleted that no event names. */
+const FORGET_EVERY_MS = 60_000;
 
 export type LeaderTaskDependencies = {
   readonly pool: Database;
   readonly databaseUrl: string;
   readonly eventStore: EventStore;
+  readonly secrets: SecretVault;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -51,7 +56,7 @@ const repeat = async (
 };
 
 const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promise<unknown> => {
-  const { pool, eventStore, clock, log, publish } = dependencies;
+  const { pool, eventStore, secrets, clock, log, publish } = dependencies;
   return Promise.all([
     repeat(dependencies, signal, 'publish events', RECORD_EVERY_MS, async () => {
       const { isMore, refused } = await publishNextEvents(pool, eventStore);
@@ -63,6 +68,10 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
       publish(await suspendFailingEndpoints(dependencies));
       return false;
     }),
+    repeat(dependencies, signal, 'forget unused signing secrets', FORGET_EVERY_MS, async () => {
+      await forgetUnusedSecrets(eventStore, secrets);
+      return false;
+    }),
     repeat(dependencies, signal, 'apply retention', TRIM_EVERY_MS, async () => {
       const deleted = await deleteFinishedDeliveries(pool, clock.now());
       return deleted + (await deleteUnusedLeases(pool)) > 0;
@@ -71,8 +80,9 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
 };
 
 /**
- * Leader-only tasks: publish events, suspend failing endpoints, apply retention. Other
- * processes are standbys. Each transaction proves the lease; appends have an expected revision and derived ids.
+ * Leader-only tasks: publish events, suspend failing endpoints, forget unused signing secrets, apply retention. Other
+ * processes are standbys. Each transaction proves the lease; appends have an expected revision and derived ids. The deletion of
+ * secrets does not prove it: it would be right in any process.
  */
 export const runLeaderTasks = (dependencies: LeaderTaskDependencies): Promise<void> => {
   const { databaseUrl, log, signal } = dependencies;

@@ -89,6 +89,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     pool,
     databaseUrl: DATABASE_URL,
     eventStore,
+    secrets: vaults.secrets,
     clock,
     log,
     signal,

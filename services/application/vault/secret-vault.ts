@@ -18,6 +18,11 @@ export type SecretVault = {
   /** Returns the decrypted secret of an owner that has exactly one; `null` when it has none or several. */
   openOnly(workspaceId: string, owner: string): Promise<string | null>;
   /**
+   * Returns the workspaces in which the owner has several secrets, of which at least one is older than `FRESH_SECONDS`: first
+   * those without a younger one, of which `forget` leaves one.
+   */
+  withSeveral(owner: string, workspacesMax: number): Promise<readonly string[]>;
+  /**
    * Deletes the owner's secrets. With `fingerprint`, this secret stays, and also secrets younger than
    * `FRESH_SECONDS`: another command may be about to record them.
    */
@@ -42,9 +47,14 @@ const SEAL = `
 const OPEN = 'select sealed from vault.secret where workspace_id = $1 and owner = $2 and fingerprint = $3';
 const OPEN_ONLY =
   'select fingerprint, sealed from vault.secret where workspace_id = $1 and owner = $2 limit 2';
+const FRESH_SINCE = `now() - interval '${FRESH_SECONDS} seconds'`;
+const WITH_SEVERAL = `
+  select workspace_id from vault.secret where owner = $1 group by workspace_id
+  having count(*) > 1 and min(sealed_at) < ${FRESH_SINCE}
+  order by max(sealed_at) limit $2`;
 const FORGET_ALL = 'delete from vault.secret where workspace_id = $1 and owner = $2';
 const FORGET_ONE = `${FORGET_ALL} and fingerprint = $3`;
-const FORGET_OTHERS = `${FORGET_ALL} and fingerprint <> $3 and sealed_at < now() - interval '${FRESH_SECONDS} seconds'`;
+const FORGET_OTHERS = `${FORGET_ALL} and fingerprint <> $3 and sealed_at < ${FRESH_SINCE}`;
 
 type StoredSecret = Readonly<Record<'workspace_id' | 'owner' | 'fingerprint', string>> & {
   readonly sealed: Buffer;
@@ -93,6 +103,11 @@ export const openSecretVault = async (
       const [only, second] = rows;
       if (only === undefined || second !== undefined) return null;
       return decryptWithAny(masters, contextOf(...owner, only.fingerprint), only.sealed).toString('utf8');
+    },
+    withSeveral: async (owner, workspacesMax) => {
+      const values = [owner, workspacesMax];
+      const { rows } = await pool.query<Pick<StoredSecret, 'workspace_id'>>(WITH_SEVERAL, values);
+      return rows.map(({ workspace_id }) => workspace_id);
     },
     forgetOne: async (...key) => {
       await pool.query(FORGET_ONE, key);

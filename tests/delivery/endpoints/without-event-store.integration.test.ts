@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openMemberVault } from '#application/vault/member-vault.ts';
+import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
+import { createWebhookSecret } from '#application/vault/signing-secrets.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
@@ -162,6 +164,22 @@ describe.for(FAULTS)('while the event store is behind a network that is %s', LIM
     await expect.poll(() => statusOf(id)).toBe('cancelled');
     expect(await mailsTo(address)).toBe(1);
   });
+});
+
+test('webhooks are signed though a rotation before the outage was not recorded', LIMIT, async () => {
+  const key = await stack.key();
+  const secret = await issueSecret(key);
+  const vault = await openSecretVault(stack.pool, VAULT_KEY);
+  await vault.seal(key.workspaceId, WEBHOOK_SECRET_OWNER, createWebhookSecret());
+  await stack.pool.query(`update vault.secret set sealed_at = now() - interval '1 hour'`);
+  // It looks for such secrets at its start, and at intervals.
+  await delivery.stop();
+  delivery = await startDelivery();
+  const openOnly = () => vault.openOnly(key.workspaceId, WEBHOOK_SECRET_OWNER);
+  await expect.poll(openOnly).toBe(secret);
+  fault('cut');
+  await queueWebhooks(key, '/unrecorded', 1);
+  await expect.poll(() => isSignedWith(secret, '/unrecorded')).toEqual([true]);
 });
 
 test('a process that starts while the event store is gone sends', LIMIT, async () => {

@@ -55,7 +55,8 @@ type Decide = typeof issueWebhookSecret;
 /**
  * Stores a new secret in the vault, then appends its event. In this order every secret in the log can be
  * decrypted. `null` when the decision appended no event: the vault then forgets the secret again, because senders rely on
- * the only secret of a workspace while the log does not answer.
+ * the only secret of a workspace while the log does not answer. It keeps the secret when the append fails, because the event
+ * store may have taken it; a task of the delivery process deletes it later if not.
  */
 const issueSecret = async (
   call: SecretCall,
@@ -109,12 +110,13 @@ export const rotateSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
 ): Promise<IssuedSecret> => {
-  const issued =
-    (await findEarlierSecret(call, dependencies)) ??
-    (await issueSecret(call, dependencies, issueWebhookSecret));
+  const { ws } = call.params;
+  const earlier = await findEarlierSecret(call, dependencies);
+  // Throws while the event store does not answer, before the vault gets a secret that no event names.
+  if (!earlier) await dependencies.eventStore.last(webhookSecretStream(ws));
+  const issued = earlier ?? (await issueSecret(call, dependencies, issueWebhookSecret));
   if (!issued) throw new Error('issueWebhookSecret appended no event');
   await pause(ROTATION_WAIT_MS);
-  const { ws } = call.params;
   const vault = requireVault(dependencies);
   if (issued.replaced !== null) await vault.forgetOne(ws, WEBHOOK_SECRET_OWNER, issued.replaced);
   await vault.forget(ws, WEBHOOK_SECRET_OWNER, fingerprintOf(issued.text));

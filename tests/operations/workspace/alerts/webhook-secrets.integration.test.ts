@@ -219,6 +219,16 @@ describe('secrets', () => {
     }
   });
 
+  test('are not made by a rotation while the event store does not answer', async () => {
+    const key = await tracking();
+    await alertsThrough(app).issueSecret(key);
+    const gone = (): Promise<never> =>
+      Promise.reject(Object.assign(new Error('gone'), { type: 'unavailable' }));
+    const eventStore = { ...stack.eventStore, last: gone, newest: gone, load: gone, append: gone };
+    expect((await alertsThrough(await stack.api({ eventStore })).issueSecret(key)).status).toBe(503);
+    expect(await secretsOf(key)).toBe(1);
+  });
+
   test('of a deleted rule are removed from the vault', async () => {
     const key = await tracking();
     const { id } = await created(key, { chat_webhook_url: `${receiver.url}/${CHAT_SECRET}` });
