@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { AckPolicy, type ConsumerAPI, type ConsumerConfig } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DELIVERIES_DUE, DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
 import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
@@ -131,12 +132,64 @@ test('fetches nothing while the worker is full', async () => {
   await consuming;
 });
 
+const consumerConfig = async (): Promise<ConsumerConfig> =>
+  (await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER)).config;
+
+/** The connection as with a server from 2.10 on, which refuses to create a consumer that exists with other values. */
+const withNewServer = (): Pick<Nats, 'manager' | 'streamSettings'> => {
+  const { consumers } = nats.manager;
+  const add: ConsumerAPI['add'] = async (stream, config, ...action) => {
+    const existing = await consumers.info(stream, config.durable_name ?? '').catch(() => null);
+    const differs =
+      existing !== null &&
+      Object.entries(config).some(([key, value]) => existing.config[key as keyof ConsumerConfig] !== value);
+    if (action.length === 0 && differs)
+      throw Object.assign(new Error('consumer already exists'), { api_error: { err_code: 10_148 } });
+    return consumers.add(stream, config, ...action);
+  };
+  const manager = Object.create(nats.manager, {
+    consumers: { value: Object.create(consumers, { add: { value: add } }) },
+  });
+  return { manager, streamSettings: nats.streamSettings };
+};
+
 test('lowers the limit of a consumer that an earlier release created', async () => {
   await ensureDeliveryConsumer(nats);
-  await nats.manager.consumers.update(DELIVERIES_STREAM, DELIVERY_CONSUMER, { max_ack_pending: 10_000 });
+  for (const connection of [nats, withNewServer()]) {
+    await nats.manager.consumers.update(DELIVERIES_STREAM, DELIVERY_CONSUMER, { max_ack_pending: 10_000 });
+    await ensureDeliveryConsumer(connection);
+    expect((await consumerConfig()).max_ack_pending).toBe(3_000);
+  }
+});
+
+test('keeps the values of a consumer that an operator chose', async () => {
   await ensureDeliveryConsumer(nats);
-  const { config } = await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER);
-  expect(config.max_ack_pending).toBe(3_000);
+  const chosen = { max_ack_pending: 500, ack_wait: 60_000_000_000 };
+  for (const connection of [nats, withNewServer()]) {
+    await nats.manager.consumers.update(DELIVERIES_STREAM, DELIVERY_CONSUMER, chosen);
+    await ensureDeliveryConsumer(connection);
+    expect(await consumerConfig()).toMatchObject(chosen);
+  }
+  await nats.manager.consumers.delete(DELIVERIES_STREAM, DELIVERY_CONSUMER);
+});
+
+test('takes a consumer that another process creates with other values at the same time', async () => {
+  const connection = withNewServer();
+  const { consumers } = connection.manager;
+  const info: ConsumerAPI['info'] = async (...named) => {
+    const found = await nats.manager.consumers.info(...named).catch((error: unknown) => ({ error }));
+    if (!('error' in found)) return found;
+    await nats.manager.consumers.add(DELIVERIES_STREAM, {
+      durable_name: DELIVERY_CONSUMER,
+      ack_policy: AckPolicy.Explicit,
+      max_ack_pending: 7,
+    });
+    throw found.error;
+  };
+  Object.defineProperty(consumers, 'info', { value: info });
+  await ensureDeliveryConsumer(connection);
+  expect((await consumerConfig()).max_ack_pending).toBe(7);
+  await nats.manager.consumers.delete(DELIVERIES_STREAM, DELIVERY_CONSUMER);
 });
 
 test('sends what a full queue of NATS refused, found in the tables', async () => {
