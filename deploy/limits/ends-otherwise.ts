@@ -47,8 +47,6 @@ export const ENDS_OTHERWISE: Ends = {
     'new Promise((resolve, reject) => { const end': TIMER,
   },
   'delivery/consume-jobs.ts': {
-    'const aborted = new Promise':
-      'The end of the process. The sends that take up the capacity have a time each.',
     'const arrival = createWakeSignal': 'An idle consumer waits for work, until the end of the process.',
     'const taken = createWakeSignal':
       'A claim of messages that have arrived, which ends like the statement behind it.',

@@ -78,16 +78,13 @@ export const consumeDue = async (
     }
   };
 
-  const aborted = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
   const claimLoop = async (): Promise<void> => {
     while (!signal.aborted) {
       if (arrived.size === 0) {
         await arrival.next({ signal });
         continue;
       }
-      await Promise.race([worker.hasCapacity(), aborted]);
+      await worker.hasCapacity(signal);
       if (signal.aborted) return;
       const batch = takeBatch(arrived);
       taken.notify();
@@ -105,7 +102,8 @@ export const consumeDue = async (
   /** Fetches until aborted. Throws when the consumer is gone. */
   const fetchLoop = async (consumer: Consumer): Promise<void> => {
     while (!signal.aborted) {
-      await Promise.race([worker.hasCapacity(), aborted]);
+      await worker.hasCapacity(signal);
+      if (signal.aborted) return;
       if (arrived.size > FETCHED_MESSAGES / 2) {
         await taken.next({ signal });
         continue;

@@ -69,8 +69,8 @@ export type Worker = {
    * further turns come as it sends. Returns how many were claimed.
    */
   sweep(): Promise<number>;
-  /** Resolves when the worker can take more. */
-  hasCapacity(): Promise<void>;
+  /** Resolves when the worker can take more, or the signal is aborted. */
+  hasCapacity(signal?: AbortSignal): Promise<void>;
   /** Returns the endpoints with more due deliveries than this worker can queue. */
   overflowed(): readonly string[];
   /** Resolves when everything taken is sent and recorded. */
@@ -320,8 +320,9 @@ export const openWorker = ({
   return {
     take,
     sweep,
-    hasCapacity: async () => {
-      while (isFull() && !ending.signal.aborted) await released.next();
+    hasCapacity: async (signal) => {
+      const isEnding = (): boolean => ending.signal.aborted || signal?.aborted === true;
+      while (isFull() && !isEnding()) await released.next(signal ? { signal } : {});
     },
     overflowed: () => queues.overflowed(),
     idle: async () => {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { AckPolicy, type ConsumerAPI, type ConsumerConfig } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DELIVERIES_DUE, DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
@@ -12,7 +14,7 @@ import type { Worker } from '#services/delivery/worker.ts';
 import { createTestNats } from '../stack/database.ts';
 import { until } from '../stack/wait-until.ts';
 import { newDelivery } from './new-delivery.ts';
-import { openReceivers, type Receivers } from './receivers.ts';
+import { hangs, openReceivers, type Receivers } from './receivers.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
 const LIMIT_MS = 60_000;
@@ -132,6 +134,36 @@ test('fetches nothing while the worker is full', async () => {
   await consuming;
 });
 
+test('keeps nothing of its waits for room', async () => {
+  await ensureDeliveryConsumer(nats);
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const answers: WeakRef<object>[] = [];
+  let taken = 0;
+  const worker = {
+    hasCapacity: () => {
+      const answer = {};
+      answers.push(new WeakRef(answer));
+      return Promise.resolve(answer);
+    },
+    take: async (ids: readonly string[]) => void (taken += ids.length),
+  } as unknown as Worker;
+  const ending = new AbortController();
+  const consuming = consumeDue(nats, worker, silentLog(), ending.signal);
+  for (let n = 1; n <= 10; n += 1) {
+    await nats.jetstream.publish(DELIVERIES_DUE, JSON.stringify({ delivery_ids: [randomUUID()] }));
+    await expect.poll(() => taken).toBe(n);
+  }
+  const kept = (): number => {
+    collectGarbage();
+    // The waits that came last may be in use.
+    return answers.slice(0, 5).filter((answer) => answer.deref() !== undefined).length;
+  };
+  await expect.poll(kept).toBe(0);
+  ending.abort();
+  await consuming;
+});
+
 const consumerConfig = async (): Promise<ConsumerConfig> =>
   (await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER)).config;
 
@@ -204,4 +236,31 @@ test('sends what a full queue of NATS refused, found in the tables', async () =>
   await until('the queue is empty', LIMIT_MS, async () => (await waiting()) === 0);
   expect(new Set(receivers.at('/full').map(({ headers }) => headers['webhook-id']))).toEqual(new Set(ids));
   expect(receivers.at('/full')).toHaveLength(ids.length);
+});
+
+test('ends while the worker is full', async () => {
+  await ensureDeliveryConsumer(nats);
+  // Together more than a worker takes, and less than one workspace may have of it.
+  for (let n = 0; n < 28; n += 1) {
+    receivers.behave(`/hangs/${n}`, hangs);
+    await queue(`/hangs/${n}`, 70);
+  }
+  const worker = stack.worker();
+  await worker.sweep();
+  const asked = Promise.withResolvers<void>();
+  let hasRoom = false;
+  const noted: Worker = {
+    ...worker,
+    hasCapacity: async (signal) => {
+      asked.resolve();
+      await worker.hasCapacity(signal);
+      hasRoom ||= !ending.signal.aborted;
+    },
+  };
+  const ending = new AbortController();
+  const consuming = consumeDue(nats, noted, silentLog(), ending.signal);
+  await asked.promise;
+  ending.abort();
+  await consuming;
+  expect(hasRoom).toBe(false);
 });
