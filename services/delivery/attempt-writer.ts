@@ -20,10 +20,10 @@ const WRITE_RETRIES: RetryLimits = {
   maxDelayMs: 2_000,
 };
 
+type Cancellation = { readonly deliveryId: string; readonly cancelled: string };
+
 /** Result of a claimed delivery: an attempt, or the reason for cancelling it. */
-export type AttemptResult =
-  | { readonly attempt: FinishedAttempt }
-  | { readonly deliveryId: string; readonly cancelled: string };
+export type AttemptResult = { readonly attempt: FinishedAttempt } | Cancellation;
 
 export type AttemptWriter = {
   add(result: AttemptResult): void;
@@ -46,38 +46,50 @@ export const createAttemptWriter = (
   const closing = new AbortController();
   let running: Promise<void> | undefined;
 
+  /** Repeats a write of `count` outcomes until it succeeds, or the signal is aborted. */
+  const untilWritten = (count: number, write: (nth: number) => Promise<void>): Promise<void> => {
+    const logAndRetry = (error: unknown): boolean => {
+      log.warn({ err: error, attempts: count }, 'recording attempts failed; retrying');
+      return true;
+    };
+    return retry(WRITE_RETRIES, logAndRetry, write, signal);
+  };
+
+  /** Writes attempts. A repeated write finds those recorded whose answer was lost, so only the first one counts what it drops. */
+  const record = async (attempts: readonly FinishedAttempt[], nth: number): Promise<void> => {
+    const dropped = await settle(pool, workerId, attempts);
+    if (dropped.length === 0 || nth > 0) return;
+    droppedOutcomes.inc(dropped.length);
+    log.warn({ delivery_ids: dropped }, 'outcomes dropped: claims lost, or recorded before');
+  };
+
+  const cancel = ({ deliveryId, cancelled }: Cancellation): Promise<void> =>
+    inTransaction(pool, async (client) => {
+      if (await holdsClaim(client, workerId, deliveryId))
+        await cancelDeliveries(client, [deliveryId], cancelled, clock.now());
+    });
+
+  /** Writes a batch, each part of it until it succeeds. Logs what is left when the signal is aborted. */
   const write = async (batch: readonly AttemptResult[]): Promise<void> => {
     const attempts = batch.flatMap((one) => ('attempt' in one ? [one.attempt] : []));
-    const dropped = await settle(pool, workerId, attempts);
-    if (dropped.length > 0) {
-      droppedOutcomes.inc(dropped.length);
-      log.warn({ delivery_ids: dropped }, 'outcomes dropped: claims lost, or recorded before');
-    }
-    for (const one of batch) {
-      if (!('cancelled' in one)) continue;
-      const { deliveryId, cancelled } = one;
-      await inTransaction(pool, async (client) => {
-        if (await holdsClaim(client, workerId, deliveryId))
-          await cancelDeliveries(client, [deliveryId], cancelled, clock.now());
-      });
+    let left = batch.length;
+    try {
+      await untilWritten(attempts.length, (nth) => record(attempts, nth));
+      left -= attempts.length;
+      for (const one of batch) {
+        if (!('cancelled' in one)) continue;
+        await untilWritten(1, () => cancel(one));
+        left -= 1;
+      }
+    } catch (error) {
+      log.error({ err: error, attempts: left }, 'attempts not recorded; the deliveries will be sent again');
     }
   };
 
   const run = async (): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue.splice(0, ATTEMPTS_PER_WRITE_MAX);
-      const logAndRetry = (error: unknown): boolean => {
-        log.warn({ err: error, attempts: batch.length }, 'recording attempts failed; retrying');
-        return true;
-      };
-      try {
-        await retry(WRITE_RETRIES, logAndRetry, () => write(batch), signal);
-      } catch (error) {
-        log.error(
-          { err: error, attempts: batch.length },
-          'attempts not recorded; the deliveries will be sent again',
-        );
-      }
+      await write(batch);
       written(batch.map((one) => ('attempt' in one ? one.attempt.deliveryId : one.deliveryId)));
       if (queue.length < ATTEMPTS_PER_WRITE_MAX) await pause(GATHER_MS, closing.signal);
     }

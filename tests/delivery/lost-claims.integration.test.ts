@@ -1,6 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CLAIM_LEASE_MS } from '#application/delivery-outbox/claim.ts';
+import { claim, CLAIM_LEASE_MS } from '#application/delivery-outbox/claim.ts';
+import type { FinishedAttempt } from '#application/delivery-outbox/record-attempts.ts';
+import { NO_TIMING } from '#platform/channels/send-outcome.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { droppedOutcomes } from '#platform/telemetry/metrics.ts';
+import { createAttemptWriter } from '#services/delivery/attempt-writer.ts';
 import type { Worker } from '#services/delivery/worker.ts';
 import { newDelivery } from './new-delivery.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
@@ -72,5 +78,115 @@ describe('after a worker has lost the claim of a delivery that it sends', () => 
     expect(await stack.row(id)).toMatchObject({ status: 'delivered', attempts: 1 });
     expect(await stack.attempts(id)).toMatchObject([{ outcome: 'delivered', status_code: 204 }]);
     expect(await failureStreaks(rule.alertId)).toBe(0);
+  });
+});
+
+describe('outcomes that Postgres took', () => {
+  const WORKER = 'worker_writes';
+  const target = { channel: 'webhook', url: 'https://hooks.shop.example/in' } as const;
+  const dropped = async (): Promise<number> => (await droppedOutcomes.get()).values[0]?.value ?? 0;
+
+  /** Queues deliveries. Returns their ids. */
+  const queue = async (count: number): Promise<readonly string[]> => {
+    const deliveries = Array.from({ length: count }, () =>
+      newDelivery(stack.rule(), target, stack.clock.now()),
+    );
+    await stack.enqueue(...deliveries);
+    return deliveries.map(({ deliveryId }) => deliveryId);
+  };
+  /** Queues deliveries, which the worker claims. Returns their ids. */
+  const claimed = async (count: number): Promise<readonly string[]> => {
+    const ids = await queue(count);
+    const claimant = {
+      workerId: WORKER,
+      now: stack.clock.now(),
+      leaseNow: stack.clock.now(),
+      unreadable: () => undefined,
+    };
+    const places = { wanted: [], otherPlaces: count, otherEmailPlaces: 0 };
+    expect((await claim(stack.pool, claimant, ids, places)).deliveries).toHaveLength(count);
+    return ids;
+  };
+  const delivered = (deliveryId: string): { readonly attempt: FinishedAttempt } => ({
+    attempt: {
+      deliveryId,
+      ...stack.rule(),
+      channel: 'webhook',
+      attempt: 1,
+      attemptedAt: stack.clock.now().toISOString(),
+      outcome: 'delivered',
+      nextAttemptAt: null,
+      sent: {
+        delivered: true,
+        failure: null,
+        status_code: 204,
+        reason: null,
+        duration_ms: 1,
+        timing: NO_TIMING,
+        answer: null,
+        retry_after_ms: null,
+        terminal: false,
+      },
+    },
+  });
+  /** Creates a writer on a pool with these faults, and returns what it logs. */
+  const openWriter = (faults: Partial<Database>) => {
+    let lines = '';
+    const pool = new Proxy(stack.pool, {
+      get: (of, key) => {
+        const value: unknown = Reflect.get(faults, key) ?? Reflect.get(of, key);
+        return typeof value === 'function' ? value.bind(of) : value;
+      },
+    });
+    const log = pino({}, { write: (line: string) => (lines += line) });
+    const { signal } = new AbortController();
+    const of = { pool, clock: stack.clock, log, workerId: WORKER, signal };
+    return { writer: createAttemptWriter(of, () => undefined), lines: () => lines };
+  };
+  const lost = (): Promise<never> => Promise.reject(new Error('connection lost'));
+
+  test('are not counted as dropped when the answer was lost, but those without a claim are', async () => {
+    const [id = ''] = await claimed(1);
+    const before = await dropped();
+    let answersLost = 0;
+    const query = async (...asked: readonly unknown[]) => {
+      const result = await (stack.pool.query as (...of: readonly unknown[]) => Promise<unknown>)(...asked);
+      if ((asked[0] as { name?: string }).name !== 'settle deliveries' || answersLost > 0) return result;
+      answersLost += 1;
+      return lost();
+    };
+    const { writer, lines } = openWriter({ query: query as unknown as Database['query'] });
+    writer.add(delivered(id));
+    await writer.close();
+    expect(answersLost).toBe(1);
+    expect(await stack.row(id)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(await dropped()).toBe(before);
+    expect(lines()).not.toContain('outcomes dropped');
+    const { writer: second } = openWriter({});
+    second.add(delivered(id));
+    await second.close();
+    expect(await dropped()).toBe(before + 1);
+  });
+
+  test('are not written again when a cancellation of the same batch fails', async () => {
+    const [first = '', sent = '', cancelled = '', other = ''] = await claimed(4);
+    const before = await dropped();
+    let failed = 0;
+    const connect = () => {
+      failed += 1;
+      return failed === 1 ? lost() : stack.pool.connect();
+    };
+    const { writer, lines } = openWriter({ connect });
+    // The first one is written at once, and the others together.
+    writer.add(delivered(first));
+    writer.add(delivered(sent));
+    for (const deliveryId of [cancelled, other]) writer.add({ deliveryId, cancelled: 'No address.' });
+    await writer.close();
+    expect(await stack.row(sent)).toMatchObject({ status: 'delivered', attempts: 1 });
+    for (const id of [cancelled, other]) expect(await stack.row(id)).toMatchObject({ status: 'cancelled' });
+    // Two cancellations, and the one that failed.
+    expect(failed).toBe(3);
+    expect(await dropped()).toBe(before);
+    expect(lines()).not.toContain('outcomes dropped');
   });
 });
