@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '#platform/clock.ts';
-import { PERIOD_GRACE_MS, PERIOD_WAIT_MS } from '#services/alerts/digests/period-end.ts';
+import { PERIOD_GRACE_MS, PERIOD_WAIT_MS, waitForPeriodEnd } from '#services/alerts/digests/period-end.ts';
 import { proxied } from '../faults/fault-proxy.ts';
 import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
@@ -263,12 +263,13 @@ test('an instant alert is as its scan ended, also when a correction follows in t
 });
 
 describe('while the event store sends nothing', () => {
-  /** Looks at the clock of the test after which a round of the process has ended. */
+  /** Further looks at the clock of the test in which the process makes a digest, if it does not wait. */
   const LOOKS = 5;
 
   /**
    * Records two items that the process matches and three that it does not receive, then sets the clock to this time after
-   * midnight. `looks` returns how often the process has looked at the clock since.
+   * midnight. `looks` returns how often the process has looked at the clock since, and `looksWithoutAnswer` how often that was
+   * because it got no answer whether everything is matched.
    */
   const withUnreceived = async (resources: AsyncDisposableStack, sinceMidnightMs: number) => {
     const brand = await stack.brand('unreceived.example');
@@ -277,9 +278,11 @@ describe('while the event store sends nothing', () => {
     resources.use(proxy);
     let time: Date | null = null;
     let looks = 0;
+    let looksWithoutAnswer = 0;
     const clock: Clock = {
       now: () => {
         if (time !== null) looks += 1;
+        if (time !== null && new Error('now').stack?.includes(waitForPeriodEnd.name)) looksWithoutAnswer += 1;
         return time ?? new Date();
       },
     };
@@ -289,13 +292,18 @@ describe('while the event store sends nothing', () => {
     proxy.set('mute');
     await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 3));
     time = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + sinceMidnightMs);
-    return { rule, proxy, looks: () => looks };
+    return { rule, proxy, looks: () => looks, looksWithoutAnswer: () => looksWithoutAnswer };
   };
 
   test('a digest waits for what was recorded in its period', async () => {
     await using resources = new AsyncDisposableStack();
-    const { rule, proxy, looks } = await withUnreceived(resources, PERIOD_GRACE_MS + 1_000);
-    await expect.poll(looks).toBeGreaterThan(LOOKS);
+    const { rule, proxy, looks, looksWithoutAnswer } = await withUnreceived(
+      resources,
+      PERIOD_GRACE_MS + 1_000,
+    );
+    await expect.poll(looksWithoutAnswer).toBeGreaterThan(0);
+    const before = looks();
+    await expect.poll(looks).toBeGreaterThan(before + LOOKS);
     expect(await stack.queued(rule)).toEqual([]);
     proxy.set('pass');
     expect(totalsOf(await digestOf(rule))).toEqual([5]);
