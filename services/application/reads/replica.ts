@@ -8,6 +8,7 @@ import {
 } from '#platform/concurrency/time-budget.ts';
 import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
 import { ReadsBusy } from '#platform/postgres/hot-connections.ts';
+import { DEAD_FOUND_MS } from '#platform/postgres/silence.ts';
 import { createAnswerTimes } from './answer-times.ts';
 
 /** Milliseconds that a replica may take to tell its position before it counts as silent. */
@@ -128,6 +129,12 @@ export const createReplica = (
   /** After a failure the replica may show an earlier state than before, so it has to catch up to the failure. */
   let lostAt = Number.NEGATIVE_INFINITY;
   let losses = 0;
+  /**
+   * Time of the last loss that was no conflict with recovery. Idle connections may have died with it. A search would wait for a
+   * dead one as long as for its answer, so searches go to the primary until dead ones are found. A light read waits for a part
+   * of its time only.
+   */
+  let brokenAt = Number.NEGATIVE_INFINITY;
   let newest = -1n;
   const times = createAnswerTimes();
   let isSlow = false;
@@ -137,6 +144,7 @@ export const createReplica = (
   const lose = (error: unknown): void => {
     lostAt = now();
     losses += 1;
+    if (codeOf(error) !== RECOVERY_CONFLICT) brokenAt = lostAt;
     const lost = error instanceof ReplicaLost ? error : new ReplicaLost('it failed');
     for (const reject of waiting) reject(lost);
   };
@@ -170,11 +178,12 @@ export const createReplica = (
     const lossesBefore = losses;
     let hasReadPrimary = false;
     const mayAsk = (sql: string): boolean => !hasReadPrimary && losses === lossesBefore && !isSlowHere(sql);
+    const maySearch = (): boolean => now() - brokenAt >= DEAD_FOUND_MS;
     const read =
       (kind: 'query' | 'slow') =>
       async <Row>(statement: ReadQuery): Promise<readonly Row[]> => {
         const ask = (): Promise<readonly Row[]> => unlessLost(replica[kind]<Row>(statement));
-        if (mayAsk(statement.sql)) {
+        if (mayAsk(statement.sql) && (kind === 'query' || maySearch())) {
           try {
             return await (kind === 'query' ? inPart(ask) : ask());
           } catch (error) {

@@ -11,6 +11,8 @@ const CLOSE_LIMIT_MS = 1_000;
 const PROBE_MS = 5_000;
 /** Milliseconds that the server may take to answer one. */
 const PROBE_ANSWER_MS = 5_000;
+/** Milliseconds after which a quiet connection that died without a word is found. */
+export const DEAD_FOUND_MS = PROBE_MS + PROBE_ANSWER_MS;
 
 /** `connection.stream` of `pg` is not documented. */
 export const socketOf = (client: ClientBase): Socket =>

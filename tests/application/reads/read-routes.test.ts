@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { withTimeBudget } from '#platform/concurrency/time-budget.ts';
+import { DEAD_FOUND_MS } from '#platform/postgres/silence.ts';
 import { ReadsBusy } from '#platform/postgres/hot-connections.ts';
 import { createReplica, LATE_MS, type PrimaryPosition } from '#application/reads/replica.ts';
 import { readDatabaseUrls } from '#application/reads/open-read-databases.ts';
@@ -155,6 +156,38 @@ test('a search that the replica cancels is not repeated', async () => {
   const { standby, replica } = create();
   standby.failure = Object.assign(new Error('canceled'), { code: '57014' });
   await expect(replica.openRoute().db.slow(READ)).rejects.toBe(standby.failure);
+});
+
+describe('after a loss of the replica', () => {
+  /** Returns the positions that a light read and a search show: 10 at the replica, 20 at the primary. */
+  const afterLoss = async (failure: Error, laterMs: number) => {
+    const { clock, standby, primary, replica, compare } = create();
+    standby.position = 10;
+    await compare();
+    standby.failure = failure;
+    clock.now += 5;
+    await replica.openRoute().db.query(READ);
+    standby.failure = null;
+    clock.now += laterMs;
+    await compare();
+    expect(replica.mayServe(0)).toBe(true);
+    primary.position = 20;
+    const positionOf = async (kind: 'query' | 'slow'): Promise<number> => {
+      const [row] = await replica.openRoute().db[kind]<{ position: string }>(READ);
+      return Number(row?.position);
+    };
+    return { light: await positionOf('query'), search: await positionOf('slow') };
+  };
+
+  test('searches go to the primary until its dead connections are found', async () => {
+    expect(await afterLoss(gone(), 5)).toEqual({ light: 10, search: 20 });
+    expect(await afterLoss(gone(), DEAD_FOUND_MS - 1)).toEqual({ light: 10, search: 20 });
+    expect(await afterLoss(gone(), DEAD_FOUND_MS)).toEqual({ light: 10, search: 10 });
+  });
+
+  test('searches go to it when its recovery has cancelled a read: its connections live', async () => {
+    expect(await afterLoss(conflict(), 5)).toEqual({ light: 10, search: 10 });
+  });
 });
 
 /** A replica that never answers, and a primary that does, with the number of reads that each got. */
