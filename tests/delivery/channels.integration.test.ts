@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
 import { emailMessageOf } from '#platform/channels/email-message.ts';
+import { openMailServer } from '#tests/faults/background/mail-server.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
 import { newDelivery } from './new-delivery.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
@@ -114,44 +113,19 @@ describe('e-mail', () => {
     expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'cancelled', attempts: 0 });
   });
 
-  /** Minimal SMTP server that gives this reply to the RCPT command. */
-  const openMailServer = async (reply: string): Promise<{ server: Server; url: string; mails: string[] }> => {
-    const mails: string[] = [];
-    const server = createServer((socket) => {
-      let isMail = false;
-      socket.on('error', () => undefined);
-      socket.write('220 mail.test\r\n');
-      socket.on('data', (chunk) => {
-        const text = chunk.toString();
-        if (isMail) {
-          mails.push(text);
-          if (!text.includes('\r\n.\r\n')) return;
-          isMail = false;
-          socket.write('250 queued as 1\r\n');
-        } else if (text.startsWith('DATA')) {
-          isMail = true;
-          socket.write('354 go on\r\n');
-        } else if (text.startsWith('RCPT')) socket.write(`${reply}\r\n`);
-        else socket.write('250 ok\r\n');
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-    return { server, url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, mails };
-  };
-
   test.each([
     ['250 ok', { outcome: 'delivered', failure: null, status_code: 250 }],
     ['450 mailbox busy', { outcome: 'retrying', failure: 'http', status_code: 450 }],
     ['550 no such mailbox', { outcome: 'failed', failure: 'http', status_code: 550 }],
   ])('maps the reply of a mail server to an outcome: %s', async (reply, expected) => {
     stack.emails.set('mem_smtp', 'grace@shop.example');
-    const { server, url, mails } = await openMailServer(reply);
+    await using server = await openMailServer(reply);
+    const { url, mails } = server;
     const delivery = emailTo('mem_smtp');
     await stack.enqueue(delivery);
     await stack.sendDue(stack.worker({ mail: { SMTP_URL: url } }));
     expect(await stack.attempts(delivery.deliveryId)).toMatchObject([expected]);
     expect(mails.length > 0).toBe(expected.failure === null);
-    server.close();
   });
 
   test('retries when the mail server is not reachable', async () => {

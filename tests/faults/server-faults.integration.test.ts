@@ -227,6 +227,13 @@ describe('while the event store', LIMIT, () => {
   );
 });
 
+test.runIf(isLong)('reads and commands succeed while the event store is slow', LIMIT, async () => {
+  await heal();
+  storeProxy.set('slow');
+  for (const { status } of await Promise.all(burst())) expect(status).not.toBe(503);
+  storeProxy.set('pass');
+});
+
 describe('when the event store', LIMIT, () => {
   const RESETS = 'resets all connections in the middle of an answer';
   test.for(isLong ? [RESETS, 'loses all connections without a word'] : [RESETS])(

@@ -182,10 +182,12 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     settings: (_seed, factor) => ({ NATS_DOWN_SECONDS: 600 * factor }),
   },
   'server-faults': {
-    about: 'servers that are mute, cut, half-open or slow, with the limits of time; without a seed',
+    about:
+      'each server mute, one-way, slow, cut, reset or half-open before each process, with the limits of time; without a seed',
     files: [
       'tests/faults/server-faults.integration.test.ts',
-      'tests/faults/postgres-background.integration.test.ts',
+      'tests/faults/servers-under-load/replica-mute.integration.test.ts',
+      'tests/faults/background/each-server.integration.test.ts',
     ],
     settings: () => ({ SERVER_FAULTS_ALL: 1 }),
   },

@@ -1,0 +1,39 @@
+import { type AddressInfo, createServer } from 'node:net';
+
+/** A mail server on loopback that takes messages without encryption and without a login. */
+export type MailServer = AsyncDisposable & {
+  /** Value for the setting SMTP_URL. */
+  readonly url: string;
+  /** Pieces of the messages that came, in order. */
+  readonly mails: readonly string[];
+};
+
+/** `reply`: its answer to each address of a recipient. */
+export const openMailServer = async (reply = '250 ok'): Promise<MailServer> => {
+  const mails: string[] = [];
+  const server = createServer((socket) => {
+    let isMail = false;
+    socket.on('error', () => undefined);
+    socket.write('220 mail.test\r\n');
+    socket.on('data', (chunk) => {
+      const text = chunk.toString();
+      if (isMail) {
+        mails.push(text);
+        if (!text.includes('\r\n.\r\n')) return;
+        isMail = false;
+        socket.write('250 queued as 1\r\n');
+      } else if (text.startsWith('DATA')) {
+        isMail = true;
+        socket.write('354 go on\r\n');
+      } else if (text.startsWith('RCPT')) socket.write(`${reply}\r\n`);
+      else socket.write('250 ok\r\n');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mails,
+    // Connections of a sender's pool stay open until that is closed.
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+};
