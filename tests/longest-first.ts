@@ -25,7 +25,7 @@ export const LONGEST: readonly string[] = [
   'projector/slow-projection',
   'projector/postgres-limits',
   'ops/console',
-  'alerts/many-digests',
+  'alerts/digests/many-digests',
   'faults/alerts-kill',
   'projections/corrections-laws',
   'faults/delivery-kill',

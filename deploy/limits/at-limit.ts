@@ -16,6 +16,16 @@ const REFUSED_503 = '503 with `retry-after`';
 const ENDS_REQUEST = 'the connection is closed';
 
 export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>>> = {
+  'alerts/digests/digest-pace.ts': {
+    DIGEST_WAIT_MS: [
+      'a digest after the end of its period, while there are very many',
+      'the others are sent without pauses',
+    ],
+    DIGESTS_PER_MINUTE: [
+      'digests that are sent in a minute',
+      'the others wait; there are more where these could not all be sent in time',
+    ],
+  },
   'alerts/digests/period-end.ts': {
     PERIOD_WAIT_MS: [
       'digests after midnight for events of their period that are not matched yet',

@@ -3,6 +3,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Progress } from './checkpoint.ts';
+import type { DigestPace } from './digests/digest-pace.ts';
 import type { ReplayGuard } from './replay-guard.ts';
 import type { SignalSource } from './matching/pending-signal-checks.ts';
 
@@ -29,4 +30,5 @@ export type MatchingSession = {
   readonly settings: AlertsSettings;
   /** Used only during a replay of events that were already matched once. */
   readonly replayGuard: ReplayGuard;
+  readonly digestPace: DigestPace;
 };

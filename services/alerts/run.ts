@@ -9,7 +9,8 @@ import { openPool, withProof } from '#platform/postgres/pool.ts';
 import { createAlertsTables, openProgress } from './checkpoint.ts';
 import { commit, tracesOf } from './commit-batch.ts';
 import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
-import { closeAllDue, closeDuePage } from './digests/close-due-digests.ts';
+import { closeAllDue, closeDuePage, msUntilDuePage } from './digests/close-due-digests.ts';
+import { createDigestPace } from './digests/digest-pace.ts';
 import { dayToBegin, waitForPeriodEnd } from './digests/period-end.ts';
 import { loadBrandContext } from './matching/brand-context.ts';
 import { forgetState, loadState } from './matching/load-state.ts';
@@ -144,8 +145,7 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
         results.watch(findPeriodEnd(day));
       }
       // One page of digests between two batches: a midnight with many digests delays no alert.
-      const waitMs = isLive && progress.digestsDue ? 0 : QUIET_MS;
-      const result = await results.next(waitMs);
+      const result = await results.next(isLive ? msUntilDuePage(session, QUIET_MS) : QUIET_MS);
       if (result?.kind === 'signals') {
         isChecking = false;
         if (result.found) await signalChecks?.notify(result.found);
@@ -164,7 +164,7 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
         }
       }
       if (!isLive) continue;
-      if (progress.digestsDue) await closeDuePage(session);
+      await closeDuePage(session);
       if (performance.now() < heldBackAtMs + QUIET_MS) continue;
       await sendHeldBack(session);
       heldBackAtMs = performance.now();
@@ -198,7 +198,8 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
         const progress = await openProgress(database, eventStore);
         log.info({ position: String(progress.position) }, 'matching started');
         const replayGuard = createReplayGuard(eventStore);
-        const session = { database, eventStore, progress, settings, replayGuard };
+        const digestPace = createDigestPace(settings.clock);
+        const session = { database, eventStore, progress, settings, replayGuard, digestPace };
         await continueWaitingStreams(session, leading);
         await follow(session, leading);
       },

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { openProgress } from '#services/alerts/checkpoint.ts';
+import { createDigestPace } from '#services/alerts/digests/digest-pace.ts';
 import type { MatchingSession } from '#services/alerts/dependencies.ts';
 import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { readNextCheck, type SignalSource } from '#services/alerts/matching/pending-signal-checks.ts';
@@ -110,12 +112,13 @@ test('a replay reads earlier deliveries from the log before its transaction begi
       databaseUrl: '',
       eventStoreUrl: '',
       baseUrl: 'https://api.test',
-      clock: { now: () => new Date() },
+      clock: systemClock,
       log: silentLog(),
       signal: new AbortController().signal,
       signals: null,
       publish: () => undefined,
     },
+    digestPace: createDigestPace(systemClock),
     replayGuard: {
       rule: () => Promise.reject(new Error('not asked')),
       open: async (deliveries) => {

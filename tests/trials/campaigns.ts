@@ -146,7 +146,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   },
   'many-digests': {
     about: '100,000 digests due at once, in a heap of 192 MiB, with a kill; without a seed',
-    files: ['tests/alerts/many-digests.integration.test.ts'],
+    files: ['tests/alerts/digests/many-digests.integration.test.ts'],
     settings: (_seed, factor) => ({
       MANY_DIGESTS: 100_000 * factor,
       MANY_DIGESTS_ITEMS: 20,

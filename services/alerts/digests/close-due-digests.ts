@@ -1,3 +1,4 @@
+import { utcDate } from '#contracts/values/time.ts';
 import { digestCause, periodOf } from '#domain/workspace/alert/match-events.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
@@ -7,23 +8,29 @@ import type { MatchingSession } from '../dependencies.ts';
 import { contentOf } from '../matching/pending-digests.ts';
 import { readStoredItems } from '../matching/stored-items.ts';
 import { removeEntries } from '../matching/write-pending.ts';
-import { readDueDigests } from './due-digests.ts';
+import { countDueDigests, readDueDigests } from './due-digests.ts';
 
 /**
  * Sends one page of the digests whose period has ended, in one transaction that removes them. A crash repeats at most one
- * page, with the same delivery ids. Sets `digestsDue` to false when none is left. Call it between batches: everything
- * that was matched is in the tables then.
+ * page, with the same delivery ids. Sets `digestsDue` to false when none is left.
  *
  * Only withdrawals from within the period count, and the rule as it is now decides on the channels.
  */
-export const closeDuePage = async (session: MatchingSession): Promise<void> => {
-  const { database, progress, settings, replayGuard } = session;
+const closePage = async (session: MatchingSession): Promise<void> => {
+  const { database, progress, settings, replayGuard, digestPace } = session;
   const page = await readDueDigests(database, progress.logTime);
   if (page.length === 0) {
     progress.digestsDue = false;
     return;
   }
   const periods = page.map(({ cadence, key }) => periodOf(cadence, key));
+  const isReplay = progress.position < progress.replayedUntil;
+  // A replay has no pauses: most of its digests were sent before, and the events after them must find none of them due.
+  if (!isReplay) {
+    const periodEndMs = Date.parse(periods.at(-1)?.end ?? '');
+    const begun = { digests: page.length, periodEndMs, day: utcDate(progress.logTime) };
+    await digestPace.begin(begun, () => countDueDigests(database, progress.logTime));
+  }
   const stored = await readStoredItems(
     database,
     page.map((one, index) => ({ ...one, until: periods[index]?.end ?? null })),
@@ -44,7 +51,6 @@ export const closeDuePage = async (session: MatchingSession): Promise<void> => {
     } as const;
     return deliveriesOf(match, matched, settings.clock.now());
   });
-  const isReplay = progress.position < progress.replayedUntil;
   const deliveries = isReplay ? await replayGuard.open(derived) : derived;
   const queued = await inTransaction(database, async (client) => {
     const added = await enqueue(client, deliveries);
@@ -57,7 +63,20 @@ export const closeDuePage = async (session: MatchingSession): Promise<void> => {
   settings.log.debug({ deliveries: queued.length, digests: page.length }, 'digests queued');
 };
 
-/** Sends all digests that are due, page by page. Ends early when `signal` is aborted. */
-export const closeAllDue = async (session: MatchingSession, signal: AbortSignal): Promise<void> => {
-  while (session.progress.digestsDue && !signal.aborted) await closeDuePage(session);
+/**
+ * Sends one page of the digests that are due, unless the spread of their period lets it wait (`digest-pace.ts`). Call it
+ * between batches: everything that was matched is in the tables then.
+ */
+export const closeDuePage = async (session: MatchingSession): Promise<void> => {
+  if (session.progress.digestsDue && session.digestPace.waitMs() === 0) await closePage(session);
 };
+
+/** Sends the digests that are due, page by page, up to one that waits. Ends early when `signal` is aborted. */
+export const closeAllDue = async (session: MatchingSession, signal: AbortSignal): Promise<void> => {
+  const { progress, digestPace } = session;
+  while (progress.digestsDue && digestPace.waitMs() === 0 && !signal.aborted) await closePage(session);
+};
+
+/** Returns the milliseconds until `closeDuePage` has something to do, at most `limitMs`. */
+export const msUntilDuePage = ({ progress, digestPace }: MatchingSession, limitMs: number): number =>
+  progress.digestsDue ? Math.min(limitMs, digestPace.waitMs()) : limitMs;

@@ -26,6 +26,7 @@ export type DueDigest = {
   readonly bytes: string;
 };
 
+/** The ids of rules are hashes: their order prefers no workspace, and a workspace with many rules does not hold others up. */
 const DUE = `
   select c.alert_id, c.cadence, c.key, c.items_total, c.as_of, r.rule || '{"brand_ids": []}' as rule,
     (select coalesce(sum(octet_length(i.item::text)), 0) from alerting.collected_item i
@@ -34,6 +35,12 @@ const DUE = `
   where c.cadence = $1 and c.key <= $2
   order by c.cadence, c.key, c.alert_id
   limit ${DIGESTS_MAX}`;
+
+const COUNT_DUE = `
+  select (
+    (select count(*) from alerting.collected where cadence = 'daily' and key <= $1) +
+    (select count(*) from alerting.collected where cadence = 'weekly' and key <= $2)
+  )::int as due`;
 
 /** Days of a period. */
 const PERIOD_DAYS = { daily: 1, weekly: 7 } as const;
@@ -51,16 +58,28 @@ const firstThatFit = (due: readonly DueDigest[]): readonly DueDigest[] => {
   return tooMany < 0 ? due : due.slice(0, tooMany);
 };
 
+/** Returns the first day of the newest period that has ended at this log time. */
+const newestDueKey = (cadence: DueDigest['cadence'], logTime: string): string =>
+  utcDateOfMs(Date.parse(utcDate(logTime)) - PERIOD_DAYS[cadence] * DAY_MS);
+
+/** Returns the number of digests whose period has ended at this log time. */
+export const countDueDigests = async (database: Database, logTime: string): Promise<number> => {
+  const { rows } = await database.query<{ due: number }>({
+    name: 'count due digests',
+    text: COUNT_DUE,
+    values: [newestDueKey('daily', logTime), newestDueKey('weekly', logTime)],
+  });
+  return rows[0]?.due ?? 0;
+};
+
 /** Returns one page of the digests whose period has ended at this log time, oldest first. Empty when there are none. */
 export const readDueDigests = async (database: Database, logTime: string): Promise<readonly DueDigest[]> => {
   if (logTime === '') return [];
-  const today = Date.parse(utcDate(logTime));
   for (const cadence of ['daily', 'weekly'] as const) {
-    const newestDue = utcDateOfMs(today - PERIOD_DAYS[cadence] * DAY_MS);
     const { rows } = await database.query<DueDigest>({
       name: 'due digests',
       text: DUE,
-      values: [cadence, newestDue],
+      values: [cadence, newestDueKey(cadence, logTime)],
     });
     if (rows.length > 0) return firstThatFit(rows);
   }
