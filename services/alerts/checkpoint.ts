@@ -30,9 +30,14 @@ export class CheckpointMoved extends Error {
 export const createAlertsTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.alertsSchema, sql: SCHEMA, fingerprintOn: 'alerting' });
 
+/** Position of an event that is matched with the rules up to an id, and not yet with those after it. */
+export type PartialMatch = { readonly position: bigint; readonly alertId: string };
+
 /** Position of `alerts` in the log, and the matching state at that position. Its tables hold the state. */
 export type Progress = MatchingState & {
   position: bigint;
+  /** The event after `position`, when it is matched with some of the rules of its brand; otherwise null. */
+  partial: PartialMatch | null;
   readonly replayedUntil: bigint;
   readonly rules: StoredRules;
   readonly untracked: UntrackedBrands;
@@ -46,13 +51,16 @@ type Checkpoint = {
   readonly replayed_until: string;
   readonly knows_tracking: boolean;
   readonly knows_channels: boolean;
+  readonly partial_position: string | null;
+  readonly partial_alert_id: string | null;
 };
 
 export const openProgress = async (database: Database, eventStore: EventStore): Promise<Progress> => {
   const read = async () =>
     (
       await database.query<Checkpoint>(
-        'select position, log_time, replayed_until, knows_tracking, knows_channels from alerting.checkpoint',
+        `select position, log_time, replayed_until, knows_tracking, knows_channels, partial_position, partial_alert_id
+         from alerting.checkpoint`,
       )
     ).rows[0];
   let row = await read();
@@ -67,8 +75,13 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
   const position = BigInt(row?.position ?? 0);
   if (row?.knows_channels !== true) await convertOldRules(database);
   const isKnown = row?.knows_tracking === true;
+  const { partial_position = null, partial_alert_id = null } = row ?? {};
   return {
     position,
+    partial:
+      partial_position === null || partial_alert_id === null
+        ? null
+        : { position: BigInt(partial_position), alertId: partial_alert_id },
     logTime: row?.log_time ?? '',
     replayedUntil: BigInt(row?.replayed_until ?? 0),
     digestsDue: true,
@@ -96,8 +109,15 @@ export const saveProgress = async (
   await progress.waitingStreams.save(client);
   const { rowCount } = await client.query({
     name: 'move the checkpoint of alerts',
-    text: 'update alerting.checkpoint set position = $1, log_time = $2 where position = $3',
-    values: [position, progress.logTime, progress.position],
+    text: `update alerting.checkpoint set position = $1, log_time = $2, partial_position = $4, partial_alert_id = $5
+           where position = $3`,
+    values: [
+      position,
+      progress.logTime,
+      progress.position,
+      progress.partial?.position,
+      progress.partial?.alertId,
+    ],
   });
   if (rowCount !== 1) throw new CheckpointMoved();
 };

@@ -19,6 +19,8 @@ export type AlertsSettings = {
   readonly publish: (deliveryIds: readonly string[]) => void;
   /** Source of activity signals. `null` when there is none; pending signal checks then wait in their table. */
   readonly signals: SignalSource | null;
+  /** Maximum rules of brands in memory; `RULES_MAX` when absent. Less in tests. */
+  readonly rulesMax?: number;
 };
 
 /** Dependencies and state of one subscription session, from the checkpoint until it fails. */

@@ -7,14 +7,12 @@ import { FENCED_CONNECTION } from '#platform/postgres/lease/leases.ts';
 import { proveLease } from '#platform/postgres/lease/prove-lease.ts';
 import { openPool, withProof } from '#platform/postgres/pool.ts';
 import { createAlertsTables, openProgress } from './checkpoint.ts';
-import { commit, tracesOf } from './commit-batch.ts';
 import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
-import { closeAllDue, closeDuePage, msUntilDuePage } from './digests/close-due-digests.ts';
+import { closeDuePage, msUntilDuePage } from './digests/close-due-digests.ts';
 import { createDigestPace } from './digests/digest-pace.ts';
 import { dayToBegin, waitForPeriodEnd } from './digests/period-end.ts';
-import { loadBrandContext } from './matching/brand-context.ts';
-import { forgetState, loadState } from './matching/load-state.ts';
-import { type FollowedEvent, matchEvents, advanceClock, PREFIXES } from './matching/match-events.ts';
+import { advanceClock, PREFIXES } from './matching/match-events.ts';
+import { processBatch } from './process-batch.ts';
 import type { AlertsSettings, MatchingSession } from './dependencies.ts';
 import { createReplayGuard } from './replay-guard.ts';
 import type { FoundSignals } from './signals/notify-signals.ts';
@@ -32,65 +30,6 @@ const ROLE = 'alerts';
  * looked at as often.
  */
 const QUIET_MS = 1_000;
-
-/** Processing of a batch: `isLive` is false while the process catches up. */
-type BatchOptions = { readonly isLive: boolean; readonly leading: AbortSignal };
-
-const processBatch = async (
-  session: MatchingSession,
-  items: readonly Followed[],
-  options: BatchOptions,
-): Promise<void> => {
-  const { progress } = session;
-  let position = progress.position;
-  const events: FollowedEvent[] = [];
-  for (const item of items) {
-    if (item.kind === 'event') {
-      position = item.event.position;
-      if (position > progress.position) events.push(item.event as FollowedEvent);
-    } else if (item.kind === 'checkpoint') position = item.position;
-  }
-  if (events.length === 0) {
-    if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position, null);
-    return;
-  }
-  for (let rest: readonly FollowedEvent[] = events; rest.length > 0; ) {
-    const count = await loadState(progress, rest);
-    const some = rest.slice(0, count);
-    rest = rest.slice(count);
-    await matchLoaded(
-      session,
-      some,
-      rest.length > 0 ? (some.at(-1)?.position ?? position) : position,
-      options,
-    );
-    forgetState(progress);
-  }
-};
-
-/** Matches events whose state is loaded, and commits. `position`: the one that they end at. */
-const matchLoaded = async (
-  session: MatchingSession,
-  events: readonly FollowedEvent[],
-  position: bigint,
-  { isLive, leading }: BatchOptions,
-): Promise<void> => {
-  const { progress, settings, database } = session;
-  // The data of an unreadable event can have any shape.
-  const readable = events.filter(({ unreadable }) => unreadable === undefined);
-  const brandContext = await loadBrandContext(database, readable);
-  const traces = tracesOf(events);
-  for (let rest = events; rest.length > 0; ) {
-    advanceClock(progress, rest[0]?.recordedAt.toISOString() ?? '');
-    // While it catches up, digests are sent before later events change their rules. Live, events do not wait for them.
-    if (!isLive) await closeAllDue(session, leading);
-    const outcome = matchEvents(progress, brandContext, settings.baseUrl, rest);
-    const last = rest[outcome.taken - 1];
-    rest = rest.slice(outcome.taken);
-    const reached = rest.length > 0 ? (last?.position ?? position) : position;
-    await commit(session, outcome, reached, brandContext, { traces });
-  }
-};
 
 /**
  * Result of one wait: log items, the signals of a pending check, or a UTC day before which the digest periods end. `found` and

@@ -157,3 +157,8 @@ create index if not exists untracked_brand on alerting.untracked (brand_id);
 
 -- Digests whose period has ended are read in this order.
 create index if not exists collected_due on alerting.collected (cadence, key, alert_id);
+
+-- The event after `position`, when it is matched with the rules of its brand up to this id and not yet with the others. Null
+-- between events.
+alter table alerting.checkpoint add column if not exists partial_position bigint;
+alter table alerting.checkpoint add column if not exists partial_alert_id uuid;

@@ -56,8 +56,11 @@ export type AlertsStack = AsyncDisposable & {
   link(event: SocialPageEvent): Promise<void>;
   track(brandId: string): Promise<void>;
   untrack(brandId: string): Promise<void>;
-  /** Starts another matching process. Disposing stops it. `eventStoreUrl`: that of a proxy to the event store. */
-  start(clock?: Clock, signals?: SignalSource, eventStoreUrl?: string): AsyncDisposable;
+  /**
+   * Starts another matching process. Disposing stops it. `eventStoreUrl`: that of a proxy to the event store. `rulesMax`: rules
+   * that it may have in memory.
+   */
+  start(clock?: Clock, signals?: SignalSource, eventStoreUrl?: string, rulesMax?: number): AsyncDisposable;
   /** Waits until everything recorded so far is matched. */
   matched(): Promise<void>;
   queued(rule: Rule): Promise<readonly Queued[]>;
@@ -153,7 +156,7 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
       const untracked = { workspace_id: WORKSPACE, brand_id, untracked_at: TRACKED_AT };
       await append(trackingStream(WORKSPACE), [{ type: 'BrandUntracked', data: untracked }]);
     },
-    start: (clock = { now: () => new Date() }, signals, eventStoreUrl = server.url) => {
+    start: (clock = { now: () => new Date() }, signals, eventStoreUrl = server.url, rulesMax) => {
       const ending = new AbortController();
       const running = runAlerts({
         databaseUrl: database.url,
@@ -164,6 +167,7 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
         signal: ending.signal,
         signals: signals ?? null,
         publish: (ids) => void published.push(...ids),
+        ...(rulesMax !== undefined && { rulesMax }),
       });
       return {
         [Symbol.asyncDispose]: async () => {

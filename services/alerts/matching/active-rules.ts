@@ -1,6 +1,7 @@
 import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import { type AlertRule, type AlertRuleState, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
+import { EVERY_RULE, type RuleRange } from './rule-range.ts';
 
 /** Index of alert rules at one log position, by id and by brand. */
 export type ActiveRules = {
@@ -15,7 +16,7 @@ export type ActiveRules = {
  * thousands of rules would fill it otherwise.
  */
 export type StoredRules = ActiveRules & {
-  /** Returns false, and loads nothing, when the brands have more rules than `pairsMax`. */
+  /** Returns false, and loads nothing, when the brands have more rules in the range than `pairsMax`. */
   load(wanted: WantedRules, pairsMax?: number | null): Promise<boolean>;
   /** Removes the loaded rules from memory. Call it after `save`. */
   forget(): void;
@@ -30,6 +31,8 @@ export type StoredRules = ActiveRules & {
 export type WantedRules = {
   /** Brands whose rules may fire. */
   readonly brandIds?: readonly string[];
+  /** Range of their rules; all of them when absent. */
+  readonly range?: RuleRange;
   /** Rules that events of the batch change. */
   readonly changing?: readonly string[];
   /** Other rules. */
@@ -41,13 +44,15 @@ type Pair = { readonly brand_id: string; readonly alert_id: string };
 const readPairs = async (
   database: Database,
   brandIds: readonly string[],
+  { after, upTo }: RuleRange,
   limit: number | null,
 ): Promise<readonly Pair[]> => {
   if (brandIds.length === 0) return [];
   const { rows } = await database.query<Pair>({
     name: 'rules of brands',
-    text: 'select brand_id, alert_id from alerting.rule_brand where brand_id = any($1::uuid[]) limit $2',
-    values: [brandIds, limit],
+    text: `select brand_id, alert_id from alerting.rule_brand
+           where brand_id = any($1::uuid[]) and alert_id > $2 and alert_id <= $3 limit $4`,
+    values: [brandIds, after, upTo, limit],
   });
   return rows;
 };
@@ -104,9 +109,9 @@ export const openActiveRules = (database: Database): StoredRules => {
       [...(byBrand.get(brandId) ?? [])]
         .map((alertId) => byId.get(alertId))
         .filter((rule): rule is AlertRule => isActive(rule ?? null) && rule?.trigger === trigger),
-    load: async ({ brandIds = [], changing = [], others = [] }, pairsMax = null) => {
+    load: async ({ brandIds = [], range = EVERY_RULE, changing = [], others = [] }, pairsMax = null) => {
       const newBrands = brandIds.filter((brandId) => !loadedBrands.has(brandId));
-      const pairs = await readPairs(database, newBrands, pairsMax === null ? null : pairsMax + 1);
+      const pairs = await readPairs(database, newBrands, range, pairsMax === null ? null : pairsMax + 1);
       if (pairsMax !== null && pairs.length > pairsMax) return false;
       const whole = changing.filter((alertId) => !wholeRules.has(alertId) && !changed.has(alertId));
       const unknown = [...pairs.map(({ alert_id }) => alert_id), ...others].filter(

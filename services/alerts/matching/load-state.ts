@@ -1,54 +1,80 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Progress } from '../checkpoint.ts';
+import { mayFire } from './firing-events.ts';
+import { EVERY_RULE, type RuleRange } from './rule-range.ts';
 
-/**
- * Maximum rules of a batch's brands in memory, about a kilobyte each. A batch whose brands have more is halved, down to
- * one brand.
- */
-const RULES_MAX = 20_000;
+/** Maximum rules of brands in memory, about a kilobyte each. A batch whose brands have more is halved, down to one event. */
+export const RULES_MAX = 20_000;
+/** Maximum rules that the events of a batch change. Each has up to 500 brands, and is written whole. */
+const CHANGED_RULES_MAX = 200;
 
 type LoadedState = Pick<Progress, 'rules' | 'untracked' | 'pendingDigests'>;
 
 type Named = { readonly brand_id?: string; readonly alert_id?: string };
 
-const idsOf = (events: readonly RecordedEvent[], name: keyof Named, type?: string): readonly string[] => {
+const idsOf = (events: readonly RecordedEvent[], name: keyof Named): readonly string[] => {
   const ids = new Set<string>();
-  for (const event of events) {
-    // The data of an unreadable event can have any shape.
-    if (event.unreadable !== undefined || (type !== undefined && event.type !== type)) continue;
-    const id = (event.data as Named)[name];
+  for (const { data } of events) {
+    const id = (data as Named)[name];
     if (id !== undefined) ids.add(id);
   }
   return [...ids];
 };
 
-/**
- * Loads the rules, untracked brands and instant alerts that these events refer to, so that matching needs no I/O. Returns
- * the number of events, from the first one, for which it did.
- */
-export const loadState = async (
+/** Returns false when the events need more than the limits allow. What was loaded then is to be forgotten. */
+const load = async (
   { rules, untracked, pendingDigests }: LoadedState,
   events: readonly RecordedEvent[],
-  rulesMax: number | null = RULES_MAX,
-): Promise<number> => {
-  for (let count = events.length; ; count = Math.ceil(count / 2)) {
-    const some = events.slice(0, count);
-    const brandIds = idsOf(some, 'brand_id');
-    const scanned = idsOf(some, 'brand_id', 'ScanRecorded');
-    await pendingDigests.load(scanned);
-    const wanted = {
-      brandIds,
-      changing: idsOf(some, 'alert_id'),
-      others: pendingDigests.alertIdsOf(scanned),
-    };
-    // Half the events of one brand need as many rules.
-    if (!(await rules.load(wanted, brandIds.length > 1 ? rulesMax : null))) continue;
-    await untracked.load(brandIds);
-    return count;
-  }
+  range: RuleRange,
+  rulesMax: number | null,
+): Promise<boolean> => {
+  // The data of an unreadable event can have any shape.
+  const readable = events.filter(({ unreadable }) => unreadable === undefined);
+  const changing = idsOf(readable, 'alert_id');
+  if (rulesMax !== null && changing.length > CHANGED_RULES_MAX) return false;
+  const scanned = idsOf(
+    readable.filter(({ type }) => type === 'ScanRecorded'),
+    'brand_id',
+  );
+  if (!(await pendingDigests.load(scanned, range, rulesMax))) return false;
+  const brandIds = idsOf(readable.filter(mayFire), 'brand_id');
+  const others = pendingDigests.alertIdsOf(scanned);
+  if (!(await rules.load({ brandIds, range, changing, others }, rulesMax))) return false;
+  await untracked.load(idsOf(readable, 'brand_id'));
+  return true;
 };
 
-/** Removes from memory what `loadState` loaded. */
+/**
+ * Loads the rules, untracked brands and instant alerts that these events refer to, so that matching needs no I/O. Returns
+ * the number of events, from the first one, for which it did. 0: the brand of the first event has more than `rulesMax` rules.
+ */
+export const loadState = async (
+  state: LoadedState,
+  events: readonly RecordedEvent[],
+  rulesMax: number,
+): Promise<number> => {
+  for (let count = events.length; count > 0; count = Math.floor(count / 2)) {
+    if (await load(state, events.slice(0, count), EVERY_RULE, rulesMax)) return count;
+    forgetState(state);
+  }
+  return 0;
+};
+
+/** Loads the same for one event, of the rules in the range only. */
+export const loadRange = async (
+  state: LoadedState,
+  event: RecordedEvent,
+  range: RuleRange,
+): Promise<void> => {
+  await load(state, [event], range, null);
+};
+
+/** Loads the same for all these events, however many rules their brands have. */
+export const loadWhole = async (state: LoadedState, events: readonly RecordedEvent[]): Promise<void> => {
+  await load(state, events, EVERY_RULE, null);
+};
+
+/** Removes from memory what was loaded. */
 export const forgetState = ({ rules, untracked, pendingDigests }: LoadedState): void => {
   rules.forget();
   untracked.forget();

@@ -2,6 +2,7 @@ import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
+import { EVERY_RULE, type RuleRange } from './rule-range.ts';
 import { NOTHING_STORED, readStoredItems, type StoredItems } from './stored-items.ts';
 import { removeEntries, saveWithdrawn, writeEntries } from './write-pending.ts';
 
@@ -44,8 +45,11 @@ export type PendingDigests = {
   add(alertId: string, cadence: AlertCadence, key: string, item: AlertItem, source?: string | null): void;
   /** Leaves the items of this source out of the entries that are not yet closed. `at` is the log time. */
   withdraw(source: string, at: string): void;
-  /** Loads the instant alerts that wait for the end of a scan of these brands. Needed before `endScan`. */
-  load(brandIds: readonly string[]): Promise<void>;
+  /**
+   * Loads the instant alerts of rules in the range that wait for the end of a scan of these brands. Needed before `endScan`.
+   * Returns false, and loads nothing, when there are more than `entriesMax`.
+   */
+  load(brandIds: readonly string[], range?: RuleRange, entriesMax?: number | null): Promise<boolean>;
   /** Returns the rules that have items of a scan of these brands, as far as they were loaded. */
   alertIdsOf(brandIds: readonly string[]): readonly string[];
   /** Removes and returns the instant alerts on a scan that ended. */
@@ -109,19 +113,22 @@ export const openPendingDigests = (database: Database): PendingDigests => {
     withdraw: (source, at) => {
       if (!withdrawn.has(source)) withdrawn.set(source, at);
     },
-    load: async (brandIds) => {
-      if (brandIds.length === 0) return;
+    load: async (brandIds, { after, upTo } = EVERY_RULE, entriesMax = null) => {
+      if (brandIds.length === 0) return true;
       const { rows } = await database.query<EntryKey & { items_total: number; as_of: string }>({
         name: 'instant alerts of brands',
         text: `select alert_id, cadence, key, items_total, as_of from alerting.collected
-               where cadence = 'instant' and key = any($1::text[]) order by key, alert_id`,
-        values: [brandIds],
+               where cadence = 'instant' and key = any($1::text[]) and alert_id > $2 and alert_id <= $3
+               order by key, alert_id limit $4`,
+        values: [brandIds, after, upTo, entriesMax === null ? null : entriesMax + 1],
       });
+      if (entriesMax !== null && rows.length > entriesMax) return false;
       for (const { alert_id, cadence, key, items_total, as_of } of rows) {
         const entry = entryOf(alert_id, cadence, key);
         entry.stored = items_total;
         if (as_of > entry.as_of) entry.as_of = as_of;
       }
+      return true;
     },
     alertIdsOf: (brandIds) => brandIds.flatMap((brandId) => [...(scans.get(brandId)?.keys() ?? [])]),
     endScan: (brandId) => {

@@ -52,17 +52,22 @@ export type PendingSignalChecks = {
   save(client: Transaction): Promise<void>;
 };
 
-/** The ids are one text: Postgres does not take arrays of arrays of different lengths. */
+/**
+ * The ids are one text: Postgres does not take arrays of arrays of different lengths. Rows of an event are numbered on, since its
+ * rules may be matched in several transactions.
+ */
 const INSERT = `
   insert into alerting.signal_look (position, page, brand_id, date, at, alert_ids)
-  select position, page, brand_id, date, at, string_to_array(alert_ids, ',')
-  from unnest($1::bigint[], $2::int[], $3::uuid[], $4::text[], $5::text[], $6::text[])
-    as row (position, page, brand_id, date, at, alert_ids)
-  on conflict do nothing`;
+  select row.position,
+    coalesce((select max(page) + 1 from alerting.signal_look l where l.position = row.position), 0)
+      + row_number() over (partition by row.position order by n) - 1,
+    brand_id, date, at, string_to_array(alert_ids, ',')
+  from unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[])
+    with ordinality as row (position, brand_id, date, at, alert_ids, n)`;
 
 const insert = async (client: Transaction, checks: readonly NewSignalCheck[]): Promise<void> => {
   const rows = checks.flatMap((check) =>
-    chunk(check.alert_ids, RULES_PER_ROW).map((alert_ids, page) => ({ ...check, page, alert_ids })),
+    chunk(check.alert_ids, RULES_PER_ROW).map((alert_ids) => ({ ...check, alert_ids })),
   );
   for (const some of chunk(rows, ROWS_PER_STATEMENT)) {
     await client.query({
@@ -70,7 +75,6 @@ const insert = async (client: Transaction, checks: readonly NewSignalCheck[]): P
       text: INSERT,
       values: [
         some.map(({ position }) => position),
-        some.map(({ page }) => page),
         some.map(({ brand_id }) => brand_id),
         some.map(({ date }) => date),
         some.map(({ at }) => at),

@@ -3,6 +3,7 @@ import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { FIRST_ID } from './rule-range.ts';
 
 /**
  * Brands that workspaces no longer track. A rule stays when a brand of it is untracked, but it fires on that brand
@@ -20,6 +21,9 @@ export type UntrackedBrands = {
   /** Writes the changes since the last save. */
   save(client: Transaction): Promise<void>;
 };
+
+/** Maximum rules in memory, each with up to 500 brands, while the table is filled. */
+const RULES_PER_PAGE = 100;
 
 type Pair = { readonly workspace_id: string; readonly brand_id: string };
 const keyOf = ({ workspace_id, brand_id }: Pair): string => `${workspace_id} ${brand_id}`;
@@ -53,6 +57,25 @@ const insert = (client: Transaction, pairs: readonly Pair[]): Promise<unknown> =
     [pairs.map(({ workspace_id }) => workspace_id), pairs.map(({ brand_id }) => brand_id)],
   );
 
+/** Fills the table from the tracking streams, some rules at a time, and notes at the end that it is filled. */
+const fillUntracked = async (database: Database, eventStore: EventStore, position: bigint): Promise<void> => {
+  for (let after = FIRST_ID; ; ) {
+    const { rows } = await database.query<{ rule: AlertRule }>(
+      `select rule from alerting.rule where alert_id > $1 order by alert_id limit ${RULES_PER_PAGE}`,
+      [after],
+    );
+    const rules = rows.map(({ rule }) => rule);
+    const pairs = await readUntracked(eventStore, rules, position);
+    await inTransaction(database, (client) => insert(client, pairs));
+    const last = rules.at(-1);
+    if (last === undefined) break;
+    after = last.alert_id;
+  }
+  await inTransaction(database, (client) =>
+    client.query('update alerting.checkpoint set knows_tracking = true'),
+  );
+};
+
 /**
  * Opens the set of untracked brands. `isKnown` is false for tables made by a version that did not follow tracking
  * streams; the set is then filled from those streams first.
@@ -62,15 +85,7 @@ export const openUntrackedBrands = async (
   eventStore: EventStore,
   state: { readonly position: bigint; readonly isKnown: boolean },
 ): Promise<UntrackedBrands> => {
-  if (!state.isKnown) {
-    const { rows } = await database.query<{ rule: AlertRule }>('select rule from alerting.rule');
-    const rules = rows.map(({ rule }) => rule);
-    const pairs = await readUntracked(eventStore, rules, state.position);
-    await inTransaction(database, async (client) => {
-      await insert(client, pairs);
-      await client.query('update alerting.checkpoint set knows_tracking = true');
-    });
-  }
+  if (!state.isKnown) await fillUntracked(database, eventStore, state.position);
   const untracked = new Set<string>();
   const changed = new Map<string, Pair>();
   return {

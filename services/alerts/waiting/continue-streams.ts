@@ -3,7 +3,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { canRead } from '#contracts/events/schema-registry.ts';
 import { commit, tracesOf } from '../commit-batch.ts';
 import type { MatchingSession } from '../dependencies.ts';
-import { forgetState, loadState } from '../matching/load-state.ts';
+import { forgetState, loadWhole } from '../matching/load-state.ts';
 import { type BrandContext, loadBrandContext } from '../matching/brand-context.ts';
 import { type FollowedEvent, followRule, matchEvents, type Outcome } from '../matching/match-events.ts';
 import { readRulesThatFired } from './past-rules.ts';
@@ -96,7 +96,7 @@ const continueStream = async (session: MatchingSession, stream: string): Promise
     if (upTo !== null) {
       const brandContext = await loadBrandContext(database, events);
       // The events of a stream are those of one brand, or of few.
-      await loadState(progress, events, null);
+      await loadWhole(progress, events);
       const outcome = await matchLate(session, brandContext, events);
       progress.waitingStreams.remove(stream, upTo);
       await commit(session, outcome, progress.position, brandContext, {

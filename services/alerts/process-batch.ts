@@ -1,0 +1,119 @@
+import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
+import { commit, tracesOf } from './commit-batch.ts';
+import type { MatchingSession } from './dependencies.ts';
+import { closeAllDue } from './digests/close-due-digests.ts';
+import { loadBrandContext } from './matching/brand-context.ts';
+import { mayFire } from './matching/firing-events.ts';
+import { forgetState, loadRange, loadState, RULES_MAX } from './matching/load-state.ts';
+import { advanceClock, type FollowedEvent, matchEvents } from './matching/match-events.ts';
+import { FIRST_ID, nextRange } from './matching/rule-range.ts';
+
+/** Processing of a batch: `isLive` is false while the process catches up. */
+type BatchOptions = { readonly isLive: boolean; readonly leading: AbortSignal };
+
+/** Returns the brand of an event on which rules may fire. */
+const brandOf = ({ data }: FollowedEvent): string => (data as { readonly brand_id: string }).brand_id;
+
+/** Matches the events of a batch and commits. Ends early, at a checkpoint, when `leading` is aborted. */
+export const processBatch = async (
+  session: MatchingSession,
+  items: readonly Followed[],
+  options: BatchOptions,
+): Promise<void> => {
+  const { progress, settings } = session;
+  let position = progress.position;
+  const events: FollowedEvent[] = [];
+  for (const item of items) {
+    if (item.kind === 'event') {
+      position = item.event.position;
+      if (position > progress.position) events.push(item.event as FollowedEvent);
+    } else if (item.kind === 'checkpoint') position = item.position;
+  }
+  if (events.length === 0) {
+    if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position, null);
+    return;
+  }
+  /** The brand of the last event that had too many rules. Its next events have as many. */
+  let crowded: string | null = null;
+  let rest: readonly FollowedEvent[] = events;
+  for (let first = rest[0]; first !== undefined; first = rest[0]) {
+    const isCrowded = first.unreadable === undefined && mayFire(first) && brandOf(first) === crowded;
+    const count = isCrowded ? 0 : await loadState(progress, rest, settings.rulesMax ?? RULES_MAX);
+    const some = rest.slice(0, Math.max(1, count));
+    rest = rest.slice(some.length);
+    const reached = rest.length > 0 ? (some.at(-1)?.position ?? position) : position;
+    if (count > 0) await matchLoaded(session, some, reached, options);
+    else {
+      crowded = brandOf(first);
+      if (!(await matchInRanges(session, first, reached, options))) return;
+    }
+  }
+};
+
+/** Advances the log clock to the time of the next event. */
+const startEvent = async (
+  session: MatchingSession,
+  event: FollowedEvent,
+  { isLive, leading }: BatchOptions,
+): Promise<void> => {
+  advanceClock(session.progress, event.recordedAt.toISOString());
+  // While it catches up, digests are sent before later events change their rules. Live, events do not wait for them.
+  if (!isLive) await closeAllDue(session, leading);
+};
+
+/** Matches events whose state is loaded, commits, and removes the state from memory. `position`: the one that they end at. */
+const matchLoaded = async (
+  session: MatchingSession,
+  events: readonly FollowedEvent[],
+  position: bigint,
+  options: BatchOptions,
+): Promise<void> => {
+  const { progress, settings, database } = session;
+  // The data of an unreadable event can have any shape.
+  const readable = events.filter(({ unreadable }) => unreadable === undefined);
+  const brandContext = await loadBrandContext(database, readable);
+  const traces = tracesOf(events);
+  let rest = events;
+  for (let first = rest[0]; first !== undefined; first = rest[0]) {
+    await startEvent(session, first, options);
+    const outcome = matchEvents(progress, brandContext, settings.baseUrl, rest);
+    const last = rest[outcome.taken - 1];
+    rest = rest.slice(outcome.taken);
+    const reached = rest.length > 0 ? (last?.position ?? position) : position;
+    await commit(session, outcome, reached, brandContext, { traces });
+  }
+  forgetState(progress);
+};
+
+/**
+ * Matches an event of a brand with more rules than memory holds, range by range in the order of their ids. Each range commits
+ * its alerts, and notes how far the rules are done; after a crash the next range goes on from there. The checkpoint, brands and
+ * pages move with the last range: all rules meet the event in the same state, and no event after it has changed a rule yet.
+ *
+ * @returns false when it ended early, since `leading` is aborted.
+ */
+const matchInRanges = async (
+  session: MatchingSession,
+  event: FollowedEvent,
+  position: bigint,
+  options: BatchOptions,
+): Promise<boolean> => {
+  const { progress, settings, database } = session;
+  await startEvent(session, event, options);
+  const traces = tracesOf([event]);
+  const { partial } = progress;
+  let after = partial?.position === event.position ? partial.alertId : FIRST_ID;
+  while (!options.leading.aborted) {
+    const range = await nextRange(database, brandOf(event), after, settings.rulesMax ?? RULES_MAX);
+    await loadRange(progress, event, range);
+    const brandContext = await loadBrandContext(database, [event]);
+    const outcome = matchEvents(progress, brandContext, settings.baseUrl, [event]);
+    progress.partial = range.isLast ? null : { position: event.position, alertId: range.upTo };
+    if (range.isLast) await commit(session, outcome, position, brandContext, { traces });
+    else await commit(session, outcome, progress.position, null, { traces });
+    forgetState(progress);
+    if (range.isLast) return true;
+    after = range.upTo;
+  }
+  return false;
+};
