@@ -89,7 +89,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
     untracked: await openUntrackedBrands(database, eventStore, { position, isKnown }),
     pendingDigests: openPendingDigests(database),
     signalChecks: createPendingSignalChecks(),
-    waitingStreams: await openWaitingStreams(database),
+    waitingStreams: openWaitingStreams(database),
   };
 };
 

@@ -11,6 +11,7 @@ import { PERIOD_GRACE_MS } from '#services/alerts/digests/period-end.ts';
 import { listWaitingStreams } from '#services/ops/alerts/waiting-streams.ts';
 import { createServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
 import { until } from '../stack/wait-until.ts';
+import { requireAlive, startAlertsProcess } from './alerts-process.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
 
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
@@ -18,6 +19,9 @@ const LIMIT_MS = 60_000;
 const DAY_MS = 86_400_000;
 const registry = SCHEMA_REGISTRY as Record<string, SchemaRegistry[string]>;
 const FIRST_PAGE = { limit: 10 } as const;
+/** Streams that wait together, and the limit of the heap of a process that holds far fewer, in MiB. */
+const WAITING_STREAMS = 400_000;
+const HEAP_MIB = 96;
 
 /** Releases: each knows one schema version more of `AdStarted` and of `AlertRuleChanged` than the one before. */
 const release = (steps: number): void => {
@@ -226,3 +230,28 @@ describe('a rule whose stream waits', () => {
     expect(await totals(rule)).toEqual([2]);
   });
 });
+
+test(
+  'very many waiting streams do not fill the memory of the process',
+  async () => {
+    const brand = await stack.brand('goes-on.example');
+    const rule = await stack.rule([brand]);
+    await run(0);
+    await stack.pool.query(
+      `insert into alerting.waiting_event (stream, revision, position, type, version)
+       select 'adLibrary-' || md5(n::text)::uuid, 0, n, 'AdStarted', '99' from generate_series(1, $1::int) n`,
+      [WAITING_STREAMS],
+    );
+    const running = startAlertsProcess(stack, HEAP_MIB);
+    try {
+      await scanBy(0, brand, 1, 2);
+      await until('the scan matched', LIMIT_MS, async () => {
+        requireAlive(running);
+        return (await totals(rule)).length === 1;
+      });
+    } finally {
+      await running.stop();
+    }
+  },
+  LIMIT_MS * 2,
+);

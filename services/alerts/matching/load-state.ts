@@ -8,7 +8,7 @@ export const RULES_MAX = 20_000;
 /** Maximum rules that the events of a batch change. Each has up to 500 brands, and is written whole. */
 const CHANGED_RULES_MAX = 200;
 
-type LoadedState = Pick<Progress, 'rules' | 'untracked' | 'pendingDigests'>;
+type LoadedState = Pick<Progress, 'rules' | 'untracked' | 'pendingDigests' | 'waitingStreams'>;
 
 type Named = { readonly brand_id?: string; readonly alert_id?: string };
 
@@ -23,7 +23,7 @@ const idsOf = (events: readonly RecordedEvent[], name: keyof Named): readonly st
 
 /** Returns false when the events need more than the limits allow. What was loaded then is to be forgotten. */
 const load = async (
-  { rules, untracked, pendingDigests }: LoadedState,
+  { rules, untracked, pendingDigests, waitingStreams }: LoadedState,
   events: readonly RecordedEvent[],
   range: RuleRange,
   rulesMax: number | null,
@@ -41,11 +41,12 @@ const load = async (
   const others = pendingDigests.alertIdsOf(scanned);
   if (!(await rules.load({ brandIds, range, changing, others }, rulesMax))) return false;
   await untracked.load(idsOf(readable, 'brand_id'));
+  await waitingStreams.load([...new Set(events.map(({ stream }) => stream))]);
   return true;
 };
 
 /**
- * Loads the rules, untracked brands and instant alerts that these events refer to, so that matching needs no I/O. Returns
+ * Loads the rules, untracked brands, instant alerts and waiting streams that these events refer to, so that matching needs no I/O. Returns
  * the number of events, from the first one, for which it did. 0: the brand of the first event has more than `rulesMax` rules.
  */
 export const loadState = async (
@@ -75,8 +76,9 @@ export const loadWhole = async (state: LoadedState, events: readonly RecordedEve
 };
 
 /** Removes from memory what was loaded. */
-export const forgetState = ({ rules, untracked, pendingDigests }: LoadedState): void => {
+export const forgetState = ({ rules, untracked, pendingDigests, waitingStreams }: LoadedState): void => {
   rules.forget();
   untracked.forget();
   pendingDigests.forget();
+  waitingStreams.forget();
 };

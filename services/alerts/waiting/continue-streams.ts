@@ -11,6 +11,9 @@ import { readRulesThatFired } from './past-rules.ts';
 /** Maximum waiting events read from the log and matched in one transaction. */
 const CONTINUE_EVENTS = 1_000;
 
+/** Maximum waiting streams in memory. */
+const STREAMS_PER_PAGE = 1_000;
+
 type FirstWaiting = { readonly stream: string; readonly type: string; readonly version: string };
 type WaitingEvent = { readonly revision: string; readonly position: string };
 
@@ -110,8 +113,17 @@ const continueStream = async (session: MatchingSession, stream: string): Promise
       return;
     }
   }
-  progress.waitingStreams.end(stream);
   log.info({ stream }, 'waiting stream continued');
+};
+
+/** Returns the first waiting event of each of the streams after one, by name. */
+const readFirsts = async ({ database }: MatchingSession, after: string): Promise<readonly FirstWaiting[]> => {
+  const { rows } = await database.query<FirstWaiting>(
+    `select distinct on (stream) stream, type, version from alerting.waiting_event
+     where stream > $1 order by stream, revision limit ${STREAMS_PER_PAGE}`,
+    [after],
+  );
+  return rows;
 };
 
 /**
@@ -123,11 +135,16 @@ export const continueWaitingStreams = async (
   session: MatchingSession,
   leading: AbortSignal,
 ): Promise<void> => {
-  const { rows } = await session.database.query<FirstWaiting>(
-    'select distinct on (stream) stream, type, version from alerting.waiting_event order by stream, revision',
-  );
-  for (const { stream, type, version } of rows) {
-    if (leading.aborted) return;
-    if (canRead({ stream, type, version: Number(version) })) await continueStream(session, stream);
+  let after = '';
+  for (
+    let page = await readFirsts(session, after);
+    page.length > 0;
+    page = await readFirsts(session, after)
+  ) {
+    for (const { stream, type, version } of page) {
+      if (leading.aborted) return;
+      if (canRead({ stream, type, version: Number(version) })) await continueStream(session, stream);
+    }
+    after = page.at(-1)?.stream ?? '';
   }
 };

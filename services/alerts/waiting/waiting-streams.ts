@@ -7,6 +7,8 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
  * read. Later events of the stream wait behind it, because the order within a stream matters.
  */
 export type WaitingStreams = {
+  /** Loads which of these streams wait. Needed before `setAside`: all of them would fill the memory. */
+  load(streams: readonly string[]): Promise<void>;
   /**
    * Sets the event aside when this release cannot read it, or when its stream waits already. Returns whether it was
    * set aside.
@@ -14,23 +16,29 @@ export type WaitingStreams = {
   setAside(event: RecordedEvent): boolean;
   /** Removes the events of a stream up to this revision. Called once they are matched. */
   remove(stream: string, revision: bigint): void;
-  /** Ends the waiting of a stream of which no event is left. */
-  end(stream: string): void;
   /** Returns the unreadable events that made a stream wait since the last call. */
   takeNew(): readonly RecordedEvent[];
   /** Writes the changes since the last save. */
   save(client: Transaction): Promise<void>;
+  /** Removes the loaded streams from memory. Call it after `save`. */
+  forget(): void;
 };
 
-export const openWaitingStreams = async (database: Database): Promise<WaitingStreams> => {
-  const { rows } = await database.query<{ stream: string }>(
-    'select distinct stream from alerting.waiting_event',
-  );
-  const waiting = new Set(rows.map(({ stream }) => stream));
+export const openWaitingStreams = (database: Database): WaitingStreams => {
+  const waiting = new Set<string>();
   const added: RecordedEvent[] = [];
   const removed = new Map<string, bigint>();
   let firsts: RecordedEvent[] = [];
   return {
+    load: async (streams) => {
+      const { rows } = await database.query<{ stream: string }>({
+        name: 'waiting streams of a batch',
+        text: `select s.stream from unnest($1::text[]) s (stream)
+               where exists (select from alerting.waiting_event w where w.stream = s.stream)`,
+        values: [streams],
+      });
+      for (const { stream } of rows) waiting.add(stream);
+    },
     setAside: (event) => {
       const { stream } = event;
       if (!waiting.has(stream)) {
@@ -42,7 +50,6 @@ export const openWaitingStreams = async (database: Database): Promise<WaitingStr
       return true;
     },
     remove: (stream, revision) => void removed.set(stream, revision),
-    end: (stream) => void waiting.delete(stream),
     takeNew: () => {
       const taken = firsts;
       firsts = [];
@@ -72,5 +79,6 @@ export const openWaitingStreams = async (database: Database): Promise<WaitingStr
       added.length = 0;
       removed.clear();
     },
+    forget: () => waiting.clear(),
   };
 };
