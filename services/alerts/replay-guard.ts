@@ -8,9 +8,11 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Maximum rules whose delivery history is cached during a replay. */
 const CACHED_RULES_MAX = 200;
+/** Maximum deliveries of these rules together, about 200 bytes each. A rule with more is cached alone. */
+const CACHED_DELIVERIES_MAX = 100_000;
 
-/** State of a delivery in the log: finished, or still open. `payload` is null when the log does not have it whole. */
-type LoggedDelivery = { readonly payload: AlertPayload | null } | 'finished';
+/** State of a delivery in the log: finished, or the revision of its `DeliveryQueued` while it is open. */
+type LoggedDelivery = bigint | 'finished';
 
 /** Final state of a rule in the log, and its deliveries. */
 type RuleHistory = {
@@ -49,7 +51,7 @@ const readOutcomes = async (eventStore: EventStore, stream: string): Promise<Map
   return isFinished;
 };
 
-/** Reads the stream twice: payloads are large, and most deliveries are finished. */
+/** Reads the stream twice: most deliveries are finished, and payloads are too large to keep those of all. */
 const readHistory = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -61,13 +63,23 @@ const readHistory = async (
   // An open delivery whose `DeliveryQueued` is missing counts as finished.
   const deliveries = new Map<string, LoggedDelivery>([...outcomes.keys()].map((id) => [id, 'finished']));
   if (![...outcomes.values()].includes(false)) return { rule, deliveries };
-  for await (const { type, data, unreadable } of eventStore.read<AlertDeliveryEvent>(stream)) {
+  for await (const { type, data, unreadable, revision } of eventStore.read<AlertDeliveryEvent>(stream)) {
     if (unreadable !== undefined || type !== 'DeliveryQueued') continue;
-    if (outcomes.get(data.delivery_id) !== false) continue;
-    const isWhole = data.payload_sha256 === undefined;
-    deliveries.set(data.delivery_id, { payload: isWhole ? data.payload : null });
+    if (outcomes.get(data.delivery_id) === false) deliveries.set(data.delivery_id, revision);
   }
   return { rule, deliveries };
+};
+
+/** Returns the payload of a delivery; `null` when the log does not have it whole. */
+const readPayload = async (
+  eventStore: EventStore,
+  stream: string,
+  revision: bigint,
+): Promise<AlertPayload | null> => {
+  for await (const { type, data } of eventStore.read<AlertDeliveryEvent>(stream, revision - 1n)) {
+    return type === 'DeliveryQueued' && data.payload_sha256 === undefined ? data.payload : null;
+  }
+  return null;
 };
 
 /**
@@ -85,7 +97,11 @@ export type ReplayGuard = {
 };
 
 export const createReplayGuard = (eventStore: EventStore): ReplayGuard => {
-  const cache = new LRUCache<string, RuleHistory>({ max: CACHED_RULES_MAX });
+  const cache = new LRUCache<string, RuleHistory>({
+    max: CACHED_RULES_MAX,
+    maxSize: CACHED_DELIVERIES_MAX,
+    sizeCalculation: ({ deliveries }) => Math.min(CACHED_DELIVERIES_MAX, deliveries.size + 1),
+  });
   const historyOf = async (workspaceId: string, alertId: string): Promise<RuleHistory> => {
     const history = cache.get(alertId) ?? (await readHistory(eventStore, workspaceId, alertId));
     cache.set(alertId, history);
@@ -100,7 +116,9 @@ export const createReplayGuard = (eventStore: EventStore): ReplayGuard => {
         const logged = history.deliveries.get(delivery.deliveryId);
         const channels = sendingChannelsOf(history.rule);
         if (logged === 'finished' || !channels.includes(delivery.target.channel)) continue;
-        open.push(logged?.payload ? { ...delivery, payload: logged.payload } : delivery);
+        const stream = alertDeliveryStream(delivery.workspaceId, delivery.alertId);
+        const payload = logged === undefined ? null : await readPayload(eventStore, stream, logged);
+        open.push(payload === null ? delivery : { ...delivery, payload });
       }
       return open;
     },
