@@ -16,6 +16,7 @@ export const AS_IN_PRODUCTION = {
 /** An API process, and the requests that are sent to it under load. */
 export type LoadedApi = {
   readonly process: ServiceProcess;
+  readonly origin: string;
   /** URL of the API, without a slash at its end. */
   readonly base: string;
   readonly read: Send;
@@ -48,7 +49,8 @@ export const startLoadedApi = async (
     ...environment,
   });
   await process.says('"listening"');
-  const base = `http://127.0.0.1:${port}/v1`;
+  const origin = `http://127.0.0.1:${port}`;
+  const base = `${origin}/v1`;
   const headers = { authorization: `Bearer ${key.text}` };
   const post =
     (path: string, body: object): Send =>
@@ -61,6 +63,7 @@ export const startLoadedApi = async (
       });
   return {
     process,
+    origin,
     base,
     read: (signal) => fetch(`${base}/brands/alpha-com`, { headers, signal }),
     write: post('notes', { subject_type: 'ad', subject_key: '100000000000001', body: 'kept' }),

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 
 /**
- * Callers of slow reads, in a process of their own: what a caller does must not take time from the API that it calls. Each sends
- * its read again when it has ended. The process replies to each further message with the number of reads that were answered so far.
+ * Callers of slow reads. Each sends its read again when it has ended. The process begins with the first message, and replies to each
+ * with the number of reads that were answered so far.
  */
 
-/** The message with which the process begins: where the API is, and the read of each caller. */
+/** A message to the process: where the API is, and the read of each caller. */
 export type SlowCallers = {
   readonly origin: string;
   readonly readers: readonly { readonly key: string; readonly url: string }[];
@@ -35,5 +35,5 @@ const readOn = async (pool: Pool, { key, url }: SlowCallers['readers'][number]):
 process.once('message', ({ origin, readers }: SlowCallers) => {
   const pool = new Pool(origin, { connections: readers.length });
   for (const reader of readers) void readOn(pool, reader);
-  process.on('message', () => process.send?.({ answered } satisfies AnsweredSlowly));
 });
+process.on('message', () => process.send?.({ answered } satisfies AnsweredSlowly));

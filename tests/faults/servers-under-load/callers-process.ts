@@ -1,0 +1,28 @@
+import { fork, type Serializable } from 'node:child_process';
+import { once } from 'node:events';
+
+/** Callers in a process of their own: what a caller does must not take time from the API that it calls. */
+export type CallersProcess = AsyncDisposable & {
+  /** Sends a message and returns the reply to it, one at a time. Throws when the process ends before it replies. */
+  readonly ask: <Reply>(message: Serializable) => Promise<Reply>;
+};
+
+/** Starts the module at this path. Dispose of it to end it. */
+export const startCallers = (path: string): CallersProcess => {
+  const child = fork(path, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const ended = once(child, 'exit');
+  const failed = ended.then(() => Promise.reject(new Error(`${path} ended`)));
+  failed.catch(() => undefined);
+  return {
+    ask: async <Reply>(message: Serializable): Promise<Reply> => {
+      const reply = once(child, 'message');
+      child.send(message);
+      const [answer] = await Promise.race([reply, failed]);
+      return answer as Reply;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+};
