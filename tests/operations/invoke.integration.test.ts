@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
@@ -101,6 +102,18 @@ describe('invoke', () => {
     const second = await invoke(trackBrand, input, caller, dependencies, retry);
     expect(second.data).toBe(first.data);
     expect(await eventsOf(stack, key)).toEqual(['BrandTracked']);
+  });
+
+  test('appends the events of a retried write once, also when others have undone it meanwhile', async () => {
+    const key = await stack.key();
+    const caller = await callerOf(key);
+    const input = { params: { ws: key.workspaceId }, body: { brand_id: alpha.id, cadence: 'daily' } };
+    const commandId = randomUUID();
+    const first = await invoke(trackBrand, input, caller, dependencies, { commandId });
+    await trackingThrough(app).untrack(key, alpha.id);
+    const second = await invoke(trackBrand, input, caller, dependencies, { commandId, mayRepeat: true });
+    expect(second.data).toBe(first.data);
+    expect(await eventsOf(stack, key)).toEqual(['BrandTracked', 'BrandUntracked']);
   });
 
   test('pages through a list with cursors that HTTP accepts, and accepts those of HTTP', async () => {

@@ -60,6 +60,8 @@ export type Claim = {
    * twice.
    */
   readonly commandId: string;
+  /** True when an earlier request with this key may have recorded the command. */
+  readonly isTakenOver: boolean;
   store(reply: StoredReply): Promise<void>;
   /**
    * Releases the key without a reply, unless another request has taken the claim over. A refused request appended nothing, so
@@ -190,6 +192,7 @@ export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
           const { commandId, takenBy } = taken;
           return {
             commandId,
+            isTakenOver: commandId !== takenBy,
             store: async ({ status, data, asOf, position, shownOnce }) => {
               const content: StoredContent = { data, asOf, position: position?.toString() ?? null };
               const encrypted = encryptReply(JSON.stringify(content), keyText);

@@ -6,6 +6,7 @@ import type { Decider } from '#domain/decider.ts';
 import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
 import { requireTime, TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { type EventStore, type LoadedState, StreamMoved } from '#platform/event-store/event-store.ts';
+import { outcomeOfEarlierAttempt } from './earlier-attempt.ts';
 import { CALLER_CONFLICTS, type ConflictPolicy, handleCommand } from './handle-command.ts';
 import type { StateKeeper } from './snapshots/with-snapshots.ts';
 import { type CommandResult, createStreamStore } from './stream-store.ts';
@@ -13,7 +14,7 @@ import { type CommandResult, createStreamStore } from './stream-store.ts';
 /** Maximum streams whose state one handler caches. The largest hold five thousand brands. */
 const CACHED_STREAMS_MAX = 200;
 
-/** A command on one stream. Event ids follow from `commandId`, so a repeated command is recorded once. */
+/** A command on one stream. Event ids follow from `commandId`. */
 export type Command<State, E extends Event> = {
   readonly stream: string;
   readonly decider: Decider<State, E>;
@@ -21,8 +22,8 @@ export type Command<State, E extends Event> = {
   readonly metadata: CommandMetadata;
   readonly commandId: string;
   /**
-   * True when an earlier attempt of this command may have been recorded. It is then decided on the state of the log,
-   * never on a cached one: the store recognises a repetition by event ids alone and does not compare the data.
+   * True when an earlier attempt of this command may have been recorded. Its events are then looked for in the whole stream, so
+   * that it is recorded once, and the command is never decided on a cached state.
    */
   readonly mayRepeat: boolean;
   /** True for streams that many commands share: their state is cached, and the next append needs no read. */
@@ -104,8 +105,15 @@ export const createCommandHandler = (
   const serialize = createKeyedMutex();
   const states = new LRUCache<string, LoadedState<unknown>>({ max: CACHED_STREAMS_MAX });
 
-  const run = <State, E extends Event>(command: Command<State, E>): Promise<CommandResult<State, E>> => {
-    const cached = command.mayRepeat ? undefined : states.get(command.stream);
+  const run = async <State, E extends Event>(
+    command: Command<State, E>,
+  ): Promise<CommandResult<State, E>> => {
+    if (command.mayRepeat) {
+      return (
+        (await outcomeOfEarlierAttempt(eventStore, command)) ?? (await executeCommand(eventStore, command))
+      );
+    }
+    const cached = states.get(command.stream);
     return executeFromCached(eventStore, command, cached as LoadedState<State> | undefined);
   };
 

@@ -127,10 +127,12 @@ describe('a command', () => {
     await execute(() => [counted(2)], { isShared: true });
     log.reads = 0;
     await execute(() => [counted(1)], { isShared: true, mayRepeat: true });
-    expect(log.reads).toBe(1);
+    // It looks for an earlier attempt, and loads the state.
+    expect(log.reads).toBe(2);
+    log.reads = 0;
     // The cache still holds the state before, so the next command finds it stale and reads.
     await execute(() => [counted(1)], { isShared: true });
-    expect(log.reads).toBe(2);
+    expect(log.reads).toBe(1);
   });
 
   test('waits for the one before it on the same stream', async () => {

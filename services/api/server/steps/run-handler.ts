@@ -13,7 +13,7 @@ export const runHandler = async (context: RequestContext, dependencies: ApiDepen
     caller,
     requestId: context.requestId,
     commandId: context.commandId,
-    mayRepeat: context.claim !== undefined,
+    mayRepeat: context.claim?.isTakenOver === true,
     page: { limit: (context.query as { limit?: number }).limit ?? 0, after: context.after },
   });
   context.result = await runEndpointHandler(

@@ -79,7 +79,8 @@ const issueSecret = async (
     commandId: commandIdOf(call),
     shownIn: [],
   });
-  if (events.length === 0 || !state) {
+  // An earlier attempt that was recorded just now issued another one.
+  if (events.length === 0 || state?.fingerprint !== fingerprint) {
     await requireVault(dependencies).forgetOne(workspace_id, WEBHOOK_SECRET_OWNER, fingerprint);
     return null;
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { on } from '#tests/dsl/api.ts';
+import { loseReply } from '#tests/operations/fixtures/alerting.ts';
 import {
   AD,
   type Board,
@@ -106,6 +107,18 @@ describe('createCollection 201', () => {
     });
     expect(board.updated_at).toBe(board.created_at);
     expect(await stack.boards.list(key)).toEqual([board, folder]);
+  });
+
+  test('creates one collection for a request whose reply was lost, also when it was deleted meanwhile', async () => {
+    const key = await stack.key();
+    const headers = { 'idempotency-key': randomUUID() };
+    const create = () => on(stack.app).post(collectionsOf(key), { key, headers, body: { name: 'board' } });
+    const first = await create();
+    await stack.boards.delete(key, (first.data as Board).id);
+    await loseReply(stack, headers['idempotency-key']);
+    expect(await create()).toMatchObject({ status: 201, data: first.data });
+    expect(await stack.boards.list(key)).toEqual([]);
+    expect(await treeEventsOf(stack, key)).toEqual(['CollectionCreated', 'CollectionDeleted']);
   });
 
   test('removes the creator from the editors', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCRAPE_REQUESTED, SCRAPES_STREAM, type ScrapeRequested } from '#contracts/messages/subjects.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
+import { loseReply } from '#tests/operations/fixtures/alerting.ts';
 import { registered, seedBrand } from '#tests/operations/fixtures/corpus.ts';
 import { BASE_URL, openApiStack } from '#tests/operations/fixtures/stack.ts';
 import {
@@ -200,6 +201,18 @@ describe('trackBrand 409', () => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
     expect(replies.filter((reply) => reply.headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+  });
+
+  test('records a request once whose reply was lost, also when another one has undone it meanwhile', async () => {
+    const key = await stack.key();
+    const idempotencyKey = randomUUID();
+    const track = () =>
+      trackingThrough(stack.app).track(key, stack.alpha.id, 'weekly', { 'idempotency-key': idempotencyKey });
+    const first = await track();
+    await trackingThrough(stack.app).untrack(key, stack.alpha.id);
+    await loseReply(stack, idempotencyKey);
+    expect(await track()).toMatchObject({ status: 201, data: first.data });
+    expect(await eventsOf(stack, key)).toEqual(['BrandTracked', 'BrandUntracked']);
   });
 
   test('accepts the same idempotency key from another caller, and after a refusal', async () => {
