@@ -1,6 +1,11 @@
 import { AckPolicy } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { COLLECTOR_CONSUMER, SCRAPE_REQUESTED, SCRAPES_STREAM } from '#contracts/messages/subjects.ts';
+import {
+  COLLECTOR_CONSUMER,
+  collectorConsumer,
+  SCRAPE_REQUESTED,
+  SCRAPES_STREAM,
+} from '#contracts/messages/subjects.ts';
 import { silentLog } from '#platform/logger.ts';
 import { consumeWishes } from '#services/collector/schedule/consume-wishes.ts';
 import { type CollectorStack, openCollectorStack, until } from './collector-stack.ts';
@@ -78,6 +83,20 @@ test('a source that is first read later gets the wishes of before, and no other 
   collectors.use(consume('ads_archive'));
   await untilSources('earlier.example', 'ads_archive', 'storefront');
   await untilSources('later.example', 'ads_archive');
+});
+
+test('keeps the values of a consumer that an operator chose', async () => {
+  const { consumers } = stack.nats.manager;
+  const durable = collectorConsumer('storefront');
+  const wishesOf = async (domain: string) => {
+    await using _ = consume('storefront');
+    await request(domain);
+    await untilSources(domain, 'storefront');
+  };
+  await wishesOf('before.example');
+  await consumers.update(SCRAPES_STREAM, durable, { ack_wait: 60_000_000_000 });
+  await wishesOf('after.example');
+  expect((await consumers.info(SCRAPES_STREAM, durable)).config.ack_wait).toBe(60_000_000_000);
 });
 
 test('removes the consumer of earlier releases, which took the wishes for all sources', async () => {

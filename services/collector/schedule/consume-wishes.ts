@@ -12,6 +12,7 @@ import { Cadence, ObservedDomain, Timestamp } from '#contracts/values/primitives
 import { type Clock, pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
+import { ensureConsumer } from '#platform/nats/durable-consumer.ts';
 import { ensureStreams } from '#platform/nats/streams.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { readBrandDomain } from '#projections/brands/read.ts';
@@ -90,7 +91,7 @@ const consumeSource = async (consumer: WishConsumer, source: string): Promise<vo
   while (!signal.aborted) {
     try {
       await ensureStreams(nats);
-      await nats.manager.consumers.add(SCRAPES_STREAM, {
+      await ensureConsumer(nats.manager, SCRAPES_STREAM, {
         durable_name: durable,
         ack_policy: AckPolicy.Explicit,
         ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
