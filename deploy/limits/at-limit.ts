@@ -649,13 +649,17 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
       'its projection is left behind, and tries again alone',
     ],
     STATEMENT_TIMEOUT_MS: ['any other statement about live tables', RETRIED],
+    REQUESTS_STATEMENT_TIMEOUT_MS: [
+      'the look at requests of operators, each 2 s',
+      'the session begins again',
+    ],
     POOL_CLIENTS: ['connections for control tables', BACKGROUND],
     LIVE_CLIENTS: ['connections of projections', BACKGROUND],
     BUILDING_CLIENTS: ['connections of rebuilds and verifications', BACKGROUND],
   },
   'projector/scheduler.ts': {
     CUT_OFF_WAIT_MS: [
-      'the end of rebuilds, verifications and jobs that are cut off with their session',
+      'the end of work of a session that failed or ends: batches, rebuilds, verifications and jobs',
       'the next session begins; what still runs can write nothing',
     ],
   },

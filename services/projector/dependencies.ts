@@ -17,6 +17,8 @@ export type LiveDatabases = {
 /** Shared dependencies of the projector, for one session: until it ends or fails. */
 export type ProjectorDependencies = {
   readonly database: Database;
+  /** For the look at the requests of operators. It fails soon when Postgres does not answer, and ends the session. */
+  readonly requests: Database;
   readonly live: LiveDatabases;
   /** For statements that take as long as the tables are large. It is closed when the session ends. */
   readonly building: ClosablePool;

@@ -45,6 +45,11 @@ const GENERIC_PLANS = {
  * next owner waiting until then: less than two lengths of a lease, with the looks of that owner.
  */
 const STATEMENT_TIMEOUT_MS = 15_000;
+/**
+ * Milliseconds after which the server cancels the look at requests that begins each poll. By it a process that was cut off
+ * without a word notices, while its lease goes on over new connections: the projections stand still until then.
+ */
+const REQUESTS_STATEMENT_TIMEOUT_MS = 5_000;
 
 export type ProjectorSettings = {
   readonly databaseUrl: string;
@@ -68,6 +73,8 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
     statement_timeout: STATEMENT_TIMEOUT_MS,
   });
   resources.defer(() => database.end());
+  const requests = openPool(databaseUrl, 1, { statement_timeout: REQUESTS_STATEMENT_TIMEOUT_MS });
+  resources.defer(() => requests.end());
   const live = {
     hurried: openPool(databaseUrl, LIVE_CLIENTS, {
       options: LIVE,
@@ -93,7 +100,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
         statement_timeout: LONG_STATEMENT_TIMEOUT_MS,
       });
       await runCycles(
-        { database, live, building, pipeline, eventStore, leases, projections, log, signal },
+        { database, requests, live, building, pipeline, eventStore, leases, projections, log, signal },
         wakeSignal,
       );
     },

@@ -1,5 +1,6 @@
 import { pause } from '#platform/clock.ts';
 import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
+import type { Log } from '#platform/logger.ts';
 import { LeaseLost } from '#platform/postgres/lease/prove-lease.ts';
 import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
@@ -17,7 +18,7 @@ import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts'
 /** Polling interval for requests whose notification was missed, and for projections without an owner. */
 const POLL_INTERVAL_MS = 2_000;
 
-/** Milliseconds to wait for the end of work that was cut off. */
+/** Milliseconds to wait for the end of work of a session that has failed, or that ends and is cut off. */
 const CUT_OFF_WAIT_MS = 3_000;
 
 /** A job that needs the tables of a projection for itself: the swap of its rebuild, or the retry of its parked events. */
@@ -40,19 +41,27 @@ const openLongWork = (
 };
 type LongWork = ReturnType<typeof openLongWork>;
 
-/** Cuts off the work of a session that ends. Statements of rebuilds would take up to 30 minutes more. */
-const cutOff = async (work: LongWork, { building, log }: ProjectorDependencies): Promise<void> => {
-  const closed = building.close();
-  const ended = work.ended().then(() => closed);
+/**
+ * Waits a while for the end of work of a session that ends. Work that goes on writes nothing afterwards: its transactions prove
+ * leases, which are then released.
+ */
+const waitForEnd = async (ended: Promise<unknown>, log: Log): Promise<void> => {
   const limit = new AbortController();
   const isEnded = await Promise.race([
     ended.then(() => true),
     pause(CUT_OFF_WAIT_MS, limit.signal).then(() => false),
   ]);
   limit.abort();
-  if (isEnded) return;
-  // Its transactions prove leases, which are released now. So it writes nothing after another process has taken them.
-  log.warn({ waited_ms: CUT_OFF_WAIT_MS }, 'work of the ended session still running');
+  if (!isEnded) log.warn({ waited_ms: CUT_OFF_WAIT_MS }, 'work of the ended session still running');
+};
+
+/** Cuts off the work of a session that ends. Statements of rebuilds would take up to 30 minutes more. */
+const cutOff = (work: LongWork, { building, log }: ProjectorDependencies): Promise<void> => {
+  const closed = building.close();
+  return waitForEnd(
+    work.ended().then(() => closed),
+    log,
+  );
 };
 
 /**
@@ -83,7 +92,7 @@ const runOwned = async (
   owned: ProjectionAssignments,
   { rebuilds, verifications, jobs }: LongWork,
 ): Promise<void> => {
-  const { database, eventStore, leases, log, signal } = dependencies;
+  const { database, requests, eventStore, leases, log, signal } = dependencies;
   let counter: EventCounter | null = null;
   let sampledAtMs = 0;
   let droppedAtMs = 0;
@@ -142,7 +151,7 @@ const runOwned = async (
   /** Polls for requests. Returns true if the cycle must end. */
   const poll = async (plan: string): Promise<boolean> => {
     jobs.check();
-    const control = await readControl(database);
+    const control = await readControl(requests);
     const hasAcquired = await owned.acquire(control);
     await rebuilds.reconcile(control, owned.names);
     await verifications.reconcile(control);
@@ -181,15 +190,15 @@ const runOwned = async (
     // Read before tables are opened. A job that ends later closes tables which this cycle has found open: its projection stays
     // out of the cycle, and the next poll ends it.
     const working = new Set(jobs.running());
-    const before = await readControl(database);
+    const before = await readControl(requests);
     await owned.acquire(before);
     await owned.open(before);
     await sampleProgress();
-    const control = await readControl(database);
+    const control = await readControl(requests);
     const wanted = wantedJobs(control);
     const { following, cursor } = await owned.arrange(control, new Set([...working, ...wanted.keys()]));
     // Only what has been arranged is read again. A request that arrived meanwhile is not in this cycle, and must end it.
-    const arranged = await readControl(database);
+    const arranged = await readControl(requests);
     const head = counter === null ? 0n : await eventStore.head();
     for (const [name, kind] of wanted) if (!working.has(name)) startJob(name, kind);
     for (const name of jobs.running()) working.add(name);
@@ -225,10 +234,15 @@ const runOwned = async (
         return runReaderGroup(dependencies, group, { stops, signal: cycleSignal, onCaughtUp });
       }),
     ];
-    // The first task to end aborts the cycle. All tasks are awaited: none may still be writing when the next
-    // cycle begins.
-    const outcomes = await Promise.allSettled(tasks.map((task) => task.finally(() => cycle.abort())));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    // The first task to end aborts the cycle. All tasks are awaited: none may still be writing when the next cycle begins.
+    // After a failure there is none: the session ends, and a statement that was cut off would keep it for its whole timeout.
+    const running = tasks.map((task) => task.finally(() => cycle.abort()));
+    try {
+      await Promise.all(running);
+    } catch (error) {
+      await waitForEnd(Promise.allSettled(running), log);
+      throw error;
+    }
     if (lost.aborted && !signal.aborted) throw new LeaseLost(PROJECTIONS);
   };
 
