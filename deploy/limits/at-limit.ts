@@ -564,8 +564,10 @@ export const AT_LIMIT: Readonly<Record<string, Readonly<Record<string, AtLimit>>
   },
   'platform/postgres/pipelined-transaction.ts': {
     CONNECT_TIMEOUT_MS: ['a connection of the projector', RETRIED],
-    STATEMENT_TIMEOUT_MS: ['a statement of the projector', RETRIED],
-    SILENCE_MS: ['a byte on that connection', RETRIED],
+    STATEMENT_TIMEOUT_MS: [
+      'a statement of the projector without a shorter timeout',
+      'the work is retried; without an answer 1 s later on another connection',
+    ],
   },
   'platform/postgres/pool.ts': {
     CONNECT_TIMEOUT_MS: ['a new connection, or a free one', '503; background work is retried'],

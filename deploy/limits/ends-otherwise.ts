@@ -180,6 +180,9 @@ export const ENDS_OTHERWISE: Ends = {
     "once(over, 'abort')":
       'The loss of the connection: a question every five seconds has SILENCE_MS for its answer.',
   },
+  'platform/postgres/pipelined-transaction.ts': {
+    'statement_timeout: statementMs': 'STATEMENT_TIMEOUT_MS, unless the caller states another time.',
+  },
   'platform/postgres/pool.ts': {
     'const pool = openPool': 'Each caller states the number of connections.',
     'statement_timeout: statementMs':

@@ -1,14 +1,14 @@
-import { Client, type ClientConfig } from 'pg';
+import { Client } from 'pg';
 import { type Await, closeClient, endWhenSilent, probeWhileQuiet, socketOf } from './silence.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
 import { statementNames } from './statement-names.ts';
 
 /** Milliseconds to open the connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Milliseconds after which the server cancels a statement. */
+/** Milliseconds after which the server cancels a statement, unless the pipeline has a timeout of its own. */
 const STATEMENT_TIMEOUT_MS = 20_000;
-/** Milliseconds without a byte after which the connection is replaced. */
-const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1_000;
+/** Milliseconds without a byte, after the timeout of a statement, after which the connection is replaced. */
+const SILENCE_MARGIN_MS = 1_000;
 
 type Opened = { readonly client: Client; readonly awaiting: Await };
 
@@ -25,8 +25,14 @@ export type Pipeline = AsyncDisposable & {
   discardPlans(): void;
 };
 
+/** `statement_timeout`: milliseconds after which the server cancels a statement. */
+export type PipelineSettings = { readonly options?: string; readonly statement_timeout?: number };
+
 /** Creates a pipeline. It connects on first use and reconnects after the connection was lost. */
-export const createPipeline = (url: string, settings: Partial<ClientConfig> = {}): Pipeline => {
+export const createPipeline = (
+  url: string,
+  { statement_timeout: statementMs = STATEMENT_TIMEOUT_MS, ...settings }: PipelineSettings = {},
+): Pipeline => {
   const nameOf = statementNames();
   let opened: Promise<Opened> | undefined;
   let isStale = false;
@@ -37,15 +43,15 @@ export const createPipeline = (url: string, settings: Partial<ClientConfig> = {}
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
       ...settings,
+      statement_timeout: statementMs,
       options: `${SERVER_OPTIONS} ${settings.options ?? ''}`,
       pipeline: true,
     });
     client.on('error', forget);
     client.on('end', forget);
     await client.connect();
-    const awaiting = endWhenSilent(client, SILENCE_MS);
+    const awaiting = endWhenSilent(client, statementMs + SILENCE_MARGIN_MS);
     probeWhileQuiet(client, () => waiting === 0);
     return { client, awaiting };
   };
