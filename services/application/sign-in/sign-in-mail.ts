@@ -10,12 +10,15 @@ const RETRY_AFTER_MS = [2_000, 10_000];
 /** Maximum mails being sent. Beyond this, mails are dropped, so that a slow mail server cannot fill the memory. */
 const SENDING_AT_ONCE_MAX = 1_000;
 
+/** A code for the stored address of an account. */
+type CodeMail = { readonly accountId: string; readonly code: string; readonly attemptId: string };
+
 export type SignInMail = AsyncDisposable & {
   /**
    * Sends a code to the stored address of an account, if there is one. Returns at once and looks the account up
    * afterwards, so that the reply does not tell whether it exists.
    */
-  send(mail: { readonly accountId: string; readonly code: string; readonly attemptId: string }): void;
+  send(mail: CodeMail): void;
 };
 
 /** Builds the mail. It contains no name and no link: mail scanners request every link. */
@@ -40,23 +43,25 @@ export const createSignInMail = (
 ): SignInMail => {
   const ending = new AbortController();
   const sending = new Set<Promise<void>>();
-  const attempt: (mail: Parameters<SignInMail['send']>[0]) => Promise<void> = async (mail) => {
-    const { accountId, code, attemptId } = mail;
+  /** Sends the mail once, if there is an address. Returns whether another attempt may help. */
+  const trySend = async ({ accountId, code, attemptId }: CodeMail): Promise<boolean> => {
     try {
       const to = (await directory.find(accountId))?.email ?? null;
-      if (to === null) return;
-      for (const waitMs of [0, ...RETRY_AFTER_MS]) {
-        await pause(waitMs, ending.signal);
-        const outcome = await channel.sendMessage(
-          { to, deliveryId: `code-${attemptId}` },
-          codeMessageOf(code),
-        );
-        if (outcome.delivered) return;
-        log.warn({ attempt_id: attemptId, reason: outcome.reason }, 'sign-in mail not sent');
-        if (outcome.terminal || ending.signal.aborted) return;
-      }
+      if (to === null) return false;
+      const outcome = await channel.sendMessage({ to, deliveryId: `code-${attemptId}` }, codeMessageOf(code));
+      if (outcome.delivered) return false;
+      log.warn({ attempt_id: attemptId, reason: outcome.reason }, 'sign-in mail not sent');
+      return !outcome.terminal;
     } catch (error) {
+      // Postgres did not answer. The reply has said that a code is on its way.
       log.error({ err: error, attempt_id: attemptId }, 'sign-in mail not sent');
+      return true;
+    }
+  };
+  const attempt = async (mail: CodeMail): Promise<void> => {
+    for (const waitMs of [0, ...RETRY_AFTER_MS]) {
+      await pause(waitMs, ending.signal);
+      if (!(await trySend(mail)) || ending.signal.aborted) return;
     }
   };
   return {
