@@ -19,12 +19,12 @@ const { SERVER_FAULTS_ALL: isLong } = readSettings(
 type Fault = Exclude<FaultMode, 'pass'> | 'half-open' | 'reset mid-answer';
 type Cell = readonly [servers: readonly Server[], fault: Fault];
 
-const FAULTS = ['one-way', 'slow', 'cut', 'reset mid-answer'] as const;
+const FAULTS = ['mute', 'one-way', 'slow', 'cut', 'reset mid-answer'] as const;
 const ofServers = (servers: readonly Server[], faults: readonly Fault[]): readonly Cell[] =>
   faults.map((fault) => [servers, fault]);
 /** Servers that fail at the same time are used by different work, but for that of `SELDOM`. That saves minutes. */
 const CELLS: readonly Cell[] = [
-  ...ofServers(['postgres'], ['mute', ...FAULTS, 'half-open']),
+  ...ofServers(['postgres'], [...FAULTS, 'half-open']),
   ...ofServers(['nats'], FAULTS),
   ...ofServers(['object store', 'mail server'], FAULTS),
   ...ofServers(['nats', 'object store', 'mail server'], ['half-open']),
@@ -53,19 +53,32 @@ const USERS: Readonly<Record<Server, readonly WorkName[]>> = {
     'requests for scans',
     'media',
     'collector',
-    'mcp',
+    'tools of mcp',
+    'sign-in with a code',
   ],
-  'event store': ['intake, ingest and projector', 'alerts and delivery', 'exports of reports', 'mcp'],
+  'event store': [
+    'intake, ingest and projector',
+    'alerts and delivery',
+    'exports of reports',
+    'tools of mcp',
+    'sign-in with a code',
+  ],
   nats: [
     'intake, ingest and projector',
     'alerts and delivery',
     'requests for scans',
     'media',
     'collector',
-    'mcp',
+    'tools of mcp',
   ],
-  'object store': ['intake of files', 'exports of reports', 'media', 'alerts and delivery'],
-  'mail server': ['delivery of e-mails', 'alerts and delivery'],
+  'object store': [
+    'intake of files',
+    'exports of reports',
+    'media',
+    'pictures of mcp',
+    'alerts and delivery',
+  ],
+  'mail server': ['delivery of e-mails', 'sign-in with a code', 'alerts and delivery'],
 };
 /** Work whose attempts are counted, or repeated after minutes only. A piece begins when the fault is over, and meets it in polls. */
 const AFTERWARDS: ReadonlySet<WorkName> = new Set([
@@ -161,7 +174,7 @@ describe.runIf(isLong)('while a server of the background processes fails', { tim
         unit: 'ms',
       });
     }
-    for (const by of ['intake', 'mcp'] as const) {
+    for (const by of ['intake', 'mcp', 'pages of mcp'] as const) {
       const times = work.answers.filter((one) => one.by === by).map(({ ms }) => ms);
       judge(context, `slowest of ${times.length} answers of ${by}`, Math.max(...times), {
         atMost: ANSWER_MS,

@@ -4,26 +4,31 @@ import { type AddressInfo, createServer } from 'node:net';
 export type MailServer = AsyncDisposable & {
   /** Value for the setting SMTP_URL. */
   readonly url: string;
-  /** Pieces of the messages that came, in order. */
+  /** The messages that came, in order. */
   readonly mails: readonly string[];
 };
+
+/** End of a message (RFC 5321, 4.1.1.4). It may come in pieces. */
+const MESSAGE_END = '\r\n.\r\n';
 
 /** `reply`: its answer to each address of a recipient. */
 export const openMailServer = async (reply = '250 ok'): Promise<MailServer> => {
   const mails: string[] = [];
   const server = createServer((socket) => {
-    let isMail = false;
+    /** Text of the message that is being received; `null` outside one. */
+    let message: string | null = null;
     socket.on('error', () => undefined);
     socket.write('220 mail.test\r\n');
     socket.on('data', (chunk) => {
       const text = chunk.toString();
-      if (isMail) {
-        mails.push(text);
-        if (!text.includes('\r\n.\r\n')) return;
-        isMail = false;
+      if (message !== null) {
+        message += text;
+        if (!message.endsWith(MESSAGE_END)) return;
+        mails.push(message);
+        message = null;
         socket.write('250 queued as 1\r\n');
       } else if (text.startsWith('DATA')) {
-        isMail = true;
+        message = '';
         socket.write('354 go on\r\n');
       } else if (text.startsWith('RCPT')) socket.write(`${reply}\r\n`);
       else socket.write('250 ok\r\n');

@@ -8,6 +8,7 @@ import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { createAdapter } from '#services/mcp/sign-in/adapter.ts';
 import { createConnections } from '#services/mcp/sign-in/connections.ts';
 import { openReceivers, type Receivers } from '#tests/delivery/receivers.ts';
+import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import {
   type ApiStack,
   BASE_URL,
@@ -42,7 +43,7 @@ const PROCESSES = {
 export type Server = 'postgres' | 'event store' | 'nats' | 'object store' | 'mail server';
 
 /** Requests of an assistant, with the rights of these scopes. */
-const SCOPES = ['brands:read', 'notes:write'] as const;
+const SCOPES = ['brands:read', 'ads:read', 'creatives:read', 'notes:write'] as const;
 const APP = { id: 'app', name: 'App', identified_by: 'registration', redirect_host: 'app.example' } as const;
 const TOKEN_SECONDS = 3_600;
 /** The shortest lease, so that a report whose worker was cut off is soon tried again. */
@@ -59,9 +60,13 @@ export type ProxiedService = AsyncDisposable & {
   /** Sites that `media` and `collector` read. */
   readonly sites: PlayedSites['sites'];
   readonly key: Key;
+  /** A brand with ads. */
+  readonly brand: CorpusBrand;
+  /** The object store, without a proxy. */
+  readonly objectStoreUrl: string;
   readonly intakeUrl: string;
   readonly mcpUrl: string;
-  /** Access token of an assistant, with `brands:read` and `notes:write`. */
+  /** Access token of an assistant, with the rights of `SCOPES`. */
   readonly mcpToken: string;
   /** Throws when a process has ended. */
   assertAllRun(): void;
@@ -111,7 +116,8 @@ export const openProxiedService = async (): Promise<ProxiedService> => {
   const objectStore = await through(bucket.url);
   const mailServer = await through(mail.url);
 
-  await stack.seed(['alpha']);
+  const [brand] = await stack.seed(['alpha']);
+  if (!brand) throw new Error('no brand');
   const key = await stack.key({ plan: 'enterprise' });
   await createArchiveTables(stack.pool);
   const [intakePort, mcpPort] = [await freePort(), await freePort()];
@@ -137,6 +143,7 @@ export const openProxiedService = async (): Promise<ProxiedService> => {
     REPORT_LEASE_SECONDS: String(REPORT_LEASE_SECONDS),
     INTAKE_PORT: String(intakePort),
     MCP_PORT: String(mcpPort),
+    MCP_TRUSTED_PROXIES: '127.0.0.1',
     MCP_SECRET: 'a secret of 32 characters for tests',
   };
   const processes = new Map<string, ServiceProcess>();
@@ -160,6 +167,8 @@ export const openProxiedService = async (): Promise<ProxiedService> => {
     receivers,
     sites: played.sites,
     key,
+    brand,
+    objectStoreUrl: bucket.url,
     intakeUrl: `http://127.0.0.1:${intakePort}`,
     mcpUrl,
     mcpToken,

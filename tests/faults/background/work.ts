@@ -11,7 +11,6 @@ import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import { wantMedia } from '#application/media-archive/want-media.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { pause } from '#platform/clock.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { issueCollectorKey } from '#services/ops/collectors/operations.ts';
 import { addPerson } from '#services/ops/workspaces/members.ts';
@@ -25,17 +24,11 @@ import { registered } from '#tests/operations/fixtures/corpus.ts';
 import { VAULT_KEY } from '#tests/operations/fixtures/stack.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { until } from '#tests/stack/wait-until.ts';
+import { type Answer, createCaller, DONE_MS } from './caller.ts';
+import { createMcpWork } from './mcp-work.ts';
 import type { ProxiedService } from './proxied-service.ts';
 
 /** Work of each process, in pieces that tests begin during a fault of one of its servers. */
-
-/** Milliseconds in which a piece of work is done, however long its retries wait. */
-const DONE_MS = 150_000;
-/** Milliseconds between two requests of a caller that was refused. */
-const AGAIN_MS = 250;
-
-/** Statuses with which a caller is asked to come again: a server is away, or as many of its requests run as may. */
-const REFUSALS: readonly number[] = [503, 429];
 
 /** Does piece number `n` of the work, and resolves when it is done. Numbers are not used twice. */
 export type Work = (n: number) => Promise<void>;
@@ -49,14 +42,9 @@ export type WorkName =
   | 'requests for scans'
   | 'media'
   | 'collector'
-  | 'mcp';
-
-/** An answer of a process to a caller. */
-export type Answer = {
-  readonly by: 'intake' | 'intake of files' | 'mcp';
-  readonly status: number;
-  readonly ms: number;
-};
+  | 'tools of mcp'
+  | 'pictures of mcp'
+  | 'sign-in with a code';
 
 export type AllWork = {
   readonly pieces: Readonly<Record<WorkName, Work>>;
@@ -83,30 +71,12 @@ export const createWork = async (service: ProxiedService): Promise<AllWork> => {
     return types;
   };
 
-  /** Sends a request until it succeeds, as callers do. Throws when it is answered with anything but success or a refusal. */
-  const send = async (
-    by: Answer['by'],
-    url: string,
-    init: RequestInit,
-    hasSucceeded: (body: string) => boolean,
-  ): Promise<void> => {
-    const untilMs = performance.now() + DONE_MS;
-    for (;;) {
-      const since = performance.now();
-      const reply = await fetch(url, init);
-      const body = await reply.text();
-      answers.push({ by, status: reply.status, ms: performance.now() - since });
-      if (reply.ok && hasSucceeded(body)) return;
-      if ((!reply.ok && !REFUSALS.includes(reply.status)) || performance.now() > untilMs)
-        throw new Error(`${by} answered ${reply.status}: ${body}\n${service.output()}`);
-      await pause(AGAIN_MS);
-    }
-  };
+  const send = createCaller(service, answers);
 
   // Requests of one key at once are limited, and a file may wait long.
   const { collector_key: lineKey } = await issueCollectorKey({ pool }, 'lines', null);
   const { collector_key: fileKey } = await issueCollectorKey({ pool }, 'files', null);
-  const sendProfile = (n: number): Promise<void> =>
+  const sendProfile = (n: number) =>
     send(
       'intake',
       `${service.intakeUrl}/intake/observations`,
@@ -115,16 +85,15 @@ export const createWork = async (service: ProxiedService): Promise<AllWork> => {
         headers: { authorization: `Bearer ${lineKey}`, 'content-type': NDJSON },
         body: JSON.stringify(profileOf(domainOf('profile', n))),
       },
-      (body) => body.includes('"accepted":1'),
+      ({ body }) => body.includes('"accepted":1'),
     );
 
-  const sendFile = (bytes: Buffer): Promise<void> =>
-    send(
-      'intake of files',
-      `${service.intakeUrl}/intake/files/${sha256Of(bytes)}`,
-      { method: 'PUT', headers: { authorization: `Bearer ${fileKey}` }, body: new Uint8Array(bytes) },
-      () => true,
-    );
+  const sendFile = (bytes: Buffer) =>
+    send('intake of files', `${service.intakeUrl}/intake/files/${sha256Of(bytes)}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${fileKey}` },
+      body: new Uint8Array(bytes),
+    });
 
   const [rule] = await createWebhookRules(eventStore, pool, 'ws_faults', [`${receivers.url}/rule`]);
   const ruleBrand = rule?.brandId ?? '';
@@ -196,27 +165,7 @@ export const createWork = async (service: ProxiedService): Promise<AllWork> => {
       now: new Date(),
     });
 
-  const call = (name: string, args: object): Promise<void> =>
-    send(
-      'mcp',
-      service.mcpUrl,
-      {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${service.mcpToken}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': '2025-11-25',
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: { name, arguments: args },
-        }),
-      },
-      (body) => body.includes('"structuredContent"') && !body.includes('"isError":true'),
-    );
+  const mcp = await createMcpWork(service, send, done);
 
   return {
     answers,
@@ -227,7 +176,7 @@ export const createWork = async (service: ProxiedService): Promise<AllWork> => {
         await done(`the event of ${domainOf('profile', n)}`, async () => (await typesIn(stream)).length > 0);
         await untilPassed(pool, await eventStore.head(), DONE_MS);
       },
-      'intake of files': async (n) => sendFile(await picture(n, 'jpeg')),
+      'intake of files': async (n) => void (await sendFile(await picture(n, 'jpeg'))),
       'alerts and delivery': async (n) => {
         const events = scanEvents(ruleBrand, new Date(Date.now() + n).toISOString(), 1);
         const adId = (events[0] as { data: { ad_id: string } }).data.ad_id;
@@ -279,11 +228,9 @@ export const createWork = async (service: ProxiedService): Promise<AllWork> => {
           (await typesIn(storefrontStream(domain))).includes('StorefrontScanRecorded'),
         );
       },
-      mcp: async (n) => {
-        await call('find_brands', {});
-        const note = { subject_type: 'ad', subject_key: String(100_000_000_000_000 + n), text: 'kept' };
-        await call('write_note', note);
-      },
+      'tools of mcp': mcp.useTools,
+      'pictures of mcp': mcp.showPicture,
+      'sign-in with a code': mcp.signIn,
     },
     faults: async () => {
       const faults: string[] = [];
