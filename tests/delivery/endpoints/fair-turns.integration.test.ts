@@ -14,7 +14,7 @@ const PER_SMALL_ENDPOINT = 3;
 /** Claims before the turn of an endpoint: one turn of each large one. */
 const CLAIMS_BEFORE_MAX = LARGE_ENDPOINTS * 64;
 /** Due deliveries of an endpoint whose receiver answers at once. */
-const ONE_LARGE = 6_000;
+const ONE_LARGE = 3_000;
 /** Half of the places of an endpoint. */
 const PORTION_MIN = 256;
 const ANSWER_MS = 5;
