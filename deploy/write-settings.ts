@@ -160,7 +160,7 @@ ${capsTable()}
 
 Beyond the requests per minute the reply is 429, beyond the tracked brands 402, beyond any other limit 409 with the limit in
 its message. [services/api](../services/api/README.md#bounded-work) has the limits of one API process: searches, requests in
-progress, and reads. [OPERATIONS.md](OPERATIONS.md#all-waits-and-queues) lists all waits and queues of all processes.
+progress, and reads. [OPERATIONS.md](OPERATIONS.md#waits-and-queues) lists the waits and queues of all processes.
 
 ## The local stack, \`npm start\`
 

@@ -55,7 +55,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm run format': WRITES,
   'npm run openapi': WRITES,
   'npm run settings': WRITES,
-  'npm run limits': WRITES,
   'npm run start:api': SECOND_PROCESS,
   'npm run start:mcp': SECOND_PROCESS,
   'npm run start:ingest': SECOND_PROCESS,
