@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
-import { convertOldRules } from './convert-old-rules.ts';
 import { type PendingDigests, openPendingDigests } from './matching/pending-digests.ts';
 import type { MatchingState } from './matching/match-events.ts';
 import { openActiveRules, type StoredRules } from './matching/active-rules.ts';
@@ -49,8 +48,6 @@ type Checkpoint = {
   readonly position: string;
   readonly log_time: string;
   readonly replayed_until: string;
-  readonly knows_tracking: boolean;
-  readonly knows_channels: boolean;
   readonly partial_position: string | null;
   readonly partial_alert_id: string | null;
 };
@@ -59,22 +56,20 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
   const read = async () =>
     (
       await database.query<Checkpoint>(
-        `select position, log_time, replayed_until, knows_tracking, knows_channels, partial_position, partial_alert_id
+        `select position, log_time, replayed_until, partial_position, partial_alert_id
          from alerting.checkpoint`,
       )
     ).rows[0];
   let row = await read();
   if (!row) {
     await database.query(
-      `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking, knows_channels)
-       values (0, '', $1, true, true) on conflict do nothing`,
+      `insert into alerting.checkpoint (position, log_time, replayed_until) values (0, '', $1)
+       on conflict do nothing`,
       [await eventStore.head()],
     );
     row = await read();
   }
   const position = BigInt(row?.position ?? 0);
-  if (row?.knows_channels !== true) await convertOldRules(database);
-  const isKnown = row?.knows_tracking === true;
   const { partial_position = null, partial_alert_id = null } = row ?? {};
   return {
     position,
@@ -86,7 +81,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
     replayedUntil: BigInt(row?.replayed_until ?? 0),
     digestsDue: true,
     rules: openActiveRules(database),
-    untracked: await openUntrackedBrands(database, eventStore, { position, isKnown }),
+    untracked: openUntrackedBrands(database),
     pendingDigests: openPendingDigests(database),
     signalChecks: createPendingSignalChecks(),
     waitingStreams: openWaitingStreams(database),

@@ -3,15 +3,6 @@
 -- schema named `alerts` is something else: the read model of alert rules.
 create schema if not exists alerting;
 
--- Older releases named the column of a social page's id `page_id`.
-do $$
-begin
-  if exists (select from information_schema.columns
-      where table_schema = 'alerting' and table_name = 'page' and column_name = 'page_id') then
-    alter table alerting.page rename column page_id to social_page_id;
-  end if;
-end $$;
-
 -- Checkpoint: commit position of $all up to which events are matched, and the newest recording time so far. Events
 -- up to `replayed_until` (the end of the log when this table was created) may have been matched before, so
 -- deliveries found in the log are not queued again.
@@ -19,15 +10,12 @@ create table if not exists alerting.checkpoint (
   single_row boolean primary key default true check (single_row),
   position bigint not null,
   log_time text not null,
-  replayed_until bigint not null
+  replayed_until bigint not null,
+  -- The event after `position`, when it is matched with the rules of its brand up to this id and not yet with the
+  -- others. Null between events.
+  partial_position bigint,
+  partial_alert_id uuid
 );
-
--- False in tables made before tracking streams were followed; `alerting.untracked` is then filled once at the
--- start.
-alter table alerting.checkpoint add column if not exists knows_tracking boolean not null default false;
-
--- False in tables made before a suspension was of one channel; their rules are then converted once at the start.
-alter table alerting.checkpoint add column if not exists knows_channels boolean not null default false;
 
 -- Brands that a workspace tracked and has since untracked. Its rules do not fire on them.
 create table if not exists alerting.untracked (
@@ -72,13 +60,15 @@ create table if not exists alerting.collected (
   primary key (alert_id, cadence, key)
 );
 
--- The first items of each entry, in order; the payload limit bounds how many are stored.
+-- The first items of each entry, in order; the payload limit bounds how many have an `item`. `source` names the
+-- occurrence of an ad that a correction may withdraw.
 create table if not exists alerting.collected_item (
   alert_id uuid not null,
   cadence text not null,
   key text not null,
   place integer not null,
-  item jsonb not null,
+  item jsonb,
+  source text,
   primary key (alert_id, cadence, key, place)
 );
 
@@ -96,20 +86,6 @@ create table if not exists alerting.signal_look (
   next_try_at timestamptz not null default '-infinity',
   primary key (position, page)
 );
-
--- Older releases stored each check in one row.
-do $$
-begin
-  if not exists (select from information_schema.columns
-      where table_schema = 'alerting' and table_name = 'signal_look' and column_name = 'page') then
-    alter table alerting.signal_look
-      add column page integer not null default 0,
-      add column failures integer not null default 0,
-      add column next_try_at timestamptz not null default '-infinity',
-      drop constraint signal_look_pkey,
-      add primary key (position, page);
-  end if;
-end $$;
 
 -- Signals of which a rule was notified. Several scans of one day show the same signals.
 create table if not exists alerting.told_signal (
@@ -130,11 +106,6 @@ create table if not exists alerting.waiting_event (
   primary key (stream, revision)
 );
 
--- Items beyond the limit of a payload have a row without an item. `source` names the occurrence of an ad that a
--- correction may withdraw.
-alter table alerting.collected_item alter column item drop not null;
-alter table alerting.collected_item add column if not exists source text;
-
 -- Occurrences that corrections withdrew: digests of open periods leave their items out.
 create table if not exists alerting.withdrawn (
   source text primary key,
@@ -148,17 +119,7 @@ create table if not exists alerting.rule_brand (
   primary key (brand_id, alert_id)
 );
 create index if not exists rule_brand_of_alert on alerting.rule_brand (alert_id);
--- Rules stored by an older release have no rows yet.
-insert into alerting.rule_brand (brand_id, alert_id)
-  select distinct brand::uuid, alert_id from alerting.rule, jsonb_array_elements_text(rule->'brand_ids') brand
-  where not exists (select from alerting.rule_brand)
-  on conflict do nothing;
 create index if not exists untracked_brand on alerting.untracked (brand_id);
 
 -- Digests whose period has ended are read in this order.
 create index if not exists collected_due on alerting.collected (cadence, key, alert_id);
-
--- The event after `position`, when it is matched with the rules of its brand up to this id and not yet with the others. Null
--- between events.
-alter table alerting.checkpoint add column if not exists partial_position bigint;
-alter table alerting.checkpoint add column if not exists partial_alert_id uuid;

@@ -23,6 +23,12 @@ create table if not exists collecting.target (
   tried_at timestamptz,
   lease_owner text,
   lease_until timestamptz,
+  -- Start of the last complete scan at the library API.
+  complete_at timestamptz,
+  -- Start of the first scan, or of the last complete one that read ended ads too. Ads may have ended since then.
+  stops_since timestamptz,
+  -- Time of the last look at the brand between two scans.
+  looked_at timestamptz,
   primary key (source, domain)
 );
 create index if not exists target_due on collecting.target (source, due_at);
@@ -81,22 +87,15 @@ create table if not exists collecting.account (
   access jsonb not null,
   -- Usage in percent that the platform reported last.
   percent double precision,
-  used_at timestamptz
+  used_at timestamptz,
+  -- The list of countries that was asked for last. It may only grow.
+  countries text[] not null default '{}',
+  -- The app of the account, and the fingerprint of its secret; null for those of the settings.
+  app_id text unique,
+  secret_fingerprint text,
+  -- No looks before this time, because an answer was not newest first.
+  looks_off_until timestamptz
 );
--- The list of countries that was asked for last. It may only grow.
-alter table collecting.account add column if not exists countries text[] not null default '{}';
--- The app of the account, and the fingerprint of its secret; null for those of the settings.
-alter table collecting.account add column if not exists app_id text unique;
-alter table collecting.account add column if not exists secret_fingerprint text;
--- No looks before this time, because an answer was not newest first.
-alter table collecting.account add column if not exists looks_off_until timestamptz;
-
--- Start of the last complete scan at the library API.
-alter table collecting.target add column if not exists complete_at timestamptz;
--- Start of the first scan, or of the last complete one that read ended ads too. Ads may have ended since then.
-alter table collecting.target add column if not exists stops_since timestamptz;
--- Time of the last look at the brand between two scans.
-alter table collecting.target add column if not exists looked_at timestamptz;
 
 -- Batches of social pages that are being read at the library API. Their answers are in `collecting.spool`.
 create table if not exists collecting.archive_batch (
@@ -114,25 +113,25 @@ create table if not exists collecting.archive_batch (
   retry_at timestamptz,
   -- Failures in a row.
   failures int not null default 0,
-  cursor jsonb not null default '{}'
+  cursor jsonb not null default '{}',
+  -- The account that began to read it, and goes on: a cursor of one account is not given to another.
+  account text not null default 'default',
+  -- `scan`, or `look`: the first answer alone.
+  kind text not null default 'scan'
 );
--- The account that began to read it, and goes on: a cursor of one account is not given to another.
-alter table collecting.archive_batch add column if not exists account text not null default 'default';
--- `scan`, or `look`: the first answer alone.
-alter table collecting.archive_batch add column if not exists kind text not null default 'scan';
 
 -- Active ads of each social page in its last complete scan at the library API.
 create table if not exists collecting.archive_page (
   social_page_id text primary key,
   ads int not null,
-  scanned_at timestamptz not null
+  scanned_at timestamptz not null,
+  -- Ids of the newest of them, at most 1,000. A look ends at the first of these.
+  newest text[] not null default '{}',
+  -- Why the library refused the page by its id, when, and for which domains; null while it is asked for.
+  paused text,
+  paused_at timestamptz,
+  paused_of text[] not null default '{}'
 );
--- Ids of the newest of them, at most 1,000. A look ends at the first of these.
-alter table collecting.archive_page add column if not exists newest text[] not null default '{}';
--- Why the library refused the page by its id, when, and for which domains; null while it is asked for.
-alter table collecting.archive_page add column if not exists paused text;
-alter table collecting.archive_page add column if not exists paused_at timestamptz;
-alter table collecting.archive_page add column if not exists paused_of text[] not null default '{}';
 
 -- Company that each site names as its operator, by its imprint or JSON-LD.
 create table if not exists collecting.imprint (

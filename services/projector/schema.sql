@@ -4,15 +4,6 @@
 create schema if not exists projector;
 create extension if not exists pg_trgm with schema public;
 
--- In an older release `projector.projection` was the table, with a checkpoint for each projection.
-do $$
-begin
-  if exists (select from pg_class where oid = to_regclass('projector.projection') and relkind = 'r') then
-    drop view if exists projector.lag;
-    alter table projector.projection rename to read_model;
-  end if;
-end $$;
-
 -- Without read models the log is projected from its beginning.
 do $$
 begin
@@ -29,7 +20,18 @@ create table if not exists projector.read_model (
   facts_applied bigint not null default 0,
   last_error text,
   started_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  -- Stream categories that the projection follows, `brand-`.
+  prefixes text[] not null default '{}',
+  -- Hash of schema and statements. Detects a change without a new version.
+  fingerprint text,
+  is_paused boolean not null default false,
+  -- Pause once every event up to this position is applied.
+  pause_at bigint,
+  -- A newer process has this version ready and waits until the owner releases the lock.
+  wanted_version int,
+  -- Start of a stall: since then the position has not moved although events wait. Null if not stalled.
+  standing_since timestamptz
 );
 
 -- Projections that are not at the position of their part in `run.progress`: each has its own. One ahead of it, by a
@@ -52,27 +54,26 @@ create table if not exists projector.behind (
 
 insert into run.progress (kind, part, position, epoch) values ('projections', 'all', 0, 0) on conflict do nothing;
 
--- Checkpoints of an older release become the progress of all, and rows of those that are not there.
-do $$
-begin
-  if exists (select from information_schema.columns
-      where table_schema = 'projector' and table_name = 'read_model' and column_name = 'position') then
-    update run.progress set position = (select coalesce(max(m.position), 0) from projector.read_model m)
-    where kind = 'projections' and part = 'all';
-    insert into projector.behind (projection, part, position, epoch, state)
-    select m.name, p.part, m.position, p.epoch, 'catching_up'
-    from projector.read_model m, run.progress p where p.kind = 'projections' and m.position < p.position;
-    alter table projector.read_model drop column position, drop column if exists owner;
-  end if;
-end $$;
-
 -- Rebuilds: one per projection, in the schema <name>_next.
 create table if not exists projector.build (
   name text primary key,
   version int not null,
   position bigint not null,
   facts_applied bigint not null default 0,
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  -- asked | reading | indexing | ready | failed (at an event that cannot be applied) | done | cancelled
+  state text not null default 'reading',
+  -- While the state is asked: start from the beginning, even if an unfinished rebuild could be resumed.
+  from_start boolean not null default true,
+  is_cancelled boolean not null default false,
+  error text,
+  requested_by text,
+  requested_at timestamptz not null default now(),
+  started_at timestamptz,
+  -- Start of the current run (first or resumed), and events applied before it, for the rate.
+  resumed_at timestamptz,
+  resumed_facts bigint not null default 0,
+  finished_at timestamptz
 );
 
 -- Dead letters: events that a projection could not apply, and the later events of the same stream, in order.
@@ -84,45 +85,15 @@ create table if not exists projector.parked (
   -- Why the first event of the stream failed; null for the events that wait behind it.
   error text,
   parked_at timestamptz not null default now(),
+  revision bigint,
+  attempts int not null default 1,
+  tried_at timestamptz,
+  -- Schema version that a release must know to read the failed event. Null where it failed for another reason.
+  waits_for_version int,
+  -- Request of an operator for the failed event: retry | skip.
+  asked text,
   primary key (projection, stream, position)
 );
-
-alter table projector.read_model
-  -- Stream categories that the projection follows, `brand-`.
-  add column if not exists prefixes text[] not null default '{}',
-  -- Hash of schema and statements. Detects a change without a new version.
-  add column if not exists fingerprint text,
-  add column if not exists is_paused boolean not null default false,
-  -- Pause once every event up to this position is applied.
-  add column if not exists pause_at bigint,
-  -- A newer process has this version ready and waits until the owner releases the lock.
-  add column if not exists wanted_version int,
-  -- Start of a stall: since then the position has not moved although events wait. Null if not stalled.
-  add column if not exists standing_since timestamptz;
-
-alter table projector.build
-  -- asked | reading | indexing | ready | failed (at an event that cannot be applied) | done | cancelled
-  add column if not exists state text not null default 'reading',
-  -- While the state is asked: start from the beginning, even if an unfinished rebuild could be resumed.
-  add column if not exists from_start boolean not null default true,
-  add column if not exists is_cancelled boolean not null default false,
-  add column if not exists error text,
-  add column if not exists requested_by text,
-  add column if not exists requested_at timestamptz not null default now(),
-  add column if not exists started_at timestamptz,
-  -- Start of the current run (first or resumed), and events applied before it, for the rate.
-  add column if not exists resumed_at timestamptz,
-  add column if not exists resumed_facts bigint not null default 0,
-  add column if not exists finished_at timestamptz;
-
-alter table projector.parked
-  add column if not exists revision bigint,
-  add column if not exists attempts int not null default 1,
-  add column if not exists tried_at timestamptz,
-  -- Schema version that a release must know to read the failed event. Null where it failed for another reason.
-  add column if not exists waits_for_version int,
-  -- Request of an operator for the failed event: retry | skip.
-  add column if not exists asked text;
 
 -- Events that an operator excluded from a projection for good. Rebuilds and verifications exclude them too.
 create table if not exists projector.skipped (

@@ -129,25 +129,6 @@ describe('an untracked brand', () => {
     );
     expect(rows).toEqual([{ items_total: 1 + 10 + 20 + 30 + 4 + 40 }]);
   });
-
-  test('is recognised when the tables were made by a version without tracking state', async () => {
-    const fresh = resources.use(await openAlertsStack());
-    const brand = await fresh.brand('before.example');
-    await fresh.track(brand);
-    const rule = await fresh.rule([brand]);
-    await fresh.untrack(brand);
-    {
-      await using _ = fresh.start();
-      await fresh.matched();
-    }
-    await fresh.pool.query('drop table alerting.untracked');
-    await fresh.pool.query('alter table alerting.checkpoint drop column knows_tracking');
-    await fresh.pool.query('comment on schema alerting is null');
-    await using _ = fresh.start();
-    await fresh.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1));
-    await fresh.matched();
-    expect(await fresh.queued(rule)).toEqual([]);
-  });
 });
 
 describe('activity alerts', () => {

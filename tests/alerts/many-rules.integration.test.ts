@@ -12,8 +12,6 @@ const RULES = 11;
 /** Changed rules that one transaction may store. */
 const CHANGED_RULES_MAX = 200;
 const SCANNED_AT = '2026-05-02T08:00:00.000Z';
-/** Rules whose untracked brands one transaction may store. */
-const FILLED_AT_ONCE = 100;
 /** Rules of one brand, and the limit of the heap of a process that holds far fewer, in MiB. */
 const VERY_MANY = Number(inheritedEnvironment()['MANY_RULES'] ?? 60_000);
 const HEAP_MIB = Number(inheritedEnvironment()['MANY_RULES_HEAP'] ?? 96);
@@ -169,12 +167,11 @@ test('many rules that are created together are stored in parts', async () => {
 });
 
 /** Makes the tables of the process, with rules that are on these brands: an array in SQL, of the rule's number `n`. */
-const fillRules = async (count: number, brandIds: string, knowsTracking: boolean): Promise<void> => {
+const fillRules = async (count: number, brandIds: string): Promise<void> => {
   await createAlertsTables(stack.pool);
   await stack.pool.query(
-    `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking, knows_channels)
-     values ($1, '', 0, $2, true)`,
-    [await stack.eventStore.head(), knowsTracking],
+    `insert into alerting.checkpoint (position, log_time, replayed_until) values ($1, '', 0)`,
+    [await stack.eventStore.head()],
   );
   const id = `md5('many rules ' || n)::uuid`;
   await stack.pool.query(
@@ -189,26 +186,11 @@ const fillRules = async (count: number, brandIds: string, knowsTracking: boolean
   );
 };
 
-test('the table of untracked brands is filled in parts', async () => {
-  await fillRules(250, `jsonb_build_array(md5('brand ' || n)::uuid)`, false);
-  await using _ = stack.start();
-  const isFilled = async (): Promise<boolean | undefined> => {
-    const { rows } = await stack.pool.query<{ knows_tracking: boolean }>(
-      'select knows_tracking from alerting.checkpoint',
-    );
-    return rows[0]?.knows_tracking;
-  };
-  await expect.poll(isFilled).toBe(true);
-  const { rows } = await stack.pool.query('select from alerting.untracked');
-  expect(rows).toHaveLength(250);
-  expect(await mostAtOnce('alerting.untracked')).toBeLessThanOrEqual(FILLED_AT_ONCE);
-});
-
 test(
   'very many rules of one brand do not fill the memory of the process',
   async () => {
     const brand = await stack.brand('very-many-rules.example');
-    await fillRules(VERY_MANY, `jsonb_build_array('${brand}')`, true);
+    await fillRules(VERY_MANY, `jsonb_build_array('${brand}')`);
     const running = startAlertsProcess(stack, HEAP_MIB);
     try {
       await stack.scan(scanEvents(brand, SCANNED_AT, 1));

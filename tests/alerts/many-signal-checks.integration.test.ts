@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { deliveryIdOf } from '#domain/workspace/alert/match-events.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { createAlertsTables } from '#services/alerts/checkpoint.ts';
-import { readNextCheck } from '#services/alerts/matching/pending-signal-checks.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { judge } from '#tests/trials/judge.ts';
 import { peakMemory, requireAlive, sentSoFar, startAlertsProcess } from './alerts-process.ts';
@@ -51,7 +50,7 @@ const ALERT_ID = `md5('many checks ' || n)::uuid`;
 const addRules = async ({ pool, eventStore }: AlertsStack, brandId: string): Promise<void> => {
   await createAlertsTables(pool);
   await pool.query(
-    `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking) values ($1, $2, $3, true)`,
+    `insert into alerting.checkpoint (position, log_time, replayed_until) values ($1, $2, $3)`,
     // The positions of the checks are before the end of the log, and after those of a replay.
     [await eventStore.head(), new Date().toISOString(), -10_000_000],
   );
@@ -66,7 +65,7 @@ const addRules = async ({ pool, eventStore }: AlertsStack, brandId: string): Pro
   );
 };
 
-/** Adds checks of a day with signals, each in one row with all rules, as older releases stored them. */
+/** Adds checks of a day with signals, each in one row with all rules. */
 const addChecks = async (
   { pool, eventStore }: AlertsStack,
   brandId: string,
@@ -166,24 +165,4 @@ test('many new checks of one batch are stored in parts', async () => {
   );
   expect(rows.reduce((sum, { rules }) => sum + rules, 0)).toBe(SCANS * RULES);
   expect(Math.max(...rows.map(({ rules }) => rules))).toBeLessThanOrEqual(RULES_IN_MEMORY + RULES);
-});
-
-test('checks that an older release stored are kept', async () => {
-  await using stack = await openAlertsStack();
-  await stack.pool.query(`
-    create schema alerting;
-    create table alerting.signal_look (
-      position bigint primary key, brand_id uuid not null, date text not null, at text not null, alert_ids text[] not null);
-    insert into alerting.signal_look
-      values (1, gen_random_uuid(), '2026-05-02', '2026-05-02T08:00:00.000Z', array['a', 'b']);`);
-  await createAlertsTables(stack.pool);
-  await stack.pool.query(`
-    insert into alerting.signal_look (position, page, brand_id, date, at, alert_ids)
-    values (1, 1, gen_random_uuid(), '2026-05-02', '2026-05-02T08:00:00.000Z', array['c'])`);
-  expect(await readNextCheck(stack.pool)).toMatchObject({
-    position: 1n,
-    page: 0,
-    alert_ids: ['a', 'b'],
-    failures: 0,
-  });
 });

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { silentLog } from '#platform/logger.ts';
-import { createAlertsTables } from '#services/alerts/checkpoint.ts';
 import { suspendFailingEndpoints } from '#services/delivery/endpoints/suspend-failing-endpoints.ts';
 import { replayByIds } from '#services/ops/deliveries/operations.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
-
-const HOOK = 'https://hooks.shop.example/in';
 
 let stack: AlertsStack;
 const resources = new AsyncDisposableStack();
@@ -107,77 +104,5 @@ describe('a suspended channel', () => {
     await using _ = fresh.start();
     await fresh.matched();
     expect(await queuedOf(fresh, rule)).toEqual(['email alert 2 queued']);
-  });
-});
-
-describe('a stored rule from the version that suspended whole rules', () => {
-  test('is migrated with its state', async () => {
-    const fresh = resources.use(await openAlertsStack());
-    const brand = await fresh.brand('before.example');
-    const [present, whole] = [
-      await fresh.rule([brand], { email: true }),
-      await fresh.rule([brand], { email: true }),
-    ];
-    {
-      await using _ = fresh.start();
-      await fresh.matched();
-    }
-    const suspension = { channel: 'webhook', failing_since: '2026-05-01', suspended_at: '2026-05-06' };
-    for (const [{ alert_id }, before] of [
-      [present, { status: 'present', suspension: null }],
-      [whole, { status: 'suspended', suspension, enabled: false }],
-    ] as const) {
-      await fresh.pool.query(
-        `update alerting.rule set rule = (rule - 'suspended') || $2::jsonb where alert_id = $1`,
-        [alert_id, JSON.stringify(before)],
-      );
-    }
-    // As a column that is added to the older table has it.
-    await fresh.pool.query('update alerting.checkpoint set knows_channels = false');
-    await using _ = fresh.start();
-    await fresh.scan(scanEvents(brand, '2026-05-07T08:00:00.000Z', 1));
-    await fresh.matched();
-    expect(await queuedOf(fresh, present)).toEqual(['email alert 1 queued', 'webhook alert 1 queued']);
-    expect(await queuedOf(fresh, whole)).toEqual([]);
-    const { rows } = await fresh.pool.query<{ rule: unknown }>(
-      'select rule from alerting.rule where alert_id = $1',
-      [whole.alert_id],
-    );
-    expect(rows[0]?.rule).toMatchObject({
-      status: 'present',
-      enabled: false,
-      suspended: { webhook: suspension, chat: null },
-    });
-    await fresh.change(whole, { enabled: true, webhook_url: HOOK });
-    await fresh.scan(scanEvents(brand, '2026-05-08T08:00:00.000Z', 2));
-    await fresh.matched();
-    expect(await queuedOf(fresh, whole)).toEqual(['email alert 2 queued', 'webhook alert 2 queued']);
-  });
-
-  test('is migrated once, with all others, and no later start reads all rules', async () => {
-    const fresh = resources.use(await openAlertsStack());
-    const { pool } = fresh;
-    const startOnce = async (): Promise<void> => {
-      await using _ = fresh.start();
-      await fresh.brand('more.example');
-      await fresh.matched();
-    };
-    const oldRules = async (): Promise<number | null> =>
-      (await pool.query(`select from alerting.rule where rule ? 'suspension'`)).rowCount;
-    await createAlertsTables(pool);
-    await pool.query(
-      `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking) values (0, '', 0, true)`,
-    );
-    await pool.query(
-      `insert into alerting.rule (alert_id, rule)
-       select gen_random_uuid(), '{"status": "present", "suspension": null}' from generate_series(1, 2500)`,
-    );
-    await startOnce();
-    expect(await oldRules()).toBe(0);
-    await pool.query(
-      `insert into alerting.rule (alert_id, rule) values (gen_random_uuid(), '{"suspension": null}')`,
-    );
-    await startOnce();
-    expect(await oldRules()).toBe(1);
   });
 });

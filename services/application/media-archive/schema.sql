@@ -25,11 +25,11 @@ create table if not exists media.wanted (
   object_keys text[] not null default '{}',
   fetched_at timestamptz,
   -- Whether an ad of the file is not published yet.
-  unsent boolean not null default true
+  unsent boolean not null default true,
+  -- Whether a running ad showed the file when a scan last wanted it. Its users look at running ads first.
+  running boolean not null default false
 );
 create index if not exists wanted_first on media.wanted (expires_at, file_key) where state = 'wanted';
--- Whether a running ad showed the file when a scan last wanted it. Its users look at running ads first.
-alter table media.wanted add column if not exists running boolean not null default false;
 create index if not exists wanted_running on media.wanted (expires_at, file_key) where state = 'wanted' and running;
 create index if not exists wanted_unsent on media.wanted (file_key) where unsent and state = 'stored';
 create index if not exists wanted_by_age on media.wanted (seen_at);

@@ -23,8 +23,6 @@ export type SchemaInstallation = {
    * its writers even when there is nothing to do. Absent: the statements run at each start.
    */
   readonly fingerprintOn?: string;
-  /** Migration around the statements, in the same transaction: runs before them and returns what runs after them. */
-  readonly migrate?: (client: Transaction) => Promise<string | null>;
 };
 
 /**
@@ -50,10 +48,10 @@ export const installSchema = async (database: Database, installation: SchemaInst
 
 const install = async (
   client: Transaction,
-  { lock, sql, fingerprintOn, migrate }: SchemaInstallation,
+  { lock, sql, fingerprintOn }: SchemaInstallation,
   fingerprint: string,
 ): Promise<void> => {
-  // A migration may take as long as its tables are large, and a second process waits for it.
+  // Statements may take as long as their tables are large, and a second process waits for them.
   await client.query(`set local statement_timeout = ${INSTALL_TIMEOUT_MS}`);
   const limit = { query_timeout: INSTALL_TIMEOUT_MS };
   await client.query({ text: 'select pg_advisory_xact_lock($1)', values: [lock], ...limit });
@@ -65,9 +63,7 @@ const install = async (
   );
   if (rows[0]?.current === fingerprint) return;
   await client.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
-  const afterwards = await migrate?.(client);
   await client.query({ text: sql, ...limit });
-  if (afterwards) await client.query({ text: afterwards, ...limit });
   if (fingerprintOn !== undefined) {
     await client.query(`comment on schema ${fingerprintOn} is '${fingerprint}'`);
   }

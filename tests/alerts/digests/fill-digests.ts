@@ -53,7 +53,7 @@ export const fillDigests = async (
 ): Promise<void> => {
   await createAlertsTables(pool);
   await pool.query(
-    `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking) values ($1, $2, 0, true)`,
+    `insert into alerting.checkpoint (position, log_time, replayed_until) values ($1, $2, 0)`,
     [await eventStore.head(), `${day}T00:00:00.000Z`],
   );
   await pool.query(

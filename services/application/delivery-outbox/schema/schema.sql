@@ -23,6 +23,8 @@ create index if not exists delivery_queued on delivery.delivery (queued_at, deli
 -- delivery has no row.
 create table if not exists delivery.due (
   delivery_id uuid primary key,
+  -- Rule of the delivery: the waiting deliveries of a rule are counted without its finished ones.
+  alert_id uuid,
   endpoint text not null,
   attempts integer not null,
   -- Attempts before the last replay. The retry schedule starts again after a replay.
@@ -38,11 +40,6 @@ create table if not exists delivery.due (
 create index if not exists due_next on delivery.due (next_attempt_at);
 -- Due deliveries of one endpoint. Without it, an endpoint with few is found only behind those of all others.
 create index if not exists due_of_endpoint on delivery.due (endpoint, next_attempt_at);
-
--- Rule of the delivery: the waiting deliveries of a rule are counted without its finished ones.
-alter table delivery.due add column if not exists alert_id uuid;
-update delivery.due u set alert_id = d.alert_id
-  from delivery.delivery d where d.delivery_id = u.delivery_id and u.alert_id is null;
 create index if not exists due_of_alert on delivery.due (alert_id, endpoint);
 
 -- Deliveries that have no row in `due`, because too many of their rule wait for the same endpoint. They are sent later as

@@ -8,10 +8,10 @@ create table if not exists run.process (
   release text not null,
   seen_at timestamptz not null default now(),
   -- Event types that its release reads, by category, with the highest schema version.
-  reads jsonb not null default '{}'
+  reads jsonb not null default '{}',
+  -- Processes that serve callers divide the requests of a minute among those that had started before it.
+  started_at timestamptz not null default now()
 );
--- Processes that serve callers divide the requests of a minute among those that had started before it.
-alter table run.process add column if not exists started_at timestamptz not null default now();
 
 -- Name of this installation on servers that several share, such as NATS.
 create table if not exists run.installation (
