@@ -21,9 +21,16 @@ export class FileContents {
   readonly #ads = new Map<string, number>();
   readonly #scans: string[] = [];
   #moreScans = 0;
+  #isEmpty = true;
   readonly #others = new Map<string, Others>();
 
+  /** Returns true when no observation says anything: there is none, or only scans without content and completeness. */
+  isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
   add(observation: Observation): void {
+    this.#isEmpty &&= saysNothing(observation);
     switch (observation.type) {
       case 'ad_library.scan':
         this.#ads.set(
@@ -68,6 +75,10 @@ export class FileContents {
     return [...this.#scans, ...more, ...[...this.#others].map(([type, others]) => otherLine(type, others))];
   }
 }
+
+const saysNothing = (observation: Observation): boolean =>
+  (observation.type === 'storefront.scan_end' && observation.pages === 0) ||
+  (observation.type === 'ad_library.scan_end' && observation.chunks === 0 && !observation.coverage.complete);
 
 /** Returns a number with its noun, such as `1 ad` or `2 ads`. */
 export const counted = (count: number, noun: string): string =>

@@ -2,7 +2,7 @@ import type { Observation } from '#contracts/observations/index.ts';
 import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 import type { FormatName } from '../readers/formats.ts';
 import { WHOLE_FILE_LINE } from '../readers/parsing/json-records.ts';
-import type { RefusedRecord } from '../readers/record.ts';
+import type { RefusedRecord, Remark } from '../readers/record.ts';
 import type { Source } from '../readers/parsing/open-source.ts';
 
 /** Minimum bytes read between two progress items. */
@@ -13,6 +13,7 @@ export type FileItem =
   /** The format of the file. The first item of every file that can be read. */
   | { readonly kind: 'format'; readonly format: FormatName }
   | { readonly kind: 'observation'; readonly observation: Observation }
+  | Remark
   /** An ad that was brought within its limits. It is part of a later observation. */
   | {
       readonly kind: 'shortened';

@@ -4,6 +4,7 @@ import { AD_URL_MAX_CHARACTERS, type Shortened } from '#contracts/observations/s
 import { counted } from './file-contents.ts';
 import type { RefusedItem } from './file-item.ts';
 import { stemOf } from './file-plan.ts';
+import type { Remark } from '../readers/record.ts';
 import { createFile } from './rejects-file.ts';
 
 /** Maximum lines of one list on the screen: of a list that a file may hold as a whole, and of any other. */
@@ -18,6 +19,8 @@ export class FileNotes implements AsyncDisposable {
   #handle: FileHandle | null = null;
   readonly shown: string[] = [];
   count = 0;
+  /** Number of remarks by reason, of lists whose reasons are constant texts. */
+  readonly reasons = new Map<string, number>();
   /** Path of the file with all lines. `null` when all are shown, or nothing may be written. */
   path: string | null = null;
 
@@ -40,6 +43,12 @@ export class FileNotes implements AsyncDisposable {
       await handle.write(`${this.shown.join('\n')}\n`);
     }
     await this.#handle.write(`${line}\n`);
+  }
+
+  /** Counts a remark by its reason. Adds a line for it when it has a name. */
+  async addReason(file: string, { line, reason, name }: Remark): Promise<void> {
+    this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1);
+    if (name !== null) await this.add(`${file}:${line}: ${name}: ${reason}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

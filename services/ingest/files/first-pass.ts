@@ -94,6 +94,8 @@ export class FirstPass {
   /** Numbers of ads by brand and time. Scans without countries are merged into a scan of the same brand and time. */
   readonly #positions = new Map<string, number>();
   refused = 0;
+  /** Number of records that were deliberately not read. */
+  leftOut = 0;
   /** Number of records that were refused because they have no scan time. */
   untimed = 0;
   verdict: boolean | null = null;
@@ -198,9 +200,9 @@ export class FirstPass {
     return all;
   }
 
-  /** A file with any refused record is incomplete; otherwise its missing ads would count as absent. */
+  /** A file with any record that was not read is incomplete; otherwise its ads would count as absent. */
   #complete(claimed: boolean): boolean {
-    if (this.refused > 0 || this.damaged || this.verdict === false) return false;
+    if (this.refused + this.leftOut > 0 || this.damaged || this.verdict === false) return false;
     for (const account of this.scans.values()) {
       if (account.sums.some(({ ads }, suspicion) => ads > 0 && this.damageOf(suspicion) !== null))
         return false;

@@ -39,6 +39,10 @@ export type FileTotals = {
   readonly shortenedAds: NoteList;
   /** Remarks that name each ad or record that was not taken, with the reason. */
   readonly notTaken: NoteList;
+  /** Ads and records that were read, but a part of which is unknown. */
+  readonly noted: NoteList;
+  /** Valid records that were deliberately not read. */
+  readonly leftOut: NoteList;
   /** The observations of the file, for a dry run. */
   readonly contents: FileContents;
   /** Path of the rejects file. `null` when no record was refused, and in a dry run. */
@@ -46,7 +50,7 @@ export type FileTotals = {
 };
 
 /** The first lines of a list, the number of all, and the path of the file with all lines if they are more. */
-export type NoteList = Pick<FileNotes, 'shown' | 'count' | 'path'>;
+export type NoteList = Pick<FileNotes, 'shown' | 'count' | 'path' | 'reasons'>;
 
 /** Names of the scan totals that can be summed over scans. */
 export const SUMMED = [
@@ -110,13 +114,14 @@ const DRY_RUN: Intake = {
   },
 };
 
+type Lists = { readonly [List in 'shortenedAds' | 'notTaken' | 'noted' | 'leftOut']: FileNotes };
+
 /** The import of one file. */
 type Run = {
   readonly intake: Intake;
   readonly report: Report;
   readonly totals: FileTotals;
-  readonly notTaken: FileNotes;
-  readonly shortenedAds: FileNotes;
+  readonly lists: Lists;
   /** `null` in a dry run. */
   readonly rejects: RejectsFile | null;
   /** Ads submitted of the scans that have not ended, by scan id. */
@@ -136,14 +141,16 @@ const ingestFile = async (
   await using rejects = directory === null || intake === DRY_RUN ? null : new RejectsFile(file, directory);
   await using notTaken = new FileNotes(file, 'not-taken', directory);
   await using shortenedAds = new FileNotes(file, 'shortened', directory);
-  const totals = emptyTotals(file, notTaken, shortenedAds);
+  await using noted = new FileNotes(file, 'noted', directory);
+  await using leftOut = new FileNotes(file, 'left-out', directory);
+  const lists = { notTaken, shortenedAds, noted, leftOut };
+  const totals = emptyTotals(file, lists);
   all.push(totals);
   const run: Run = {
     intake,
     report,
     totals,
-    notTaken,
-    shortenedAds,
+    lists,
     rejects,
     openScans: new Map(),
     refusedScans: new Map(),
@@ -163,6 +170,7 @@ const ingestFile = async (
     }
     await submissions.end();
     if (run.refusedScans.size > 0) await nameAdsOfRefusedScans(run, options);
+    if (totals.contents.isEmpty() && totals.refused === 0) await note(run, refusedFile(file, NOTHING_READ));
   } catch (error) {
     if (!isFileError(error)) throw error;
     const what = `cannot be read (${error.code})`;
@@ -174,9 +182,14 @@ const ingestFile = async (
   return totals;
 };
 
+const NOTHING_READ = {
+  what: 'has nothing to import: no ad, no other observation, and no page without ads that it covers completely',
+  advice: 'export it again; if records were left out, the totals name the reasons',
+} as const;
+
 /** Adds an item other than an observation to the totals and lists of the file. */
 const note = async (
-  { totals, report, rejects, notTaken, shortenedAds }: Run,
+  { totals, report, rejects, lists }: Run,
   item: Exclude<FileItem, { kind: 'observation' }>,
 ): Promise<void> => {
   switch (item.kind) {
@@ -192,17 +205,23 @@ const note = async (
       totals.shortened.texts += texts;
       totals.shortened.urls += urls;
       totals.shortened.entries += entries;
-      await shortenedAds.add(
+      await lists.shortenedAds.add(
         `${totals.file}:${item.line}: ad ${item.adId}: ${shortenedText(item.shortened)}`,
       );
       return;
     }
+    case 'noted':
+      await lists.noted.addReason(totals.file, item);
+      return;
+    case 'left_out':
+      await lists.leftOut.addReason(totals.file, item);
+      return;
     case 'refused': {
       const { file, line, raw, header } = item;
       const reason = `${oneLine(item.what)}; ${oneLine(item.advice)}`;
       totals.refused += 1;
       report.refused(`${file}:${line}: ${reason}`);
-      await notTaken.add(`${file}:${line}: ${nameOf(item)}${reason}`);
+      await lists.notTaken.add(`${file}:${line}: ${nameOf(item)}${reason}`);
       if (raw !== null) await rejects?.write({ raw, header });
     }
   }
@@ -232,7 +251,7 @@ const submit = async (run: Run, observation: Observation): Promise<void> => {
     totals.refused += 1;
     run.report.refused(`${totals.file}:1: ${reason}`);
     if (scanId === null) {
-      await run.notTaken.add(`${totals.file}: ${keyOf(observation)}: ${reason}`);
+      await run.lists.notTaken.add(`${totals.file}: ${keyOf(observation)}: ${reason}`);
       return;
     }
     refusedScans.set(scanId, reason);
@@ -246,7 +265,7 @@ const submit = async (run: Run, observation: Observation): Promise<void> => {
  * refusal are no longer in memory.
  */
 const nameAdsOfRefusedScans = async (
-  { totals, notTaken, refusedScans }: Run,
+  { totals, lists: { notTaken }, refusedScans }: Run,
   options: ReadOptions,
 ): Promise<void> => {
   for await (const item of readFile(totals.file, options)) {
@@ -263,7 +282,8 @@ const nameAdsOfRefusedScans = async (
   }
 };
 
-const emptyTotals = (file: string, notTaken: NoteList, shortenedAds: NoteList): FileTotals => ({
+const emptyTotals = (file: string, lists: Lists): FileTotals => ({
+  ...lists,
   file,
   format: null,
   records: 0,
@@ -273,8 +293,6 @@ const emptyTotals = (file: string, notTaken: NoteList, shortenedAds: NoteList): 
   refused: 0,
   scanned: { baseline: 0, news: 0, late: 0, stopped: 0, returned: 0, revised: 0, destination_changed: 0 },
   shortened: { texts: 0, urls: 0, entries: 0 },
-  shortenedAds,
-  notTaken,
   contents: new FileContents(),
   refusedFile: null,
 });

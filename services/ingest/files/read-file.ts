@@ -9,6 +9,7 @@ import {
   type AdRecord,
   type PageRecord,
   type RefusedRecord,
+  type Remark,
   type VerdictRecord,
 } from '../readers/record.ts';
 import { openSource, type Source } from '../readers/parsing/open-source.ts';
@@ -59,7 +60,12 @@ async function* readScans(path: string, plan: FilePlan): AsyncGenerator<FileItem
   else yield* runSecondPass(path, plan, firstPass, far);
 }
 
-type Assembled = WholeAd | RefusedRecord | VerdictRecord | (PageRecord & { readonly scan: ScanKey });
+type Assembled =
+  | WholeAd
+  | RefusedRecord
+  | Remark<'left_out'>
+  | VerdictRecord
+  | (PageRecord & { readonly scan: ScanKey });
 
 /** Yields the merged ads and the covered pages of a file with their scans. Passes with the same far ads get the same items. */
 async function* assemble(source: Source, plan: FilePlan, far: FarAds): AsyncGenerator<Assembled> {
@@ -74,6 +80,10 @@ async function* assemble(source: Source, plan: FilePlan, far: FarAds): AsyncGene
     }
     line = record.line;
     if (record.kind !== 'page') number += 1;
+    if (record.kind === 'left_out') {
+      yield record;
+      continue;
+    }
     if (record.kind === 'refused') {
       if (record.adId !== null) window.refuse(record.adId);
       // A line of CSV identifies its record; JSON may have all records on one line.
@@ -137,6 +147,7 @@ async function* runFirstPass(
     if (item.kind === 'whole_ad') finder?.add(item);
     if (item.kind === 'verdict') firstPass.verdict = item.complete;
     else if (item.kind === 'refused') firstPass.addRefusal(item);
+    else if (item.kind === 'left_out') firstPass.leftOut += 1;
     else if (item.kind === 'page') firstPass.addListedPage(item.scan, item.page);
     else if (!coverPage(firstPass, item)) firstPass.refused += 1;
     else firstPass.addAd(item);
@@ -167,6 +178,8 @@ async function* runSecondPass(
   for await (const item of assemble(source, plan, far)) {
     if (item.kind === 'refused') {
       yield refusedItem(path, plan, item);
+    } else if (item.kind === 'left_out') {
+      yield item;
     } else if (item.kind === 'whole_ad') {
       const fault = findFault(firstPass, item);
       const scan = scans.get(firstPass.scanOf(item.scan)?.key.id ?? '');
@@ -175,6 +188,7 @@ async function* runSecondPass(
         for (const row of refusedRows(item.rows, message, advice)) yield refusedItem(path, plan, row);
       } else {
         if (isShortened(item.shortened)) yield shortenedItem(item);
+        yield* notesOf(item);
         for (const observation of chunks.add(scan.scanId, scan.key, item.ad)) {
           yield { kind: 'observation', observation };
         }
@@ -222,6 +236,12 @@ const shortenedItem = ({ ad, rows, shortened }: WholeAd): FileItem => ({
   adId: ad.ad_id,
   shortened,
 });
+
+/** Yields each note of an ad once, however many of its rows have it. */
+function* notesOf({ ad, rows }: WholeAd): Generator<Remark<'noted'>> {
+  const noted = new Map(rows.flatMap(({ line, notes = [] }) => notes.map((reason) => [reason, line])));
+  for (const [reason, line] of noted) yield { kind: 'noted', line, reason, name: `ad ${ad.ad_id}` };
+}
 
 const recordsIn = (item: Assembled): number => {
   if (item.kind === 'whole_ad') return item.rows.length;

@@ -1,4 +1,8 @@
-import { Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
+import {
+  keyOf as observationKey,
+  Observation,
+  OBSERVATION_MAX_BYTES,
+} from '#contracts/observations/index.ts';
 import { type FileItem, refusedFile, refusedItem } from './file-item.ts';
 import type { RefusedRecord } from '../readers/record.ts';
 import { NO_TIME } from '../readers/scan-key.ts';
@@ -36,9 +40,11 @@ export async function* readSideFile(path: string, { side, context }: SidePlan): 
     }
     if (record.kind === 'observation') {
       for (const held of untimed.release()) yield refusedItem(path, plan, held);
+      for (const reason of record.notes ?? [])
+        yield { kind: 'noted', line: record.line, reason, name: observationKey(record.observation) };
       yield validated(path, plan, record);
-    } else if (record.kind === 'refused') {
-      yield refusedItem(path, plan, record);
+    } else {
+      yield record.kind === 'refused' ? refusedItem(path, plan, record) : record;
     }
     if (source.bytesRead() - shownBytes >= PROGRESS_BYTES) yield progress();
   }

@@ -56,6 +56,10 @@ export const totalsText = (all: readonly FileTotals[], isDryRun: boolean): strin
         shortenedAds,
       ),
     ),
+    ...all.flatMap(({ file, noted, leftOut }) => [
+      ...list(`${file}: read with a part unknown: ${reasonsOf(noted)}`, noted),
+      ...list(`${file}: left out: ${reasonsOf(leftOut)}`, leftOut),
+    ]),
     ...all.flatMap(({ file, notTaken }) =>
       list(`${file}: ${notTaken.count.toLocaleString('en')} not taken`, notTaken),
     ),
@@ -72,14 +76,19 @@ const DRY_RUN = {
   withLists: 'Dry run: nothing was recorded, and only these lists were written.',
 } as const;
 const hasLists = (all: readonly FileTotals[]): boolean =>
-  all.some(({ notTaken, shortenedAds }) => notTaken.path !== null || shortenedAds.path !== null);
+  all.some(({ notTaken, shortenedAds, noted, leftOut }) =>
+    [notTaken, shortenedAds, noted, leftOut].some(({ path }) => path !== null),
+  );
 
 const contentsOf = ({ file, format, contents }: FileTotals): readonly string[] =>
   format === null ? [] : [`${file}: ${format}`, ...contents.lines().map((line) => `  ${line}`)];
 
+const reasonsOf = ({ reasons }: NoteList): string =>
+  [...reasons].map(([reason, count]) => `${count.toLocaleString('en')} ${reason}`).join(', ');
+
 /** Returns a heading, the lines shown, and the number of the others with the path of the file that has all. */
-const list = (heading: string, { shown, count, path }: NoteList): readonly string[] => {
-  if (count === 0) return [];
+const list = (heading: string, { shown, count, path, reasons }: NoteList): readonly string[] => {
+  if (count === 0) return reasons.size === 0 ? [] : [heading];
   const more = count - shown.length;
   const where = path === null ? 'add --refused-dir FOLDER to write all to a file' : `all are in ${path}`;
   const others = `  … and ${more.toLocaleString('en')} more; ${where}`;

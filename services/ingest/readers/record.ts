@@ -24,6 +24,20 @@ export type AdRecord = {
   /** The row as a version of the ad. Rows with the same key are one version; without a key, the content is compared. */
   readonly version: { readonly key: string | null; readonly card: AdCard };
   readonly hints: ScanHints;
+  /** Short constant reasons why a part of the record is unknown, such as `page_id is not an id`. */
+  readonly notes?: readonly string[];
+};
+
+/**
+ * A remark about one record, which the totals count by its `reason`, a short constant text. `left_out`: a valid record
+ * that is deliberately not read, such as a draft. `noted`: a part of the record is unknown. `name`: what the record is
+ * about, such as `ad 7100000000000014`; `null` when the totals only count it.
+ */
+export type Remark<Kind extends 'noted' | 'left_out' = 'noted' | 'left_out'> = {
+  readonly kind: Kind;
+  readonly line: number;
+  readonly reason: string;
+  readonly name: string | null;
 };
 
 /** A social page that the source lists as covered, with or without ads. */
@@ -50,7 +64,7 @@ export type RefusedRecord = {
   readonly number?: number;
 };
 
-export type SourceRecord = AdRecord | PageRecord | VerdictRecord | RefusedRecord;
+export type SourceRecord = AdRecord | PageRecord | VerdictRecord | RefusedRecord | Remark<'left_out'>;
 
 /** Converts a source of one format into records, in one pass and with bounded memory. */
 export type Reader = (source: Source) => AsyncGenerator<SourceRecord>;

@@ -1,5 +1,5 @@
 import type { Observation } from '#contracts/observations/index.ts';
-import { RecordFault, type RefusedRecord } from './record.ts';
+import { RecordFault, type RefusedRecord, type Remark } from './record.ts';
 import type { Source } from './parsing/open-source.ts';
 import { ownScanTime, type ScanTimes, scanTimeOf } from './scan-key.ts';
 
@@ -23,12 +23,11 @@ export type SideObservation = {
   /** Number of the record in the file, from 1. Absent when the line identifies the record. */
   readonly number?: number;
   readonly observation: Observation;
+  /** Short constant reasons why a part of the record is unknown. A reader of long observations emits remarks instead. */
+  readonly notes?: readonly string[];
 };
 
-/** A valid record without an observation. It is emitted so that the totals count every record. */
-export type SideNothing = { readonly kind: 'nothing' };
-
-export type SideRecord = SideHeader | SideObservation | SideNothing | RefusedRecord;
+export type SideRecord = SideHeader | SideObservation | Remark | RefusedRecord;
 
 /** Converts a side file into observations, in one pass and with bounded memory. */
 export type SideReader = (source: Source, context: SideContext) => AsyncGenerator<SideRecord>;

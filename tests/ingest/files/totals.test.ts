@@ -12,7 +12,7 @@ import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { totalsText } from '#services/ingest/files/totals-table.ts';
 import type { Intake } from '#services/ingest/intake-types.ts';
 import { adId, ExportFolder, OF_BRAND } from '../fixtures/export-files.ts';
-import { webAd } from '../fixtures/export-shapes.ts';
+import { actorPageWithoutAds, webAd } from '../fixtures/export-shapes.ts';
 
 const SILENT: Report = { progress: () => undefined, refused: () => undefined, finished: () => undefined };
 
@@ -139,6 +139,63 @@ test('an import that a server stops has the totals so far, and names what was no
       { file: good, ads: 1, scans: 1, events: 2 },
       { file: bad, ads: 0, refused: 1, refusedFile: `${folder.path}/bad.refused.jsonl` },
     ],
+  });
+});
+
+describe('what is left out or unknown', () => {
+  const product = (id: number, more: object) => ({
+    id,
+    title: 'Boot',
+    handle: `boot-${id}`,
+    variants: [{ id: 70, price: '9' }],
+    ...more,
+  });
+
+  test('is counted by reason, and named', async () => {
+    await using folder = await ExportFolder.open();
+    const products = [product(1, {}), product(2, { status: 'draft' }), product(3, { status: 'archived' })];
+    const shop = await ingested(folder, 'shop.json', JSON.stringify({ products }), {
+      intake: intakeThat(),
+      complete: true,
+    });
+    expect(shop.text).toContain(
+      'shop.json: left out: 2 not published:\n  shop.json:1: product boot-2: not published\n',
+    );
+    expect(shop.totals).toMatchObject({ records: 4, refused: 0 });
+    expect([...shop.totals.leftOut.reasons]).toEqual([['not published', 2]]);
+  });
+
+  test('is only counted when the line says nothing of use', async () => {
+    await using folder = await ExportFolder.open();
+    const lines = '1 - A\n2 - A > B\n3 - A > B > C > D\n';
+    const { text, totals } = await ingested(folder, 'a.txt', lines, { intake: intakeThat() });
+    expect(text).toContain('a.txt: left out: 1 deeper than 3 levels');
+    expect(totals.leftOut).toMatchObject({ count: 0, shown: [] });
+  });
+
+  test.each([
+    ['only drafts', { products: [product(1, { status: 'draft' })] }],
+    ['no product', { products: [] }],
+    ['no ad', { data: [], paging: {} }],
+    [
+      'no ad on a page that is not covered completely',
+      { ...actorPageWithoutAds('400000000000033'), isResultComplete: false },
+    ],
+  ])('refuses a file of %s', async (_, content) => {
+    await using folder = await ExportFolder.open();
+    const { totals, text } = await ingested(folder, 'a.json', JSON.stringify(content), {
+      intake: intakeThat(),
+      complete: true,
+    });
+    expect(totals.refused).toBe(1);
+    expect(text).toContain('a.json:1: has nothing to import');
+  });
+
+  test('accepts a page without ads that the file covers completely', async () => {
+    await using folder = await ExportFolder.open();
+    const content = JSON.stringify(actorPageWithoutAds('400000000000033'));
+    const { totals } = await ingested(folder, 'a.json', content, { intake: intakeThat() });
+    expect(totals).toMatchObject({ refused: 0, scans: 1 });
   });
 });
 

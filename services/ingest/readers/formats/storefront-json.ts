@@ -24,6 +24,8 @@ export const isCataloguePage = (value: JsonObject): boolean =>
 export const isLongCataloguePage = (text: string): boolean =>
   /^\{\s*"products"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"title"/.test(text);
 
+const productName = ({ id, handle }: JsonObject): string => `product ${String(handle ?? id)}`;
+
 const refused = (
   { line, raw, number }: { readonly line: number; readonly raw: string; readonly number: number },
   what: string,
@@ -52,6 +54,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
   const products = new Map<string, ObservedProduct>();
   let complete = context.complete;
   let faults = 0;
+  let leftOut = 0;
   let number = 0;
   for await (const item of jsonRecords(source, RECORD_MEMBERS)) {
     if (item.kind !== 'envelope') number += 1;
@@ -62,7 +65,10 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
       if (isObject(item.value['collection'])) complete = false;
       const ownTime = ownScanTime(item.value);
       if (ownTime !== null && ownTimes.length < OWN_TIMES_MAX) ownTimes.push(ownTime);
-    } else if (isPublicProduct(item.value)) {
+    } else if (!isPublicProduct(item.value)) {
+      leftOut += 1;
+      yield { kind: 'left_out', line: item.line, reason: 'not published', name: productName(item.value) };
+    } else {
       const parsed = ObservedProduct.safeParse(shopifyProductOf(item.value));
       const issue = parsed.error?.issues[0];
       if (issue || products.size >= STOREFRONT_PRODUCTS_MAX) {
@@ -84,8 +90,8 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     }
   }
   if (source.damage() !== null) faults += 1;
-  // When all products were refused, it is unknown what the shop offers. The file then yields no scan.
-  if (products.size === 0 && faults > 0) return;
+  // When no product was taken, it is unknown what the shop offers. The file then yields no scan.
+  if (products.size === 0 && faults + leftOut > 0) return;
   const scannedAt = timeOrRefusal(
     context,
     { line: 1, raw: null },
@@ -98,7 +104,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
   const observations = storefrontObservations([...products.values()], {
     domain: brandDomain,
     scanned_at: scannedAt,
-    complete: complete && faults === 0,
+    complete: complete && faults === 0 && products.size > 0,
     currency: null,
     collector: COLLECTOR,
   });

@@ -21,7 +21,7 @@ export const taxonomyVersionOf = (header: string): { taxonomy: string; observedA
 
 /**
  * Reads a product taxonomy as text: one category per line with its id and path. Lines deeper than `CATEGORY_LEVELS_MAX`
- * levels are skipped. Their ancestor at the last level has its own line.
+ * levels are left out. Their ancestor at the last level has its own line.
  */
 export const readTaxonomyText: SideReader = async function* (source, { times }) {
   let taxonomy = UNNAMED_TAXONOMY;
@@ -46,7 +46,7 @@ export const readTaxonomyText: SideReader = async function* (source, { times }) 
     } else {
       const path = names.split('>').map((name) => name.trim());
       if (path.length > CATEGORY_LEVELS_MAX) {
-        yield { kind: 'nothing' };
+        yield { kind: 'left_out', line, reason: DEEPER, name: null };
         continue;
       }
       yield {
@@ -67,6 +67,7 @@ export const readTaxonomyText: SideReader = async function* (source, { times }) 
   }
 };
 
+const DEEPER = `deeper than ${CATEGORY_LEVELS_MAX} levels`;
 const FIX_LINE = 'fix the line and import it again';
 
 const refused = (line: number, raw: string, what: string, advice: string): RefusedRecord => ({
