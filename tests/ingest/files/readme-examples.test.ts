@@ -11,6 +11,7 @@ const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
 const CLI = join(PROJECT, 'services/ingest/cli.ts');
 const MAPPING = 'services/ingest/mappings/competitor-page-scan.json';
 const README = await readText(join(PROJECT, 'services/ingest/README.md'), 'utf8');
+const MANUAL = await readText(join(PROJECT, 'services/ingest/FORMATS.md'), 'utf8');
 const TIME_LIMIT_MS = 60_000;
 
 /** Arguments of the examples in the README, each once. */
@@ -39,7 +40,7 @@ const openExampleFolder = async (): Promise<ExportFolder> => {
     'brands.json',
     '{"brands": [{"group": "shop", "name": "Shop", "domain": "shop.example"}]}',
   );
-  const csv = /```csv[^\n]*\n(facebook_page_id,[\s\S]*?)```/.exec(README)?.[1] ?? '';
+  const csv = /```csv[^\n]*\n(facebook_page_id,[\s\S]*?)```/.exec(MANUAL)?.[1] ?? '';
   await folder.file('fb-ads-shop-2026-05-01-0800.csv', csv);
   await mkdir(join(folder.path, 'refused'));
   await mkdir(join(folder.path, dirname(MAPPING)), { recursive: true });

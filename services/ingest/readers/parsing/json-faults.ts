@@ -61,4 +61,4 @@ export const unreadContent = (
 ): RefusedRecord => unknownShape(record, format, adId, `${where}; the nearest known shape is ${format}`);
 
 export const UNKNOWN_SHAPE_ADVICE =
-  'export it in a known shape (see Formats in services/ingest/README.md), or describe its members with --mapping FILE';
+  'export it in a known shape (see services/ingest/FORMATS.md), or describe its members with --mapping FILE';

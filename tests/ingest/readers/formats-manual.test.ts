@@ -9,10 +9,9 @@ import { ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
 import { workbook } from '../fixtures/workbook.ts';
 
 const INGEST = resolve(import.meta.dirname, '../../../services/ingest');
-const README = readFileSync(join(INGEST, 'README.md'), 'utf8');
-const SECTION = /^## Formats$([^]*?)^## /m.exec(README)?.[1] ?? '';
+const MANUAL = readFileSync(join(INGEST, 'FORMATS.md'), 'utf8');
 
-/** A fenced block of the section. `name` is the file name in its first line, `above` is the text above it. */
+/** A fenced block of the manual. `name` is the file name in its first line, `above` is the text above it. */
 type Block = {
   readonly syntax: string;
   readonly name: string;
@@ -20,12 +19,12 @@ type Block = {
   readonly above: string;
 };
 
-const blocks: readonly Block[] = [...SECTION.matchAll(/([^]*?)^```(\w+)(?: (\S+))?\n([^]*?)^```$/gm)].map(
+const blocks: readonly Block[] = [...MANUAL.matchAll(/([^]*?)^```(\w+)(?: (\S+))?\n([^]*?)^```$/gm)].map(
   ([, above = '', syntax = '', name = '', content = '']) => ({ above, syntax, name, content }),
 );
 
 type Example = {
-  /** Bold words at the beginning of the example: the format, or the kind of the file. */
+  /** Heading of the example: the format, or the kind of the file. */
   readonly title: string;
   readonly file: Block;
   readonly mapping: Block | null;
@@ -38,7 +37,7 @@ const examples: readonly Example[] = blocks.flatMap((file, at) => {
   const before = blocks[at - 1];
   const mapping = before?.name === 'mapping.json' ? before : null;
   const text = mapping === null ? file.above : mapping.above;
-  const title = [...text.matchAll(/^\*\*`?([^`*]+)`?\*\*/gm)].at(-1)?.[1] ?? 'JSON lines';
+  const title = [...text.matchAll(/^### `?([^`\n]+)`?$/gm)].at(-1)?.[1] ?? '';
   const shipped = /`(mappings\/[\w-]+\.json)`/.exec(text)?.[1] ?? null;
   return [{ title, file, mapping, shipped }];
 });
@@ -72,7 +71,7 @@ const readExample = async ({ file, mapping, shipped }: Example) => {
   return { ...(await reading(path, options)), format: 'format' in plan ? plan.format : plan.what };
 };
 
-describe('the examples of the README', () => {
+describe('the examples of the manual', () => {
   test.each(examples.map((example) => [example.title, example] as const))(
     '%s is read',
     async (title, example) => {
@@ -90,7 +89,7 @@ describe('the examples of the README', () => {
   test('cover every format and every kind of file', () => {
     const titles = examples.map(({ title }) => title);
     expect(titles.toSorted()).toEqual([...FORMATS, ...Object.keys(FORMAT_OF_KIND)].toSorted());
-    expect(blocks).toHaveLength((SECTION.match(/^```\w/gm) ?? []).length);
+    expect(blocks).toHaveLength((MANUAL.match(/^```\w/gm) ?? []).length);
   });
 
   test('of page scans has the texts without page elements', async () => {
