@@ -9,14 +9,13 @@ import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.
 import { type AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
-import { openPool } from '#platform/postgres/pool.ts';
 import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
 import { scanEvents } from '#tests/alerts/stack.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { type BenchContext, ROUNDS, scaled } from './bench.ts';
-import { type BenchServers, startServers } from './servers.ts';
+import { type BenchServers, openPlainPool, startServers } from './servers.ts';
 import { type Processes, watchCpu } from './writes/watch-cpu.ts';
 
 const LAUNCHES_PER_SECOND = 100;
@@ -102,7 +101,7 @@ const processesOf = (
 
 /** Prints the duration of each step, computed from the deliveries' rows. */
 async function printSteps(context: BenchContext, servers: BenchServers): Promise<void> {
-  const pool = openPool(servers.databaseUrl, 1);
+  const pool = openPlainPool(servers.databaseUrl, 1);
   const { rows } = await pool.query<{ step: string; p50: number; p99: number }>(
     `with steps as (
        select (payload::json->>'created_at')::timestamptz as recorded, queued_at, at as attempted, duration_ms
@@ -146,7 +145,7 @@ async function prepare(
   eventStore: EventStore,
   url: string,
 ): Promise<readonly string[]> {
-  const pool = openPool(servers.databaseUrl, 1);
+  const pool = openPlainPool(servers.databaseUrl, 1);
   const vault = await openSecretVault(pool, VAULT_KEY);
   const fingerprint = await vault.seal(WORKSPACE, WEBHOOK_SECRET_OWNER, SECRET);
   await pool.end();

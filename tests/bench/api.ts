@@ -2,13 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#deploy/local/os/ports.ts';
-import { openPool } from '#platform/postgres/pool.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchCorpus, fillRadar, recordCorpus } from './api/corpus.ts';
 import type { Load, LoadResult } from './api/load.ts';
 import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
 import { cpuTimes, usedSince } from './cpu-time.ts';
-import { type BenchServers, startServers } from './servers.ts';
+import { type BenchServers, openPlainPool, startServers } from './servers.ts';
 
 const RADAR_ROWS = scaled(5_000_000, 4_000);
 const WINDOW_MS = scaled(1_500, 50);
@@ -52,7 +51,7 @@ interface Pair {
 export async function run(context: BenchContext, radarRows = RADAR_ROWS): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
-  const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
+  const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
   resources.defer(() => pool.end());
   const corpus = await recordCorpus(servers, pool);
   const filledMs = performance.now();

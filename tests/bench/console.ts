@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
 import { freePort } from '#deploy/local/os/ports.ts';
-import { openPool, type Database } from '#platform/postgres/pool.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from '../ops/fixtures/browser.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, median, ROUNDS, scaled } from './bench.ts';
-import { type BenchServers, startServers } from './servers.ts';
+import { type BenchServers, openPlainPool, startServers } from './servers.ts';
 
 /**
  * Measures how long an operator waits: from opening the address, with an empty cache, until the rows of 10,000
@@ -60,7 +60,7 @@ export async function run(context: BenchContext): Promise<void> {
   }
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
-  const pool = openPool(servers.databaseUrl, 2);
+  const pool = openPlainPool(servers.databaseUrl, 2);
   resources.defer(() => pool.end());
   await park(servers, pool);
   const consoleUrl = `${await startOps(servers, resources)}/#/parked`;

@@ -14,14 +14,14 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
-import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { consumeDue } from '#services/delivery/consume-jobs.ts';
 import { openSenders } from '#services/delivery/send.ts';
 import { openWorker } from '#services/delivery/worker.ts';
 import { newDelivery, type Rule, SECRET } from '#tests/delivery/new-delivery.ts';
 import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
 import { measureIsolation } from './deliveries/isolation.ts';
-import { type BenchServers, startServers } from './servers.ts';
+import { type BenchServers, openPlainPool, startServers } from './servers.ts';
 
 /** High enough that the start and end of a round, where neither side is busy, hardly count. */
 const DELIVERIES = scaled(30_000);
@@ -51,7 +51,7 @@ type BenchDependencies = {
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
-  const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
+  const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
   resources.defer(() => pool.end());
   await createDeliveryTables(pool);
   const nats = resources.use(await openNats(servers.natsUrl, 'bench'));

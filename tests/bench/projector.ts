@@ -5,7 +5,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import type { Followed, Follower } from '#platform/event-store/catch-up-subscription.ts';
 import { silentLog } from '#platform/logger.ts';
-import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { radar } from '#projections/radar/project.ts';
 import { createProjectorTables, openLiveTarget } from '#services/projector/apply/checkpoints.ts';
 import { applyOrPark } from '#services/projector/apply/park-stream.ts';
@@ -17,7 +17,7 @@ import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts
 import { cpuTimes, usedSince } from './cpu-time.ts';
 import { appendEvents } from './projector/events.ts';
 import { compareStartStop } from './projector/start-stop-rates.ts';
-import { type BenchServers, startServers } from './servers.ts';
+import { type BenchServers, openPlainPool, startServers } from './servers.ts';
 
 const BRANDS = scaled(100, 2);
 const EVENTS_OF_BRAND = 1_000;
@@ -48,7 +48,7 @@ interface Sample {
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
-  const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
+  const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
   resources.defer(() => pool.end());
   await createProjectorTables(pool);
   const eventStore = resources.use(openEventStore(servers.eventStore.url));

@@ -5,7 +5,7 @@ import { freePort } from '#deploy/local/os/ports.ts';
 import { type BrandTracked, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
-import { type Database, openPool } from '#platform/postgres/pool.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { readStatus } from '#services/ops/projections/status.ts';
 import { type Build, requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
 import { requestVerification, watchVerification } from '#services/ops/projections/verification.ts';
@@ -16,7 +16,7 @@ import { type BenchContext, scaled } from './bench.ts';
 import { appendEvents, METADATA } from './projector/events.ts';
 import type { Reading, ReadingResult } from './rebuild/clients.ts';
 import { openIncoming } from './rebuild/incoming.ts';
-import { type BenchServers, startServers } from './servers.ts';
+import { type BenchServers, openPlainPool, startServers } from './servers.ts';
 
 /**
  * Rebuilds radar and ads while clients read and ingest records scans. No request may fail, the p99 may at most
@@ -47,7 +47,7 @@ const CLIENTS_PROCESS = fileURLToPath(new URL('./rebuild/clients.ts', import.met
 export async function run(context: BenchContext, events = EVENTS): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
-  const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
+  const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(servers.eventStore.url));
   const corpus = await recordCorpus(servers, pool);

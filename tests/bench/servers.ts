@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Pool } from 'pg';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
 import { STACK_FOLDER_PREFIX } from '../stack/stale-databases.ts';
@@ -15,6 +16,17 @@ export interface BenchServers {
   /** Environment variables for processes of the service. */
   readonly environment: Readonly<Record<string, string>>;
 }
+
+/**
+ * Opens a pool for filling tables and for COPY. The pools of the service cancel a statement after some seconds, which filling at
+ * full size exceeds, and listen for data on their connections, which COPY TO of `pg-copy-streams` does not allow.
+ */
+export const openPlainPool = (url: string, max: number): Pool => {
+  const pool = new Pool({ connectionString: url, max });
+  // PostgreSQL closes idle connections when a bench stops it.
+  pool.on('error', () => undefined);
+  return pool;
+};
 
 export async function startServers(resources: AsyncDisposableStack): Promise<BenchServers> {
   const folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));

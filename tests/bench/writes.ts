@@ -6,13 +6,13 @@ import { Pool } from 'undici';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
-import { type Database, openPool } from '#platform/postgres/pool.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { recordCorpus } from './api/corpus.ts';
 import type { Load, LoadResult } from './api/load.ts';
 import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
-import { type BenchServers, startServers } from './servers.ts';
+import { type BenchServers, openPlainPool, startServers } from './servers.ts';
 import { addClients, type Client, issueKeys, METADATA, SCOPES } from './writes/clients.ts';
 import { type Processes, watchCpu } from './writes/watch-cpu.ts';
 
@@ -48,7 +48,7 @@ interface Write {
 export async function run(context: BenchContext, writes = WRITES): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
-  const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
+  const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
   resources.defer(() => pool.end());
   const corpus = await recordCorpus(servers, pool);
   await using eventStore = openEventStore(servers.eventStore.url);

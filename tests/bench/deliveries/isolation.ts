@@ -3,14 +3,13 @@ import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
-import { openPool } from '#platform/postgres/pool.ts';
 import { scanEvents } from '#tests/alerts/stack.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { hangs, openReceivers } from '#tests/delivery/receivers.ts';
 import { createWebhookRules, VAULT_KEY, type WebhookRule } from '#tests/delivery/webhook-rules.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchContext, scaled } from '../bench.ts';
-import type { BenchServers } from '../servers.ts';
+import { type BenchServers, openPlainPool } from '../servers.ts';
 
 const ENDPOINTS = 50;
 const DELIVERIES = scaled(2_000, 50);
@@ -59,7 +58,7 @@ export async function measureIsolation(context: BenchContext, servers: BenchServ
   await using resources = new AsyncDisposableStack();
   const receivers = resources.use(await openReceivers());
   const eventStore = resources.use(openEventStore(servers.eventStore.url));
-  const pool = openPool(servers.databaseUrl, 1);
+  const pool = openPlainPool(servers.databaseUrl, 1);
   resources.defer(() => pool.end());
   const paths = ['/hangs', ...Array.from({ length: ENDPOINTS }, (_, n) => `/busy/${n}`)];
   receivers.behave('/hangs', hangs);

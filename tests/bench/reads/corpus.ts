@@ -8,7 +8,7 @@ import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.
 import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { createKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
-import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -21,6 +21,7 @@ import { FILLS } from './fills.ts';
 import { MEMBER_ID, WORKSPACE_ID } from './fill-workspace.ts';
 import { SEEDS } from './seeds.ts';
 import { SCALE } from '../bench.ts';
+import { openPlainPool } from '../servers.ts';
 
 /**
  * The read models of the big corpus, kept in the folder `ad-corpus-for-benches` of the system's temporary
@@ -77,7 +78,7 @@ export async function openBigCorpus(
   const store = await startStore(postgres.databaseUrl('event_store'), postmasterPid);
   resources.defer(() => store.stop());
   const databaseUrl = postgres.databaseUrl('read_models');
-  const pool = openPool(databaseUrl, FILLING_CLIENTS);
+  const pool = openPlainPool(databaseUrl, FILLING_CLIENTS);
   resources.defer(() => pool.end());
   return {
     pool,
@@ -96,7 +97,7 @@ export async function openBigCorpus(
 async function fillWhatChanged(postgres: LocalPostgres, print: (line: string) => void): Promise<void> {
   await postgres.createDatabase('read_models');
   await postgres.createDatabase('event_store');
-  const pool = openPool(postgres.databaseUrl('read_models'), FILLING_CLIENTS);
+  const pool = openPlainPool(postgres.databaseUrl('read_models'), FILLING_CLIENTS);
   try {
     await fillTables(pool, print);
   } finally {
