@@ -27,7 +27,7 @@ const isolate = false;
  * Tests that draw pictures from SVG. The decoder of observed images turns that loader off for its whole process, so these
  * files have a process each.
  */
-const OWN_PROCESS = ['tests/local/demo/pictures.test.ts', 'tests/local/world/media-world.test.ts'];
+const OWN_PROCESS = ['tests/local/demo/pictures.test.ts', 'tests/local/demo/media-world.test.ts'];
 
 /**
  * Node loads the code itself, as it does in the processes of the service, with the same compile cache. Vite would transform

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Observation } from '#contracts/observations/index.ts';
-import { answerSite } from '#deploy/local/world/site-world.ts';
+import { answerSite } from '#tests/world/site-world.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { type Egress, openEgress } from '#platform/egress/http-client.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerSite } from '#deploy/local/world/site-world.ts';
+import { answerSite } from '#tests/world/site-world.ts';
 import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';

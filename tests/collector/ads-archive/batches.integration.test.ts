@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
-import { type ArchiveWorld, createArchiveWorld } from '#deploy/local/world/archive-world.ts';
+import { type ArchiveWorld, createArchiveWorld } from '#tests/world/archive-world.ts';
 import { readLibraryAccounts } from '#application/collecting/library-account.ts';
 import { planArchive } from '#application/collecting/plan-archive.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HOUR_MS } from '#contracts/values/time.ts';
 import { openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
-import { type ArchiveWorld, createArchiveWorld } from '#deploy/local/world/archive-world.ts';
+import { type ArchiveWorld, createArchiveWorld } from '#tests/world/archive-world.ts';
 import { createLog } from '#platform/logger.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';

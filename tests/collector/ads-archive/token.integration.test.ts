@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS } from '#contracts/values/time.ts';
-import { type ArchiveWorld, createArchiveWorld } from '#deploy/local/world/archive-world.ts';
+import { type ArchiveWorld, createArchiveWorld } from '#tests/world/archive-world.ts';
 import { accountWarning } from '#application/collecting/library-account.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Observation } from '#contracts/observations/index.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
-import { answerSite, type WorldSite } from '#deploy/local/world/site-world.ts';
+import { answerSite, type WorldSite } from '#tests/world/site-world.ts';
 import type { PlayedAnswer } from '#tests/platform/http-client/played-sites.ts';
 import { type CollectorStack, openCollectorStack } from '../collector-stack.ts';
 

@@ -1,5 +1,5 @@
 import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
-import { libraryAdsAt } from '#deploy/local/world/library-ads.ts';
+import { libraryAdsAt } from '#tests/world/library-ads.ts';
 import { ARCHIVE_COUNTRIES, DOUBTED_OVER_ADS } from '#domain/collecting/archive-coverage.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 

@@ -1,6 +1,6 @@
 import type { Random } from '#deploy/local/demo/world/seeded-random.ts';
-import { addArchiveFaults, clearArchiveFaults } from '#deploy/local/world/control.ts';
-import type { WorldFaultInput } from '#deploy/local/world/world-faults.ts';
+import { addArchiveFaults, clearArchiveFaults } from '#tests/world/control.ts';
+import type { WorldFaultInput } from '#tests/world/world-faults.ts';
 import { type PlayedBrand, TOKEN, type Weeks } from './played-weeks.ts';
 
 type ArchiveInput = Parameters<typeof addArchiveFaults>[1];

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
-import { dayAt, libraryAdsAt, type PlacedWorld } from '#deploy/local/world/library-ads.ts';
-import { type OpenWorld, openWorld } from '#deploy/local/world/open-world.ts';
-import { createWorldClock, type WorldClock } from '#deploy/local/world/world-clock.ts';
+import { dayAt, libraryAdsAt, type PlacedWorld } from '#tests/world/library-ads.ts';
+import { type OpenWorld, openWorld } from '#tests/world/open-world.ts';
+import { createWorldClock, type WorldClock } from '#tests/world/world-clock.ts';
 import { buildWorld, type DemoBrand, type DemoPage } from '#deploy/local/demo/world/world.ts';
 import { openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
 import { scrapeWanted } from '#contracts/messages/subjects.ts';

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Observation } from '#contracts/observations/index.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import { catalogueOn, shopsOf } from '#deploy/local/demo/generators/storefronts.ts';
-import { dayAt } from '#deploy/local/world/library-ads.ts';
+import { dayAt } from '#tests/world/library-ads.ts';
 import type { Scan } from '../collector-stack.ts';
 import type { Checked } from './claims.ts';
 import { isIncompleteShop, type PlayedShopFault } from './played-faults.ts';

@@ -12,7 +12,7 @@ import {
 } from '../world/phrases.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
-import { type Concept, datedAddress, undatedAddress } from '../../world/media-addresses.ts';
+import { type Concept, datedAddress, undatedAddress } from '../pictures/media-addresses.ts';
 
 /** Versions of the collectors. Their observations of the same ad differ in content. */
 export type Collector = 'demo-web/1' | 'demo-web/2' | 'demo-api/1';

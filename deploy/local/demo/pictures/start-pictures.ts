@@ -6,8 +6,8 @@ import { keyOf } from '#contracts/observations/index.ts';
 import { SECOND_MS } from '#contracts/values/time.ts';
 import type { Clock } from '#platform/clock.ts';
 import { headersFrom, type Nats } from '#platform/nats/connection.ts';
-import { MEDIA_HOST } from '../../world/media-addresses.ts';
-import { answerMedia, creativeKeyOf, type MediaAnswer } from '../../world/media-world.ts';
+import { MEDIA_HOST } from './media-addresses.ts';
+import { answerMedia, creativeKeyOf, type MediaAnswer } from './media-world.ts';
 import { analysisOfServed } from '../generators/creative-files.ts';
 import type { World } from '../world/world.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
-import { catalogueOn, shopsOf } from '../demo/generators/storefronts.ts';
-import type { DemoBrand } from '../demo/world/world.ts';
+import { catalogueOn, shopsOf } from '#deploy/local/demo/generators/storefronts.ts';
+import type { DemoBrand } from '#deploy/local/demo/world/world.ts';
 import { dayAt, type PlacedWorld } from './library-ads.ts';
 import { html, NOT_FOUND, type PlayedHost, type PlayedReply } from './played-host.ts';
 

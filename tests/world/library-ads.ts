@@ -1,8 +1,8 @@
 import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
-import { adIdOf, contentOn } from '../demo/generators/ad-content.ts';
-import { type Life, lifeOf } from '../demo/generators/ad-lifecycle.ts';
-import { FOR, Random } from '../demo/world/seeded-random.ts';
-import type { DemoPage, World } from '../demo/world/world.ts';
+import { adIdOf, contentOn } from '#deploy/local/demo/generators/ad-content.ts';
+import { type Life, lifeOf } from '#deploy/local/demo/generators/ad-lifecycle.ts';
+import { FOR, Random } from '#deploy/local/demo/world/seeded-random.ts';
+import type { DemoPage, World } from '#deploy/local/demo/world/world.ts';
 import type { WorldAd } from './archive-world.ts';
 
 /** Share of ads that are delivered in the European Union or the United Kingdom too. Others are not in the library. */

@@ -6,14 +6,9 @@ import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { requestOnce } from '#platform/http-client/request-once.ts';
-import {
-  ARCHIVE_HOST,
-  type OpenWorld,
-  openWorld,
-  type WorldOptions,
-} from '#deploy/local/world/open-world.ts';
-import { createWorldClock, durationMs } from '#deploy/local/world/world-clock.ts';
-import { FAULT_KINDS } from '#deploy/local/world/world-faults.ts';
+import { ARCHIVE_HOST, type OpenWorld, openWorld, type WorldOptions } from '#tests/world/open-world.ts';
+import { createWorldClock, durationMs } from '#tests/world/world-clock.ts';
+import { FAULT_KINDS } from '#tests/world/world-faults.ts';
 
 const TOKEN = 'EAAtokenoftheworld';
 const FIRST_DAY_MS = Date.parse('2026-03-01T00:00:00Z');

@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { SECOND_MS } from '#contracts/values/time.ts';
-import { conceptsOf } from '../demo/generators/ad-content.ts';
-import { composeCopy } from '../demo/world/phrases.ts';
-import { FOR, Random } from '../demo/world/seeded-random.ts';
-import type { DemoBrand, World } from '../demo/world/world.ts';
+import { conceptsOf } from '../generators/ad-content.ts';
+import { composeCopy } from '../world/phrases.ts';
+import { FOR, Random } from '../world/seeded-random.ts';
+import type { DemoBrand, World } from '../world/world.ts';
 import { type Concept, MEDIA_ORIGIN, undatedAddress } from './media-addresses.ts';
-import { tinyFilm } from './tiny-film.ts';
+
+/** An MP4 of 16 by 16 grey pixels that lasts six seconds. */
+const FILM = readFileSync(new URL('./film.mp4', import.meta.url));
 
 const SIZES = [
   [1_080, 1_350],
@@ -24,6 +27,13 @@ export type MediaAnswer = {
   readonly body: Buffer;
   /** Address without its end; absent when nothing is served. */
   readonly address?: string;
+};
+
+/** Returns the film of a creative. A last box of the type `free`, which players skip, gives each film other bytes. */
+const filmOf = (address: string): Buffer => {
+  const label = Buffer.from(`\0\0\0\0free${address}`);
+  label.writeUInt32BE(label.length);
+  return Buffer.concat([FILM, label]);
 };
 
 const refusal = (status: number): MediaAnswer => ({
@@ -99,7 +109,7 @@ export const answerMedia = async (world: World, target: string, now: Date): Prom
   if (!(end > now.getTime())) return refusal(403);
   const address = undatedAddress(world, concept, concept.extension);
   if (concept.extension === 'mp4') {
-    return { status: 200, contentType: 'video/mp4', body: tinyFilm(address), address };
+    return { status: 200, contentType: 'video/mp4', body: filmOf(address), address };
   }
   const brand = world.brandList[concept.brand] as DemoBrand;
   const body = await sharp(Buffer.from(drawingOf(world, concept, brand)))

@@ -1,5 +1,5 @@
 import { DAY_MS, SECOND_MS } from '#contracts/values/time.ts';
-import type { World } from '../demo/world/world.ts';
+import type { World } from '../world/world.ts';
 
 /** Host and origin of media in the played library. */
 export const MEDIA_HOST = 'media.library.example';

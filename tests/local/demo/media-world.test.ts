@@ -5,7 +5,7 @@ import { analysisOfServed } from '#deploy/local/demo/generators/creative-files.t
 import { livingWorldOf, withOpening } from '#deploy/local/demo/living/living-world.ts';
 import { scansOfTracked } from '#deploy/local/demo/living/observations-between.ts';
 import { buildWorld } from '#deploy/local/demo/world/world.ts';
-import { answerMedia, creativeKeyOf } from '#deploy/local/world/media-world.ts';
+import { answerMedia, creativeKeyOf } from '#deploy/local/demo/pictures/media-world.ts';
 import { HOUR_MS } from '#contracts/values/time.ts';
 import { CreativeAnalysis } from '#contracts/observations/creative.ts';
 
