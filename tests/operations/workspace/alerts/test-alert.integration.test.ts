@@ -91,7 +91,7 @@ describe('testAlert 200', () => {
       { channel: 'chat', delivered: true, failure: null, status_code: 200, reason: null },
     ]);
     const [webhook] = receivedAt(path);
-    verifySignatures(webhook as Received, webhook_secret ?? '');
+    await verifySignatures(webhook as Received, webhook_secret ?? '');
     expect(JSON.parse(webhook?.body ?? '')).toMatchObject({
       type: 'alert.test',
       kind: 'test',

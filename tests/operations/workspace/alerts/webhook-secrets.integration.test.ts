@@ -121,7 +121,7 @@ describe('issueWebhookSecret 201', () => {
       await Promise.all([app, other].map((one) => alertsThrough(one).test(key, id)));
       count += 4;
       for (const request of receivedAt(path).slice(count - 2)) {
-        verifySignatures(request, (data as { webhook_secret: string }).webhook_secret);
+        await verifySignatures(request, (data as { webhook_secret: string }).webhook_secret);
       }
     }
     expect(receivedAt(path)).toHaveLength(count);

@@ -1,0 +1,132 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inheritedEnvironment } from '#platform/settings.ts';
+
+/** Runs the verifiers of deploy/WEBHOOKS.md, as they are written there, in the interpreters of this machine. */
+
+const GUIDE = readFileSync(join(import.meta.dirname, '../../../deploy/WEBHOOKS.md'), 'utf8');
+const sampleIn = (language: string, beginning: string): string => {
+  const start = GUIDE.indexOf(`\`\`\`${language}\n${beginning}`);
+  if (start < 0) throw new Error(`deploy/WEBHOOKS.md has no example that begins with ${beginning}`);
+  const from = GUIDE.indexOf('\n', start) + 1;
+  return GUIDE.slice(from, GUIDE.indexOf('```', from));
+};
+
+/** A request as a receiver gets it. `null`: the header is missing. */
+export type SignedRequest = {
+  readonly timestamp: string | null;
+  readonly signature: string | null;
+  readonly body: Buffer;
+};
+
+export type Verifier = {
+  readonly name: string;
+  readonly isInstalled: boolean;
+  /** Returns true when a caller can hand the request to the interpreter at all. */
+  takes(request: SignedRequest): boolean;
+  /** Returns for each request whether it is genuine, or what went wrong instead of an answer. */
+  verify(requests: readonly SignedRequest[], secret: string, folder: string): Promise<readonly unknown[]>;
+};
+
+type Ended = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
+
+const LIMIT_MS = 60_000;
+
+const run = (
+  command: string,
+  args: readonly string[],
+  input: Buffer | string,
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const path = inheritedEnvironment()['PATH'] ?? '';
+    // With a socket as its input and no level, bash takes itself for a remote shell and reads the start files of the user.
+    const SHLVL = '1';
+    const child = spawn(command, [...args], {
+      cwd,
+      env: { PATH: path, LC_ALL: 'C.UTF-8', SHLVL, ...env },
+      timeout: LIMIT_MS,
+    });
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
+    // A verifier may answer before it has read the body.
+    child.stdin.on('error', () => undefined).end(input);
+    child.on('error', reject).on('close', (status) => resolve({ status, ...output }));
+  });
+
+/** Passes all requests to one process, which prints a JSON list of its answers. */
+const asOneProcess = (name: string, command: string, args: readonly string[]): Verifier => ({
+  name,
+  isInstalled: spawnSync(command, ['--version']).status === 0,
+  takes: () => true,
+  verify: async (requests, secret, folder) => {
+    const encoded = requests.map(({ body, ...headers }) => ({ ...headers, body: body.toString('base64') }));
+    const ended = await run(command, args, JSON.stringify({ secret, requests: encoded }), folder);
+    if (ended.status !== 0) throw new Error(ended.stderr);
+    return JSON.parse(ended.stdout);
+  },
+});
+
+const TYPESCRIPT = `${sampleIn('ts', 'import { createHmac')}
+import { readFileSync } from 'node:fs';
+const { secret, requests } = JSON.parse(readFileSync(0, 'utf8'));
+console.log(JSON.stringify(requests.map(({ timestamp, signature, body }) => {
+  const values = { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
+  const headers = { get: (name) => values[name] } as unknown as Headers;
+  try { return isGenuine(headers, Buffer.from(body, 'base64'), secret); } catch (error) { return String(error); }
+})));`;
+
+const PYTHON = `${sampleIn('python', 'import hashlib')}
+import base64, json, sys
+given = json.load(sys.stdin)
+def answer(request):
+    named = {"x-service-timestamp": request["timestamp"], "x-service-signature": request["signature"]}
+    headers = {name: value for name, value in named.items() if value is not None}
+    try:
+        return is_genuine(headers, base64.b64decode(request["body"]), given["secret"])
+    except Exception as error:
+        return repr(error)
+print(json.dumps([answer(request) for request in given["requests"]]))`;
+
+const SHELL = sampleIn('sh', '# verify.sh');
+/** Shells run at once. */
+const SHELLS_AT_ONCE = 4;
+/** Linux passes no longer argument to a process. */
+const ARGUMENT_MAX_BYTES = 128 * 1024;
+
+const answerOfShell = ({ status, stdout, stderr }: Ended): unknown =>
+  stdout === '' && stderr === '' && (status === 0 || status === 1)
+    ? status === 0
+    : { status, stdout, stderr };
+
+const asShell = (shell: string): Verifier => ({
+  name: shell,
+  isInstalled: spawnSync(shell, ['-c', 'openssl version']).status === 0,
+  takes: ({ timestamp, signature }) =>
+    [timestamp ?? '', signature ?? ''].every(
+      (text) => !text.includes('\0') && Buffer.byteLength(text) < ARGUMENT_MAX_BYTES,
+    ),
+  verify: async (requests, secret, folder) => {
+    const answers: unknown[] = [];
+    const entries = requests.entries();
+    const work = async (): Promise<void> => {
+      for (const [index, { timestamp, signature, body }] of entries) {
+        // A missing second argument is left out, a missing first one is empty.
+        const args = signature === null ? [timestamp ?? ''] : [timestamp ?? '', signature];
+        const ended = await run(shell, ['-c', SHELL, 'verify.sh', ...args], body, folder, { SECRET: secret });
+        answers[index] = answerOfShell(ended);
+      }
+    };
+    await Promise.all(Array.from({ length: SHELLS_AT_ONCE }, work));
+    return answers;
+  },
+});
+
+export const VERIFIERS: readonly Verifier[] = [
+  asOneProcess('TypeScript', process.execPath, ['--input-type=module-typescript', '--eval', TYPESCRIPT]),
+  asOneProcess('Python', 'python3', ['-c', PYTHON]),
+  ...['sh', 'bash', 'zsh', 'ksh'].map(asShell),
+];
