@@ -25,7 +25,7 @@ import { costOfMessage } from './calls/cost-of-message.ts';
 /** The only path of the protocol. */
 export const MCP_PATH = '/mcp';
 /** Maximum size of a message in bytes. Arguments are ids, words and one note. */
-const BODY_MAX_BYTES = 64 * 1024;
+export const MESSAGE_MAX_BYTES = 64 * 1024;
 /** Seconds after which a client may try again while all its calls are in progress. */
 const RETRY_SOON_SECONDS = '1';
 /** An access token: 256 random bits in base64url. */
@@ -169,7 +169,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
 
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_MAX_BYTES }, parseUtf8Body);
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MESSAGE_MAX_BYTES }, parseUtf8Body);
     scope.setErrorHandler((error: { readonly statusCode?: number }, request, reply) => {
       const refusal = overloadOf(error);
       if (refusal !== null) {
@@ -177,7 +177,8 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
         return sendRpcError(reply, ERRORS[refusal.code].status, refusal.message, undefined, headers);
       }
       const status = error.statusCode ?? 500;
-      if (status === 413) return sendRpcError(reply, 413, `A message has at most ${BODY_MAX_BYTES} bytes.`);
+      if (status === 413)
+        return sendRpcError(reply, 413, `A message has at most ${MESSAGE_MAX_BYTES} bytes.`);
       if (status < 500) return sendRpcError(reply, 400, 'The request cannot be read.', INVALID_REQUEST);
       log.error({ err: error, request_id: request.id }, 'request failed');
       return sendRpcError(reply, 500, 'Internal error. Try again.');

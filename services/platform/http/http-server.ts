@@ -1,4 +1,5 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeIdleConnections } from '../process/close-idle-connections.ts';
 import { errorBody } from './error-body.ts';
@@ -14,6 +15,10 @@ const HEADERS_MAX_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Interval of the check for timed-out connections. */
 const TIMEOUT_CHECK_MS = 1_000;
+/** Maximum requests of one connection that wait for their reply. Common clients send the next request after a reply. */
+export const PIPELINED_MAX = 32;
+/** The end of the headers of a request. */
+const BLANK_LINE = '\r\n\r\n';
 
 export type HttpServerOptions = {
   /** Maximum bytes of a body that the framework reads. */
@@ -40,6 +45,62 @@ const replyToMalformedRequest = (_error: unknown, socket: Socket): void => {
     `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_CONTENT}\r\nx-request-id: ${requestId}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+};
+
+/** Returns the place behind the next `count` blank lines of a packet, or its length. */
+const placeBehind = (packet: Buffer, from: number, count: number): number => {
+  let place = from;
+  for (let found = 0; found < count; found += 1) {
+    const next = packet.indexOf(BLANK_LINE, place);
+    if (next === -1) return packet.length;
+    place = next + BLANK_LINE.length;
+  }
+  return place;
+};
+
+/**
+ * Bounds the requests that wait on one connection (HTTP pipelining). The reply to the last of them closes the connection, and
+ * what was sent after it is not read (RFC 9112, section 9.6). Node parses a packet of the network in one go, which may hold
+ * 2,000 requests, so the parser gets each packet in parts that cannot exceed the bound.
+ */
+const boundPipelines = (server: Server): void => {
+  type Connection = { waiting: number; last: IncomingMessage | null };
+  const connections = new WeakMap<Socket, Connection>();
+  server.on('connection', (socket: Socket) => {
+    const connection: Connection = { waiting: 0, last: null };
+    connections.set(socket, connection);
+    const [parse] = socket.listeners('data') as ((packet: Buffer) => void)[];
+    if (!parse) return;
+    socket.removeListener('data', parse);
+    socket.on('data', (packet: Buffer) => {
+      for (let from = 0; from < packet.length; ) {
+        if (connection.last?.complete || socket.destroyed) return;
+        // Node pauses a connection whose client does not read.
+        if (socket.isPaused()) {
+          socket.unshift(packet.subarray(from));
+          return;
+        }
+        const to = placeBehind(packet, from, Math.max(1, PIPELINED_MAX - connection.waiting));
+        parse(packet.subarray(from, to));
+        from = to;
+      }
+    });
+  });
+  const [serve] = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  server.on('request', (request: IncomingMessage, reply: ServerResponse) => {
+    const connection = connections.get(request.socket);
+    if (connection) {
+      if (connection.last) return;
+      connection.waiting += 1;
+      reply.once('close', () => (connection.waiting -= 1));
+      if (connection.waiting === PIPELINED_MAX) {
+        connection.last = request;
+        reply.shouldKeepAlive = false;
+      }
+    }
+    serve?.(request, reply);
+  });
 };
 
 /** Creates a server for public callers, with its limits and an ordered shutdown. It has no routes yet. */
@@ -75,6 +136,7 @@ export const createHttpServer = ({
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
+  boundPipelines(app.server);
   const closeIdle = closeIdleConnections(app.server);
   app.addHook('preClose', async () => closeIdle());
   return app;

@@ -1,4 +1,5 @@
 import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /**
@@ -6,6 +7,8 @@ import { parentPort, workerData } from 'node:worker_threads';
  * it met.
  */
 export type Met = { readonly status: number; readonly retryAfter: string | undefined; readonly ms: number };
+/** Keyless requests to send at once over each of the connections, without awaiting a reply. */
+export type Pipelines = { readonly connections: number; readonly requests: number };
 /** Requests to send: the paths at once, repeated one after another until `ms` milliseconds are over, or once without. */
 export type Calls = { readonly paths: readonly string[]; readonly ms?: number };
 
@@ -28,6 +31,26 @@ const call = (path: string): Promise<Met> =>
     sent.once('error', reject);
   });
 
+/** Sends the requests of one connection. Returns the status of each reply until the connection is closed. */
+const pipeline = (requests: number): Promise<readonly Met[]> =>
+  new Promise((resolve) => {
+    const since = performance.now();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    let text = '';
+    socket.setEncoding('latin1').on('data', (part: string) => (text += part));
+    // The server may close the connection before it has read everything.
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        const ms = performance.now() - since;
+        const replies = text.matchAll(/HTTP\/1\.1 (\d+)/g);
+        resolve(Array.from(replies, ([, status]) => ({ status: Number(status), retryAfter: undefined, ms })));
+      });
+    const one = 'GET /v1/brands/alpha-com HTTP/1.1\r\nhost: a\r\n\r\n';
+    const last = 'GET /v1/brands/alpha-com HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+    socket.write(one.repeat(requests - 1) + last);
+  });
+
 const answer = async ({ paths, ms = 0 }: Calls): Promise<void> => {
   const until = performance.now() + ms;
   const met: Met[] = [];
@@ -36,4 +59,11 @@ const answer = async ({ paths, ms = 0 }: Calls): Promise<void> => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
   parentPort?.postMessage(met);
 };
-parentPort?.on('message', (calls: Calls) => void answer(calls));
+const answerPipelines = async ({ connections, requests }: Pipelines): Promise<void> => {
+  const met = await Promise.all(Array.from({ length: connections }, () => pipeline(requests)));
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread has none
+  parentPort?.postMessage(met.flat());
+};
+parentPort?.on('message', (message: Calls | Pipelines) =>
+  'connections' in message ? void answerPipelines(message) : void answer(message),
+);

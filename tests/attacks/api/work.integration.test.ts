@@ -9,11 +9,12 @@ import {
   WAITING_PER_WORKSPACE_MAX,
 } from '#operations/dependencies/heavy-reads.ts';
 import { IN_FLIGHT_OF_WORKSPACE_MAX } from '#services/api/server/admission.ts';
+import { PIPELINED_MAX } from '#platform/http/http-server.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { percentileOfRounds } from '#tests/percentile.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { attack, isLong } from '../attack.ts';
-import type { Calls, Met } from './http-caller.ts';
+import type { Calls, Met, Pipelines } from './http-caller.ts';
 
 /** Attacks on the work that one caller can cause. */
 const SEARCHES = 50;
@@ -51,7 +52,7 @@ const startCaller = (url: string, whose: Key) => {
     workerData: { url, authorization: `Bearer ${whose.text}` },
   });
   return {
-    call: async (calls: Calls): Promise<readonly Met[]> => {
+    call: async (calls: Calls | Pipelines): Promise<readonly Met[]> => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has none
       worker.postMessage(calls);
       const [met] = (await once(worker, 'message')) as [readonly Met[]];
@@ -253,4 +254,37 @@ attack('a workspace cannot use up the requests in progress of a process', async 
   const refused = statuses.filter((status) => status === 503).length;
   expect([refused, statuses.filter((status) => status === 200).length]).toEqual([50, sent - 50]);
   return `${refused} of ${sent} refused, another workspace answered`;
+});
+
+/** Connections of the attack, each with its requests without a key at once. */
+const PIPELINES: Pipelines = { connections: 80, requests: 2_500 };
+/** Maximum milliseconds of a read of another caller meanwhile, and MiB by which memory rises. */
+const BESIDE_PIPELINES_MS = 1_000;
+const PIPELINES_MAX_MIB = 128;
+const SAMPLE_MS = 5;
+
+attack('connections that send requests without awaiting replies hold up no other caller', async () => {
+  const app = await stack.api({ requestsPerMinute: 1_000_000 });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  await using attacker = startCaller(url, key);
+  await using reader = startCaller(url, other);
+  const readBrand: Calls = { paths: ['/v1/brands/alpha-com'], ms: READING_MS };
+  await reader.call(readBrand);
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const sampling = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), SAMPLE_MS);
+  const attacking = attacker.call(PIPELINES);
+  const reads = await reader.call(readBrand);
+  const replies = await attacking;
+  clearInterval(sampling);
+  expect(reads.filter(({ status }) => status !== 200)).toEqual([]);
+  const slowest = Math.max(...reads.map(({ ms }) => ms));
+  const risen = (most - before) / 1024 ** 2;
+  const figure = `${replies.length} of ${PIPELINES.connections * PIPELINES.requests} requests answered; slowest read of another ${slowest.toFixed(0)} ms; memory +${risen.toFixed(0)} MiB`;
+  expect(replies.length, figure).toBeLessThanOrEqual(PIPELINES.connections * PIPELINED_MAX);
+  if (isLong) {
+    expect(slowest, figure).toBeLessThan(BESIDE_PIPELINES_MS);
+    expect(risen, figure).toBeLessThan(PIPELINES_MAX_MIB);
+  }
+  return figure;
 });
