@@ -54,16 +54,16 @@ export const findCreative = async (
   return row ? { json: creativeText(row), as_of: row.as_of } : null;
 };
 
-const NEWEST = `
-  select coalesce((select ${isoTimeSql('seen_at')} from creatives.scope where scope_id = $1),
-    (select ${isoTimeSql('max(seen_at)')} from creatives.scope)) as at`;
+const NEWEST = `select ${isoTimeSql('max(seen_at)')} as at from creatives.scope`;
+const NEWEST_OF_BRAND = `select ${isoTimeSql('seen_at')} as at from creatives.scope where scope_id = $1`;
 
-/**
- * Returns the newest observation of a brand's files. Without such a file, or without a brand, returns the newest of
- * all files; `null` without any. Call it before the query of the figures.
- */
-export const readNewestOfFiles = async (db: ReadDatabase, brandId: string | null): Promise<string | null> =>
-  (await db.query<{ at: string | null }>({ sql: NEWEST, values: [brandId] }))[0]?.at ?? null;
+/** Returns the newest observation of all files; `null` without any. Call it before the query of the figures. */
+export const readNewestOfFiles = async (db: ReadDatabase): Promise<string | null> =>
+  (await db.query<{ at: string | null }>({ sql: NEWEST, values: [] }))[0]?.at ?? null;
+
+/** Returns the newest observation of a brand's files; `null` without any. */
+export const readNewestOfBrandFiles = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
+  (await db.query<{ at: string | null }>({ sql: NEWEST_OF_BRAND, values: [brandId] }))[0]?.at ?? null;
 
 type ThumbRow = {
   readonly brand_id: string;

@@ -85,12 +85,10 @@ const OF_BRAND = `
   where o.name is not null
   order by o.domains + o.pages desc, o.operator_id`;
 
-// Without an operator of the brand the newest observation of any operator counts.
 const OF_BRAND_AS_OF = `
-  select array(${OF_BRAND}) as items, coalesce(
-    (select ${isoTimeSql('max(o.observed_at)')} from operators.association a join operators.operator o using (operator_id)
-      where a.brand_id = $1 and o.name is not null),
-    ${NEWEST}
+  select array(${OF_BRAND}) as items, (
+    select ${isoTimeSql('max(o.observed_at)')} from operators.association a join operators.operator o using (operator_id)
+    where a.brand_id = $1 and o.name is not null
   ) as "asOf"`;
 
 /** Lists the companies observed with the brand's domain, largest first, each with its other public brands. */

@@ -8,9 +8,6 @@ import { quoted } from '../sql/json-text.ts';
 
 /** Split tests of a brand, read from what was found on its site and from where its ads lead. */
 
-// The newest scan of any site. A site that was never scanned is as of it.
-const NEWEST_SITE_SCAN = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
-
 const TOOLS = `
   select ${isoTimeSql('b.scanned_at')} as scanned_at,
     (select string_agg('{' || ${TOOL_MEMBERS_SQL} || ',"read":' || (s.read_at is not null)
@@ -110,13 +107,12 @@ const testText = ({ tool, pages, ...test }: TestRow, leads: Leads): string => {
 export type BrandSplitTests = { readonly data: string; readonly asOf: string | null };
 
 /**
- * Returns the split tests as JSON text. `tools` and `tests` are `null`, never an empty list, if the site was
+ * Returns the split tests as JSON text, and the last scan of the site; `null` before its first. `tools` and `tests` are `null`, never an empty list, if the site was
  * never scanned. `tests` is `null` if none of its tools could be read.
  */
 export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Promise<BrandSplitTests> => {
   const values = [brandId];
-  const [newest, pagesAsOf, [site], tests, pages, ofCards, [profile]] = await Promise.all([
-    db.query<{ as_of: string | null }>({ sql: NEWEST_SITE_SCAN, values: [] }),
+  const [pagesAsOf, [site], tests, pages, ofCards, [profile]] = await Promise.all([
     readScannedAt(db, 'pages', brandId),
     db.query<{ scanned_at: string; tools: string | null; is_read: boolean }>({ sql: TOOLS, values }),
     db.query<TestRow>({ sql: TESTS, values }),
@@ -139,7 +135,7 @@ export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Pr
       tests: 'null',
       category_profile: profileText,
     });
-    return { data, asOf: newest[0]?.as_of ?? null };
+    return { data, asOf: null };
   }
   const testsText = site.is_read
     ? arrayText(tests.map((test) => testText(test, { pages, ofCards })))

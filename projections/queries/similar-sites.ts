@@ -23,9 +23,9 @@ const SIMILAR = `
   where s.brand_id = $1 order by x.place`;
 
 const SIMILAR_AS_OF = `
-  select array(${SIMILAR}) as items, coalesce(
-    (select ${isoTimeSql('observed_at')} from traffic.site where brand_id = $1), (select ${isoTimeSql('max(observed_at)')} from traffic.site)) as "asOf"`;
+  select array(${SIMILAR}) as items,
+    (select ${isoTimeSql('observed_at')} from traffic.site where brand_id = $1) as "asOf"`;
 
-/** Returns similar sites as JSON texts, highest affinity first, and the newest estimate of the site. */
+/** Returns similar sites as JSON texts, highest affinity first, and the newest estimate of the site; `null` before its first. */
 export const readSimilarSites = (db: ReadDatabase, brandId: string, limit: number): Promise<ItemsAsOf> =>
   readItemsAsOf(db, SIMILAR_AS_OF, [brandId, limit]);

@@ -40,8 +40,6 @@ const LATEST = `
     from store.scan where brand_id = $1 and not late_arrival
   ) c`;
 
-const NEWEST = `select ${isoTimeSql('max(observed_at)')} as at from store.scan`;
-
 const PRODUCTS = `
   select product_id, item from store.product
   where brand_id = $1 and listed and number < $2::numeric order by number desc limit $3`;
@@ -73,9 +71,9 @@ const textsOf = (rows: readonly { readonly item: string }[]): string =>
 const quotedOrNull = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
 
 /**
- * Returns the store of a brand as JSON text, with the products after the cursor. It holds as of the last scan of the
- * shop; before its first, as of the newest scan of any shop. A shop without any scan that
- * showed a product is `not_collected`: it has no catalogue, which is not the same as an empty one.
+ * Returns the store of a brand as JSON text, with the products after the cursor, and the last scan of the shop; `null`
+ * before its first. A shop without any scan that showed a product is `not_collected`: it has no catalogue, which is not
+ * the same as an empty one.
  */
 export const readStore = async (
   db: ReadDatabase,
@@ -83,8 +81,7 @@ export const readStore = async (
   page: { readonly limit: number; readonly after: string | null },
 ): Promise<{ readonly data: string; readonly asOf: string | null }> => {
   const values = [brandId];
-  const [newest, [latest], weeks, found, changes] = await Promise.all([
-    db.query<{ at: string | null }>({ sql: NEWEST, values: [] }),
+  const [[latest], weeks, found, changes] = await Promise.all([
     db.query<Latest>({ sql: LATEST, values }),
     db.query<{ item: string }>({ sql: WEEKS, values }),
     db.query<{ product_id: string; item: string }>({
@@ -108,5 +105,5 @@ export const readStore = async (
     weeks: textsOf(weeks),
     changes: textsOf(changes),
   });
-  return { data, asOf: latest?.collected_at ?? latest?.scanned_at ?? newest[0]?.at ?? null };
+  return { data, asOf: latest?.collected_at ?? latest?.scanned_at ?? null };
 };

@@ -22,11 +22,11 @@ const TECH_STACK = `
 
 const TECH_STACK_AS_OF = `
   select array(${TECH_STACK}) as items,
-    coalesce((select ${isoTimeSql('scanned_at')} from tools.brand where brand_id = $1), ${NEWEST}) as "asOf"`;
+    (select ${isoTimeSql('scanned_at')} from tools.brand where brand_id = $1) as "asOf"`;
 
 /**
  * Returns the tools of a brand's site as JSON texts, by tool category, then name. They hold as of the last scan of the
- * site; before its first, as of the newest scan of any site.
+ * site; `null` before its first.
  */
 export const readTechStack = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, TECH_STACK_AS_OF, [brandId]);

@@ -16,20 +16,16 @@ export const readTrajectory = async (db: ReadDatabase, brandId: string): Promise
   return rows.map(({ item }) => item).toReversed();
 };
 
-/** SQL of the newest estimate of any site as ISO text; null before the first. */
-const NEWEST_ESTIMATE_SQL = `(select ${isoTimeSql('max(observed_at)')} from traffic.site)`;
+const NEWEST_ESTIMATE = `select ${isoTimeSql('max(observed_at)')} as at from traffic.site`;
 
 /** Returns the newest estimate of any site, or `null`. Send it before the query of the figures. */
 export const readNewestEstimate = async (db: ReadDatabase): Promise<string | null> =>
-  (await db.query<{ at: string | null }>({ sql: `select ${NEWEST_ESTIMATE_SQL} as at`, values: [] }))[0]
-    ?.at ?? null;
+  (await db.query<{ at: string | null }>({ sql: NEWEST_ESTIMATE, values: [] }))[0]?.at ?? null;
 
-const SITE = `
-  select coalesce(${isoTimeSql('s.observed_at')}, ${NEWEST_ESTIMATE_SQL}) as as_of, s.demographics
-  from (select $1::uuid as brand_id) b left join traffic.site s using (brand_id)`;
+const SITE = `select ${isoTimeSql('observed_at')} as as_of, demographics from traffic.site where brand_id = $1`;
 
 export type EstimatedSite = {
-  /** Newest estimate of the site; without one, the newest estimate of any site, or `null`. */
+  /** Newest estimate of the site; `null` before its first. */
   readonly as_of: string | null;
   /** JSON text; `null` if no estimate has demographics. */
   readonly demographics: string | null;

@@ -1,10 +1,10 @@
 import { windowStart } from '#contracts/values/windows.ts';
 import { z } from 'zod';
-import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
 import { AdStatus, AdSummary } from '#contracts/resources/corpus/ads/ad.ts';
 import { searchAds as readAds } from '#projections/ads/read.ts';
 import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
+import { readAsOfEmptyList } from '../endpoint/page-as-of.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { adSummary } from '../endpoint/examples.ts';
@@ -18,11 +18,6 @@ import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
  */
 const SEARCH_WINDOW_DAYS = 90;
 const COPY_SEARCH_MAX_LENGTH = 200;
-
-/** Returns the last scan of the brand; of a brand never scanned, or without a brand, that of the corpus. */
-const readSearchAsOf = async (db: ReadDatabase, brandId: string | undefined): Promise<string | null> =>
-  (brandId === undefined ? null : await readScannedAt(db, 'ads', brandId)) ??
-  (await readNewestScan(db, 'ads'));
 
 export const searchAds = endpoint({
   method: 'GET',
@@ -50,10 +45,15 @@ export const searchAds = endpoint({
   reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
   errors: [],
   corpus: true,
-  reads: ['ads'],
+  reads: ['ads', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { q, format, status, country, brand_id: brandId } = query;
-    const asOf = await readSearchAsOf(db, brandId);
+    const asOf = await readAsOfEmptyList(
+      db,
+      brandId,
+      (id) => readScannedAt(db, 'ads', id),
+      () => readNewestScan(db, 'ads'),
+    );
     const startedSince =
       brandId === undefined && asOf !== null ? windowStart(asOf, SEARCH_WINDOW_DAYS) : undefined;
     const found = await readAds(

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { CreativeCoverage } from '#contracts/resources/corpus/ads/creative-record.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
-import { readNewestOfFiles } from '#projections/creatives/read.ts';
 import { readCoverage } from '#projections/creatives/read-coverage.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams } from '../endpoint/parameters.ts';
+import { readAsOfFiles } from '../creatives/as-of-files.ts';
 import { BRAND_UNKNOWN } from '../brands/find-brand-or-404.ts';
 import { brandReference } from '../endpoint/examples.ts';
 
@@ -47,19 +47,12 @@ export const getCreativeCoverage = endpoint({
   reads: ['brands', 'creatives'],
   handler: async ({ query }, { db }) => {
     const { brand_id: brandId } = query;
-    if (brandId === undefined) {
-      const [newest, { json, as_of }] = await Promise.all([
-        readNewestOfFiles(db, null),
-        readCoverage(db, null, 'null'),
-      ]);
-      return { data: json, asOf: as_of ?? newest };
-    }
-    const texts = (await readBrandSummaries(db, [brandId])).get(brandId.toLowerCase());
-    if (!texts) throw BRAND_UNKNOWN;
-    const [newest, { json, as_of }] = await Promise.all([
-      readNewestOfFiles(db, brandId),
-      readCoverage(db, brandId, texts.reference),
+    const texts = brandId && (await readBrandSummaries(db, [brandId])).get(brandId.toLowerCase());
+    if (brandId !== undefined && !texts) throw BRAND_UNKNOWN;
+    const [empty, { json, as_of }] = await Promise.all([
+      readAsOfFiles(db, brandId),
+      readCoverage(db, brandId ?? null, texts ? texts.reference : 'null'),
     ]);
-    return { data: json, asOf: as_of ?? newest };
+    return { data: json, asOf: as_of ?? empty };
   },
 });

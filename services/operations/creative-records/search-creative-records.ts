@@ -2,7 +2,7 @@ import { CREATIVE_FIELD_NAMES } from '#contracts/values/media/creatives.ts';
 import { CreativeRecordSummary } from '#contracts/resources/corpus/ads/creative-record.ts';
 import { type Range, RANGED_FIELDS, searchRecords } from '#projections/creatives/read-records.ts';
 import { latestIn } from '../endpoint/reply.ts';
-import { readNewestOfFiles } from '#projections/creatives/read.ts';
+import { readAsOfFiles } from '../creatives/as-of-files.ts';
 import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
@@ -40,7 +40,7 @@ export const searchCreativeRecords = endpoint({
   reply: { status: 200, shape: 'paged', data: CreativeRecordSummary, example: [creativeRecordSummary] },
   errors: [],
   corpus: true,
-  reads: ['creatives'],
+  reads: ['creatives', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { brand_id: brandId, said, shown } = query;
     const filter = {
@@ -51,7 +51,7 @@ export const searchCreativeRecords = endpoint({
     return pageAsOf(
       () => searchRecords(db, filter, page),
       (found) => latestIn(found.items, 'as_of'),
-      () => readNewestOfFiles(db, brandId ?? null),
+      () => readAsOfFiles(db, brandId),
     );
   },
 });

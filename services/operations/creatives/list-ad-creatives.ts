@@ -26,10 +26,7 @@ export const listAdCreatives = endpoint({
   corpus: true,
   reads: ['creatives'],
   handler: async ({ params }, { db }) => {
-    const [newest, items] = await Promise.all([
-      readNewestOfFiles(db, null),
-      findCreativesOfAd(db, params.adId),
-    ]);
+    const [newest, items] = await Promise.all([readNewestOfFiles(db), findCreativesOfAd(db, params.adId)]);
     if (!items) throw AD_UNKNOWN;
     return listReply(items, latestIn(items, 'as_of') ?? newest);
   },

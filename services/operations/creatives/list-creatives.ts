@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { LibraryId, Uuid } from '#contracts/values/primitives.ts';
 import { Creative } from '#contracts/resources/corpus/ads/creative.ts';
-import { listCreatives as readCreatives, readNewestOfFiles } from '#projections/creatives/read.ts';
+import { listCreatives as readCreatives } from '#projections/creatives/read.ts';
 import { latestIn } from '../endpoint/reply.ts';
 import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
+import { readAsOfFiles } from './as-of-files.ts';
 import { creative } from './examples.ts';
 
 export const listCreatives = endpoint({
@@ -33,13 +34,13 @@ export const listCreatives = endpoint({
   reply: { status: 200, shape: 'paged', data: Creative, example: [creative] },
   errors: [],
   corpus: true,
-  reads: ['creatives'],
+  reads: ['creatives', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { ad_id: adId, brand_id: brandId = '' } = query;
     return pageAsOf(
       () => readCreatives(db, adId === undefined ? { brandId } : { adId }, page),
       (found) => latestIn(found.items, 'as_of'),
-      () => readNewestOfFiles(db, adId === undefined ? brandId : null),
+      () => readAsOfFiles(db, adId === undefined ? brandId : undefined),
     );
   },
 });

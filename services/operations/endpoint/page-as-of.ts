@@ -1,4 +1,5 @@
-import type { Page } from '#contracts/ports/read-database.ts';
+import type { Page, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { findBrand } from '#projections/brands/read.ts';
 import { pageReply, type Reply } from './reply.ts';
 
 /**
@@ -17,3 +18,17 @@ export const pageAsOf = async <Found extends Page>(
   const again = await read();
   return pageReply(again, asOfItems(again) ?? newest);
 };
+
+/**
+ * Returns the time of a list without items that a query may limit to one brand: the last observation of the brand in the read
+ * model of the list; before its first, that of its profile. Without such a brand, the newest observation of the corpus.
+ */
+export const readAsOfEmptyList = async (
+  db: ReadDatabase,
+  brandId: string | undefined,
+  readOfBrand: (brandId: string) => Promise<string | null>,
+  readNewest: () => Promise<string | null>,
+): Promise<string | null> =>
+  (brandId === undefined
+    ? null
+    : ((await readOfBrand(brandId)) ?? (await findBrand(db, { id: brandId }))?.profiled_at)) ?? readNewest();

@@ -3,8 +3,8 @@ import { Uuid } from '#contracts/values/primitives.ts';
 import { LandingPageSummary, PageTypeName } from '#contracts/resources/corpus/landing-page.ts';
 import { listPages as readPages } from '#projections/pages/read.ts';
 import { latestIn } from '../endpoint/reply.ts';
-import { readNewestScan } from '#projections/shared-tables/applied-scan.ts';
-import { pageAsOf } from '../endpoint/page-as-of.ts';
+import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
+import { pageAsOf, readAsOfEmptyList } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
@@ -46,13 +46,19 @@ export const listPages = endpoint({
   reply: { status: 200, shape: 'paged', data: LandingPageSummary, example: [landingPageSummary] },
   errors: [],
   corpus: true,
-  reads: ['pages'],
+  reads: ['pages', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { page_type: pageType, brand_id: brandId, category_id: categoryId, url: urlPart, sort } = query;
     return pageAsOf(
       () => readPages(db, omitUndefined({ pageType, brandId, categoryId, urlPart, sort }), page),
       (found) => latestIn(found.items, 'as_of'),
-      () => readNewestScan(db, 'pages'),
+      () =>
+        readAsOfEmptyList(
+          db,
+          brandId,
+          (id) => readScannedAt(db, 'pages', id),
+          () => readNewestScan(db, 'pages'),
+        ),
     );
   },
 });

@@ -3,13 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adLibraryStream, type ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import { type SiteEvent, siteStream } from '#contracts/events/corpus/site.ts';
 import type { Event } from '#contracts/events/event.ts';
-import { derivedId } from '#domain/ids.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { projections } from '#projections/index.ts';
 import { resumeProjection } from '#services/ops/projections/builds.ts';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import { on } from '#tests/dsl/api.ts';
+import { shopEvents, shopProduct, shopScan, trafficEvent } from '#tests/dsl/site-events.ts';
+import { nameOperator } from '#tests/projections/fixtures/network-events.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { APPAREL_ID, type CorpusBrand, registered, seedBrand } from '../fixtures/corpus.ts';
+import { keyOf, recordCreative } from '../fixtures/creative-events.ts';
+import { seedEvents } from '../fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
 
 const HOUR_MS = 3_600_000;
@@ -210,13 +214,62 @@ describe('meta.as_of of an empty list', () => {
     expect(isOld(meta.as_of)).toBe(true);
   });
 
-  test.each(['daily-activity', 'velocity', 'ads', 'partnerships', 'copy-reuse', 'social-pages', 'leakage'])(
+  const neverId = brandIdOf('never.com');
+  const bareId = brandIdOf('bare.com');
+  const scannedAt = new Date(Date.now() - 300 * HOUR_MS).toISOString();
+
+  beforeAll(async () => {
+    await seedBrand(stack.eventStore, registered('bare.com', profiledAt));
+    await append(adLibraryStream(bareId), [scanned(bareId, scannedAt)], 'scan of bare');
+    await recordCreative(stack, keyOf(1), alpha.adIds.slice(0, 1));
+    await seedEvents(stack, [
+      trafficEvent('alpha.com', '2026-05-01', { monthly_visits: 1_000 }),
+      ...shopEvents({
+        scan: shopScan('alpha.com', '2026-05-04T08:00Z'),
+        products: [shopProduct(1, '20.00')],
+      }),
+      nameOperator(derivedId('operator', 'of others')),
+    ]);
+  });
+
+  const ofAds = [
+    'daily-activity',
+    'velocity',
+    'ads',
+    'partnerships',
+    'copy-reuse',
+    'social-pages',
+    'leakage',
+  ];
+  const ofSites = [
+    'trajectory',
+    'demographics',
+    'similar',
+    'tech-stack',
+    'store',
+    'split-tests',
+    'operators',
+  ];
+  test.each([...ofAds, ...ofSites])(
     'of a brand that was never scanned is the last observation of the brand: %s',
     async (list) => {
       const { meta } = await on(app).get(`/v1/brands/never-com/${list}`, { key });
       expect(meta.as_of).toBe(profiledAt);
     },
   );
+
+  test.each(['/v1/ads?', '/v1/pages?', '/v1/creatives?', '/v1/creative-records?', '/v1/creative-coverage?'])(
+    'of a filter by a brand that was never scanned is the last observation of the brand: %s',
+    async (path) => {
+      const { meta } = await on(app).get(`${path}brand_id=${neverId}`, { key });
+      expect(meta.as_of).toBe(profiledAt);
+    },
+  );
+
+  test('of pages of a brand without any is the last scan of the brand', async () => {
+    const { data, meta } = await on(app).get(`/v1/pages?brand_id=${bareId}`, { key });
+    expect([data, meta.as_of]).toEqual([[], scannedAt]);
+  });
 
   test('of a radar without tracked brands is the last scan of the corpus', async () => {
     const other = await stack.key();

@@ -48,7 +48,7 @@ export const listBrandThumbs = endpoint({
   reads: ['creatives'],
   handler: async ({ query }, { db }) => {
     const [newest, { items, as_of }] = await Promise.all([
-      readNewestOfFiles(db, null),
+      readNewestOfFiles(db),
       readBrandThumbs(db, query.brand_ids),
     ]);
     return listReply(items, as_of ?? newest);
