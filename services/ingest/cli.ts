@@ -33,6 +33,7 @@ type CliOptions = {
   readonly utcOffset?: string;
   readonly countries?: readonly string[];
   readonly complete?: boolean;
+  readonly scansByRow?: boolean;
   readonly mapping?: string;
   readonly brands?: string;
   readonly refusedDir?: string;
@@ -83,6 +84,10 @@ const program = new Command('ingest')
     optionParser(parseCountries, 'codes such as IN,US or ALL'),
   )
   .option('--complete', 'declare that each file has all ads of its pages, or all products of its shop')
+  .option(
+    '--scans-by-row',
+    'take each time of a row as a scan of its own, at most 1,000 a file; by default, times within six hours are one scan',
+  )
   .option('--mapping <file>', 'mapping file for the columns of CSV or the members of JSON')
   .option('--brands <file>', 'brands file: maps groups in file names to brands; requires --mapping')
   .option(

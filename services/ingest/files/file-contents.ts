@@ -20,8 +20,11 @@ type Others = {
 export class FileContents {
   readonly #ads = new Map<string, number>();
   readonly #scans: string[] = [];
-  #moreScans = 0;
   #isEmpty = true;
+  #completeScans = 0;
+  #scanCount = 0;
+  /** Why the scans of the file are complete or not. `null` for files of observations, which say it themselves. */
+  verdict: { readonly reason: string } | null = null;
   readonly #others = new Map<string, Others>();
 
   /** Returns true when no observation says anything: there is none, or only scans without content and completeness. */
@@ -39,8 +42,10 @@ export class FileContents {
         );
         return;
       case 'ad_library.scan_end':
-        if (this.#scans.length >= LISTED_MAX) this.#moreScans += 1;
-        else this.#scans.push(scanLine(observation, this.#ads.get(observation.scan_id) ?? 0));
+        this.#scanCount += 1;
+        if (observation.coverage.complete) this.#completeScans += 1;
+        if (this.#scans.length < LISTED_MAX)
+          this.#scans.push(scanLine(observation, this.#ads.get(observation.scan_id) ?? 0));
         this.#ads.delete(observation.scan_id);
         return;
       default:
@@ -69,10 +74,16 @@ export class FileContents {
     this.#others.set(observation.type, others);
   }
 
-  /** Returns one line per scan, and one line per type of the other observations. */
+  /** Returns one line per scan, one about the completeness of all, and one per type of the other observations. */
   lines(): readonly string[] {
-    const more = this.#moreScans === 0 ? [] : [`… and ${this.#moreScans} more scans`];
-    return [...this.#scans, ...more, ...[...this.#others].map(([type, others]) => otherLine(type, others))];
+    const [scans, complete] = [this.#scanCount, this.#completeScans];
+    const reason = this.verdict === null ? '' : `: ${this.verdict.reason}`;
+    return [
+      ...this.#scans,
+      ...(scans > LISTED_MAX ? [`… and ${scans - LISTED_MAX} more scans`] : []),
+      ...(scans > 0 ? [`${counted(scans, 'scan')}, ${complete} complete${reason}`] : []),
+      ...[...this.#others].map(([type, others]) => otherLine(type, others)),
+    ];
   }
 }
 

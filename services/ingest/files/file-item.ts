@@ -14,6 +14,8 @@ export type FileItem =
   | { readonly kind: 'format'; readonly format: FormatName }
   | { readonly kind: 'observation'; readonly observation: Observation }
   | Remark
+  /** Whether the scans of the file are complete, and by whose word, or why not. Absent for files of observations. */
+  | { readonly kind: 'completeness'; readonly complete: boolean; readonly reason: string }
   /** An ad that was brought within its limits. It is part of a later observation. */
   | {
       readonly kind: 'shortened';

@@ -25,6 +25,8 @@ export type ReadOptions = {
   readonly countries?: readonly string[] | undefined;
   /** True when the caller declares that the file has all ads of its pages. */
   readonly complete?: boolean | undefined;
+  /** True when each time of a row is a scan of its own. */
+  readonly scansByRow?: boolean | undefined;
   readonly mapping?: LoadedMapping | undefined;
 };
 
@@ -33,8 +35,10 @@ export type FilePlan = {
   readonly read: Reader;
   readonly collector: string;
   readonly defaults: ScanDefaults;
-  /** True when the caller or the mapping declares the file complete. A claim in the file itself takes precedence. */
-  readonly claimsComplete: boolean;
+  /** Option or mapping that declares the file complete. `null` without one. */
+  readonly declaredBy: string | null;
+  /** True when each time of a row is a scan of its own. */
+  readonly scansByRow: boolean;
   /** Verbatim CSV header, for the rejects file. `null` for JSON. */
   readonly header: string | null;
 };
@@ -121,7 +125,8 @@ const plainPlan = async (
       countries: options.countries ?? null,
       times: scanTimes(path, options),
     },
-    claimsComplete: options.complete === true && !isRefusedFile(path),
+    declaredBy: options.complete === true ? '--complete' : null,
+    scansByRow: options.scansByRow === true,
     header: syntax === 'csv' ? ((await headerOf(path))?.raw ?? null) : null,
   };
 };
@@ -160,7 +165,9 @@ const mappedPlan = async (
       countries: options.countries ?? null,
       times: scanTimes(path, options, named.scannedAt),
     },
-    claimsComplete: (options.complete === true || mapping.complete) && !isRefusedFile(path),
+    declaredBy:
+      options.complete === true ? '--complete' : mapping.complete ? `the mapping ${mapping.name}` : null,
+    scansByRow: options.scansByRow ?? mapping.scans_by_row ?? false,
     header: header?.raw ?? null,
   };
 };

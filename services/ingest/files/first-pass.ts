@@ -4,9 +4,10 @@ import { scanIdOf } from '#domain/ids.ts';
 import type { WholeAd } from './merge-ad-rows.ts';
 import { bytesInChunk, chunkBytesMax, fitInOneChunk } from './scan-chunks.ts';
 import { isLongId, SPREADSHEET_DIGITS } from '../readers/ad-fields.ts';
-import type { AdRecord, CoveredPage, RefusedRecord } from '../readers/record.ts';
+import type { AdRecord, CoveredPage, RefusedRecord, VerdictRecord } from '../readers/record.ts';
 import { NO_TIME, type ScanKey, withCountries } from '../readers/scan-key.ts';
 
+const NO_VERDICT = { by: null, incomplete: null, doubt: null, rows: null };
 type Coverage = ReturnType<typeof ScanCoverage.parse>;
 
 /**
@@ -98,8 +99,10 @@ export class FirstPass {
   leftOut = 0;
   /** Number of records that were refused because they have no scan time. */
   untimed = 0;
-  verdict: boolean | null = null;
-  damaged = false;
+  /** Words of the file about its own completeness. `null` when its format has none. */
+  verdict: VerdictRecord | null = null;
+  /** Damage of the file. `null` when it is whole. */
+  damage: string | null = null;
   isUtf8 = true;
 
   /** Adds a page to the scan's coverage. Returns false when the scan already covers `SCAN_PAGES_MAX` other pages. */
@@ -153,11 +156,11 @@ export class FirstPass {
     return (suspicion & REPLACED_CHARACTER) !== 0 && !this.isUtf8 ? 'encoding' : null;
   }
 
-  coverage(account: ScanAccount, collector: string, claimed: boolean): Coverage {
+  coverage(account: ScanAccount, collector: string, complete: boolean): Coverage {
     const pages = [...account.pages.values()].filter(
       ({ page_id }) => !(isLongId(page_id) && this.#pageIds.damaged()),
     );
-    return { pages, countries: [...account.key.countries], complete: this.#complete(claimed), collector };
+    return { pages, countries: [...account.key.countries], complete, collector };
   }
 
   /** Maximum bytes of one chunk of this file's scans. Final after the first pass. */
@@ -200,14 +203,28 @@ export class FirstPass {
     return all;
   }
 
-  /** A file with any record that was not read is incomplete; otherwise its ads would count as absent. */
-  #complete(claimed: boolean): boolean {
-    if (this.refused + this.leftOut > 0 || this.damaged || this.verdict === false) return false;
-    for (const account of this.scans.values()) {
-      if (account.sums.some(({ ads }, suspicion) => ads > 0 && this.damageOf(suspicion) !== null))
-        return false;
-    }
-    return this.verdict === true || claimed;
+  /**
+   * Decides whether the scan of the file is complete, and says why. `declaredBy`: what the caller or the mapping declares
+   * it by, if anything. Without a record that was not read its ad would count as absent, and so would the ads of the
+   * other scans of a file.
+   */
+  verdictOn(declaredBy: string | null): { readonly complete: boolean; readonly reason: string } {
+    const accounts = [...this.scans.values()];
+    const ads = accounts.reduce((sum, account) => sum + this.ads(account), 0);
+    const read = accounts.reduce((sum, { sums }) => sum + sums.reduce((all, one) => all + one.ads, 0), 0);
+    const { by, incomplete, doubt, rows } = this.verdict ?? NO_VERDICT;
+    const missing =
+      this.damage ??
+      (this.refused > 0 || ads < read ? 'records were refused' : null) ??
+      (this.leftOut > 0 ? 'records were left out' : null) ??
+      (accounts.length > 1 ? `it is one of ${accounts.length} scans of the file` : null) ??
+      incomplete;
+    if (missing !== null) return { complete: false, reason: missing };
+    const against = doubt ?? (rows !== null && rows !== ads ? 'the file repeats ads' : null);
+    if (by !== null && against === null) return { complete: true, reason: `by ${by} of the file` };
+    if (declaredBy !== null) return { complete: true, reason: `by ${declaredBy}` };
+    const reason = by === null ? 'nothing says so' : `${by} of the file is not believed: ${against}`;
+    return { complete: false, reason };
   }
 
   /**

@@ -210,6 +210,9 @@ const note = async (
       );
       return;
     }
+    case 'completeness':
+      totals.contents.verdict = item;
+      return;
     case 'noted':
       await lists.noted.addReason(totals.file, item);
       return;

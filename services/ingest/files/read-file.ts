@@ -13,6 +13,7 @@ import {
   type VerdictRecord,
 } from '../readers/record.ts';
 import { openSource, type Source } from '../readers/parsing/open-source.ts';
+import { RowTimes } from '../readers/row-times.ts';
 import { ScanChunks } from './scan-chunks.ts';
 import { NO_TIME, type ScanKey, scanKeyOf } from '../readers/scan-key.ts';
 import { FirstPass, suspicionOf } from './first-pass.ts';
@@ -25,8 +26,8 @@ export const SCANS_PER_FILE_MAX = 1_000;
  *
  * Files of library scans are read in two passes. The first chunk of a scan already needs the scan id, which depends on
  * all its ads. Damage by a spreadsheet and missing data also show only at the end. The first pass collects totals; the
- * second emits observations. If the first pass finds ads whose rows are far apart, it is repeated, because its totals
- * depend on what the merged ads are.
+ * second emits observations. The first pass is repeated if it finds rows of several scans, or ads whose rows are far
+ * apart, because its totals depend on what the scans and the merged ads are.
  */
 export async function* readFile(path: string, options: ReadOptions): AsyncGenerator<FileItem> {
   const plan = await planFile(path, options);
@@ -48,17 +49,27 @@ export async function* readFile(path: string, options: ReadOptions): AsyncGenera
 }
 
 async function* readScans(path: string, plan: FilePlan): AsyncGenerator<FileItem> {
+  const times = new RowTimes(plan.scansByRow);
+  let rows: Rows = { far: new Map(), times };
   let firstPass = new FirstPass();
-  const finder = new FarAdFinder();
-  yield* runFirstPass(path, plan, firstPass, new Map(), finder);
-  const { far } = finder;
-  if (far.size > 0) {
+  let finder = new FarAdFinder();
+  yield* runFirstPass(path, plan, firstPass, rows, finder);
+  if (times.separate()) {
     firstPass = new FirstPass();
-    yield* runFirstPass(path, plan, firstPass, far);
+    finder = new FarAdFinder();
+    yield* runFirstPass(path, plan, firstPass, rows, finder);
+  }
+  if (finder.far.size > 0) {
+    rows = { far: finder.far, times };
+    firstPass = new FirstPass();
+    yield* runFirstPass(path, plan, firstPass, rows);
   }
   if (firstPass.untimed > 0 && firstPass.scans.size === 0) yield refusedFile(path, NO_TIME);
-  else yield* runSecondPass(path, plan, firstPass, far);
+  else yield* runSecondPass(path, plan, firstPass, rows);
 }
+
+/** Results of earlier passes: the ads whose rows are far apart, and the scans by time. */
+type Rows = { readonly far: FarAds; readonly times: RowTimes };
 
 type Assembled =
   | WholeAd
@@ -67,9 +78,9 @@ type Assembled =
   | VerdictRecord
   | (PageRecord & { readonly scan: ScanKey });
 
-/** Yields the merged ads and the covered pages of a file with their scans. Passes with the same far ads get the same items. */
-async function* assemble(source: Source, plan: FilePlan, far: FarAds): AsyncGenerator<Assembled> {
-  const window = new AdWindow(far);
+/** Yields the merged ads and the covered pages of a file with their scans. Passes with the same `rows` get the same items. */
+async function* assemble(source: Source, plan: FilePlan, rows: Rows): AsyncGenerator<Assembled> {
+  const window = new AdWindow(rows.far);
   const scans = new Set<string>();
   let line = 1;
   let number = 0;
@@ -90,7 +101,7 @@ async function* assemble(source: Source, plan: FilePlan, far: FarAds): AsyncGene
       yield plan.header === null ? { ...record, number } : record;
       continue;
     }
-    const scan = scanOf(plan, scans, record);
+    const scan = scanOf(plan, rows.times, scans, record);
     if ('kind' in scan) {
       if (scan.adId !== null) window.refuse(scan.adId);
       yield { ...scan, number };
@@ -116,13 +127,14 @@ async function* assemble(source: Source, plan: FilePlan, far: FarAds): AsyncGene
 
 const scanOf = (
   plan: FilePlan,
+  times: RowTimes,
   scans: Set<string>,
   record: AdRecord | PageRecord,
 ): ScanKey | RefusedRecord => {
   const raw = record.kind === 'ad' ? record.raw : null;
   const adId = record.kind === 'ad' ? record.ad.ad_id : null;
   try {
-    const scan = scanKeyOf(plan.defaults, record.hints);
+    const scan = times.scanOf(scanKeyOf(plan.defaults, record.hints));
     if (!scans.has(scan.id) && scans.size >= SCANS_PER_FILE_MAX) {
       throw new RecordFault(`exceeds the limit of ${SCANS_PER_FILE_MAX} scans per file`, 'split the file');
     }
@@ -138,14 +150,14 @@ async function* runFirstPass(
   path: string,
   plan: FilePlan,
   firstPass: FirstPass,
-  far: FarAds,
+  rows: Rows,
   finder: FarAdFinder | null = null,
 ): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const progress = new Progress(source, 0);
-  for await (const item of assemble(source, plan, far)) {
+  for await (const item of assemble(source, plan, rows)) {
     if (item.kind === 'whole_ad') finder?.add(item);
-    if (item.kind === 'verdict') firstPass.verdict = item.complete;
+    if (item.kind === 'verdict') firstPass.verdict = item;
     else if (item.kind === 'refused') firstPass.addRefusal(item);
     else if (item.kind === 'left_out') firstPass.leftOut += 1;
     else if (item.kind === 'page') firstPass.addListedPage(item.scan, item.page);
@@ -153,7 +165,8 @@ async function* runFirstPass(
     else firstPass.addAd(item);
     yield* progress.tick();
   }
-  firstPass.damaged = source.damage() !== null || isRefusedFile(path);
+  firstPass.damage = source.damage();
+  if (isRefusedFile(path)) firstPass.damage ??= 'it has refused records of another file';
   firstPass.isUtf8 = source.isUtf8();
   firstPass.assignCountries();
 }
@@ -166,16 +179,18 @@ async function* runSecondPass(
   path: string,
   plan: FilePlan,
   firstPass: FirstPass,
-  far: FarAds,
+  rows: Rows,
 ): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const progress = new Progress(source, source.bytesTotal);
   const chunks = new ScanChunks(firstPass.chunkBytesMax());
-  const scans = scansToSubmit(plan, firstPass);
+  const verdict = firstPass.verdictOn(plan.declaredBy);
+  const scans = scansToSubmit(plan, firstPass, rows.times, verdict.complete);
   for (const { key } of scans.values()) {
     if (key.brandName !== null) yield profileOf(key);
   }
-  for await (const item of assemble(source, plan, far)) {
+  if (scans.size > 0) yield { kind: 'completeness', ...verdict };
+  for await (const item of assemble(source, plan, rows)) {
     if (item.kind === 'refused') {
       yield refusedItem(path, plan, item);
     } else if (item.kind === 'left_out') {
@@ -220,12 +235,18 @@ type ScanToSubmit = {
 };
 
 /** Returns the scans that have an undamaged ad or a listed page. */
-const scansToSubmit = (plan: FilePlan, firstPass: FirstPass): ReadonlyMap<string, ScanToSubmit> => {
+const scansToSubmit = (
+  plan: FilePlan,
+  firstPass: FirstPass,
+  times: RowTimes,
+  complete: boolean,
+): ReadonlyMap<string, ScanToSubmit> => {
   const scans = new Map<string, ScanToSubmit>();
   for (const [id, account] of firstPass.scans) {
     if (firstPass.ads(account) === 0 && !account.namesPages) continue;
-    const coverage = firstPass.coverage(account, plan.collector, plan.claimsComplete);
-    scans.set(id, { key: account.key, coverage, scanId: firstPass.scanId(account, coverage) });
+    const coverage = firstPass.coverage(account, plan.collector, complete);
+    const key = times.timed(account.key);
+    scans.set(id, { key, coverage, scanId: firstPass.scanId({ ...account, key }, coverage) });
   }
   return scans;
 };

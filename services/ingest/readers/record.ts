@@ -48,8 +48,18 @@ export type PageRecord = {
   readonly hints: ScanHints;
 };
 
-/** The source's own claim that it is complete. Emitted after all other records, and only if the source makes a claim. */
-export type VerdictRecord = { readonly kind: 'verdict'; readonly complete: boolean };
+/** Words of the source about its own completeness. Emitted after all other records. */
+export type VerdictRecord = {
+  readonly kind: 'verdict';
+  /** Member that claims completeness. `null` without a claim. */
+  readonly by: string | null;
+  /** Reason why ads are missing, which no one can overrule. */
+  readonly incomplete: string | null;
+  /** Reason not to believe the claim. */
+  readonly doubt: string | null;
+  /** Number of rows that are all ads if the claim is true: one row for each ad. `null` when it counts no ads. */
+  readonly rows: number | null;
+};
 
 /** A refused record. `raw` is its verbatim text; `null` when the refusal concerns the whole file. */
 export type RefusedRecord = {

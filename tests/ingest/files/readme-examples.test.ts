@@ -35,6 +35,11 @@ const openExampleFolder = async (): Promise<ExportFolder> => {
   const ads = JSON.stringify([webAd(1), webAd(2)]);
   for (const name of ['export.json.gz', 'shop-2026-05-01-0800.json', 'shop-2026-05-01T0800Z.json'])
     await folder.file(name, ads);
+  const rows = [
+    webAd(1, { scraped_at: '2026-05-01T08:00:00Z' }),
+    webAd(2, { scraped_at: '2026-05-01T09:00:00Z' }),
+  ];
+  await folder.file('rows.jsonl', rows.map((row) => JSON.stringify(row)).join('\n'));
   await folder.file('domains.txt', 'one.example\ntwo.example\n');
   await folder.file(
     'brands.json',
@@ -55,6 +60,7 @@ const EFFECTS: { readonly [option: string]: string } = {
   '--utc-offset': `${SCAN} 2026-05-01T02:30:00.000Z: 2 ads`,
   '--countries': `${SCAN} 2026-05-01T08:00:00.000Z: 2 ads; 1 page (400000000000011 Lumen Socks); countries DE, FR`,
   '--complete': 'countries ALL; complete;',
+  '--scans-by-row': '2 scans, 0 complete: it is one of 2 scans of the file',
   '--format': '2 observations traffic.estimate at 2026-05-01T08:00:00.000Z',
   '--mapping': `${SCAN} 2026-05-01T02:30:00.000Z: 1 ad`,
   '--refused-dir': `${SCAN} 2026-05-01T08:00:00.000Z`,

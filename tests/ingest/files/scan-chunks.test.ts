@@ -76,8 +76,8 @@ describe('a scan id', () => {
       range(MANY).flatMap(
         (number): Ads => [
           [number, 8],
-          [number, 9],
-          [number + MANY, 10],
+          [number, 0],
+          [number + MANY, 16],
         ],
       ),
     );

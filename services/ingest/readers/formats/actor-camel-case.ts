@@ -1,5 +1,4 @@
-import { Completeness } from '../completeness.ts';
-import { SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
+import { Completeness, countryIn } from '../completeness.ts';
 import { idOf, idText, textOf } from '../ad-fields.ts';
 import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
@@ -13,47 +12,47 @@ import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
 const toSnakeCase = (value: JsonObject): JsonObject => snakeCased(unflattened(value));
 const DIALECT: WebDialect = { format: 'actor-camel-case', toSnakeCase };
 
-type PageCount = { seen: number; total: number | null };
-
 /**
- * Reads the camelCase export of scraping actors, flattened or nested. A row without ads lists a covered page. A page is
- * complete when its row says so, or when the file has as many ads as the page's `totalCount`.
+ * Reads the camelCase export of scraping actors, flattened or nested. A row without ads lists a covered page. A page
+ * claims completeness by `isResultComplete` of its row, or by as many ads as its `totalCount`.
  */
 export const readActorCamelCase: Reader = async function* (source) {
-  const completeness = new Completeness();
-  const counts = new Map<string, PageCount>();
+  const completeness = new Completeness({ readsCountry: true });
   for await (const item of jsonRecords(source)) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {
-      countAd(counts, item.value);
-      yield webAdRecord(item, DIALECT);
+      const row = item.kind === 'record' ? { ...item.context, ...item.value } : item.value;
+      const { inputUrl, totalCount } = row;
+      const key = keyOf(row);
+      const record = webAdRecord(item, DIALECT, { countries: countriesOf(row) });
+      if (record.kind === 'ad') completeness.ad(key, record.ad);
+      completeness.address('inputUrl', inputUrl);
+      if (typeof totalCount === 'number') {
+        completeness.claim(key, 'totalCount', true);
+        completeness.total(key, 'totalCount', totalCount);
+      }
+      yield record;
     } else if ('isResultComplete' in item.value) {
-      completeness.claim(keyOf(item.value), item.value['isResultComplete'] === true);
+      completeness.envelope(keyOf(item.value), item.value, item.depth);
+      completeness.claim(keyOf(item.value), 'isResultComplete', item.value['isResultComplete'] === true);
       const page = pageOf(item);
       if (page !== null) yield page;
     } else if (item.kind === 'record') {
       yield notAnAd(item, DIALECT.format);
     }
   }
-  for (const [key, { seen, total }] of counts) {
-    if (total !== null) completeness.claim(key, seen === total);
-    else completeness.distrust();
-  }
   yield* completeness.verdict();
+};
+
+/** Returns the country to which the address of a row limits its search. */
+const countriesOf = ({ inputUrl }: JsonObject): readonly string[] | null => {
+  const country = countryIn(inputUrl);
+  return country === null ? null : [country];
 };
 
 const keyOf = (value: JsonObject): string =>
   textOf(value['inputUrl']) ?? idText(value['pageID']) ?? idText(value['pageId']) ?? '';
-
-const countAd = (counts: Map<string, PageCount>, value: JsonObject): void => {
-  const key = keyOf(value);
-  const count = counts.get(key) ?? { seen: 0, total: null };
-  if (!counts.has(key) && counts.size > SCAN_PAGES_MAX) return;
-  count.seen += 1;
-  if (typeof value['totalCount'] === 'number') count.total = value['totalCount'];
-  counts.set(key, count);
-};
 
 const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | RefusedRecord | null =>
   recordOrRefusal<PageRecord | RefusedRecord>({ line: item.line, raw: item.raw, adId: null }, () => {
@@ -75,6 +74,6 @@ const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | 
       kind: 'page',
       line: item.line,
       page: { page_id: id, page_name: textOf(page['page_name']) },
-      hints: { ...NO_HINTS, scannedAt: ownScanTime(value) },
+      hints: { ...NO_HINTS, scannedAt: ownScanTime(value), countries: countriesOf(item.value) },
     };
   });

@@ -14,9 +14,6 @@ import { pythonList } from '../parsing/python-list.ts';
 import type { AdCard } from '../record.ts';
 import { ARCHIVE_CONTENT } from '../shapes/known-shapes.ts';
 
-/** Maximum social pages per request of the official API. A result with more pages comes from a search for words. */
-export const ARCHIVE_PAGES_MAX = 10;
-
 type Fields = { readonly [field: string]: unknown };
 
 /**

@@ -1,25 +1,25 @@
 import { cardOfAd } from '../ad-fields.ts';
-import { ARCHIVE_PAGES_MAX, archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
+import { archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { Completeness } from '../completeness.ts';
 import { brokenJson, notAnAd, unknownShape, unreadContent } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
-import { objectAt } from '#domain/shapes/json-object.ts';
+import { isObject } from '#domain/shapes/json-object.ts';
 import { type AdRecord, NO_HINTS, type Reader, recordOrRefusal, type RefusedRecord } from '../record.ts';
 import { unreadArchiveContent, unreadArchiveMember } from '../shapes/unread-content.ts';
 import { ownScanTime } from '../scan-key.ts';
 
 /**
  * Reads the official `ads_archive`: one or more result pages of the API (`{data, paging}`), or lists of ads. The last
- * result page has no `paging.next`, which proves completeness. Lists make no claim.
+ * result page has no `paging.next`, which claims completeness. Lists make no claim.
  */
 export const readAdsArchiveJson: Reader = async function* (source) {
   const completeness = new Completeness();
-  const pages = new Set<string>();
   for await (const item of jsonRecords(source)) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {
-      if ('data' in item.value) completeness.claim('', objectAt(item.value, 'paging')['next'] === undefined);
+      completeness.envelope('', item.value, item.depth);
+      if (isObject(item.value['paging'])) completeness.claim('', 'paging', true);
     } else if (archiveId(item.value) === null) {
       yield notAnAd(item, 'ads-archive-json');
     } else if (!hasArchiveContent(Object.keys(item.value))) {
@@ -40,10 +40,9 @@ export const readAdsArchiveJson: Reader = async function* (source) {
           hints: { ...NO_HINTS, scannedAt: ownScanTime(value) },
         };
       });
-      if (record.kind === 'ad' && pages.size <= ARCHIVE_PAGES_MAX) pages.add(record.ad.page_id ?? '');
+      if (record.kind === 'ad') completeness.ad('', record.ad);
       yield record;
     }
   }
-  if (pages.size > ARCHIVE_PAGES_MAX) completeness.distrust();
   yield* completeness.verdict();
 };

@@ -87,6 +87,8 @@ const settings = {
     .optional(),
   /** True when such a file has all ads of its pages. */
   complete: z.boolean(),
+  /** True when each time of a row is a scan of its own. By default, times within six hours are one scan. */
+  scans_by_row: z.boolean().optional(),
   /**
    * Pattern of the file name, without folder, `.gz`, `.csv` and `.refused`. Its named groups are `brand`, `date`
    * (YYYY-MM-DD), `time` (HHMM or HH:MM) and `offset`.

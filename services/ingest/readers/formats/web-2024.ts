@@ -15,21 +15,23 @@ const DIALECT: WebDialect = { format: 'web-2024', toSnakeCase: snakeCased };
  * `results`. Only a response about one social page can be complete, because a search for words reads no page to its end.
  */
 export const readWeb2024: Reader = async function* (source) {
-  const completeness = new Completeness();
+  const completeness = new Completeness({ readsCountry: true });
   for await (const item of jsonRecords(source)) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {
-      yield webAdRecord(item, DIALECT, {
-        countries: countriesOf(item.kind === 'record' ? item.context : {}),
-      });
+      const countries = countriesOf(item.kind === 'record' ? item.context : {});
+      const record = webAdRecord(item, DIALECT, { countries });
+      if (record.kind === 'ad') completeness.ad(record.ad.page_id ?? '', record.ad);
+      yield record;
     } else if (item.kind === 'record') {
       yield notAnAd(item, DIALECT.format);
     } else {
       const claim = item.value['is_result_complete'] ?? item.value['isResultComplete'];
       const pageId = pageIdOf(item.value);
+      completeness.envelope(pageId ?? SEARCH, item.value, item.depth);
       if (typeof claim === 'boolean')
-        completeness.claim(pageId ?? 'a search for words', claim && pageId !== null);
+        completeness.claim(pageId ?? SEARCH, 'is_result_complete', claim && pageId !== null);
       if (claim === true && pageId !== null) {
         const hints = {
           ...NO_HINTS,
@@ -42,6 +44,9 @@ export const readWeb2024: Reader = async function* (source) {
   }
   yield* completeness.verdict();
 };
+
+/** Name of the part of a response that names no page. */
+const SEARCH = 'a search for words';
 
 const pageIdOf = (envelope: JsonObject): string | null => {
   try {

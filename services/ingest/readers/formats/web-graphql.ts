@@ -19,26 +19,24 @@ const DIALECT: WebDialect = {
  * Reads the library website's responses since 2024: `search_results_connection` with `edges`, whose nodes have
  * `collated_results`. Also reads parts of that shape and flat lists of ads.
  *
- * The last result page has `has_next_page: false`. This proves completeness only when all ads are of one social page.
- * Ads of several pages come from a search for words, which reads no page to its end.
+ * The last result page has `has_next_page: false`, which claims completeness.
  */
 export const readWebGraphql: Reader = async function* (source) {
   const completeness = new Completeness();
-  const pages = new Set<string>();
   for await (const item of jsonRecords(source)) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {
-      const paging = objectAt(item.value, 'page_info');
-      if (typeof paging['has_next_page'] === 'boolean') completeness.claim('', !paging['has_next_page']);
+      completeness.envelope('', item.value, item.depth);
+      const isLast = objectAt(item.value, 'page_info')['has_next_page'];
+      if (typeof isLast === 'boolean') completeness.claim('', 'has_next_page', true);
     } else if (isWebAd(item.value)) {
       const record = webAdRecord(item, DIALECT);
-      if (record.kind === 'ad' && pages.size < 2) pages.add(record.ad.page_id ?? '');
+      if (record.kind === 'ad') completeness.ad('', record.ad);
       yield record;
     } else if (!isObject(item.value['page_info'])) {
       yield notAnAd(item, DIALECT.format);
     }
   }
-  if (pages.size > 1) completeness.distrust();
   yield* completeness.verdict();
 };

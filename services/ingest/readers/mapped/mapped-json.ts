@@ -1,4 +1,5 @@
 import type { JsonMapping } from '../formats/column-mapping.ts';
+import { Completeness } from '../completeness.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
@@ -30,10 +31,17 @@ type Path = readonly (string | number)[];
 export const readMappedJson = (mapping: JsonMapping): Reader => {
   const contentPaths = CONTENT_FIELDS.flatMap((field) => mapping.columns[field] ?? []);
   return async function* (source) {
+    const completeness = new Completeness();
     for await (const item of jsonRecords(source, mapping.records)) {
       if (item.kind === 'broken') yield brokenJson(item);
-      else if (item.kind === 'record') yield recordOf(mapping, contentPaths, item);
+      else if (item.kind === 'envelope') completeness.envelope('', item.value, item.depth);
+      else {
+        const record = recordOf(mapping, contentPaths, item);
+        if (record.kind === 'ad') completeness.ad('', record.ad);
+        yield record;
+      }
     }
+    yield* completeness.verdict();
   };
 };
 

@@ -27,5 +27,12 @@ export type JsonItem =
       readonly depth: number;
     }
   /** An object with records, emitted without them when it closes. */
-  | { readonly kind: 'envelope'; readonly line: number; readonly raw: string; readonly value: JsonObject }
+  | {
+      readonly kind: 'envelope';
+      readonly line: number;
+      readonly raw: string;
+      readonly value: JsonObject;
+      /** Number of enclosing objects. */
+      readonly depth: number;
+    }
   | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };

@@ -229,7 +229,7 @@ export class JsonScanner {
     const object = value as JsonObject;
     this.#items.push(
       frame.envelope
-        ? { kind: 'envelope', line, raw, value: object }
+        ? { kind: 'envelope', line, raw, value: object, depth: this.#objectDepth() }
         : { kind: 'record', line, raw, value: object, context, depth: this.#objectDepth() },
     );
   }

@@ -1,0 +1,64 @@
+import { type ScanKey, withCountries } from './scan-key.ts';
+
+/** Rows of a brand whose times lie at most this far apart are of one scan. */
+const SCAN_MAX_MS = 6 * 60 * 60 * 1_000;
+
+type Span = { from: number; to: number };
+
+/**
+ * Finds the scans of a file by the times of its rows. The rows of a brand are one scan, at its newest time, when their
+ * times lie at most `SCAN_MAX_MS` apart. Otherwise they are several, each of rows that lie so close together. The times are
+ * kept as one span for each `SCAN_MAX_MS`, so that memory does not grow with the rows.
+ */
+export class RowTimes {
+  readonly #byRow: boolean;
+  readonly #spans = new Map<string, Map<number, Span>>();
+  /** Spans of the scans of each brand. Empty while each brand has one scan. */
+  #scans = new Map<string, readonly Span[]>();
+
+  /** `byRow`: each time is a scan of its own. */
+  constructor(byRow: boolean) {
+    this.#byRow = byRow;
+  }
+
+  /** Adds the time of a row, and returns the key of its scan. Its time is empty while the brand has one scan. */
+  scanOf(row: ScanKey): ScanKey {
+    if (this.#byRow) return row;
+    const time = Date.parse(row.scannedAt);
+    const spans = this.#spans.get(row.brandDomain) ?? new Map<number, Span>();
+    this.#spans.set(row.brandDomain, spans);
+    const slot = Math.floor(time / SCAN_MAX_MS);
+    const { from, to } = spans.get(slot) ?? { from: time, to: time };
+    spans.set(slot, { from: Math.min(from, time), to: Math.max(to, time) });
+    const scan = this.#scans.get(row.brandDomain)?.find((one) => time <= one.to);
+    return withCountries({ ...row, scannedAt: scan === undefined ? '' : isoOf(scan.to) }, row.countries);
+  }
+
+  /** Separates the scans after a pass over all rows. Returns true when the pass must be repeated with them. */
+  separate(): boolean {
+    if (this.#scans.size > 0) return false;
+    const scans = [...this.#spans].map(([brand, spans]) => [brand, joined([...spans.values()])] as const);
+    if (scans.every(([, { length }]) => length === 1)) return false;
+    this.#scans = new Map(scans);
+    return true;
+  }
+
+  /** Returns the key with the time of the scan. Final after all rows. */
+  timed(key: ScanKey): ScanKey {
+    if (key.scannedAt !== '') return key;
+    const spans = [...(this.#spans.get(key.brandDomain)?.values() ?? [])];
+    return { ...key, scannedAt: isoOf(Math.max(...spans.map(({ to }) => to))) };
+  }
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+const joined = (spans: readonly Span[]): readonly Span[] => {
+  const scans: Span[] = [];
+  for (const { from, to } of spans.toSorted((one, other) => one.from - other.from)) {
+    const last = scans.at(-1);
+    if (last !== undefined && to - last.from <= SCAN_MAX_MS) last.to = to;
+    else scans.push({ from, to });
+  }
+  return scans;
+};
