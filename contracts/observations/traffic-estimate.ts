@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Country, ObservedDate, Timestamp } from '../values/primitives.ts';
+import { asciiDomain, Country, ObservedDate, Timestamp } from '../values/primitives.ts';
 import { cutKeyText, cutTrimmedText } from '../values/text.ts';
 
 /**
@@ -22,6 +22,7 @@ const PROVIDER_CATEGORY_MAX_CHARACTERS = 200;
  */
 export const SiteDomain = z
   .string()
+  .overwrite(asciiDomain)
   .max(253)
   .regex(/^[a-z0-9_.-]+\.(?:[a-z]{2,}|xn--[a-z0-9-]+)$/, 'a host name in lower case');
 

@@ -34,20 +34,30 @@ export const Slug = z.string().regex(/^[a-z0-9][a-z0-9-]*$/);
 /** ISO 3166-1 alpha-2. */
 export const Country = z.string().regex(/^[A-Z]{2}$/);
 
+const DOMAIN = /^[a-z0-9.-]+\.[a-z]{2,}$/;
+const DOMAIN_MAX_CHARACTERS = 253;
 /** Lower-case host name with at least two labels, the last of at least two letters. */
-export const Domain = z
-  .string()
-  .max(253)
-  .regex(/^[a-z0-9.-]+\.[a-z]{2,}$/);
+export const Domain = z.string().max(DOMAIN_MAX_CHARACTERS).regex(DOMAIN);
+
+/** Returns a domain with letters beyond ASCII in its ASCII form (UTS #46): `bücher.example` as `xn--bcher-kva.example`. */
+export const asciiDomain = (text: string): string =>
+  /^[^\s\p{Cc}/\\:?#@%[\]]+$/u.test(text) && /[^ -~]/.test(text)
+    ? (URL.parse(`https://${text}`)?.hostname ?? text)
+    : text;
 
 /**
  * A valid domain of a brand. Empty labels, or labels that start or end with a hyphen, would produce another
- * domain's slug.
+ * domain's slug. A domain with letters beyond ASCII becomes its ASCII form.
  */
-export const ObservedDomain = Domain.refine(
-  (domain) => domain.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)),
-  'a domain such as shop.example',
-);
+export const ObservedDomain = z
+  .string()
+  .overwrite(asciiDomain)
+  .max(DOMAIN_MAX_CHARACTERS)
+  .regex(DOMAIN)
+  .refine(
+    (domain) => domain.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)),
+    'a domain such as shop.example',
+  );
 
 export const AdFormat = z.enum(['video', 'image', 'carousel', 'dco', 'other']);
 export type AdFormat = z.infer<typeof AdFormat>;

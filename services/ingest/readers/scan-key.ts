@@ -32,8 +32,8 @@ export type ScanTimes = {
 };
 
 /**
- * Returns the domain that identifies a brand: lower case, without scheme, `www.`, port and path. `null` when the text is
- * not a domain.
+ * Returns the domain that identifies a brand: lower case, in ASCII, without scheme, `www.`, port and path. `null` when
+ * the text is not a domain.
  */
 export const brandDomainOf = (text: string): string | null => {
   const host = text
@@ -42,7 +42,7 @@ export const brandDomainOf = (text: string): string | null => {
     .replace(/^https?:\/\//, '')
     .replace(/[/:?#].*$/, '')
     .replace(/^www\./, '');
-  return ObservedDomain.safeParse(host).success ? host : null;
+  return ObservedDomain.safeParse(host).data ?? null;
 };
 
 const ZONED = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(Z|[+-]\d{2}:?\d{2})$/;
