@@ -1,12 +1,21 @@
 import type { CsvItem } from './csv-rows.ts';
 import type { RefusedRecord } from '../record.ts';
 
+/** Advice for faults of which a part of every row, and so the header, is the cause. */
+const ADVICE = [
+  [
+    'where the header has',
+    'give each column a name in the header, or quote fields that contain the delimiter',
+  ],
+  ['columns that are both named', 'rename or remove one of the two columns'],
+] as const;
+
 /** Returns the refusal of a row that is not valid CSV. */
 export const brokenRow = (item: CsvItem & { kind: 'broken' }): RefusedRecord => ({
   kind: 'refused',
   line: item.line,
   what: item.what,
-  advice: 'fix the row and import it again',
+  advice: ADVICE.find(([what]) => item.what.includes(what))?.[1] ?? 'fix the row and import it again',
   raw: item.raw,
   adId: null,
 });

@@ -2,7 +2,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { type CsvPiece, CsvScanner } from './csv-scanner.ts';
 import type { Source } from './open-source.ts';
 
-const DELIMITERS = [',', ';', '\t'] as const;
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+/** A first line that tells spreadsheets the delimiter, such as `sep=;`. A program that saved it again filled it with delimiters. */
+const DELIMITER_LINE = /^"?sep=(\\t|[^\r\n])"?[,;\t|]*\r?\n\uFEFF?/i;
 const HEADER_MAX_BYTES = 64 * 1024;
 
 export type CsvRow = { readonly [column: string]: string };
@@ -18,15 +20,17 @@ export type CsvItem =
  */
 export async function* csvRows(source: Source): AsyncGenerator<CsvItem> {
   let columns: readonly string[] | null = null;
+  let repeated: readonly string[] = [];
   let held: CsvItem | null = null;
   for await (const piece of pieces(source)) {
     if (columns === null && piece.kind === 'fields') {
       columns = piece.fields.map((name) => name.trim());
+      repeated = columns.filter((name, index, all) => name !== '' && all.indexOf(name) !== index);
       yield { kind: 'header', columns, raw: piece.raw };
       continue;
     }
     if (held !== null) yield held;
-    held = piece.kind === 'broken' ? piece : rowOf(columns ?? [], piece);
+    held = piece.kind === 'broken' ? piece : rowOf(columns ?? [], repeated, piece);
   }
   if (held === null) return;
   const isWhole = source.damage() === null || source.content.kind === 'spreadsheet';
@@ -40,13 +44,22 @@ async function* pieces(source: Source): AsyncGenerator<CsvPiece> {
   }
   const decoder = new StringDecoder('utf8');
   let scanner: CsvScanner | null = null;
+  let first = '';
   for await (const chunk of source.chunks()) {
     let text = decoder.write(chunk);
     if (scanner === null) {
       text = text.replace(/^\uFEFF/, '');
-      scanner = new CsvScanner(delimiterOf(text));
+      const [line = '', named = ''] = DELIMITER_LINE.exec(text) ?? [];
+      text = text.slice(line.length);
+      first = line.trim();
+      scanner = new CsvScanner(delimiterOf(text, named.replace('\\t', '\t')), first === '' ? 1 : 2);
     }
-    yield* scanner.push(text);
+    const [header, ...rows] = scanner.push(text);
+    if (header === undefined) continue;
+    // A rejects file needs the line too.
+    yield first === '' ? header : { ...header, raw: `${first}\n${header.raw}` };
+    first = '';
+    yield* rows;
   }
   if (scanner === null) return;
   yield* scanner.push(decoder.end());
@@ -72,13 +85,21 @@ async function* sheetPieces(source: Source): AsyncGenerator<CsvPiece> {
 
 const csvField = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-const rowOf = (columns: readonly string[], piece: CsvPiece & { kind: 'fields' }): CsvItem => {
+/** Returns a row by its names. Of several columns with one name, the first with a value counts; two values are a fault. */
+const rowOf = (
+  columns: readonly string[],
+  repeated: readonly string[],
+  { line, raw, fields }: CsvPiece & { kind: 'fields' },
+): CsvItem => {
   const row: { [column: string]: string } = {};
-  // The first of several columns with the same name counts.
   columns.forEach((name, index) => {
-    row[name] ??= piece.fields[index] ?? '';
+    row[name] ||= fields[index] ?? '';
   });
-  return { kind: 'row', line: piece.line, raw: piece.raw, row };
+  const other = repeated.find((name) =>
+    columns.some((one, index) => one === name && !['', row[name]].includes(fields[index])),
+  );
+  if (other === undefined) return { kind: 'row', line, raw, row };
+  return { kind: 'broken', line, raw, what: `has two values in columns that are both named ${other}` };
 };
 
 const cutShort = (item: CsvItem): CsvItem =>
@@ -86,9 +107,10 @@ const cutShort = (item: CsvItem): CsvItem =>
     ? { kind: 'broken', line: item.line, raw: item.raw, what: 'is the last row before the file breaks off' }
     : item;
 
-/** Returns the delimiter that occurs most often in the header line. */
-const delimiterOf = (text: string): string => {
+/** Returns the delimiter that the first line named, if the header has it. Otherwise the most frequent of the header. */
+const delimiterOf = (text: string, named: string): string => {
   const header = text.slice(0, HEADER_MAX_BYTES).split('\n', 1)[0] ?? '';
+  if (named !== '' && header.includes(named)) return named;
   const count = (delimiter: string): number => header.split(delimiter).length;
   return DELIMITERS.reduce<string>((best, next) => (count(next) > count(best) ? next : best), ',');
 };

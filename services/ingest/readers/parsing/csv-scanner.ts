@@ -31,11 +31,13 @@ export class CsvScanner {
   readonly #delimiter: string;
   #columns = 0;
   #text = '';
-  #line = 1;
+  #line: number;
   #broken: { line: number; raw: string; what: string } | null = null;
 
-  constructor(delimiter: string) {
+  /** `line`: number of the header's line. */
+  constructor(delimiter: string, line = 1) {
     this.#delimiter = delimiter;
+    this.#line = line;
   }
 
   push(text: string): CsvPiece[] {
