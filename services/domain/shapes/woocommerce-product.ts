@@ -1,8 +1,7 @@
 import type { ObservedProduct, ObservedVariant } from '#contracts/observations/storefront-scan.ts';
-import { type JsonObject, objectAt, objectsAt } from './json-object.ts';
+import { isObject, type JsonObject, objectAt, objectsAt } from './json-object.ts';
+import { amountOfMinorUnits } from './minor-units.ts';
 
-/** Maximum decimals of a price in the observation. */
-const MINOR_UNITS_MAX = 4;
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -31,15 +30,11 @@ const idAt = (value: JsonObject): string => {
   return typeof id === 'number' || typeof id === 'string' ? String(id) : '';
 };
 
-/** Returns an amount of minor units, such as `"5990"`, as a decimal number; `null` when it is none. */
-const priceAt = (prices: JsonObject, key: string): string | null => {
-  const [amount, units] = [prices[key], prices['currency_minor_unit']];
-  if (typeof amount !== 'string' || !/^\d{1,15}$/.test(amount)) return null;
-  if (typeof units !== 'number' || !Number.isInteger(units) || units < 0 || units > MINOR_UNITS_MAX)
-    return null;
-  if (units === 0) return String(BigInt(amount));
-  const padded = amount.padStart(units + 1, '0');
-  return `${BigInt(padded.slice(0, -units))}.${padded.slice(-units)}`;
+/** Returns a price: minor units of the Store API, or the decimal number of the REST API. `null` when it is none. */
+const priceAt = (product: JsonObject, key: string): string | null => {
+  const { prices } = product;
+  if (!isObject(prices)) return textAt(product, key);
+  return amountOfMinorUnits(prices[key], prices['currency_minor_unit']);
 };
 
 /** Returns the variation of a product. Its price is not on the list of products, so it is unknown. */
@@ -58,9 +53,8 @@ const variationOf = (variation: JsonObject): ObservedVariant => ({
 
 /** Returns the product itself as its only variant. */
 const onlyVariantOf = (product: JsonObject): ObservedVariant => {
-  const prices = objectAt(product, 'prices');
-  const [price, regular] = [priceAt(prices, 'price'), priceAt(prices, 'regular_price')];
-  const inStock = product['is_in_stock'];
+  const [price, regular] = [priceAt(product, 'price'), priceAt(product, 'regular_price')];
+  const { is_in_stock: inStock, stock_status: stock } = product;
   const isReduced = price !== null && regular !== null && Number(regular) > Number(price);
   return {
     id: idAt(product),
@@ -68,7 +62,8 @@ const onlyVariantOf = (product: JsonObject): ObservedVariant => {
     sku: textAt(product, 'sku'),
     price,
     compare_at_price: price === null || regular === null ? null : isReduced ? regular : 'none',
-    available: typeof inStock === 'boolean' ? inStock : null,
+    available:
+      typeof inStock === 'boolean' ? inStock : typeof stock === 'string' ? stock === 'instock' : null,
   };
 };
 
@@ -77,9 +72,23 @@ const imageOf = (product: JsonObject): string | null => {
   return typeof source === 'string' && /^https?:/i.test(source) && URL.canParse(source) ? source : null;
 };
 
-/** Maps a product of the WooCommerce Store API, version 1, to the observation's product. It is not validated. */
+/** Returns true for a product of the Store API, or of the REST API (`wc/v3`). */
+export const isWoocommerceProduct = (value: JsonObject): boolean =>
+  typeof value['name'] === 'string' &&
+  'id' in value &&
+  (isObject(value['prices']) || ('permalink' in value && typeof value['regular_price'] === 'string'));
+
+/** Returns true when the unit of a product's prices is known. */
+export const hasPriceUnit = ({ prices }: JsonObject): boolean =>
+  !isObject(prices) || amountOfMinorUnits(0, prices['currency_minor_unit']) !== null;
+
+/** Maps a product of the WooCommerce Store API, version 1, or REST API to the observation's product. It is not validated. */
 export const woocommerceProductOf = (product: JsonObject): ObservedProduct => {
-  const variations = objectsAt(product, 'variations');
+  const { variations: listed } = product;
+  // The REST API lists only the ids of variations.
+  const variations = (Array.isArray(listed) ? (listed as readonly unknown[]) : []).map((one) =>
+    isObject(one) ? one : { id: one },
+  );
   const [category] = objectsAt(product, 'categories');
   return {
     id: idAt(product),

@@ -5,6 +5,7 @@ import { type FileItem, isShortened, refusedFile, refusedItem } from './file-ite
 import { brokenJson } from '../readers/parsing/json-faults.ts';
 import { jsonRecords } from '../readers/parsing/json-records.ts';
 import type { JsonObject } from '#domain/shapes/json-object.ts';
+import { placesOf } from '../readers/shapes/record-format.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
 /** Reads a file of this service's own observations, one JSON object each, and validates them. */
@@ -12,7 +13,8 @@ export async function* readObservations(path: string): AsyncGenerator<FileItem> 
   const source = await openSource(path);
   const plan = { header: null };
   let records = 0;
-  for await (const item of jsonRecords(source)) {
+  for await (const item of jsonRecords(source, placesOf('observations'))) {
+    if (item.kind === 'envelope') continue;
     records += 1;
     if (item.kind === 'broken') {
       yield refusedItem(path, plan, { ...brokenJson(item), number: records });

@@ -1,19 +1,20 @@
 import { ARCHIVE_ID_COLUMNS } from './formats/ads-archive-csv.ts';
 import { csvRows } from './parsing/csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
-import { jsonRecords } from './parsing/json-records.ts';
-import { type JsonObject, isObject, objectAt } from '#domain/shapes/json-object.ts';
-import { UNKNOWN_SHAPE_ADVICE } from './parsing/json-faults.ts';
+import { type JsonEntry, jsonRecords } from './parsing/json-records.ts';
+import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import { brokenJson, errorReplyOf, UNKNOWN_SHAPE_ADVICE } from './parsing/json-faults.ts';
 import { nearestHeader, nearestShape } from './shapes/nearest-shape.ts';
 import { rankLayoutOf } from './formats/rank-list.ts';
 import { openSource, type Source } from './parsing/open-source.ts';
-import { isCataloguePage, isLongCataloguePage } from './formats/storefront-json.ts';
 import { isTaxonomyLine } from './formats/taxonomy-text.ts';
-import { isTechnologies } from './formats/technologies-json.ts';
+import { areUnlike, formatOfEnvelope, formatOfRecord, recordPaths } from './shapes/record-format.ts';
 
 /** Maximum records and bytes read to detect a format. Several records, because the first may be broken or too long. */
 const RECORDS_CHECKED_MAX = 50;
 const BYTES_CHECKED_MAX = 64 * 1024 * 1024;
+/** Maximum depth at which an envelope is searched for one of a known format. */
+const ENVELOPES_MAX = 8;
 
 /** The detected format, or the reason why it is unknown. */
 export type Detected =
@@ -51,11 +52,10 @@ export const detectFormat = async (
   }
   if (isTaxonomyText(first)) return { format: 'taxonomy-text' };
   const reopened = firstBytes(await openSource(path));
-  const isJson = /^(\{|\[|for \(;;\);)/.test(first);
+  const isJson = /^(?:[{[]|for \(;;\);|\)\]\}')/.test(first);
   if (mapping !== null) return detectMapped(mapping, isJson);
   if (!isJson) return detectCsv(reopened);
-  // A page of many products can exceed the size limit of a record, so it is detected by its first bytes.
-  return isLongCataloguePage(first) ? { format: 'storefront-json' } : detectJson(reopened);
+  return detectJson(reopened);
 };
 
 /** Returns the first text of a source that is not blank. */
@@ -82,8 +82,9 @@ const detectPage = async (source: Source, chosen?: FormatName): Promise<Detected
   const detected = await detectJson(source);
   if ('unknown' in detected) {
     return {
-      unknown: source.damage() ?? 'is an HTML page without library data, such as a login page',
-      advice: 'save a page of the ad library that shows its results, or import an export of it',
+      unknown: source.damage() ?? 'is an HTML page without library data',
+      advice:
+        'save the source of a page of the ad library that shows its results (as "HTML only"), or import an export',
     };
   }
   return chosen === undefined || chosen === detected.format
@@ -136,50 +137,95 @@ const detectCsv = async (source: Source): Promise<Detected> => {
     }
     // A list of domains alone may not be ranked, so it needs an explicit --format.
     if (typeof rankLayoutOf(item.columns)?.rank === 'string') return { format: 'rank-list' };
-    return {
-      unknown: `has an unknown format: CSV with the columns ${item.columns.slice(0, 6).join(', ')}; ${nearestHeader(item.columns)}`,
-      advice: `describe its columns with --mapping FILE, or ${CHOOSE_FORMAT}`,
-    };
+    return unknownText(item.raw, item.columns);
   }
   return { unknown: 'has no row', advice: 'remove it, or export it again' };
 };
 
-const detectJson = async (source: Source): Promise<Detected> => {
-  let checked = 0;
-  let first: JsonObject | null = null;
-  for await (const item of jsonRecords(source)) {
-    const format =
-      item.kind === 'broken' ? null : (formatOfRecord(item.value) ?? formatOfEnvelope(item.value));
-    if (format !== null) return { format };
-    if (item.kind === 'record') first ??= item.value;
-    checked += 1;
-    if (checked >= RECORDS_CHECKED_MAX) break;
-  }
+/** Texts that are no table, by their first line. */
+const OTHER_TEXTS = [
+  [
+    /^(?:error\b(?!,)|\d{3} [A-Z]|too many|rate.?limit|unauthori[sz]ed|forbidden|access denied|not found|bad gateway|service unavailable|internal server)/i,
+    'is an error message and no export',
+    'fetch it again',
+  ],
+  [
+    /^(?:(?:var|let|const|window|self|globalThis|export|module)\b[^,;\t]*=|[\w$.]+\(\s*[{[])/,
+    'is a script and no JSON',
+    'keep only its value, from the first { or [ to the bracket that closes it',
+  ],
+] as const;
+const LINE_SHOWN_MAX = 200;
+
+/** Names why the rows of a file are of no known format, by the first one. */
+const unknownText = (line: string, columns: readonly string[]): Detected => {
+  const shown = JSON.stringify(line.slice(0, LINE_SHOWN_MAX));
+  const [, is, advice] = OTHER_TEXTS.find(([first]) => first.test(line)) ?? [];
+  if (is !== undefined) return { unknown: `${is}: ${shown}`, advice };
+  const found =
+    columns.length === 1
+      ? `text without columns, with the first line ${shown}`
+      : `CSV with the columns ${columns.slice(0, 6).join(', ')}; ${nearestHeader(columns)}`;
   return {
-    unknown: `has an unknown format${first === null ? ': it has no JSON record' : `; ${nearestShape(first)}`}`,
-    advice: `${UNKNOWN_SHAPE_ADVICE}, or ${CHOOSE_FORMAT}`,
+    unknown: `has an unknown format: ${found}`,
+    advice: `describe its columns with --mapping FILE, or ${CHOOSE_FORMAT}`,
   };
 };
 
-const formatOfRecord = (value: JsonObject): FormatName | null => {
-  if (typeof value['type'] === 'string' && /^[a-z_]+\.[a-z_]+$/.test(value['type'])) return 'observations';
-  if ('ad_archive_id' in value) return 'web-graphql';
-  if ('adArchiveID' in value || 'adArchiveId' in value) {
-    const snapshot = objectAt(value, 'snapshot');
-    return Object.keys(snapshot).some((name) => name.includes('_')) ? 'web-2024' : 'actor-camel-case';
+const detectJson = async (source: Source): Promise<Detected> => {
+  const found = new Map<FormatName, string>();
+  // The first value with records decides. All places of it are compared, because a file may have records of two shapes.
+  const find = (value: JsonObject): readonly string[] =>
+    found.size > 0
+      ? ['']
+      : recordPaths(value, (one, path) => {
+          const format = formatOfRecord(one);
+          if (format !== null && !found.has(format)) found.set(format, path);
+          return format !== null;
+        });
+  let checked = 0;
+  let first: JsonEntry | null = null;
+  for await (const item of jsonRecords(source, { find })) {
+    const [format] = found.keys();
+    if (format !== undefined)
+      return [...found.keys()].some((other) => areUnlike(format, other)) ? severalFormats(found) : { format };
+    const envelope = item.kind === 'broken' ? null : envelopeFormat(item.value);
+    if (envelope !== null) return { format: envelope };
+    if (first === null || first.kind === 'broken') first = item;
+    checked += 1;
+    if (checked >= RECORDS_CHECKED_MAX) break;
   }
-  if ('isResultComplete' in value && 'inputUrl' in value) return 'actor-camel-case';
-  if ('id' in value && Object.keys(value).some((name) => /^ad_(delivery|creat|snapshot)/.test(name))) {
-    return 'ads-archive-json';
-  }
-  if (isTechnologies(value)) return 'technologies-json';
-  return isCataloguePage(value) ? 'storefront-json' : null;
+  return unknownJson(first);
 };
 
-/** Detects the format of a response without ads by its envelope. `null` when the envelope is unknown. */
-const formatOfEnvelope = (value: JsonObject): FormatName | null => {
-  if ('is_result_complete' in value) return 'web-2024';
-  if ('edges' in value && isObject(value['page_info'])) return 'web-graphql';
-  if ('data' in value && isObject(value['paging'])) return 'ads-archive-json';
+const severalFormats = (found: ReadonlyMap<FormatName, string>): Detected => ({
+  unknown: `has records of several formats: ${[...found].map(([format, path]) => `${format} at ${path}`).join(', ')}`,
+  advice: 'import it once for each of them with --format, or split it',
+});
+
+/** Returns the format of the first envelope in a value. `null` when there is none. */
+const envelopeFormat = (value: JsonObject, depth = 0): FormatName | null => {
+  const own = formatOfEnvelope(value);
+  if (own !== null || depth > ENVELOPES_MAX) return own;
+  for (const member of Object.values(value)) {
+    const inner = isObject(member) ? envelopeFormat(member, depth + 1) : null;
+    if (inner !== null) return inner;
+  }
   return null;
+};
+
+/** Names why no record of a file is of a known format, by its first value. */
+const unknownJson = (first: JsonEntry | null): Detected => {
+  if (first === null)
+    return { unknown: 'has no JSON record: its list is empty, or has no objects', advice: 'export it again' };
+  if (first.kind === 'broken') {
+    const { line, what, advice } = brokenJson(first);
+    return { unknown: `has no record that can be read: line ${line} ${what}`, advice };
+  }
+  const error = errorReplyOf(first.value);
+  if (error !== null) return { unknown: error, advice: 'fetch it again when the API answers with records' };
+  return {
+    unknown: `has an unknown format; ${nearestShape(first.value)}`,
+    advice: `${UNKNOWN_SHAPE_ADVICE}, or ${CHOOSE_FORMAT}`,
+  };
 };

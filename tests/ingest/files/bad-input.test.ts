@@ -245,7 +245,7 @@ test('an error response among the result pages is refused with its message', asy
     [apiPage([1], true), error].map((page) => JSON.stringify(page)).join('\n'),
   );
   expect(lines(result)).toEqual([
-    '2: is an error response without ads: Please reduce the amount of data; fetch this page again',
+    '2: is an error reply of an API without records: Please reduce the amount of data; fetch this page again',
   ]);
   expect(result.ends[0]?.coverage.complete).toBe(false);
 });

@@ -159,10 +159,13 @@ describe('what is left out or unknown', () => {
       complete: true,
     });
     expect(shop.text).toContain(
-      'shop.json: left out: 2 not published:\n  shop.json:1: product boot-2: not published\n',
+      'shop.json: left out: 1 draft, 1 archived:\n  shop.json:1: product boot-2: draft\n',
     );
     expect(shop.totals).toMatchObject({ records: 4, refused: 0 });
-    expect([...shop.totals.leftOut.reasons]).toEqual([['not published', 2]]);
+    expect([...shop.totals.leftOut.reasons]).toEqual([
+      ['draft', 1],
+      ['archived', 1],
+    ]);
   });
 
   test('is only counted when the line says nothing of use', async () => {

@@ -45,6 +45,9 @@ const examples: readonly Example[] = blocks.flatMap((file, at) => {
 /** Formats of the examples that stand for a kind of file instead of a format. */
 const FORMAT_OF_KIND: { readonly [title: string]: string } = {
   'JSON lines': 'web-graphql',
+  'Replies of APIs': 'web-graphql',
+  'Shop scripts': 'storefront-json',
+  'Store API': 'storefront-json',
   'Spreadsheets (XLSX)': 'ads-archive-csv',
   'Saved pages (HTML)': 'web-graphql',
   'Page scans of competitors': 'mapped-csv',

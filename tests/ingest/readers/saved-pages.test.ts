@@ -81,9 +81,7 @@ describe('a saved page of the library', () => {
     ]) {
       const { observations, refused } = await readPage(content);
       expect(observations).toEqual([]);
-      expect(refused.map(({ what }) => what)).toEqual([
-        'is an HTML page without library data, such as a login page',
-      ]);
+      expect(refused.map(({ what }) => what)).toEqual(['is an HTML page without library data']);
     }
     const format = await readPage(page(block(connection([[webAd(1)]], false))), {
       ...OF_BRAND,

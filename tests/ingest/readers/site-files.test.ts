@@ -91,7 +91,7 @@ describe('a catalogue page', () => {
   test('reads missing members as unknown', async () => {
     const { pages } = await read(
       'blank.json',
-      pageText(product(7, { variants: [{ id: 70, price: 9.5 }], images: [], published_at: null })),
+      pageText(product(7, { variants: [{ id: 70, price: 9.5 }], images: [], published_at: undefined })),
     );
     expect(pages[0]?.products[0]).toMatchObject({
       image_url: null,

@@ -107,7 +107,7 @@ describe('a spreadsheet', () => {
       ]),
     );
     expect(other.refused.map(({ what }) => what)).toEqual([
-      'has an unknown format: CSV with the columns name, price; no known shape has a column of it',
+      'has an unknown format: CSV with the columns name, price; no known shape is near',
     ]);
     const json = await readAs(workbook([HEADER]), { ...OF_BRAND, format: 'web-graphql' });
     expect(json.refused.map(({ what }) => what)).toEqual([

@@ -81,7 +81,11 @@ const isMostlyText = (head: Buffer): boolean =>
 
 const textKindOf = (text: string): ContentKind => {
   const start = text.replace(/^\uFEFF/, '').trimStart();
-  if (/^<(?:!doctype\s+html|html|head|body|script|meta|div|main|!--)[\s>-]/i.test(start))
+  if (
+    /^<(?:!doctype\s+html|html|head|title|meta|style|body|script|div|main|center|h[1-6]|p|!--)[\s>-]/i.test(
+      start,
+    )
+  )
     return { kind: 'html page' };
   if (/^<\?xml|^<[a-z][\w:.-]*[\s>/]/i.test(start))
     return { kind: 'other', is: 'is an XML file, not an export', advice: EXPORT_AS_TEXT };

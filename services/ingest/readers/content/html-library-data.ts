@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { isObject } from '#domain/shapes/json-object.ts';
+import { plainText } from '../parsing/html-text.ts';
 import { parseJson } from '../parsing/json-value.ts';
 
 /** Maximum characters of one data block in a page. */
@@ -11,6 +12,18 @@ const DEPTH_MAX = 64;
 /** Member that has the result pages of the library, with `edges`. */
 const RESULTS = 'search_results_connection';
 
+/** Maximum characters of a page in which its title and the signs of its kind are searched. */
+const HEAD_MAX_CHARACTERS = 1024 * 1024;
+const TITLE_MAX_CHARACTERS = 100;
+/** Signs of pages without results, with what they are. The first that a page has counts. */
+const PAGES = [
+  [/<input\b[^>]*\btype\s*=\s*["']?password\b/i, 'is a login page'],
+  [
+    /\/ads\/library\b/i,
+    'is a page of the ad library that was saved as it is displayed, without the data of its results',
+  ],
+] as const;
+
 const OPENING = /<script\b[^>]*>/gi;
 const CLOSING = /<\/script\s*>/gi;
 const isJsonBlock = (tag: string): boolean => /\stype\s*=\s*["']?application\/(?:ld\+)?json\b/i.test(tag);
@@ -19,7 +32,8 @@ const lineEndsIn = (text: string): string => text.replaceAll(/[^\n]+/g, '');
 /**
  * Converts a saved page of the ad library to JSON text: each result page in the page's data blocks
  * (`<script type="application/json">`) becomes one object, and the rest of the page becomes empty lines. A record
- * therefore has the line at which its data block begins in the page. `damaged` is called when a data block is cut short.
+ * therefore has the line at which its data block begins in the page. `damaged` is called when a data block is cut short,
+ * and with what the page is when it has no results.
  */
 export async function* htmlLibraryData(
   chunks: AsyncIterable<Buffer>,
@@ -41,6 +55,8 @@ class PageScanner {
   /** Index up to which the text was searched for the end of the current block. */
   #searched = 0;
   #block: 'none' | 'data' | 'other' = 'none';
+  #head = '';
+  #hasResults = false;
 
   constructor(damaged: (what: string) => void) {
     this.#damaged = damaged;
@@ -48,6 +64,7 @@ class PageScanner {
 
   push(text: string): string {
     this.#text += text;
+    if (this.#head.length < HEAD_MAX_CHARACTERS) this.#head += text;
     let json = '';
     for (;;) {
       const pattern = this.#block === 'none' ? OPENING : CLOSING;
@@ -55,7 +72,9 @@ class PageScanner {
       const tag = pattern.exec(this.#text);
       if (tag === null) break;
       const before = this.#text.slice(0, tag.index);
-      json += this.#block === 'data' ? resultsIn(before, this.#damaged) : lineEndsIn(before);
+      const block = this.#block === 'data' ? resultsIn(before, this.#damaged) : lineEndsIn(before);
+      this.#hasResults ||= block.trim() !== '';
+      json += block;
       json += lineEndsIn(tag[0]);
       this.#text = this.#text.slice(tag.index + tag[0].length);
       this.#searched = 0;
@@ -69,6 +88,7 @@ class PageScanner {
     const json = this.push(text);
     if (this.#block === 'data' && this.#text.includes(RESULTS))
       this.#damaged('the page ends inside its library data');
+    if (!this.#hasResults) this.#damaged(pageWithoutResults(this.#head));
     return json;
   }
 
@@ -88,6 +108,13 @@ class PageScanner {
     return lineEndsIn(dropped);
   }
 }
+
+/** Returns what a page without results is: a known kind, and its title, by which people recognize pages of errors. */
+const pageWithoutResults = (head: string): string => {
+  const is = PAGES.find(([sign]) => sign.test(head))?.[1] ?? 'is an HTML page without library data';
+  const title = plainText(/<title\b[^>]*>([^<]*)/i.exec(head)?.[1] ?? '').trim();
+  return title === '' ? is : `${is}, with the title ${JSON.stringify(title.slice(0, TITLE_MAX_CHARACTERS))}`;
+};
 
 /** Returns the result pages of a data block, one object each on one line, and then the line ends of the block. */
 const resultsIn = (block: string, damaged: (what: string) => void): string => {

@@ -7,7 +7,8 @@ import { type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
 import { NO_HINTS, type PageRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
 import { snakeCased, unflattened } from '../parsing/snake-case.ts';
 import { ownScanTime } from '../scan-key.ts';
-import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
+import { isWebAd, placesOf } from '../shapes/record-format.ts';
+import { webAdRecord, type WebDialect } from './web-ad.ts';
 
 const toSnakeCase = (value: JsonObject): JsonObject => snakeCased(unflattened(value));
 const DIALECT: WebDialect = { format: 'actor-camel-case', toSnakeCase };
@@ -18,7 +19,7 @@ const DIALECT: WebDialect = { format: 'actor-camel-case', toSnakeCase };
  */
 export const readActorCamelCase: Reader = async function* (source) {
   const completeness = new Completeness({ readsCountry: true });
-  for await (const item of jsonRecords(source)) {
+  for await (const item of jsonRecords(source, placesOf('actor-camel-case'))) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {

@@ -5,6 +5,7 @@ import { brokenJson, notAnAd, unknownShape, unreadContent } from '../parsing/jso
 import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject } from '#domain/shapes/json-object.ts';
 import { type AdRecord, NO_HINTS, type Reader, recordOrRefusal, type RefusedRecord } from '../record.ts';
+import { placesOf } from '../shapes/record-format.ts';
 import { unreadArchiveContent, unreadArchiveMember } from '../shapes/unread-content.ts';
 import { ownScanTime } from '../scan-key.ts';
 
@@ -14,7 +15,7 @@ import { ownScanTime } from '../scan-key.ts';
  */
 export const readAdsArchiveJson: Reader = async function* (source) {
   const completeness = new Completeness();
-  for await (const item of jsonRecords(source)) {
+  for await (const item of jsonRecords(source, placesOf('ads-archive-json'))) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {

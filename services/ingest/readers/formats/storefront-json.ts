@@ -1,30 +1,82 @@
 import { ObservedProduct, STOREFRONT_PRODUCTS_MAX } from '#contracts/observations/storefront-scan.ts';
-import { isPublicProduct, shopifyProductOf } from '#domain/shapes/shopify-product.ts';
+import {
+  hasMoreVariants,
+  isShopifyProduct,
+  priceUnitOf,
+  shopifyCurrencyOf,
+  shopifyProductOf,
+} from '#domain/shapes/shopify-product.ts';
 import { storefrontObservations } from '#domain/shapes/storefront-observations.ts';
-import { brokenJson } from '../parsing/json-faults.ts';
-import { jsonRecords } from '../parsing/json-records.ts';
-import { isObject, type JsonObject, objectsAt } from '#domain/shapes/json-object.ts';
-import type { RefusedRecord } from '../record.ts';
+import {
+  hasPriceUnit,
+  isWoocommerceProduct,
+  woocommerceCurrencyOf,
+  woocommerceProductOf,
+} from '#domain/shapes/woocommerce-product.ts';
+import { brokenJson, unknownShape } from '../parsing/json-faults.ts';
+import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
+import { isObject, type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
+import { RecordFault, type RefusedRecord } from '../record.ts';
 import { ownScanTime, timestampOf } from '../scan-key.ts';
+import { placesOf } from '../shapes/record-format.ts';
 import { type SideReader, timeOrRefusal } from '../side-record.ts';
 
 const COLLECTOR = 'storefront-json';
-/** Name of the member that has the records. */
-const RECORD_MEMBERS: ReadonlySet<string> = new Set(['products']);
 /** Maximum pages of a file whose own times are compared. The latest one is the time of the scan. */
 const OWN_TIMES_MAX = 10_000;
 
-/** Returns true for a catalogue page, `{"products": […]}`. Observations of this service have products and a `type`. */
-export const isCataloguePage = (value: JsonObject): boolean =>
-  Array.isArray(value['products']) &&
-  value['type'] === undefined &&
-  objectsAt(value, 'products').every((product) => Array.isArray(product['variants']));
+const UNKNOWN_STATUS = 'unknown status';
+/** Words of shop systems for a product that visitors cannot see, or only by its address, and for one that they see. */
+const UNLISTED = ['draft', 'archived', 'unlisted', 'pending', 'private', 'future', 'trash'];
+const LISTED = ['active', 'publish', 'published'];
 
-/** Returns true when the text begins a catalogue page. Works for a page that exceeds the size limit of a record. */
-export const isLongCataloguePage = (text: string): boolean =>
-  /^\{\s*"products"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"title"/.test(text);
+/** Returns why a product of a shop's own export is not in its catalogue. `null` for one that visitors can see. */
+const unlistedReasonOf = (product: JsonObject): string | null => {
+  const { status, published_at: published = product['publishedAt'] } = product;
+  const word = typeof status === 'string' ? status.trim().toLowerCase() : status;
+  const unlisted = UNLISTED.find((one) => one === word);
+  if (unlisted !== undefined) return unlisted;
+  if (![undefined, null, '', ...LISTED].includes(word as string)) return UNKNOWN_STATUS;
+  return published === null ? 'not published' : null;
+};
 
-const productName = ({ id, handle }: JsonObject): string => `product ${String(handle ?? id)}`;
+const productName = ({ id, handle, slug }: JsonObject): string => `product ${String(handle ?? slug ?? id)}`;
+
+type Listed = { readonly product: ObservedProduct; readonly currency: string | null };
+
+/** Reads one product of a known shape. Throws `RecordFault` for one that is not valid, or has prices of an unknown unit. */
+const listedProduct = (value: JsonObject): Listed => {
+  const isOfWoocommerce = isWoocommerceProduct(value);
+  if (isOfWoocommerce ? !hasPriceUnit(value) : priceUnitOf(value) === null)
+    throw new RecordFault(
+      'has prices in whole numbers, and no member that shows whether they are cents',
+      isOfWoocommerce
+        ? 'add currency_minor_unit to its prices'
+        : 'write its prices as texts with their decimals, such as "59.90"',
+    );
+  if (hasMoreVariants(value))
+    throw new RecordFault('has more variants than the page shows', 'export all variants of the product');
+  const parsed = ObservedProduct.safeParse(
+    isOfWoocommerce ? woocommerceProductOf(value) : shopifyProductOf(value),
+  );
+  const issue = parsed.error?.issues[0];
+  if (parsed.data === undefined)
+    throw new RecordFault(
+      `is not a valid product: ${issue?.path.join('.')}: ${issue?.message}`,
+      'fix the product and import it again',
+    );
+  return {
+    product: parsed.data,
+    currency: isOfWoocommerce ? woocommerceCurrencyOf(value) : shopifyCurrencyOf(value),
+  };
+};
+
+/** Returns true when a page says that it is a part of the catalogue: a collection, recommendations, or not the last page. */
+const isPart = (item: JsonEntry & { readonly kind: 'record' | 'envelope' }): boolean =>
+  isObject(item.value['collection']) ||
+  item.path.split('.').some((name) => /^collections?$/.test(name)) ||
+  'intent' in item.value ||
+  objectAt(item.value, 'pageInfo')['hasNextPage'] === true;
 
 const refused = (
   { line, raw, number }: { readonly line: number; readonly raw: string; readonly number: number },
@@ -32,14 +84,6 @@ const refused = (
   advice: string,
 ): RefusedRecord => ({ kind: 'refused', line, raw, number, what, advice, adId: null });
 
-/**
- * Reads pages of a public shop catalogue, `{"products": […]}`: one page, a list of pages, or one page per line. All
- * pages of a file are one scan. The products are buffered until the end, because the scan id depends on all of them. At
- * most `STOREFRONT_PRODUCTS_MAX` are accepted.
- *
- * A scan is complete only when the caller declares it and nothing was refused. A file of one collection is never
- * complete, because the shop may have other products.
- */
 /** Returns the newest time. Files write them with several zones and precisions. A time that is none comes first, to be refused. */
 const newestOf = (times: readonly string[], utcOffset: string | null): string | undefined => {
   const msOf = (time: string): number =>
@@ -47,46 +91,64 @@ const newestOf = (times: readonly string[], utcOffset: string | null): string | 
   return times.toSorted((one, other) => msOf(one) - msOf(other)).at(-1);
 };
 
+/**
+ * Reads products of a shop: pages of its public catalogue, of its scripts or of its interfaces, lists of products, or one
+ * product per line. All products of a file are one scan. They are buffered until the end, because the scan id depends
+ * on all of them. At most `STOREFRONT_PRODUCTS_MAX` are accepted.
+ *
+ * A scan is complete only when the caller declares it and nothing was refused. A file of one collection is never
+ * complete, because the shop may have other products.
+ */
 export const readStorefrontJson: SideReader = async function* (source, context) {
   const { brandDomain } = context;
   if (brandDomain === null) return;
   const ownTimes: string[] = [];
   const products = new Map<string, ObservedProduct>();
+  let currency: string | null = null;
   let complete = context.complete;
   let faults = 0;
   let leftOut = 0;
-  let number = 0;
-  for await (const item of jsonRecords(source, RECORD_MEMBERS)) {
-    if (item.kind !== 'envelope') number += 1;
+  for await (const item of jsonRecords(source, placesOf('storefront-json'))) {
     if (item.kind === 'broken') {
       faults += 1;
-      yield { ...brokenJson(item), number };
-    } else if (item.kind === 'envelope') {
-      if (isObject(item.value['collection'])) complete = false;
-      const ownTime = ownScanTime(item.value);
-      if (ownTime !== null && ownTimes.length < OWN_TIMES_MAX) ownTimes.push(ownTime);
-    } else if (!isPublicProduct(item.value)) {
+      yield { ...brokenJson(item), number: item.number };
+      continue;
+    }
+    const { line, number, value } = item;
+    if (isPart(item)) complete = false;
+    const ownTime = ownScanTime(value);
+    if (ownTime !== null && ownTimes.length < OWN_TIMES_MAX) ownTimes.push(ownTime);
+    if (item.kind === 'envelope') continue;
+    if (item.path === '' && !isShopifyProduct(value) && !isWoocommerceProduct(value)) {
+      faults += 1;
+      yield { ...unknownShape(item, 'storefront-json', null), number };
+      continue;
+    }
+    const reason = unlistedReasonOf(value);
+    if (reason !== null) {
       leftOut += 1;
-      yield { kind: 'left_out', line: item.line, reason: 'not published', name: productName(item.value) };
-    } else {
-      const parsed = ObservedProduct.safeParse(shopifyProductOf(item.value));
-      const issue = parsed.error?.issues[0];
-      if (issue || products.size >= STOREFRONT_PRODUCTS_MAX) {
-        faults += 1;
-        yield issue
-          ? refused(
-              { ...item, number },
-              `is not a valid product: ${issue.path.join('.')}: ${issue.message}`,
-              'fix the product and import it again',
-            )
-          : refused(
-              { ...item, number },
-              `exceeds the limit of ${STOREFRONT_PRODUCTS_MAX} products per shop`,
-              'split the file',
-            );
-      } else if (parsed.data && !products.has(parsed.data.id)) {
-        products.set(parsed.data.id, parsed.data);
-      }
+      if (reason === UNKNOWN_STATUS) complete = false;
+      yield { kind: 'left_out', line, reason, name: productName(value) };
+      continue;
+    }
+    try {
+      const listed = listedProduct(value);
+      if (products.size >= STOREFRONT_PRODUCTS_MAX)
+        throw new RecordFault(
+          `exceeds the limit of ${STOREFRONT_PRODUCTS_MAX} products per shop`,
+          'split the file',
+        );
+      if (currency !== null && listed.currency !== null && listed.currency !== currency)
+        throw new RecordFault(
+          `has prices in ${listed.currency}, but products before it in ${currency}`,
+          'import each currency as a file of its own',
+        );
+      currency ??= listed.currency;
+      if (!products.has(listed.product.id)) products.set(listed.product.id, listed.product);
+    } catch (error) {
+      if (!(error instanceof RecordFault)) throw error;
+      faults += 1;
+      yield refused(item, error.message, error.advice);
     }
   }
   if (source.damage() !== null) faults += 1;
@@ -105,7 +167,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     domain: brandDomain,
     scanned_at: scannedAt,
     complete: complete && faults === 0 && products.size > 0,
-    currency: null,
+    currency,
     collector: COLLECTOR,
   });
   for (const observation of observations) yield { kind: 'observation', line: 1, raw: '', observation };

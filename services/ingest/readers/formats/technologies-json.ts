@@ -5,18 +5,13 @@ import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
 import type { RefusedRecord } from '../record.ts';
+import { isTechnologies, placesOf } from '../shapes/record-format.ts';
 import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
 const COLLECTOR = 'technologies-json';
 /** Category of a technology without one. */
 const UNCATEGORIZED = 'Other';
 const SLUG_MAX_LENGTH = 100;
-
-/** Returns true for a record of a technology detector: a site's address and its `technologies`. */
-export const isTechnologies = (value: JsonObject): boolean =>
-  Array.isArray(value['technologies']) &&
-  (typeof value['url'] === 'string' || typeof value['domain'] === 'string' || isObject(value['urls'])) &&
-  objectsAt(value, 'technologies').every((technology) => typeof technology['name'] === 'string');
 
 const textAt = (value: JsonObject, key: string): string | null => {
   const text = value[key];
@@ -72,7 +67,7 @@ export const readTechnologiesJson: SideReader = async function* (source, context
   const { brandDomain, complete } = context;
   let site = null as Site | null;
   let number = 0;
-  for await (const item of jsonRecords(source)) {
+  for await (const item of jsonRecords(source, placesOf('technologies-json'))) {
     if (item.kind === 'envelope') continue;
     number += 1;
     if (item.kind === 'broken') {

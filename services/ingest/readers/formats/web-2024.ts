@@ -6,7 +6,8 @@ import type { JsonObject } from '#domain/shapes/json-object.ts';
 import { NO_HINTS, type Reader } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { snakeCased } from '../parsing/snake-case.ts';
-import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
+import { isWebAd, placesOf } from '../shapes/record-format.ts';
+import { webAdRecord, type WebDialect } from './web-ad.ts';
 
 const DIALECT: WebDialect = { format: 'web-2024', toSnakeCase: snakeCased };
 
@@ -16,7 +17,7 @@ const DIALECT: WebDialect = { format: 'web-2024', toSnakeCase: snakeCased };
  */
 export const readWeb2024: Reader = async function* (source) {
   const completeness = new Completeness({ readsCountry: true });
-  for await (const item of jsonRecords(source)) {
+  for await (const item of jsonRecords(source, placesOf('web-2024'))) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {

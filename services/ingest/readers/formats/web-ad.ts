@@ -27,10 +27,8 @@ import {
 } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { SNAPSHOT_CONTENT } from '../shapes/known-shapes.ts';
+import { AD_ID_NAMES } from '../shapes/record-format.ts';
 import { unreadMember, unreadWebContent } from '../shapes/unread-content.ts';
-
-/** Member names of the ad id in all web formats, in order of precedence. */
-const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
 
 export type JsonRecord = {
   readonly line: number;
@@ -45,9 +43,6 @@ export type WebDialect = {
   readonly format: string;
   readonly toSnakeCase: (value: JsonObject) => JsonObject;
 };
-
-/** Returns true when a record is an ad of the library's website, in any spelling. */
-export const isWebAd = (value: JsonObject): boolean => AD_ID_NAMES.some((name) => name in value);
 
 /**
  * Reads one ad of the library's website. Members that a collector added are ignored, except the scan time. Returns a

@@ -4,7 +4,8 @@ import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
 import type { Reader } from '../record.ts';
 import { snakeCased } from '../parsing/snake-case.ts';
-import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
+import { isWebAd, placesOf } from '../shapes/record-format.ts';
+import { webAdRecord, type WebDialect } from './web-ad.ts';
 
 const isCamelCase = (value: JsonObject): boolean => Object.keys(value).some((name) => /[A-Z]/.test(name));
 
@@ -23,7 +24,7 @@ const DIALECT: WebDialect = {
  */
 export const readWebGraphql: Reader = async function* (source) {
   const completeness = new Completeness();
-  for await (const item of jsonRecords(source)) {
+  for await (const item of jsonRecords(source, placesOf('web-graphql'))) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {

@@ -29,10 +29,11 @@ type Path = readonly (string | number)[];
 
 /** Creates a reader for JSON files of a mapping: one list, result pages, or one record per line. */
 export const readMappedJson = (mapping: JsonMapping): Reader => {
+  const places = { paths: mapping.records.length === 0 ? [] : [mapping.records.join('.')] };
   const contentPaths = CONTENT_FIELDS.flatMap((field) => mapping.columns[field] ?? []);
   return async function* (source) {
     const completeness = new Completeness();
-    for await (const item of jsonRecords(source, mapping.records)) {
+    for await (const item of jsonRecords(source, places)) {
       if (item.kind === 'broken') yield brokenJson(item);
       else if (item.kind === 'envelope') completeness.envelope('', item.value, item.depth);
       else {
@@ -60,7 +61,7 @@ const recordOf = (
     raw,
     adId,
   });
-  if (item.depth < mapping.records.length)
+  if (item.path !== mapping.records.join('.'))
     return refused(`the mapping ${mapping.name} expects a list at ${mapping.records.join('.')}`);
   if (mapping.columns.ad_id.every((path) => valueAt(value, path) === undefined))
     return refused(`the mapping ${mapping.name} expects the ad id at ${mapping.columns.ad_id.join(' or ')}`);

@@ -1,38 +1,72 @@
 import type { JsonItem } from './json-item.ts';
-import { type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
+import type { JsonEntry } from './json-records.ts';
+import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { differenceFrom } from '../shapes/nearest-shape.ts';
 import type { RefusedRecord } from '../record.ts';
 
 /** Returns the refusal of a record that is not valid JSON. */
-export const brokenJson = (item: JsonItem & { kind: 'broken' }): RefusedRecord => ({
-  kind: 'refused',
-  line: item.line,
-  what: item.what,
-  advice: item.raw === '' ? 'fetch or export the file again' : 'fix the record and import it again',
-  raw: item.raw === '' ? null : item.raw,
-  adId: null,
-});
-
-type ReadRecord = {
-  readonly line: number;
-  readonly number: number;
-  readonly raw: string;
-  readonly value: JsonObject;
+export const brokenJson = ({ line, raw, what }: JsonItem & { kind: 'broken' }): RefusedRecord => {
+  const refusal = { kind: 'refused', line, adId: null, raw: raw === '' ? null : raw } as const;
+  if (/^[[{\s]*'/.test(raw))
+    return {
+      ...refusal,
+      what: "is a Python value and not JSON: it has ' around its names",
+      advice: 'write it with json.dumps',
+    };
+  return {
+    ...refusal,
+    what,
+    advice: raw === '' ? 'fetch or export the file again' : 'fix the record and import it again',
+  };
 };
 
-/** Returns the refusal of a record without an ad id. An API error that was saved as a result page shows its message. */
+const MESSAGE_MAX_CHARACTERS = 300;
+const ERROR_NAME = /^(?:errors?|error_?(?:message|msg|description)|exception|fault)$/i;
+const MESSAGE_NAME = /^(?:message|msg|detail|details|reason|title|(?:error_?)?description|error_?message)$/i;
+/** Members that show that a message is about a request. */
+const REQUEST_NAME =
+  /^(?:status|status_?code|http_?(?:status|code)|code|error_?code|success|ok|documentation_?url|(?:request|trace)_?id)$/i;
+
+/** Returns the message in a member of an error reply: its text, or the first text of a member that is named like one. */
+const messageIn = (value: unknown): string | null => {
+  if (typeof value === 'string') return value.trim() === '' ? null : value.trim();
+  if (Array.isArray(value)) return value.map(messageIn).find((text) => text !== null) ?? null;
+  if (!isObject(value)) return null;
+  const named = Object.entries(value).filter(([name]) => MESSAGE_NAME.test(name) || ERROR_NAME.test(name));
+  return named.map(([, member]) => messageIn(member)).find((text) => text !== null) ?? null;
+};
+
+const isSet = (value: unknown): boolean =>
+  isObject(value) || Array.isArray(value) ? Object.keys(value).length > 0 : Boolean(value);
+
+/** Describes a value that is the error reply of an API. `null` when it is none. */
+export const errorReplyOf = (value: JsonObject): string | null => {
+  const names = Object.keys(value);
+  const isError =
+    names.some((name) => ERROR_NAME.test(name) && isSet(value[name])) ||
+    (names.some((name) => MESSAGE_NAME.test(name) && typeof value[name] === 'string') &&
+      (names.length === 1 || names.some((name) => REQUEST_NAME.test(name))));
+  const message = messageIn(value)?.slice(0, MESSAGE_MAX_CHARACTERS);
+  return isError
+    ? `is an error reply of an API without records${message === undefined ? '' : `: ${message}`}`
+    : null;
+};
+
+/** Returns the refusal of a record without an ad id, which may be an error reply that was saved as a result page. */
 export const notAnAd = (record: ReadRecord, format: string): RefusedRecord => {
-  const message = objectAt(record.value, 'error')['message'];
-  if (typeof message !== 'string') return unknownShape(record, format, null);
+  const what = errorReplyOf(record.value);
+  if (what === null) return unknownShape(record, format, null);
   return {
     kind: 'refused',
     line: record.line,
-    what: `is an error response without ads: ${message}`,
+    what,
     advice: 'fetch this page again',
     raw: record.raw,
     adId: null,
   };
 };
+
+type ReadRecord = Pick<JsonEntry & { kind: 'record' }, 'line' | 'number' | 'raw' | 'value'>;
 
 /**
  * Returns the refusal of a record that is of another shape than the file's format. `difference`: by default, the nearest

@@ -11,6 +11,8 @@ export type ObjectFrame = {
   readonly parts: Buffer[];
   size: number;
   context: JsonObject;
+  /** Path of the list or member that has the object. */
+  readonly path: string;
   envelope: boolean;
   depth: number;
   inString: boolean;
@@ -26,16 +28,22 @@ export type ObjectFrame = {
   /** True when the record exceeds the size limit. Its bytes are then dropped until it closes. */
   tooLong: boolean;
 };
-export type ArrayFrame = { readonly kind: 'array'; readonly context: JsonObject };
+export type ArrayFrame = { readonly kind: 'array'; readonly context: JsonObject; readonly path: string };
 export type Frame = ObjectFrame | ArrayFrame;
 
-export const objectFrame = (line: number, indent: number, context: JsonObject): ObjectFrame => ({
+export const objectFrame = (
+  line: number,
+  indent: number,
+  context: JsonObject,
+  path: string,
+): ObjectFrame => ({
   kind: 'object',
   line,
   indent,
   parts: [],
   size: 0,
   context,
+  path,
   envelope: false,
   depth: 0,
   inString: false,
@@ -47,4 +55,21 @@ export const objectFrame = (line: number, indent: number, context: JsonObject): 
   tooLong: false,
 });
 
-export const textOf = (frame: ObjectFrame): string => Buffer.concat(frame.parts).toString('utf8');
+export const textOf = (parts: readonly Buffer[]): string => Buffer.concat(parts).toString('utf8');
+
+/** Returns the text of an object that breaks off, closed after its last complete list or object. */
+export const closedJson = (text: string): string => {
+  const open: string[] = [];
+  let end = 0;
+  let closing = '';
+  for (const { 0: found, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|$)|[{}[\]]/gs)) {
+    if (found === '{') open.push('}');
+    else if (found === '[') open.push(']');
+    else if (found === '}' || found === ']') {
+      open.pop();
+      end = index + 1;
+      closing = open.toReversed().join('');
+    }
+  }
+  return `${text.slice(0, end)}${closing}`;
+};

@@ -1,38 +1,35 @@
 import type { JsonObject } from '#domain/shapes/json-object.ts';
 
-/** Names of members that have records or lists of records in the ad formats. The scanner descends into them. */
-export const AD_RECORD_MEMBERS: ReadonlySet<string> = new Set([
-  'data',
-  'payload',
-  'ad_library_main',
-  'search_results_connection',
-  'edges',
-  'node',
-  'collated_results',
-  'results',
-]);
+/** Stands in a path for each member of an object whose members are records. */
+export const ANY_MEMBER = '*';
 
-/** Members that have records: names at any depth, or the path of one member. */
-export type RecordMembers = ReadonlySet<string> | readonly string[];
+/** Returns the path of a member, such as `data.results`. The path of a value at the top level is empty. */
+export const pathOf = (path: string, member: string): string => (path === '' ? member : `${path}.${member}`);
+
+/** The places of the records in a file. */
+export type RecordPlaces = {
+  /** Names of members that have records, at any depth. */
+  readonly names?: ReadonlySet<string>;
+  /** Paths of members that have records. */
+  readonly paths?: readonly string[];
+  /** Returns the paths inside a value at which it has records. The empty path: the value is one. */
+  readonly find?: (value: JsonObject) => readonly string[];
+};
+
+type JsonValue = {
+  readonly line: number;
+  readonly raw: string;
+  readonly value: JsonObject;
+  /** Members of the enclosing objects that precede the record. */
+  readonly context: JsonObject;
+  /** Path of the list or member that has the record. */
+  readonly path: string;
+  /** Number of enclosing objects. */
+  readonly depth: number;
+};
 
 export type JsonItem =
-  | {
-      readonly kind: 'record';
-      readonly line: number;
-      readonly raw: string;
-      readonly value: JsonObject;
-      /** Members of the enclosing objects that precede the record. */
-      readonly context: JsonObject;
-      /** Number of enclosing objects. */
-      readonly depth: number;
-    }
+  | ({ readonly kind: 'record' } & JsonValue)
   /** An object with records, emitted without them when it closes. */
-  | {
-      readonly kind: 'envelope';
-      readonly line: number;
-      readonly raw: string;
-      readonly value: JsonObject;
-      /** Number of enclosing objects. */
-      readonly depth: number;
-    }
+  | ({ readonly kind: 'envelope' } & JsonValue)
   | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };

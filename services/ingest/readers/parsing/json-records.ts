@@ -1,4 +1,4 @@
-import type { JsonItem, RecordMembers } from './json-item.ts';
+import type { JsonItem, RecordPlaces } from './json-item.ts';
 import { JsonScanner } from './json-scanner.ts';
 import type { Source } from './open-source.ts';
 
@@ -14,11 +14,10 @@ export type JsonEntry = JsonItem & {
 export const WHOLE_FILE_LINE = 1;
 
 /**
- * Yields the JSON records of a source and their envelopes. The caller checks the source for damage. `recordMembers`:
- * names or path of the members that have records; by default the names of the ad formats.
+ * Yields the JSON records of a source and their envelopes. The caller checks the source for damage.
  */
-export async function* jsonRecords(source: Source, recordMembers?: RecordMembers): AsyncGenerator<JsonEntry> {
-  const scanner = new JsonScanner(recordMembers);
+export async function* jsonRecords(source: Source, places: RecordPlaces): AsyncGenerator<JsonEntry> {
+  const scanner = new JsonScanner(places);
   let first = true;
   let number = 0;
   const numbered = (item: JsonItem): JsonEntry => {

@@ -3,15 +3,18 @@ import {
   type Frame,
   KEY_MAX_CHARACTERS,
   type ObjectFrame,
+  closedJson,
   objectFrame,
   textOf,
 } from './json-frame.ts';
-import { AD_RECORD_MEMBERS, type JsonItem, type RecordMembers } from './json-item.ts';
+import { ANY_MEMBER, type JsonItem, pathOf, type RecordPlaces } from './json-item.ts';
 import { type JsonObject } from '#domain/shapes/json-object.ts';
 import { parseJson } from './json-value.ts';
 
 /** Maximum bytes of one record. The list around the records has no limit. */
 export const JSON_RECORD_MAX_BYTES = 4 * 1024 * 1024;
+/** Maximum paths that are learned from one file. */
+const PATHS_MAX = 10_000;
 /** Maximum nesting depth of lists and envelopes around a record. */
 const NESTED_LISTS_MAX = 64;
 /** Maximum lines inside a record that look like the first line of a record. With more, the record is unclosed. */
@@ -23,6 +26,7 @@ const [NEWLINE, RETURN, SPACE, TAB] = [0x0a, 0x0d, 0x20, 0x09];
 const isBlank = (byte: number): boolean =>
   byte === SPACE || byte === NEWLINE || byte === TAB || byte === RETURN;
 
+const NULL = Buffer.from('null');
 const TOO_LONG = `is longer than ${JSON_RECORD_MAX_BYTES} bytes`;
 
 /**
@@ -31,6 +35,9 @@ const TOO_LONG = `is longer than ${JSON_RECORD_MAX_BYTES} bytes`;
  * A general token parser stops at the first fault, so one missing quote would lose the rest of a file. This scanner
  * only counts brackets and quotes, and `JSON.parse` validates each record. After a broken record it resumes at the next
  * line that begins like the record's first line.
+ *
+ * An object whose members have records is an envelope. When it closes, exceeds the limit of a record or breaks off, the
+ * scanner learns the paths of these members, scans the object again and enters them. From then on it enters them at once.
  */
 export class JsonScanner {
   #frames: Frame[] = [];
@@ -41,10 +48,13 @@ export class JsonScanner {
   #items: JsonItem[] = [];
   /** True when a valid record had a line that looks like a record's first line. Such lines then prove nothing. */
   #startsInside = false;
-  readonly #recordMembers: RecordMembers;
+  readonly #places: RecordPlaces;
+  /** Paths of members that are entered, and of those around them. */
+  readonly #paths = new Set<string>();
 
-  constructor(recordMembers: RecordMembers = AD_RECORD_MEMBERS) {
-    this.#recordMembers = recordMembers;
+  constructor(places: RecordPlaces) {
+    this.#places = places;
+    for (const path of places.paths ?? []) this.#addPath(path);
   }
 
   push(chunk: Buffer): JsonItem[] {
@@ -56,7 +66,8 @@ export class JsonScanner {
     this.#endStray();
     // A broken record may have swallowed valid ones. Each iteration refuses at least one record, so the loop ends.
     for (let top = this.#top(); top?.kind === 'object' && top.size > 0 && !top.envelope; top = this.#top()) {
-      this.#break(top, 'is not closed: it is cut short, or a quote or a bracket of it is missing');
+      if (!this.#enterPart(top))
+        this.#break(top, 'is not closed: it is cut short, or a quote or a bracket of it is missing');
     }
     if (this.#frames.length > 0) {
       this.#items.push({
@@ -96,7 +107,7 @@ export class JsonScanner {
       if (byte === NEWLINE) this.#endStray();
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         this.#endStray();
-        this.#open(byte, list?.context ?? {});
+        this.#open(byte, list?.context ?? {}, list?.path ?? '');
         return at + (byte === OPEN_BRACE ? 0 : 1);
       }
       if (byte === CLOSE_BRACKET && list !== undefined) {
@@ -109,13 +120,10 @@ export class JsonScanner {
     return chunk.length;
   }
 
-  #open(byte: number, context: JsonObject): void {
+  #open(byte: number, context: JsonObject, path: string): void {
     if (this.#frames.length >= NESTED_LISTS_MAX) this.#frames.length = 0;
-    if (byte === OPEN_BRACKET) {
-      this.#frames.push({ kind: 'array', context });
-      return;
-    }
-    this.#frames.push(objectFrame(this.#line, this.#indent, context));
+    if (byte === OPEN_BRACKET) this.#frames.push({ kind: 'array', context, path });
+    else this.#frames.push(objectFrame(this.#line, this.#indent, context, path));
   }
 
   /** Scans inside an object. Its opening brace is the first byte. Returns the index at which to continue. */
@@ -128,7 +136,8 @@ export class JsonScanner {
         frame.starts += 1;
         if (frame.tooLong || (frame.starts > RECORD_STARTS_INSIDE_MAX && !this.#startsInside)) {
           if (!frame.tooLong) this.#keep(frame, chunk, from, at);
-          this.#break(frame, frame.tooLong ? TOO_LONG : 'is not closed');
+          if (frame.tooLong || !this.#enterPart(frame))
+            this.#break(frame, frame.tooLong ? TOO_LONG : 'is not closed');
           return at;
         }
       }
@@ -139,9 +148,8 @@ export class JsonScanner {
         frame.inString = true;
         if (frame.depth === 1 && frame.state === 'key') frame.key = '';
       } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-        if (this.#entersHere(frame)) {
-          this.#keep(frame, chunk, from, at);
-          this.#enter(frame, byte);
+        const entered = this.#enteredPath(frame);
+        if (entered !== null && this.#enter(frame, byte, entered, chunk.subarray(from, at))) {
           return at + (byte === OPEN_BRACE ? 0 : 1);
         }
         frame.depth += 1;
@@ -159,6 +167,7 @@ export class JsonScanner {
       }
       if (!frame.tooLong && frame.size + at - from >= JSON_RECORD_MAX_BYTES) {
         this.#keep(frame, chunk, from, at + 1);
+        if (this.#enterPart(frame)) return at + 1;
         if (frame.nextStart === null) frame.tooLong = true;
         else this.#break(frame, 'is not closed');
         return at + 1;
@@ -186,28 +195,70 @@ export class JsonScanner {
     }
   }
 
-  #objectDepth(): number {
-    return this.#frames.filter(({ kind }) => kind === 'object').length;
+  /** Returns the path of the value that begins here, if it has records. Otherwise `null`. */
+  #enteredPath({ depth, state, key, path }: ObjectFrame): string | null {
+    if (depth !== 1 || state !== 'value' || key === null) return null;
+    const own = pathOf(path, key);
+    if (this.#paths.has(own) || this.#places.names?.has(key)) return own;
+    const any = pathOf(path, ANY_MEMBER);
+    return this.#paths.has(any) ? any : null;
   }
 
-  #entersHere(frame: ObjectFrame): boolean {
-    if (frame.depth !== 1 || frame.state !== 'value' || frame.key === null) return false;
-    const members = this.#recordMembers;
-    return 'has' in members ? members.has(frame.key) : members[this.#objectDepth() - 1] === frame.key;
-  }
-
-  #enter(frame: ObjectFrame, byte: number): void {
-    const soFar = textOf(frame);
+  /** Enters the value of a member. Returns false when the object is a record by the members before it. */
+  #enter(frame: ObjectFrame, byte: number, path: string, rest: Buffer): boolean {
+    let before: JsonObject = {};
     try {
-      frame.context = { ...frame.context, ...(parseJson(`${soFar}null}`) as JsonObject) };
+      before = parseJson(`${textOf([...frame.parts, rest])}null}`) as JsonObject;
     } catch {
       // The members before the list are not valid JSON. The fault is reported when the object closes.
     }
-    frame.parts.push(Buffer.from('null'));
-    frame.size += 4;
+    if (this.#places.find?.(before).includes('')) return false;
+    frame.context = { ...frame.context, ...before };
+    this.#keep(frame, rest, 0, rest.length);
+    this.#keep(frame, NULL, 0, NULL.length);
     frame.envelope = true;
     frame.state = 'inside';
-    this.#open(byte, frame.context);
+    this.#open(byte, frame.context, path);
+    return true;
+  }
+
+  #addPath(path: string): void {
+    const names = path.split('.');
+    for (let count = names.length; count > 0; count--) this.#paths.add(names.slice(0, count).join('.'));
+  }
+
+  /** Learns the places of records in the value of an object. Returns true when one of them is new. */
+  #learn({ path }: ObjectFrame, places: readonly string[]): boolean {
+    const fresh = places
+      .filter((place) => place !== '')
+      .map((place) => pathOf(path, place))
+      .filter((place) => !this.#paths.has(place));
+    if (fresh.length === 0 || this.#paths.size > PATHS_MAX) return false;
+    for (const place of fresh) this.#addPath(place);
+    return true;
+  }
+
+  /** Scans an object that is not closed as an envelope, if a part of it has records. Returns false if it has none. */
+  #enterPart(frame: ObjectFrame): boolean {
+    const { find } = this.#places;
+    if (find === undefined || frame.tooLong) return false;
+    try {
+      if (!this.#learn(frame, find(parseJson(closedJson(textOf(frame.parts))) as JsonObject))) return false;
+    } catch {
+      return false;
+    }
+    this.#scanAgain(frame);
+    return true;
+  }
+
+  /** Scans the top object again. The position after it stays what it is, because an envelope lacks its records. */
+  #scanAgain({ parts, line, indent, context, path }: ObjectFrame): void {
+    const after = [this.#line, this.#indent, this.#atLineStart] as const;
+    this.#frames.pop();
+    [this.#line, this.#indent, this.#atLineStart] = [line, indent, false];
+    this.#open(OPEN_BRACE, context, path);
+    this.#scan(Buffer.concat(parts));
+    [this.#line, this.#indent, this.#atLineStart] = after;
   }
 
   #close(frame: ObjectFrame): void {
@@ -215,7 +266,7 @@ export class JsonScanner {
       this.#break(frame, TOO_LONG);
       return;
     }
-    const raw = textOf(frame);
+    const raw = textOf(frame.parts);
     let value: unknown;
     try {
       value = parseJson(raw);
@@ -223,15 +274,26 @@ export class JsonScanner {
       this.#break(frame, `is not JSON: ${(error as Error).message}`);
       return;
     }
-    this.#frames.pop();
     if (frame.nextStart !== null) this.#startsInside = true;
-    const { line, context } = frame;
     const object = value as JsonObject;
-    this.#items.push(
-      frame.envelope
-        ? { kind: 'envelope', line, raw, value: object, depth: this.#objectDepth() }
-        : { kind: 'record', line, raw, value: object, context, depth: this.#objectDepth() },
-    );
+    const places = this.#places.find?.(object) ?? [];
+    if (this.#learn(frame, places)) {
+      this.#scanAgain(frame);
+      return;
+    }
+    this.#frames.pop();
+    const { line, context, path } = frame;
+    // Records that could not be entered are not left out in silence: their envelope is a record, to be refused.
+    const isEnvelope = frame.envelope && places.every((place) => place === '');
+    this.#items.push({
+      kind: isEnvelope ? 'envelope' : 'record',
+      line,
+      raw,
+      value: object,
+      context,
+      path,
+      depth: this.#frames.filter(({ kind }) => kind === 'object').length,
+    });
   }
 
   /** Refuses the top record up to the start of the next one, and scans again from there. */
@@ -277,8 +339,8 @@ export class JsonScanner {
   #endStray(): void {
     if (this.#stray === null) return;
     const raw = Buffer.from(this.#stray.bytes).toString('utf8').trim();
-    // Responses of the website begin with this guard, which prevents execution as a script.
-    if (raw.replaceAll(' ', '') !== 'for(;;);') {
+    // Replies of websites begin with such a guard, which prevents execution as a script.
+    if (!/^(?:for\(;;\);|\)\]\}',?)$/.test(raw.replaceAll(' ', ''))) {
       this.#items.push({ kind: 'broken', line: this.#stray.line, raw, what: 'is not a JSON record' });
     }
     this.#stray = null;

@@ -18,8 +18,22 @@ const numberOf = (literal: string): number | string => {
   return literal;
 };
 
+/** A string, or a value that programs of data frames write for a blank and JSON does not have. */
+const STRING_OR_NAN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs;
+
+const parse = (text: string): unknown =>
+  LONG_NUMBER.test(text) ? parseLossless(text, undefined, numberOf) : JSON.parse(text);
+
 /**
  * Parses JSON. Integers beyond 2^53 become strings of their digits. Other numbers from 1e15 become their literal text.
+ * `NaN` and `Infinity` become `null`. Throws `SyntaxError`.
  */
-export const parseJson = (text: string): unknown =>
-  LONG_NUMBER.test(text) ? parseLossless(text, undefined, numberOf) : JSON.parse(text);
+export const parseJson = (text: string): unknown => {
+  try {
+    return parse(text);
+  } catch (error) {
+    const mended = text.replaceAll(STRING_OR_NAN, (found) => (found.startsWith('"') ? found : 'null'));
+    if (mended === text) throw error;
+    return parse(mended);
+  }
+};

@@ -117,6 +117,16 @@ export const JSON_SHAPES: readonly Shape[] = [
     optional: ['products[].id', 'products[].title', 'products[].handle', 'products[].vendor'],
   },
   {
+    format: 'storefront-json',
+    required: [['id', 'handle'], ['title'], ['variants'], ['variants[].price']],
+    optional: ['vendor', 'product_type', 'published_at', 'images', 'variants[].sku', 'variants[].available'],
+  },
+  {
+    format: 'storefront-json',
+    required: [['id'], ['name'], ['prices'], ['prices.price'], ['prices.currency_minor_unit']],
+    optional: ['slug', 'permalink', 'prices.regular_price', 'prices.currency_code', 'is_in_stock'],
+  },
+  {
     format: 'observations',
     required: [['type'], ['observed_at', 'scanned_at']],
     optional: ['scan_id', 'domain'],

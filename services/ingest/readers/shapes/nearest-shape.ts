@@ -1,16 +1,19 @@
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import { formatOfRecord, recordPaths } from './record-format.ts';
 import { CSV_SHAPES, JSON_SHAPES, type Shape } from './known-shapes.ts';
 
 /** Maximum names in a message. */
 const NAMES_SHOWN_MAX = 6;
-/** Maximum depth at which members are searched for records. */
-const DEPTH_MAX = 4;
+/** Members that records of many kinds have. They show nothing about the shape. */
+const COMMON = new Set(['id', 'type', 'url', 'domain', 'urls', 'title', 'name', 'scanned_at', 'price']);
 
 /** Comparison of a record with a shape. */
 type Match = {
   readonly shape: Shape;
   /** Number of the shape's paths that the record has. A path in another spelling counts half. */
   readonly score: number;
+  /** True when the record has at least half of the required paths, without `COMMON` ones. */
+  readonly isNear: boolean;
   /** Required paths that the record lacks, in words. */
   readonly missing: readonly string[];
 };
@@ -39,8 +42,11 @@ const compare = (paths: ReadonlySet<string>, shape: Shape): Match => {
   // A missing object is named without its members.
   const isInside = (alternatives: readonly string[]): boolean =>
     lacking.some(([path = '']) => path !== alternatives[0] && (alternatives[0] ?? '').startsWith(path));
+  const telling = shape.required.filter((alternatives) => !alternatives.every((path) => COMMON.has(path)));
+  const told = telling.reduce((sum, alternatives) => sum + Math.max(...alternatives.map(scoreOf)), 0);
   return {
     shape,
+    isNear: told >= telling.length / 2,
     score: [...all].reduce((sum, path) => sum + scoreOf(path), 0),
     missing: lacking.filter((alternatives) => !isInside(alternatives)).map(inWords),
   };
@@ -81,47 +87,29 @@ const inWords = (names: readonly string[], { shape, missing }: Match): string =>
   return `the nearest known shape is ${shape.format}${parts.length === 0 ? '' : ` (${parts.join('; ')})`}`;
 };
 
-type Nested = { readonly path: string; readonly match: Match };
-
-/** Returns the place inside a record at which complete records of a shape are. `null` when there is none. */
-const nestedRecords = (value: JsonObject, shapes: readonly Shape[], depth = 1): Nested | null => {
-  if (depth > DEPTH_MAX) return null;
-  for (const [name, member] of Object.entries(value)) {
-    const inner: unknown = Array.isArray(member) ? member.find(isObject) : member;
-    if (!isObject(inner)) continue;
-    const match = nearestOf(pathsOf(inner), shapes);
-    if (match !== null && match.missing.length === 0) return { path: name, match };
-    const deeper = nestedRecords(inner, shapes, depth + 1);
-    if (deeper !== null) return { path: `${name}.${deeper.path}`, match: deeper.match };
-  }
-  return null;
-};
-
 /** Describes the known shape that a record comes nearest to, and in which members it differs. */
 export const nearestShape = (value: JsonObject): string => {
-  const nested = nestedRecords(value, JSON_SHAPES);
-  if (nested !== null)
-    return `it has records of the shape ${nested.match.shape.format} under ${nested.path}, where none are read`;
-  const names = Object.keys(value);
+  const nested = recordPaths(value, (one) => formatOfRecord(one) !== null);
+  if (nested.length > 0) return `it has records of another format under ${shortList(nested)}`;
   const match = nearestOf(pathsOf(value), JSON_SHAPES);
-  return match === null
-    ? `no known shape has a member of it (found: ${shortList(names)})`
-    : inWords(names, match);
+  return match?.isNear === true
+    ? inWords(Object.keys(value), match)
+    : `no known shape is near (found: ${shortList(Object.keys(value))})`;
 };
 
 /** Describes the known shape that a CSV header comes nearest to, and in which columns it differs. */
 export const nearestHeader = (columns: readonly string[]): string => {
   const match = nearestOf(columns, CSV_SHAPES);
-  return match === null ? `no known shape has a column of it` : inWords(columns, match);
+  return match?.isNear === true ? inWords(columns, match) : 'no known shape is near';
 };
 
 /** Describes how a record differs from the shape of its file's format. */
 export const differenceFrom = (value: JsonObject, format: string): string => {
   const shape = JSON_SHAPES.find((one) => one.format === format);
   const nearest = nearestOf(pathsOf(value), JSON_SHAPES);
-  if (shape === undefined || nestedRecords(value, JSON_SHAPES) !== null) return nearestShape(value);
+  if (shape === undefined) return nearestShape(value);
   const own = compare(new Set(pathsOf(value)), shape);
-  return nearest !== null && nearest.score > own.score
+  return nearest !== null && nearest.isNear && nearest.score > own.score
     ? nearestShape(value)
     : inWords(Object.keys(value), own);
 };

@@ -107,12 +107,7 @@ describe('a file of another shape', () => {
       [{ ad_id: adId(1), page_id: '400000000000011', is_active: true, snapshot: { body: 'Warm' } }],
       'the nearest known shape is web-graphql (missing: ad_archive_id; unknown: ad_id)',
     ],
-    [
-      'with ads at an unknown place',
-      { report: { items: [webAd(1)] } },
-      'it has records of the shape web-graphql under report.items, where none are read',
-    ],
-    ['without a known member', { colour: 'red' }, 'no known shape has a member of it (found: colour)'],
+    ['without a known member', { colour: 'red' }, 'no known shape is near (found: colour)'],
     [
       'with products without variants',
       { products: [{ id: 1 }] },

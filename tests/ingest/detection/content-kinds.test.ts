@@ -48,13 +48,9 @@ describe('the refusal names the kind of a file that is not an export', () => {
     [
       'a login page',
       '<!DOCTYPE html><html><title>Log in</title></html>',
-      'is an HTML page without library data, such as a login page',
+      'is an HTML page without library data, with the title "Log in"',
     ],
-    [
-      'a fragment',
-      '\n <div class="x">Log in</div>',
-      'is an HTML page without library data, such as a login page',
-    ],
+    ['a fragment', '\n <div class="x">Log in</div>', 'is an HTML page without library data'],
   ])('%s', async (_, content, what) => {
     for (const options of [OF_BRAND, { ...OF_BRAND, format: 'web-graphql' as const }]) {
       const { observations, refused } = await readAs(content, options);

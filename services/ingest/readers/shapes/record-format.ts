@@ -1,0 +1,115 @@
+import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
+import { isShopifyProduct } from '#domain/shapes/shopify-product.ts';
+import { isWoocommerceProduct } from '#domain/shapes/woocommerce-product.ts';
+import type { FormatName } from '../formats.ts';
+import { KEY_MAX_CHARACTERS } from '../parsing/json-frame.ts';
+import { ANY_MEMBER, pathOf, type RecordPlaces } from '../parsing/json-item.ts';
+
+/** Maximum depth at which a value is searched for records. */
+const DEPTH_MAX = 12;
+/** Member names of the ad id in all web formats, in order of precedence. */
+export const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
+
+/** Names of members that have records or lists of records in the ad formats. */
+const AD_MEMBERS: ReadonlySet<string> = new Set([
+  'data',
+  'payload',
+  'ad_library_main',
+  'search_results_connection',
+  'edges',
+  'node',
+  'collated_results',
+  'results',
+]);
+
+const isObservation = ({ type }: JsonObject): boolean =>
+  typeof type === 'string' && /^[a-z_]+\.[a-z_]+$/.test(type);
+
+/** Returns true for an ad of the library's website, in any spelling. */
+export const isWebAd = (value: JsonObject): boolean => AD_ID_NAMES.some((name) => name in value);
+
+const isArchiveAd = (value: JsonObject): boolean =>
+  'id' in value && Object.keys(value).some((name) => /^ad_(delivery|creat|snapshot)/.test(name));
+
+/** Returns true for a record of a technology detector: a site's address and its `technologies`. */
+export const isTechnologies = (value: JsonObject): boolean =>
+  Array.isArray(value['technologies']) &&
+  (typeof value['url'] === 'string' || typeof value['domain'] === 'string' || isObject(value['urls'])) &&
+  objectsAt(value, 'technologies').every((technology) => typeof technology['name'] === 'string');
+
+/** Returns the format of which a value is a record. `null` when it is of no known one. */
+export const formatOfRecord = (value: JsonObject): FormatName | null => {
+  if (isObservation(value)) return 'observations';
+  if ('ad_archive_id' in value) return 'web-graphql';
+  if (isWebAd(value)) {
+    const names = Object.keys(objectAt(value, 'snapshot'));
+    return names.some((name) => name.includes('_')) ? 'web-2024' : 'actor-camel-case';
+  }
+  if ('isResultComplete' in value && 'inputUrl' in value) return 'actor-camel-case';
+  if (isArchiveAd(value)) return 'ads-archive-json';
+  if (isTechnologies(value)) return 'technologies-json';
+  return isShopifyProduct(value) || isWoocommerceProduct(value) ? 'storefront-json' : null;
+};
+
+/** Returns the format of a reply without records, by its envelope. `null` when the envelope is unknown. */
+export const formatOfEnvelope = (value: JsonObject): FormatName | null => {
+  if ('is_result_complete' in value) return 'web-2024';
+  if ('edges' in value && isObject(value['page_info'])) return 'web-graphql';
+  if ('data' in value && isObject(value['paging'])) return 'ads-archive-json';
+  return Array.isArray(value['products']) && value['products'].length === 0 ? 'storefront-json' : null;
+};
+
+type Test = (value: JsonObject, path: string) => boolean;
+
+/** Returns the paths inside a value at which it has records, the outermost ones. The empty path: it is one itself. */
+export const recordPaths = (value: unknown, isRecord: Test, path = '', depth = 0): readonly string[] => {
+  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return [];
+  if (Array.isArray(value)) {
+    // The elements of a list are alike, so the first one with records shows where they are.
+    for (const element of value as readonly unknown[]) {
+      const found = recordPaths(element, isRecord, path, depth + 1);
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+  if (isRecord(value as JsonObject, path)) return [''];
+  const members = Object.entries(value as JsonObject).map(([name, member]) => ({
+    name: Buffer.from(name).toString('latin1').slice(0, KEY_MAX_CHARACTERS),
+    member,
+    found: recordPaths(member, isRecord, pathOf(path, name), depth + 1),
+  }));
+  const objects = members.filter(({ member }) => isObject(member));
+  const isMap =
+    objects.every(({ found }) => found.includes('')) &&
+    (objects.length > 1 || objects.some(({ name }) => /\d/.test(name)));
+  return members.flatMap(({ name, member, found }) => {
+    const own = isMap && isObject(member) ? ANY_MEMBER : name;
+    return found.map((inner) => (inner === '' ? own : pathOf(own, inner)));
+  });
+};
+
+const FAMILY: { readonly [format: string]: string } = {
+  'web-2024': 'web',
+  'web-graphql': 'web',
+  'actor-camel-case': 'web',
+};
+const familyOf = (format: FormatName | null): string | null => format && (FAMILY[format] ?? format);
+
+/** Returns true when no reader of the one format reads records of the other. */
+export const areUnlike = (one: FormatName, other: FormatName): boolean => familyOf(one) !== familyOf(other);
+
+/** Names of members that are entered, of formats other than those of ads. */
+const NAMES: { readonly [format: string]: ReadonlySet<string> } = {
+  'storefront-json': new Set(['products']),
+  'technologies-json': new Set(),
+  observations: new Set(),
+};
+
+/** Returns where a file of a format has its records: known places, and any other with records of its shape. */
+export const placesOf = (format: FormatName): RecordPlaces => {
+  const isRecord: Test = (value) => {
+    const found = formatOfRecord(value);
+    return found !== null && !areUnlike(found, format);
+  };
+  return { names: NAMES[format] ?? AD_MEMBERS, find: (value) => recordPaths(value, isRecord) };
+};
