@@ -3,17 +3,10 @@ export type ReadQuery = { readonly sql: string; readonly values: readonly unknow
 
 /** Database access of a projection's `read.ts`. */
 export type ReadDatabase = {
-  /** Runs a frequent, fast read as a named statement on a pipelined connection. */
+  /** Runs a light read, which finds its rows by an index, as a named statement on a pipelined connection. */
   query<Row>(query: ReadQuery): Promise<readonly Row[]>;
-  /** Runs a search: custom plan, statement timeout, ordinary pool. */
+  /** Runs a heavy read, such as a search: with a plan for its values, on one of few connections. */
   slow<Row>(query: ReadQuery): Promise<readonly Row[]>;
-  /**
-   * Returns how most of the last runs of a statement of `query` were, and `unknown` until it has run often enough. Every
-   * statement counts as fast when absent.
-   */
-  speedOf?(sql: string): 'fast' | 'slow' | 'unknown';
-  /** Forgets how fast the runs of a statement were, so that it is measured from the beginning. */
-  forgetSpeed?(sql: string): void;
 };
 
 /**

@@ -8,12 +8,11 @@ import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
-import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
-import { openLoopLoad } from '#platform/process/loop-delay.ts';
+import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
+import { openReadDatabase, openReadDatabases } from '#platform/postgres/read-database.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { checkObjectStore, checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
-import { openReadDatabases } from '#application/reads/open-read-databases.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
@@ -34,10 +33,9 @@ const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, API_HOST, API_PORT } = settings;
-  const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
-  const controlPool = openPool(DATABASE_URL, CONTROL_CLIENTS, {
-    statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS,
-  });
+  const { READ_ANSWER_MS: answerMs } = settings;
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS, requestPoolSettings(answerMs));
+  const controlPool = openPool(DATABASE_URL, CONTROL_CLIENTS, requestPoolSettings(answerMs));
   const readModels = passOnceMet(checkReadModelsBuilt(controlPool, READ_MODELS));
   const objectStore = await openObjectStore(settings);
   const operatorPort = resources.use(
@@ -51,9 +49,8 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   );
   resources.defer(() => pool.end());
   resources.defer(() => controlPool.end());
-  const { READ_ANSWER_MS: readAnswerMs } = settings;
-  const { db, replicas } = openReadDatabases(settings, resources, { hotTimeoutMs: readAnswerMs });
-  const accessDb = resources.use(openReadDatabase(DATABASE_URL, { hotTimeoutMs: readAnswerMs }));
+  const { db, standby } = openReadDatabases(settings, resources, { answerMs });
+  const accessDb = resources.use(openReadDatabase(DATABASE_URL, { answerMs }));
   const eventStore = resources.use(
     openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
   );
@@ -68,7 +65,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
 
   await waitForServers(log, signal, { DATABASE_URL });
   await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
-  await Promise.all([db, accessDb, ...replicas].map((one) => one.connect()));
+  await Promise.all([db, accessDb, ...(standby ? [standby] : [])].map((one) => one.connect()));
   await createAccessTables(pool);
   const serving = resources.use(await openServingProcess(controlPool, 'api', { clock: systemClock, log }));
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
@@ -96,7 +93,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   const app = buildApi({
     db,
     accessDb,
-    replicas,
+    standby,
     pool,
     controlPool,
     eventStore,
@@ -106,7 +103,8 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     cursorSecret: settings.CURSOR_SECRET,
     ...(settings.API_REQUESTS_PER_MINUTE ? { requestsPerMinute: settings.API_REQUESTS_PER_MINUTE } : {}),
     requestBudgetMs: settings.REQUEST_BUDGET_MS,
-    readAnswerMs,
+    readAnswerMs: answerMs,
+    loopDelayMs: settings.LOOP_DELAY_MS,
     refusedPerMinute: settings.API_REFUSED_PER_MINUTE,
     ...(settings.API_TRUSTED_PROXIES ? { trustedProxies: settings.API_TRUSTED_PROXIES } : {}),
     downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,
@@ -120,7 +118,6 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     alertChannels,
     botKey,
     servingGroup: serving.group,
-    loopLoad: resources.use(openLoopLoad(settings.LOOP_DELAY_MS)),
     clock: systemClock,
     log,
   });

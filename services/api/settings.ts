@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { emailSettings } from '#platform/channels/email.ts';
 import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
-import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
+import { Addresses, Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
 import { readAnswerSettings } from '#platform/postgres/settings.ts';
@@ -9,7 +9,6 @@ import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { botKeySettings } from '#platform/http-client/bot-key.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
-import { loopDelaySettings } from '#platform/process/loop-delay.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 
@@ -21,8 +20,15 @@ export const ApiSettings = z.object({
   ...eventStoreAnswerSettings,
   ...readAnswerSettings,
   ...requestBudgetSettings,
-  ...loopDelaySettings,
-  ...replicaSettings,
+  LOOP_DELAY_MS: z.coerce
+    .number()
+    .int()
+    .min(10)
+    .default(100)
+    .describe(
+      'Milliseconds by which the event loop may be late, on average over a second. Beyond it, reads get 503 with `retry-after`. Commands go on.',
+    ),
+  ...readDatabaseSettings,
   ...serviceSettings,
   API_HOST: z.string().default('127.0.0.1').describe('Where the API listens.'),
   API_PORT: Port.default(8080).describe('Port of the API.'),

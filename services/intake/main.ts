@@ -4,7 +4,8 @@ import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openPool, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
+import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
+import { REQUEST_ANSWER_MS } from '#platform/postgres/settings.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
@@ -17,7 +18,7 @@ const POOL_CLIENTS = 4;
 await runProcess('intake', IntakeSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, NATS_URL, INTAKE_HOST, INTAKE_PORT } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
-  const database = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
+  const database = openPool(DATABASE_URL, POOL_CLIENTS, requestPoolSettings(REQUEST_ANSWER_MS));
   resources.defer(() => database.end());
   await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
   await createCollectorTables(database);

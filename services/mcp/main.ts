@@ -2,7 +2,6 @@ import { createAccessTables, readAccessCheckpoint } from '#application/access/ac
 import { openServingProcess } from '#application/access/serving-processes.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
-import { openReadDatabases } from '#application/reads/open-read-databases.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { createThumbnails } from '#application/media/thumbnails.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
@@ -16,9 +15,9 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openPool, openReadDatabase, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
+import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
+import { openReadDatabase, openReadDatabases } from '#platform/postgres/read-database.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
-import { openLoopLoad } from '#platform/process/loop-delay.ts';
 import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { checkKnownLog, waitForServers } from '#platform/process/wait-for-servers.ts';
@@ -42,15 +41,16 @@ const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, EVENT_STORE_ANSWER_MS, NATS_URL, MCP_HOST, MCP_PORT } = settings;
-  const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
+  const { READ_ANSWER_MS: answerMs } = settings;
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS, requestPoolSettings(answerMs));
   const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
   const operatorPort = resources.use(
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
   );
   resources.defer(() => pool.end());
-  const { db, replicas } = openReadDatabases(settings, resources);
+  const { db, standby } = openReadDatabases(settings, resources, { answerMs });
   // Tokens are private to this process: a role for reading does not see them, and a replica would be late.
-  const tokens = resources.use(openReadDatabase(DATABASE_URL));
+  const tokens = resources.use(openReadDatabase(DATABASE_URL, { answerMs }));
   const eventStore = resources.use(
     openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
   );
@@ -65,7 +65,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
 
   await waitForServers(log, signal, { DATABASE_URL });
   await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
-  await Promise.all([db, tokens, ...replicas].map((one) => one.connect()));
+  await Promise.all([db, tokens, ...(standby ? [standby] : [])].map((one) => one.connect()));
   await createAccessTables(pool);
   await createAuthorizationTables(pool);
   const serving = resources.use(await openServingProcess(pool, 'mcp', { clock: systemClock, log }));
@@ -89,7 +89,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   const objectStore = await openObjectStore(settings);
   const dependencies = createOperationDependencies({
     db,
-    replicas,
+    standby,
     pool,
     eventStore,
     projectionWait,
@@ -106,7 +106,6 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     secretVault: hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     alertChannels,
     servingGroup: serving.group,
-    loopLoad: resources.use(openLoopLoad(settings.LOOP_DELAY_MS)),
     clock: systemClock,
     log,
   });

@@ -4,13 +4,13 @@ import { emailSettings } from '#platform/channels/email.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { objectStoreSettings } from '#platform/object-store/open-object-store.ts';
-import { loopDelaySettings } from '#platform/process/loop-delay.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
 import { callBudgetSettings } from './calls/call-limits.ts';
 import { signInSettings } from './members/sign-in-settings.ts';
 import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';
+import { readAnswerSettings } from '#platform/postgres/settings.ts';
 import { eventStoreAnswerSettings } from '#platform/event-store/settings.ts';
-import { Addresses, Port, replicaSettings, secret, serverSettings } from '#platform/settings.ts';
+import { Addresses, Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 
 const SECRET_MIN_LENGTH = 16;
@@ -31,10 +31,10 @@ export const McpSettings = z.object({
   ...serverSettings,
   ...natsStreamSettings,
   ...eventStoreAnswerSettings,
+  ...readAnswerSettings,
   ...requestBudgetSettings,
   ...callBudgetSettings,
-  ...loopDelaySettings,
-  ...replicaSettings,
+  ...readDatabaseSettings,
   ...serviceSettings,
   MCP_HOST: z.string().default('127.0.0.1').describe('Where the MCP server listens.'),
   MCP_PORT: Port.default(8082).describe('Port of the MCP server.'),

@@ -1,7 +1,8 @@
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { createLazyMemberVault } from '#application/vault/member-vault.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase, readDatabaseUrls } from '#platform/postgres/read-database.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { openServerChecks } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
@@ -16,7 +17,7 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, OPS_HOST, OPS_PORT, MEMBER_VAULT_KEY } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS);
   resources.defer(() => pool.end());
-  const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
+  const db = resources.use(openReadDatabase(readDatabaseUrls(settings).primary));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
   const servers = resources.use(
     openServerChecks({ DATABASE_URL, EVENT_STORE_URL, ...(NATS_URL === undefined ? {} : { NATS_URL }) }),

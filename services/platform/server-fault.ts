@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { isConnectionFault } from './event-store/errors.ts';
 import { isConnectionFailure, isPoolBusy } from './postgres/connection-failure.ts';
-import { ReadsBusy } from './postgres/hot-connections.ts';
+import { ReadsBusy } from './postgres/read-database.ts';
 
 /** SQLSTATEs of a server that is too busy: a statement over its timeout, and no free connection. */
 const BUSY_CODES: ReadonlySet<unknown> = new Set(['57014', '53300']);

@@ -23,22 +23,16 @@ const HOW_TO_ENCRYPT: Readonly<Record<ServerKind, string>> = {
   nats: 'use `tls://` and `ca_file=FILE`',
 };
 
-/** Separates the URLs of a list, but not the hosts of one URL. */
-const BETWEEN_URLS = /[\s,]+(?=[a-z+]+:\/\/)/i;
-
 /** Returns a fault for each server URL that leads to another host without encryption. */
 const plainTextFaults = (schema: z.ZodObject, values: Readonly<Record<string, unknown>>): string[] =>
   Object.entries(schema.shape).flatMap(([name, one]) => {
     const kind = (one as z.ZodType).meta()?.['server'] as ServerKind | undefined;
     const url = values[name];
     if (kind === undefined || typeof url !== 'string') return [];
-    return url
-      .split(BETWEEN_URLS)
-      .flatMap((each) => plainTextHosts(kind, each))
-      .map(
-        (host) =>
-          `${name}: the connection to ${host} would not be encrypted; ${HOW_TO_ENCRYPT[kind]}, or set ${ALLOW_PLAIN_TEXT}=true where the network between is yours alone`,
-      );
+    return plainTextHosts(kind, url).map(
+      (host) =>
+        `${name}: the connection to ${host} would not be encrypted; ${HOW_TO_ENCRYPT[kind]}, or set ${ALLOW_PLAIN_TEXT}=true where the network between is yours alone`,
+    );
   });
 
 /**
@@ -191,29 +185,12 @@ export const serverSettings = {
   LOG_LEVEL: LogLevel.describe('Minimum level of log messages: `fatal` to `trace`, or `silent`.'),
 } as const;
 
-/** Setting for a read-only database role. `npm run ops -- database grant-reads` creates its privileges. */
+/** Setting of processes that read. `npm run ops -- database grant-reads` creates the privileges of the role. */
 export const readDatabaseSettings = {
   READ_DATABASE_URL: serverUrl(
     'postgres',
     PostgresUrl.optional(),
-    'URL of the same Postgres with a read-only role; `DATABASE_URL` when not set.',
-  ),
-} as const;
-
-/** Maximum standbys of one process. */
-const REPLICAS_MAX = 16;
-
-/** Settings of processes whose reads may go to standbys. */
-export const replicaSettings = {
-  ...readDatabaseSettings,
-  READ_DATABASE_URLS: serverUrl(
-    'postgres',
-    z
-      .string()
-      .transform((text) => text.trim().split(BETWEEN_URLS))
-      .pipe(z.array(PostgresUrl).max(REPLICAS_MAX))
-      .optional(),
-    'URLs of streaming standbys of the same Postgres, with commas between, at most 16: reads of the API go to them. Keys, commands and waits use `DATABASE_URL`, and so do reads while a standby is gone or over 10 s late.',
+    'URL for reads; `DATABASE_URL` when not set. On the same server: with a role that can only read. On another server: a streaming standby, which serves reads while it is less than 10 s late. Keys, commands and waits use `DATABASE_URL`.',
   ),
 } as const;
 

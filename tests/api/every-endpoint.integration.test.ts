@@ -45,7 +45,9 @@ beforeAll(async () => {
   const scan = siteScan('alpha.com', '2026-05-01T08:00Z', { tools: [siteTool('arm-and-leg')] });
   await seedEvents(stack, [...siteEvents(scan), nameOperator(OPERATOR_ID)]);
   broken = await openBroken();
-  crowded = await stack.api({ inFlightMax: 0 });
+  const gone = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
+  const noAnswer = (): Promise<never> => Promise.reject(gone);
+  crowded = await stack.api({ accessDb: { query: noAnswer, slow: noAnswer } });
   const noon = new Date('2026-11-20T12:00:30.000Z');
   fixedClockApi = await stack.api({ clock: { now: () => noon }, nats: new Promise(() => undefined) });
   exhausted = await stack.key({ plan: 'free' });
@@ -243,10 +245,10 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
     });
 
     describe('503', () => {
-      test('asks to try again when too many requests are in progress', async () => {
+      test('asks to try again while the database is gone', async () => {
         const reply = await send(crowded, endpoint, { key });
         expect(reply.status).toBe(503);
-        expect([reply.error.type, reply.headers['retry-after']]).toEqual(['unavailable', '1']);
+        expect([reply.error.type, reply.headers['retry-after']]).toEqual(['unavailable', '3']);
       });
     });
 

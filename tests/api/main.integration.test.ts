@@ -81,7 +81,7 @@ test('the process starts, is ready, reads and writes while NATS, a standby and t
   const { child, lines } = start({
     ...stack.environment,
     NATS_URL: `nats://127.0.0.1:${gone}`,
-    READ_DATABASE_URLS: `postgres://reader@127.0.0.1:${gone}/ads`,
+    READ_DATABASE_URL: `postgres://reader@127.0.0.1:${gone}/ads`,
     OBJECT_STORE_URL: `s3://KEY:SECRET@127.0.0.1:${gone}/bucket?tls=false`,
     API_PORT: String(port),
     METRICS_PORT: String(operatorPort),
@@ -94,7 +94,7 @@ test('the process starts, is ready, reads and writes while NATS, a standby and t
   expect(readiness.status).toBe(200);
   const { status, missing } = (await readiness.json()) as { status: string; missing: { what: string }[] };
   expect(status).toBe('degraded');
-  expect(missing.map(({ what }) => what).toSorted()).toEqual(['nats', 'object_store', 'read_replica_1']);
+  expect(missing.map(({ what }) => what).toSorted()).toEqual(['nats', 'object_store', 'read_standby']);
   const notes = `http://127.0.0.1:${port}/v1/workspaces/${key.workspaceId}/notes`;
   const headers = { authorization: `Bearer ${key.text}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ subject_type: 'ad', subject_key: '100000000000001', body: 'without NATS' });

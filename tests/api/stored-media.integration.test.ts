@@ -11,7 +11,7 @@ import { mediaKeyOf, thumbnailKeyOf } from '#contracts/values/media/stored-media
 import type { ByteRange } from '#platform/object-store/object-store.ts';
 import { openBucketStore } from '#platform/object-store/s3-object-store.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
-import { FILES_IN_FLIGHT_MAX, FILES_WAITING_MAX } from '#services/api/server/file-places.ts';
+import { FILES_IN_FLIGHT_MAX } from '#services/api/server/limit-files.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { keyOf, recordCreative } from '#tests/operations/fixtures/creative-events.ts';
@@ -292,12 +292,12 @@ describe('getMedia', () => {
     };
     const waiting = await stack.api({ objectStore: silent });
     const url = await pathOf(PICTURE_KEY);
-    const loads = Array.from({ length: FILES_WAITING_MAX }, () => waiting.inject({ method: 'GET', url }));
-    await expect.poll(() => asked).toBe(FILES_WAITING_MAX);
+    const loads = Array.from({ length: FILES_IN_FLIGHT_MAX }, () => waiting.inject({ method: 'GET', url }));
+    await expect.poll(() => asked).toBe(FILES_IN_FLIGHT_MAX);
     const refused = await waiting.inject({ method: 'GET', url });
     expect(refused.statusCode).toBe(503);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect(asked).toBe(FILES_WAITING_MAX);
+    expect(asked).toBe(FILES_IN_FLIGHT_MAX);
     answered.resolve();
     for (const { statusCode } of await Promise.all(loads)) expect(statusCode).toBe(200);
     expect((await waiting.inject({ method: 'GET', url })).statusCode).toBe(200);
@@ -318,11 +318,7 @@ describe('getMedia', () => {
     };
     const busy = await stack.api({ objectStore: slow });
     const url = await pathOf(PICTURE_KEY);
-    const loads = Array.from({ length: FILES_IN_FLIGHT_MAX / FILES_WAITING_MAX }, async (_, part) => {
-      await expect.poll(() => sending.length).toBe(part * FILES_WAITING_MAX);
-      return Array.from({ length: FILES_WAITING_MAX }, () => busy.inject({ method: 'GET', url }));
-    });
-    const sent = (await Promise.all(loads)).flat();
+    const sent = Array.from({ length: FILES_IN_FLIGHT_MAX }, () => busy.inject({ method: 'GET', url }));
     await expect.poll(() => sending.length).toBe(FILES_IN_FLIGHT_MAX);
     expect((await busy.inject({ method: 'GET', url })).statusCode).toBe(503);
     for (const file of sending) {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { textOfUtf8 } from '#platform/http/utf8.ts';
 import { silentLog } from '#platform/logger.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { readObservationMessage } from '#services/ingest/queue/observation-message.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '../operations/fixtures/stack.ts';

@@ -4,7 +4,8 @@ import type { StorefrontScanEnd, StorefrontScanPage } from '#contracts/observati
 import { openEgress } from '#platform/egress/http-client.ts';
 import { type Log, silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
-import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { type CollectorOptions, runCollector } from '#services/collector/collector.ts';
 import { createCollectorTables } from '#services/collector/collector-tables.ts';
 import { createTestDatabase, createTestNats } from '#tests/stack/database.ts';

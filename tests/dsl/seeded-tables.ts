@@ -1,5 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { openTarget } from './projections.ts';

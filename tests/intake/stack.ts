@@ -9,7 +9,8 @@ import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
-import { type Database, openPool, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
+import { type Database, openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
+import { REQUEST_ANSWER_MS } from '#platform/postgres/settings.ts';
 import { buildIntake, type IntakeResources } from '#services/intake/server/server.ts';
 import { issueCollectorKey, revokeCollector } from '#services/ops/collectors/operations.ts';
 import { createTestDatabase, createTestNats } from '../stack/database.ts';
@@ -57,7 +58,7 @@ export const openIntakeServer = async (
   resources.defer(() => server.stop());
   const folder = await mkdtemp(join(tmpdir(), 'intake-objects-'));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
-  const database = openPool(created.url, 4, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
+  const database = openPool(created.url, 4, requestPoolSettings(REQUEST_ANSWER_MS));
   resources.defer(() => database.end());
   await createCollectorTables(database);
   const nats = resources.use(await openNats(server.url, 'test'));

@@ -5,7 +5,8 @@ import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
-import { openPool, REQUEST_STATEMENT_TIMEOUT_MS } from '#platform/postgres/pool.ts';
+import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
+import { REQUEST_ANSWER_MS } from '#platform/postgres/settings.ts';
 import { buildIntake } from '#services/intake/server/server.ts';
 import { countTasks } from '#application/collectors/collector-tasks.ts';
 import { endTask, leaseTasks, LEASES_MAX } from '#services/intake/tasks/task-store.ts';
@@ -398,7 +399,7 @@ test('a request has one time for all its waits: while Postgres is slow it gets 5
   const through = await proxied(server.databaseUrl);
   await using resources = new AsyncDisposableStack();
   const postgres = resources.use(through.proxy);
-  const database = openPool(through.url, 4, { statement_timeout: REQUEST_STATEMENT_TIMEOUT_MS });
+  const database = openPool(through.url, 4, requestPoolSettings(REQUEST_ANSWER_MS));
   resources.defer(() => database.end());
   const slow = buildIntake({
     ...server,

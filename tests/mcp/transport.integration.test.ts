@@ -3,7 +3,7 @@ import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { CALLS_AT_ONCE_MAX } from '#services/mcp/calls/call-limits.ts';
 import { INSTRUCTIONS } from '#services/mcp/server.ts';
 import { on } from '../dsl/api.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { proxied } from '../faults/fault-proxy.ts';
 import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';

@@ -6,7 +6,7 @@ import { overloadOf, toOverload } from '#operations/endpoint/overload.ts';
 import { TimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { EventStoreBusy, EventStoreSilent, ReadCutOff } from '#platform/event-store/errors.ts';
 import { ServerSilent } from '#platform/postgres/connection-failure.ts';
-import { ReadsBusy } from '#platform/postgres/hot-connections.ts';
+import { ReadsBusy } from '#platform/postgres/read-database.ts';
 
 const coded = (code: string): Error => Object.assign(new Error('fault'), { code });
 const grpc = (code: status, details: string): unknown =>

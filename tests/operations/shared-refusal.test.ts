@@ -7,7 +7,6 @@ import {
   HEAVY_PER_WORKSPACE_MAX,
   WAITING_PER_WORKSPACE_MAX,
 } from '#operations/dependencies/heavy-reads.ts';
-import { createLightReads } from '#operations/dependencies/light-reads.ts';
 import { createReadCoalescing } from '#operations/dependencies/read-coalescing.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
@@ -30,16 +29,16 @@ const open = () => {
     method: 'GET',
     path: '/v1/ads',
     corpus: true,
+    heavy: true,
     reads: [],
     handler: async (_call: unknown, dependencies: { readonly db: ReadDatabase }) => {
       await dependencies.db.slow({ sql: 'select', values: [] });
       return { data: '"found"', asOf: '2026-11-20T09:00:00.000Z' };
     },
   } as unknown as Endpoint;
-  const route = { name: 'primary', db };
+  const route = { name: 'primary', db, hasReadPrimary: () => true };
   const dependencies = {
     heavyReads: createHeavyReads(),
-    lightReads: createLightReads(null),
     coalesceReads: createReadCoalescing(),
     readRoutes: { primary: route, routeOf: () => route, saw: () => undefined, shownUpTo: async () => null },
     baseUrl: 'https://api.test',
@@ -60,7 +59,7 @@ const open = () => {
   return { read, searches };
 };
 
-test('a shared read that is refused for the first caller runs for callers of other workspaces', async () => {
+test('a search that is refused for one workspace runs for callers of others, who share it within theirs', async () => {
   const { read, searches } = open();
   const own = Array.from({ length: HEAVY_PER_WORKSPACE_MAX + WAITING_PER_WORKSPACE_MAX }, (_, place) =>
     read('attacker', `q=${place}`),
@@ -71,7 +70,6 @@ test('a shared read that is refused for the first caller runs for callers of oth
   const others = [read('other', 'q=shared'), read('other', 'q=shared'), read('third', 'q=shared')];
   await turn();
   expect(await attacker).toBe('overloaded');
-  // Callers of one workspace share the second try.
   expect(searches).toHaveLength(HEAVY_PER_WORKSPACE_MAX + 2);
   for (let place = 0; place < searches.length || place < own.length; place += 1) {
     searches[place]?.resolve([]);

@@ -9,7 +9,7 @@ import type { HistoryEntry } from '#contracts/audit/entry.ts';
 import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { silentLog } from '#platform/logger.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { NEAR_HASHES_MAX, SAME_PICTURE_MAX_BITS } from '#contracts/values/media/creatives.ts';
 import { Random } from '#deploy/local/demo/world/seeded-random.ts';
-import { LONG_STATEMENT_TIMEOUT_MS, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { creatives } from '#projections/creatives/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';

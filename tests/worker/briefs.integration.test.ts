@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { silentLog } from '#platform/logger.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { type BriefDependencies, prepareDueBriefs } from '#services/worker/weekly-briefs.ts';
 import { type CorpusBrand, seedCorpus } from '../operations/fixtures/corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../operations/fixtures/stack.ts';

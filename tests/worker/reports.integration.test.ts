@@ -12,7 +12,7 @@ import { silentLog } from '#platform/logger.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { exportReports, type ReportExports } from '#services/worker/reports/report-worker.ts';
 import { type CorpusBrand, registered, seedBrand } from '../operations/fixtures/corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../operations/fixtures/stack.ts';

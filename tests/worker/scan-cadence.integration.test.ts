@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScrapeRequested } from '#contracts/messages/subjects.ts';
 import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
-import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import {
   createScanRequestTables,
   mayBeRequested,

@@ -1,6 +1,7 @@
 import { ACTIVITY_KINDS } from '#contracts/values/signals.ts';
 import type { Log } from '#platform/logger.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';

@@ -11,7 +11,7 @@ import { sendError } from './send-error.ts';
  * opens the URL without an API key, so the request pipeline does not apply.
  */
 export const registerDownloads = (app: FastifyInstance, dependencies: ApiDependencies): void => {
-  const { objectStore, filePlaces } = dependencies;
+  const { objectStore, limitFiles } = dependencies;
   app.get<{ Params: { fileName: string }; Querystring: Record<string, unknown> }>(
     `${DOWNLOAD_PATH}/:fileName`,
     async (request, reply) => {
@@ -23,9 +23,10 @@ export const registerDownloads = (app: FastifyInstance, dependencies: ApiDepende
           request.query,
           dependencies.clock.now(),
         );
+        limitFiles(reply);
         // The stream of the file has limits of its own.
         const object = await withTimeBudget(waitsOf(dependencies.requestBudgetMs), () =>
-          untilTimeUsedUp(filePlaces.open(reply, () => objectStore.open(objectKey))),
+          untilTimeUsedUp(objectStore.open(objectKey)),
         );
         if (!object) throw new Refusal('not_found', 'The file no longer exists. Request the report again.');
         dependencies.log.info({ request_id: requestId, object_key: objectKey }, 'download');

@@ -49,7 +49,7 @@ const requestedRange = (header: string | undefined, bytes: number): ByteRange | 
  * until the link expires. The file's name is its hash, so its content never changes. A thumbnail has the name of its image and `.thumb`.
  */
 export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencies): void => {
-  const { mediaLinks, objectStore, filePlaces, clock, log, requestBudgetMs } = dependencies;
+  const { mediaLinks, objectStore, limitFiles, clock, log, requestBudgetMs } = dependencies;
   const meter = requestMeter('getMedia');
   app.get<{ Params: { name: string }; Querystring: Record<string, unknown> }>(
     `${MEDIA_PATH}/:name`,
@@ -75,9 +75,10 @@ export const registerMedia = (app: FastifyInstance, dependencies: ApiDependencie
         if (known?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)) {
           return await reply.code(304).send();
         }
+        limitFiles(reply);
         // The stream of the file has limits of its own.
         const { object, contentType } = await withTimeBudget(waitsOf(requestBudgetMs), () =>
-          untilTimeUsedUp(filePlaces.open(reply, () => openMedia(objectStore, keyOfMediaName(name)))),
+          untilTimeUsedUp(openMedia(objectStore, keyOfMediaName(name))),
         );
         const condition = request.headers['if-range'];
         const header = condition === undefined || condition === etag ? request.headers.range : undefined;

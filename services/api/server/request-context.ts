@@ -22,8 +22,6 @@ export type RequestContext = {
   filters: string;
   after: readonly (string | number)[] | null;
   claim: Claim | undefined;
-  /** The place among the requests in progress. */
-  place: Disposable | undefined;
   commandId: string;
   result: Reply | undefined;
   /** Reply that was stored for the same idempotency key. */
@@ -50,7 +48,6 @@ export const createRequestContext = (
   filters: '',
   after: null,
   claim: undefined,
-  place: undefined,
   commandId: '',
   result: undefined,
   replayed: undefined,

@@ -1,7 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import { timeIsOut } from '#operations/endpoint/overload.ts';
 import { waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
-import { admit } from './steps/admit.ts';
 import { awaitMinPosition } from './steps/await-min-position.ts';
 import { validateInput } from './steps/validate-input.ts';
 import { authenticate } from './steps/authenticate.ts';
@@ -10,7 +9,6 @@ import { authorizeWorkspace } from './steps/authorize-workspace.ts';
 import { claimIdempotencyKey } from './steps/claim-idempotency-key.ts';
 import { storeIdempotentReply } from './steps/store-idempotent-reply.ts';
 import { limitRate } from './steps/limit-rate.ts';
-import { takeTurn } from './steps/take-turn.ts';
 import { runHandler } from './steps/run-handler.ts';
 import type { RequestContext } from './request-context.ts';
 import { sendReply } from './send-reply.ts';
@@ -25,13 +23,11 @@ export type Step = (context: RequestContext, dependencies: ApiDependencies) => v
 
 /** Steps of a read, in order. A step that throws ends the request with an error reply. */
 export const READ_PIPELINE: readonly Step[] = [
-  takeTurn,
   authenticate,
   limitRate,
   authorizeWorkspace,
   authorizeScope,
   validateInput,
-  admit,
   awaitMinPosition,
   runHandler,
   sendReply,
@@ -39,13 +35,11 @@ export const READ_PIPELINE: readonly Step[] = [
 
 /** Steps of a write, in order. */
 export const WRITE_PIPELINE: readonly Step[] = [
-  takeTurn,
   authenticate,
   limitRate,
   authorizeWorkspace,
   authorizeScope,
   validateInput,
-  admit,
   claimIdempotencyKey,
   runHandler,
   storeIdempotentReply,
@@ -57,7 +51,6 @@ export const WRITE_PIPELINE: readonly Step[] = [
  * reason.
  */
 export const refusalPipeline = (refuse: () => never): readonly Step[] => [
-  takeTurn,
   authenticate,
   limitRate,
   authorizeWorkspace,
@@ -78,12 +71,40 @@ export type MeterRequest = (status: number, seconds: number) => void;
 const outcomeOf = (error: unknown): 'refused' | 'failed' =>
   error instanceof Refusal && error.code !== 'overloaded' ? 'refused' : 'failed';
 
+/** Runs the steps in order. Awaits only those that return a promise: most reads await once, for the database. */
+const runSteps = async (
+  steps: readonly Step[],
+  context: RequestContext,
+  dependencies: ApiDependencies,
+): Promise<void> => {
+  for (const step of steps) {
+    const pending = step(context, dependencies);
+    if (pending) await pending;
+  }
+};
+
+/** Runs a read. Its route answers it when its time is over (`handlerTimeout`); what it waits for ends by limits of its own. */
+export const runRead = async (
+  steps: readonly Step[],
+  context: RequestContext,
+  dependencies: ApiDependencies,
+  meter: MeterRequest,
+): Promise<void> => {
+  const since = performance.now();
+  try {
+    await runSteps(steps, context, dependencies);
+  } catch (error) {
+    sendError(context.reply, context.requestId, error, dependencies.log, context);
+  }
+  meter(context.reply.raw.statusCode, (performance.now() - since) / 1_000);
+};
+
 /**
- * Runs the steps in order, in the time of the request: then it is answered with 503, its waits end, and nothing is appended. The
- * reply of a write that was recorded by then is stored, so that a repetition with the same idempotency key gets it. Awaits only
- * steps that return a promise: most reads await once, for the database.
+ * Runs a write in its time: then it is answered with 503, its waits end, and nothing is appended. The reply of a write that was
+ * recorded by then is stored, so that a repetition with the same idempotency key gets it. `handlerTimeout` would not do: it ends with
+ * the body of a request (`services/decisions/0014-time-of-reads-and-writes.md`).
  */
-export const runPipeline = async (
+export const runWrite = async (
   steps: readonly Step[],
   context: RequestContext,
   dependencies: ApiDependencies,
@@ -91,26 +112,21 @@ export const runPipeline = async (
 ): Promise<void> => {
   const since = performance.now();
   const budgetMs = dependencies.requestBudgetMs + (LONGER_BY_MS[context.endpoint.operationId] ?? 0);
-  const runSteps = async (): Promise<void> => {
-    for (const step of steps) {
-      const pending = step(context, dependencies);
-      if (pending) await pending;
-    }
-  };
-  const answerLate = (): void =>
-    sendError(context.reply, context.requestId, timeIsOut(), dependencies.log, context);
+  const answer = (error: unknown): void =>
+    sendError(context.reply, context.requestId, error, dependencies.log, context);
   try {
-    await withTimeBudget(waitsOf(budgetMs), runSteps, answerLate);
+    await withTimeBudget(
+      waitsOf(budgetMs),
+      () => runSteps(steps, context, dependencies),
+      () => answer(timeIsOut()),
+    );
   } catch (error) {
     const outcome = outcomeOf(error);
-    const answer = (): void => sendError(context.reply, context.requestId, error, dependencies.log, context);
     // The reply does not wait for Postgres: a repetition of a failed request waits for the claim. After a refusal the key is free at
     // once, also for another body.
-    if (outcome === 'failed') answer();
+    if (outcome === 'failed') answer(error);
     await context.claim?.release(outcome).catch(() => undefined);
-    if (outcome === 'refused') answer();
-  } finally {
-    context.place?.[Symbol.dispose]();
+    if (outcome === 'refused') answer(error);
   }
   meter(context.reply.raw.statusCode, (performance.now() - since) / 1_000);
 };

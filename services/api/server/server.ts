@@ -1,10 +1,11 @@
+import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import type { Allowance } from '#application/access/allowance.ts';
 import { PLANS } from '#contracts/values/access/plans.ts';
 import { isKeyText } from '#application/access/api-key-format.ts';
 import { createRefusedRequests } from '#application/access/refused-requests.ts';
-import { REQUEST_BUDGET_MS } from '#platform/concurrency/time-budget.ts';
+import { REQUEST_BUDGET_MS, waitsOf } from '#platform/concurrency/time-budget.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import {
@@ -14,16 +15,15 @@ import {
 import { registerDocumentation } from './docs-page.ts';
 import { registerDownloads } from './download-route.ts';
 import { ENDPOINTS } from '#operations/index.ts';
-import { createAdmission } from './admission.ts';
-import { createCallerTurns } from './caller-turns.ts';
 import { createEtags } from './etags.ts';
-import { createFilePlaces } from './file-places.ts';
+import { createFileLimit } from './limit-files.ts';
 import { createRequestContext, type RequestContext } from './request-context.ts';
 import { createIdempotencyStore } from '../idempotency/idempotency-store.ts';
 import {
   READ_PIPELINE,
   refusalPipeline,
-  runPipeline,
+  runRead,
+  runWrite,
   type Step,
   WRITE_PIPELINE,
 } from './request-pipeline.ts';
@@ -34,6 +34,7 @@ import type { BotKey } from '#platform/http-client/bot-key.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { registerKeyDirectory } from './key-directory-route.ts';
 import { registerMedia } from './media-route.ts';
+import { timeIsOut } from '#operations/endpoint/overload.ts';
 import { sendError } from './send-error.ts';
 import { addressRefusal } from './steps/authenticate.ts';
 import { traceRequest } from './trace-request.ts';
@@ -55,8 +56,10 @@ export type ApiResources = OperationResources & {
   readonly requestsPerMinute?: number;
   /** Milliseconds of a request, from its arrival to its reply; those of `time-budget.ts` when absent. */
   readonly requestBudgetMs?: number;
-  /** Maximum requests in progress; that of `admission.ts` when absent. */
-  readonly inFlightMax?: number;
+  /** Milliseconds of a light read from its arrival to its reply, and of the check of its key; `requestBudgetMs` when absent. */
+  readonly readAnswerMs?: number | undefined;
+  /** Milliseconds by which the event loop may be late on average before reads are refused; no limit when absent. */
+  readonly loopDelayMs?: number | undefined;
   /** Proxies whose `x-forwarded-for` names the address of a client. */
   readonly trustedProxies?: readonly string[];
   /** Key by which the collector signs its requests; absent when it does not. */
@@ -87,6 +90,17 @@ const logRequest = (dependencies: ApiDependencies, context: RequestContext): voi
   });
 };
 
+/** Seconds after which a caller whose read was refused by a busy process may try again. */
+const BUSY_RETRY_AFTER_SECONDS = 3;
+const BUSY = new Refusal(
+  'overloaded',
+  `This server is busy and refuses reads. Try again in ${BUSY_RETRY_AFTER_SECONDS} s.`,
+  [],
+  BUSY_RETRY_AFTER_SECONDS,
+);
+/** Milliseconds between the time of a light read and its end by the limits of Postgres, whose error says more. */
+const READ_MARGIN_MS = 250;
+
 const NOT_FOUND = new Refusal('not_found', 'No endpoint has this method and path. See /docs.');
 
 /**
@@ -116,9 +130,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     etags: createEtags(cursorSecret),
     requestBudgetMs: resources.requestBudgetMs ?? REQUEST_BUDGET_MS,
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
-    admission: createAdmission({ max: resources.inFlightMax, loopLoad: resources.loopLoad }),
-    filePlaces: createFilePlaces(),
-    turns: createCallerTurns(),
+    limitFiles: createFileLimit(),
   };
   const { log } = dependencies;
   const sendRefusal = (
@@ -133,6 +145,8 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     meterUnmatched(reply.raw.statusCode, 0);
   };
 
+  const longReadMs = waitsOf(dependencies.requestBudgetMs);
+  const lightReadMs = Math.min(longReadMs, (resources.readAnswerMs ?? longReadMs) + READ_MARGIN_MS);
   const app = createHttpServer({
     bodyMaxBytes: BODY_MAX_BYTES,
     pathParameterMaxLength: PATH_PARAMETER_MAX_LENGTH,
@@ -140,6 +154,16 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     ...(trustedProxies ? { trustedProxies } : {}),
     onFrameworkError: (request, reply, error) => sendRefusal(request, reply, toRefusal(error)),
   });
+
+  if (resources.loopDelayMs !== undefined) {
+    app.register(underPressure, {
+      maxEventLoopDelay: resources.loopDelayMs,
+      // Commands go on, so that a key can always be revoked.
+      pressureHandler: (request, reply) => {
+        if (request.method === 'GET') sendRefusal(request, reply, BUSY);
+      },
+    });
+  }
 
   // Bodies of any content type are read as text. `validateInput` checks type and content.
   app.removeAllContentTypeParsers();
@@ -158,7 +182,8 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   app.setNotFoundHandler(sendNotFound);
 
   for (const endpoint of ENDPOINTS) {
-    const steps = endpoint.method === 'GET' ? READ_PIPELINE : WRITE_PIPELINE;
+    const isRead = endpoint.method === 'GET';
+    const [steps, runPipeline] = isRead ? [READ_PIPELINE, runRead] : [WRITE_PIPELINE, runWrite];
     const meter = requestMeter(endpoint.operationId);
     const run = (pipeline: readonly Step[], request: FastifyRequest, reply: FastifyReply): void => {
       const requestId = requestIdOf(request.headers['x-request-id']);
@@ -175,9 +200,12 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
     app.route({
       method: endpoint.method,
       url: routeOf(endpoint.path),
+      ...(isRead ? { handlerTimeout: endpoint.heavy ? longReadMs : lightReadMs } : {}),
       handler: (request, reply) => run(steps, request, reply),
-      // Runs when the body cannot be read.
+      // Runs when the body cannot be read, and when the time of a read is over.
       errorHandler: (error, request, reply) => {
+        if ((error as { code?: string }).code === 'FST_ERR_HANDLER_TIMEOUT')
+          return sendRefusal(request, reply, timeIsOut());
         const refused = (): never => {
           throw toRefusal(error);
         };

@@ -1,119 +1,160 @@
-import { hash } from 'node:crypto';
-import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
-import { type PositionRow, POSITIONS, toPositions } from '../commands/projected-positions.ts';
-import { type ProjectionWait, READ_POSITION_WAIT_MS } from '../commands/projection-wait.ts';
-import { createAnswerTimes } from './answer-times.ts';
-import { createPositionWatch } from './position-watch.ts';
-import { createReplica, LATE_MS, type PrimaryPosition, readWalPosition, type Replica } from './replica.ts';
+import { isConnectionFailure } from '#platform/postgres/connection-failure.ts';
+import { serverFaultOf } from '#platform/server-fault.ts';
+import { havePassed, type PositionRow, POSITIONS, toPositions } from '../commands/projected-positions.ts';
+import type { ProjectionWait } from '../commands/projection-wait.ts';
 
-/** Milliseconds between two comparisons of the replicas with the primary. */
-const COMPARE_MS = 250;
-/** Positions of the primary that are kept: those of twice the time by which a replica may be late. */
-const POSITIONS_MAX = (2 * LATE_MS) / COMPARE_MS;
-/** Maximum callers remembered for having seen the primary. Beyond that, every caller counts as one of them. */
+/** Milliseconds by which the standby may be late. A later one is not used. */
+export const LATE_MS = 10_000;
+/** Milliseconds between two comparisons of the standby with the primary, and for their answers. */
+const COMPARE_MS = 1_000;
+/** Positions of the primary that are kept: those of the time by which the standby may be late. */
+const POSITIONS_MAX = LATE_MS / COMPARE_MS;
+/** Maximum callers that are remembered. Beyond that, every caller counts as one of them. */
 const CALLERS_MAX = 10_000;
+/** SQLSTATEs of a server that refuses the login, besides those of `serverFaultOf`. */
+const NOT_LET_IN = /^(28...|3D000)$/;
 
-/** A database for one request. */
+/** Position in the write-ahead log in bytes: written by a primary, replayed by a standby. */
+const WAL_POSITION: ReadQuery = {
+  sql: `select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end
+    - '0/0'::pg_lsn)::text as position`,
+  values: [],
+};
+
+/** A database for the reads of one request. */
 export type ReadRoute = {
-  /** `primary`, or the name of a replica. Equal reads of one route may be shared. */
-  readonly name: string;
+  /** Equal reads of routes with one name may be shared. */
+  readonly name: 'primary' | 'standby';
   readonly db: ReadDatabase;
-  /** True once a replica's read was answered by the primary. Absent for the primary. */
-  readonly hasReadPrimary?: () => boolean;
+  /** True once the primary has answered a read. */
+  readonly hasReadPrimary: () => boolean;
 };
 
 /**
- * Chooses the database for each read. A caller reads from one replica, chosen by the hash of its id. It reads from the
- * primary while the replica is gone or late, and after it has seen the primary until the replica shows as much: what a
- * caller has written or read never disappears again.
+ * Chooses the database for each read: the standby, unless it is gone or late, or the caller wrote or read the primary later than what
+ * the standby shows. So what a caller has seen does not disappear again.
  */
 export type ReadRoutes = AsyncDisposable & {
   /** Returns the route of a read. Call `saw` with it when the read has ended. */
   routeOf(callerId: string): ReadRoute;
   /** The route of everything that decides: commands, keys, idempotency. */
   readonly primary: ReadRoute;
+  /** Remembers that the caller has seen the primary, if it has answered on the route. */
+  saw(callerId: string, route: ReadRoute): void;
   /**
-   * Returns the position up to which a reply of the route may show the log, so that its caller can ask another process for as much.
-   * Call it after the reads of the reply. `null` when a replica answered: every process asks the same one for a caller.
+   * Returns the position up to which a reply of the primary may show the log, so that its caller can ask another process for as
+   * much. `null` when the standby replied, or there is none.
    */
   shownUpTo(route: ReadRoute, readModels: readonly string[]): Promise<bigint | null>;
-  /** Remembers what the caller has seen, when the primary has answered on the route. */
-  saw(callerId: string, route: ReadRoute): void;
-  /** Compares the replicas with the primary. Never throws. */
-  compare(): Promise<void>;
   /**
-   * Waits until the read models have passed a position of the log where the caller reads: half of the time for its
-   * replica, then for the primary. Running out of time is not an error.
+   * Waits until the read models have passed a position where the caller reads: asks the standby once, and then waits at the primary.
+   * Running out of time is not an error.
    */
   waitFor(callerId: string, readModels: readonly string[], position: bigint): Promise<void>;
+  /** Compares the standby with the primary. Never throws. */
+  compare(): Promise<void>;
 };
 
 export type ReadRouteOptions = {
   readonly primary: ReadDatabase;
-  /** Standbys of the primary. Without any, all reads go to the primary. */
-  readonly replicas?: readonly ReadDatabase[];
+  /** Without it, all reads go to the primary. */
+  readonly standby?: ReadDatabase | undefined;
   readonly projectionWait: ProjectionWait;
   /** The monotonic clock, in milliseconds. */
   readonly now?: () => number;
-  /** Milliseconds between two comparisons of the replicas with the primary; `null` for none but those of the caller. */
+  /** Milliseconds between two comparisons; `null` for none but those of the caller. */
   readonly compareMs?: number | null;
 };
 
+const readPosition = async (db: ReadDatabase): Promise<bigint> => {
+  const silent = Promise.withResolvers<never>();
+  const timer = setTimeout(() => silent.reject(new Error('no position in time')), COMPARE_MS);
+  try {
+    const [row] = await Promise.race([db.query<{ position: string }>(WAL_POSITION), silent.promise]);
+    return BigInt(row?.position ?? 0);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const mayRepeat = (error: unknown): boolean =>
+  serverFaultOf(error) !== null || NOT_LET_IN.test(String((error as { readonly code?: unknown }).code));
+
 export const createReadRoutes = ({
   primary: primaryDb,
-  replicas: databases = [],
+  standby,
   projectionWait,
   now = () => performance.now(),
   compareMs = COMPARE_MS,
 }: ReadRouteOptions): ReadRoutes => {
-  const primary: ReadRoute = { name: 'primary', db: primaryDb };
-  const replicas = databases.map((db, index) => createReplica(`replica ${index + 1}`, db, primaryDb, now));
-  /** Last time at which a caller saw the primary. */
+  const primary: ReadRoute = { name: 'primary', db: primaryDb, hasReadPrimary: () => true };
+  /** When a caller last saw the primary, the earliest first. */
   const seenAt = new Map<string, number>();
   let everyoneSawAt = Number.NEGATIVE_INFINITY;
-  const positions: PrimaryPosition[] = [];
-  const primaryTimes = createAnswerTimes();
+  /** The last positions of the primary, the earliest first. `at`: before the position was read. */
+  const positions: { readonly at: number; readonly position: bigint }[] = [];
+  /** The standby shows all that the primary showed at this time. */
+  let caughtUpTo = Number.NEGATIVE_INFINITY;
+  let reached = -1n;
   const ended = new AbortController();
-  const watches = new Map(
-    replicas.map((replica) => [replica, createPositionWatch(replica.alone, ended.signal)]),
-  );
 
-  const replicaOf = (callerId: string): Replica | undefined => {
-    if (replicas.length === 0) return undefined;
-    return replicas[Number.parseInt(hash('sha256', callerId).slice(0, 8), 16) % replicas.length];
+  /** When the standby is back, it may show an earlier state than it did. So it has to catch up to now. */
+  const lose = (): void => {
+    everyoneSawAt = now();
   };
-  const sawPrimaryAt = (callerId: string): number =>
-    Math.max(seenAt.get(callerId) ?? everyoneSawAt, everyoneSawAt);
-  /** True when the caller has seen the primary, which may be ahead of its replica. */
-  const hasSeenPrimary = ({ name, hasReadPrimary }: ReadRoute): boolean =>
-    replicas.length > 0 && (name === primary.name || hasReadPrimary?.() === true);
-  const saw = (callerId: string, route: ReadRoute): void => {
-    if (!hasSeenPrimary(route)) return;
+  /** Reads from the standby, and again from the primary when the standby fails. */
+  const openStandbyRoute = (db: ReadDatabase): ReadRoute => {
+    let hasReadPrimary = false;
+    const lossAtStart = everyoneSawAt;
+    const read =
+      (kind: 'query' | 'slow') =>
+      async <Row>(statement: ReadQuery): Promise<readonly Row[]> => {
+        if (!hasReadPrimary && everyoneSawAt === lossAtStart) {
+          try {
+            return await db[kind]<Row>(statement);
+          } catch (error) {
+            if (!mayRepeat(error)) throw error;
+            if (isConnectionFailure(error)) lose();
+          }
+        }
+        hasReadPrimary = true;
+        return primaryDb[kind]<Row>(statement);
+      };
+    return {
+      name: 'standby',
+      db: { query: read('query'), slow: read('slow') },
+      hasReadPrimary: () => hasReadPrimary,
+    };
+  };
+  const mayReadStandby = (callerId: string): boolean =>
+    now() - caughtUpTo <= LATE_MS &&
+    caughtUpTo >= Math.max(seenAt.get(callerId) ?? everyoneSawAt, everyoneSawAt);
+  const pin = (callerId: string): void => {
+    seenAt.delete(callerId);
     seenAt.set(callerId, now());
     if (seenAt.size <= CALLERS_MAX) return;
     everyoneSawAt = now();
     seenAt.clear();
   };
-  const isServedBy = (replica: Replica | undefined, callerId: string): replica is Replica =>
-    replica?.mayServe(sawPrimaryAt(callerId)) ?? false;
-  const routeOf = (callerId: string): ReadRoute => {
-    const replica = replicaOf(callerId);
-    return isServedBy(replica, callerId) ? replica.openRoute() : primary;
-  };
 
   const compare = async (): Promise<void> => {
-    const at = now();
-    try {
-      positions.push({ at, position: await readWalPosition(primaryDb) });
-      primaryTimes.add(now() - at);
-      if (positions.length > POSITIONS_MAX) positions.shift();
-    } catch {
-      // Replicas are then compared with what is known. They are left out after `LATE_MS`.
+    if (!standby) return;
+    for (const [callerId, at] of seenAt) {
+      if (at >= caughtUpTo) break;
+      seenAt.delete(callerId);
     }
-    const primaryMs = primaryTimes.median();
-    await Promise.all(replicas.map((replica) => replica.update(positions, primaryMs)));
-    for (const [callerId, since] of seenAt) if (replicaOf(callerId)?.mayServe(since)) seenAt.delete(callerId);
+    const at = now();
+    // While the primary is gone, the standby is compared with what is known.
+    const written = await readPosition(primaryDb).catch(() => null);
+    if (written !== null) positions.push({ at, position: written });
+    if (positions.length > POSITIONS_MAX) positions.shift();
+    const position = await readPosition(standby).catch(() => null);
+    if (position === null || position < reached) lose();
+    if (position === null) return;
+    reached = position;
+    caughtUpTo = positions.findLast((one) => one.position <= position)?.at ?? caughtUpTo;
   };
   const compareUntilEnded = async (intervalMs: number): Promise<void> => {
     while (!ended.signal.aborted) {
@@ -121,31 +162,29 @@ export const createReadRoutes = ({
       await pause(intervalMs, ended.signal);
     }
   };
-  const comparing =
-    replicas.length === 0 || compareMs === null ? Promise.resolve() : compareUntilEnded(compareMs);
+  const comparing = !standby || compareMs === null ? Promise.resolve() : compareUntilEnded(compareMs);
 
   return {
     primary,
-    routeOf,
-    saw,
+    routeOf: (callerId) => (standby && mayReadStandby(callerId) ? openStandbyRoute(standby) : primary),
+    saw: (callerId, route) => {
+      if (standby && route.hasReadPrimary()) pin(callerId);
+    },
     shownUpTo: async (route, readModels) => {
-      if (readModels.length === 0 || !hasSeenPrimary(route)) return null;
+      if (!standby || readModels.length === 0 || !route.hasReadPrimary()) return null;
       const known = toPositions(await primaryDb.query<PositionRow>(POSITIONS));
       const shown = readModels.flatMap((name) => known.get(name) ?? []);
       return shown.reduce<bigint | null>((up, one) => (up === null || one > up ? one : up), null);
     },
-    compare,
     waitFor: async (callerId, readModels, position) => {
-      const until = now() + READ_POSITION_WAIT_MS;
-      const replica = replicaOf(callerId);
-      const isUsed = (): boolean => isServedBy(replica, callerId);
-      if (replica && isUsed()) {
-        const ms = READ_POSITION_WAIT_MS / 2;
-        if (await watches.get(replica)?.wait(readModels, position, { ms, isUsed })) return;
+      if (standby && mayReadStandby(callerId)) {
+        const rows = await standby.query<PositionRow>(POSITIONS).catch(() => []);
+        if (havePassed(toPositions(rows), readModels, position)) return;
       }
-      await projectionWait.wait(readModels, position, Math.max(0, until - now()));
-      saw(callerId, primary);
+      if (standby) pin(callerId);
+      await projectionWait.wait(readModels, position);
     },
+    compare,
     [Symbol.asyncDispose]: async () => {
       ended.abort();
       await comparing;

@@ -8,7 +8,8 @@ import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { createPoliteClient } from '#platform/http-client/polite-client.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import {

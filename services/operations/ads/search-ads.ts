@@ -45,6 +45,7 @@ export const searchAds = endpoint({
   reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
   errors: [],
   corpus: true,
+  heavy: true,
   reads: ['ads', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { q, format, status, country, brand_id: brandId } = query;

@@ -32,6 +32,7 @@ export const listBrandSitemap = endpoint({
   },
   errors: [],
   corpus: true,
+  heavy: true,
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
     return pageAsOf(

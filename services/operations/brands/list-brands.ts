@@ -40,6 +40,7 @@ export const listBrands = endpoint({
   reply: { status: 200, shape: 'paged', data: BrandSummary, example: [brandSummary] },
   errors: [],
   corpus: true,
+  heavy: true,
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
     const { category_id: categoryId, country, q, letter, sort } = query;

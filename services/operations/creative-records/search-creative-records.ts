@@ -40,6 +40,7 @@ export const searchCreativeRecords = endpoint({
   reply: { status: 200, shape: 'paged', data: CreativeRecordSummary, example: [creativeRecordSummary] },
   errors: [],
   corpus: true,
+  heavy: true,
   reads: ['creatives', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { brand_id: brandId, said, shown } = query;

@@ -19,9 +19,7 @@ import { createLinkSigner } from './link-signer.ts';
 import { createMediaLinks } from './media-links.ts';
 import { createRateLimiter } from '#application/access/rate-limiter.ts';
 import type { ServingGroup } from '#application/access/rights/serving-group.ts';
-import type { LoopLoad } from '#platform/process/loop-delay.ts';
 import { createHeavyReads } from './heavy-reads.ts';
-import { createLightReads } from './light-reads.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
 import { createScrapeRequests } from './scrape-requests.ts';
@@ -53,14 +51,10 @@ export type OperationResources = Pick<
    * absent.
    */
   readonly controlPool?: Database;
-  /** Standbys of the database, for reads. */
-  readonly replicas?: readonly ReadDatabase[];
+  /** A standby of the database, for reads. */
+  readonly standby?: ReadDatabase | undefined;
   /** Processes that divide the requests of a caller among them; this one alone when absent. */
   readonly servingGroup?: ServingGroup;
-  /** Load of the event loop; never a load when absent. */
-  readonly loopLoad?: LoopLoad;
-  /** Milliseconds from the arrival of a request for the check of its key and its light reads; no limit when absent. */
-  readonly readAnswerMs?: number | undefined;
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
 };
@@ -87,10 +81,8 @@ export const createOperationDependencies = ({
   secretVault = null,
   accessDb,
   controlPool,
-  replicas = [],
+  standby,
   servingGroup,
-  loopLoad,
-  readAnswerMs,
   ...resources
 }: OperationResources): OperationDependencies => {
   const rateLimiter = createRateLimiter(resources.clock, { group: servingGroup, log: resources.log });
@@ -118,12 +110,11 @@ export const createOperationDependencies = ({
     mediaLinks: createMediaLinks(linkSigner, resources.baseUrl),
     scrapeRequests: createScrapeRequests(nats, resources.log),
     coalesceReads: createReadCoalescing(),
-    heavyReads: createHeavyReads({ loopLoad }),
-    lightReads: createLightReads(readAnswerMs ?? null),
+    heavyReads: createHeavyReads(),
     readModelLag: createReadModelLag(),
     readRoutes: createReadRoutes({
       primary: resources.db,
-      replicas,
+      standby,
       projectionWait: resources.projectionWait,
     }),
   };

@@ -20,7 +20,6 @@ import type { GrowthClaims } from '#application/commands/growth-claims.ts';
 import type { RateLimiter } from '#application/access/rate-limiter.ts';
 import type { ScrapeRequests } from './scrape-requests.ts';
 import type { HeavyReads } from './heavy-reads.ts';
-import type { LightReads } from './light-reads.ts';
 import type { ReadCoalescing } from './read-coalescing.ts';
 import type { ReadModelLag } from './read-model-lag.ts';
 import type { Reply } from '../endpoint/reply.ts';
@@ -54,7 +53,6 @@ export type OperationDependencies = {
   readonly scrapeRequests: ScrapeRequests;
   readonly coalesceReads: ReadCoalescing<HandledRead>;
   readonly heavyReads: HeavyReads;
-  readonly lightReads: LightReads;
   readonly readModelLag: ReadModelLag;
   /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;

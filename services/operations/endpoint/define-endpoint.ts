@@ -84,6 +84,11 @@ export type Contract = {
   readonly errors: readonly ErrorType[];
   /** True when the endpoint reads the corpus: replies carry an ETag. */
   readonly corpus: boolean;
+  /**
+   * True when the handler may read heavily (`db.slow`): such a read takes one of the few places of its workspace, and its request has
+   * more time. False when absent.
+   */
+  readonly heavy?: boolean;
   /** Projections that the handler reads. A request with `min-position` waits for them. */
   readonly reads: readonly string[];
 };

@@ -1,8 +1,7 @@
-import { Refusal } from '#contracts/errors.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { withObservedLinks } from '#contracts/values/links/observed-link.ts';
 import { replaceStoredMedia } from '#contracts/values/media/stored-media.ts';
-import { requireTime, TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { ReadRoute } from '#application/reads/read-routes.ts';
 import type { HandledRead, OperationDependencies } from '../dependencies/dependencies.ts';
@@ -15,13 +14,49 @@ import type { Reply } from './reply.ts';
 export type HandlerCall = Omit<Call<Record<string, unknown>, Record<string, unknown>, unknown>, 'execute'>;
 
 /**
- * Returns the callers that may share one read: all callers for the corpus (`''`), one member for a workspace.
- * `null` when a read must not be shared, because the reply depends on the API key.
+ * Returns the callers that may share one read: all callers for the corpus (`''`), a workspace for its heavy reads, whose places it
+ * has, and one member for records of a workspace. `null` when a read must not be shared, because the reply depends on the API key.
  */
 const sharingScope = (endpoint: Endpoint, caller: Caller): string | null => {
   if (endpoint.method !== 'GET') return null;
-  if (endpoint.corpus) return '';
+  if (endpoint.corpus) return endpoint.heavy ? caller.workspaceId : '';
   return endpoint.path.includes('{ws}') ? caller.memberId : null;
+};
+
+/** Returns the database of an endpoint without heavy reads. */
+const lightDatabase = (db: ReadDatabase): ReadDatabase => ({
+  query: (statement) => db.query(statement),
+  slow: () => {
+    throw new Error('The endpoint reads heavily, and its contract does not say so. Set `heavy`.');
+  },
+});
+
+/** Returns the database of an endpoint whose heavy reads take a place of the workspace. */
+const heavyDatabase = (
+  db: ReadDatabase,
+  workspaceId: string,
+  { heavyReads }: OperationDependencies,
+): ReadDatabase => ({
+  query: (statement) => db.query(statement),
+  slow: (statement) => heavyReads(workspaceId, () => db.slow(statement)),
+});
+
+/** Dependencies of handlers that read lightly from the primary, by those of the process: most reads make none of their own. */
+const lightOnPrimary = new WeakMap<OperationDependencies, OperationDependencies>();
+
+const dependenciesOf = (
+  endpoint: Endpoint,
+  route: ReadRoute,
+  workspaceId: string,
+  dependencies: OperationDependencies,
+): OperationDependencies => {
+  if (endpoint.heavy) return { ...dependencies, db: heavyDatabase(route.db, workspaceId, dependencies) };
+  if (route !== dependencies.readRoutes.primary) return { ...dependencies, db: lightDatabase(route.db) };
+  const known = lightOnPrimary.get(dependencies);
+  if (known) return known;
+  const created = { ...dependencies, db: lightDatabase(route.db) };
+  lightOnPrimary.set(dependencies, created);
+  return created;
 };
 
 /**
@@ -32,20 +67,18 @@ const asOfReply = async (
   endpoint: Endpoint,
   { asOf }: Reply,
   route: ReadRoute,
-  { lightReads, readModelLag }: OperationDependencies,
+  { readModelLag }: OperationDependencies,
 ): Promise<string | null> =>
-  asOf !== null || endpoint.method !== 'GET'
-    ? asOf
-    : lightReads.within(() => readModelLag.completeAt(route, endpoint.reads));
+  asOf !== null || endpoint.method !== 'GET' ? asOf : readModelLag.completeAt(route, endpoint.reads);
 
 /** Returns the position of a write, or the one up to which a read may show the log. `null` when there is nothing to wait for. */
 const positionOf = async (
   endpoint: Endpoint,
   { position = null }: Reply,
   route: ReadRoute,
-  { lightReads, readRoutes }: OperationDependencies,
+  { readRoutes }: OperationDependencies,
 ): Promise<bigint | null> =>
-  endpoint.method === 'GET' ? lightReads.within(() => readRoutes.shownUpTo(route, endpoint.reads)) : position;
+  endpoint.method === 'GET' ? readRoutes.shownUpTo(route, endpoint.reads) : position;
 
 const callHandler = async (
   endpoint: Endpoint,
@@ -54,14 +87,10 @@ const callHandler = async (
   dependencies: OperationDependencies,
 ): Promise<Reply> => {
   const execute = createExecute(dependencies.workspaceCommands, call);
-  const { heavyReads, lightReads } = dependencies;
-  const routed = heavyReads.of(route.db, call.caller.workspaceId);
-  // A write may take longer: it waits for the event store and for projections before it reads.
-  const db = endpoint.method === 'GET' ? lightReads.of(routed) : routed;
-  const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, {
-    ...dependencies,
-    db,
-  });
+  const reply = await endpoint.handler(
+    { ...call, execute } as Call<never, never, never>,
+    dependenciesOf(endpoint, route, call.caller.workspaceId, dependencies),
+  );
   const asOf = await asOfReply(endpoint, reply, route, dependencies);
   const position = await positionOf(endpoint, reply, route, dependencies);
   const { baseUrl, mediaLinks, clock } = dependencies;
@@ -74,14 +103,10 @@ const callHandler = async (
   };
 };
 
-/** True for a refusal by a limit of the caller, or its time. Errors of servers become refusals later, in `toOverload`. */
-const isOverload = (error: unknown): boolean =>
-  error instanceof TimeUsedUp || (error instanceof Refusal && error.code === 'overloaded');
-
 /**
  * Runs the handler, and replaces the base-URL mark and the placeholders of media files in its reply. Equal concurrent
  * reads of one database run the handler once: `readKey` identifies endpoint and input of a read, and `createCall` is only
- * used when the handler runs. A write reads from the primary, and so does the caller until its replica shows the write.
+ * used when the handler runs. A write reads from the primary, and so does its caller for some seconds.
  */
 export const runEndpointHandler = async (
   endpoint: Endpoint,
@@ -92,26 +117,14 @@ export const runEndpointHandler = async (
 ): Promise<Reply> => {
   const { readRoutes, coalesceReads } = dependencies;
   const route = endpoint.method === 'GET' ? readRoutes.routeOf(caller.keyId) : readRoutes.primary;
-  let hasRun = false;
-  const run = async (): Promise<HandledRead> => {
-    hasRun = true;
-    return { reply: await callHandler(endpoint, createCall(), route, dependencies), route };
-  };
+  const run = async (): Promise<HandledRead> => ({
+    reply: await callHandler(endpoint, createCall(), route, dependencies),
+    route,
+  });
   const scope = sharingScope(endpoint, caller);
-  const share = async (sharers: string): Promise<HandledRead> => {
-    try {
-      const shared = coalesceReads(`${route.name} ${sharers} ${readKey}`, run);
-      return await (hasRun ? shared : untilTimeUsedUp(shared));
-    } catch (error) {
-      // The read ran as another caller, whose limits say nothing about this one. It runs once more, for this workspace.
-      if (hasRun || !isOverload(error)) throw error;
-      requireTime();
-      return untilTimeUsedUp(coalesceReads(`${route.name} ${caller.workspaceId} ${sharers} ${readKey}`, run));
-    }
-  };
   let seen = route;
   try {
-    const handled = await (scope === null ? run() : share(scope));
+    const handled = await (scope === null ? run() : coalesceReads(`${route.name} ${scope} ${readKey}`, run));
     seen = handled.route;
     return handled.reply;
   } catch (error) {

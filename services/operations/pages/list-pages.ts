@@ -46,6 +46,7 @@ export const listPages = endpoint({
   reply: { status: 200, shape: 'paged', data: LandingPageSummary, example: [landingPageSummary] },
   errors: [],
   corpus: true,
+  heavy: true,
   reads: ['pages', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { page_type: pageType, brand_id: brandId, category_id: categoryId, url: urlPart, sort } = query;

@@ -44,6 +44,7 @@ export const listRisers = endpoint({
   },
   errors: [],
   corpus: true,
+  heavy: true,
   reads: ['rankings', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const found = await readRisers(

@@ -5,12 +5,8 @@ import { environmentWithLocalStack, readSettings, serverSettings } from '#platfo
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { createLog } from '#platform/logger.ts';
 import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
-import {
-  type Database,
-  LONG_STATEMENT_TIMEOUT_MS,
-  openPool,
-  openReadDatabase,
-} from '#platform/postgres/pool.ts';
+import { type Database, LONG_STATEMENT_TIMEOUT_MS, openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';

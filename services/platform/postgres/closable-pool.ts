@@ -1,6 +1,5 @@
 import type { ClientBase } from 'pg';
-import { type Database, openPool, type PoolSettings } from './pool.ts';
-import { socketOf } from './silence.ts';
+import { type Database, openPool, type PoolSettings, socketOf } from './pool.ts';
 
 /** Milliseconds after which the server notices that a connection with a running statement was closed, and rolls back. */
 const SERVER_NOTICES_MS = 1_000;

@@ -1,16 +1,17 @@
-import { once } from 'node:events';
 import { Client, type Notification } from 'pg';
 import { pause } from '../clock.ts';
 import type { Log } from '../logger.ts';
-import { closeClient, endWhenSilent, probeWhileQuiet } from './silence.ts';
+import { closeClient } from './read-database.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
 
 /** Milliseconds to open the connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Milliseconds before a lost connection is opened again. */
 const RECONNECT_MS = 1_000;
-/** Milliseconds that the server may take to answer. */
-const SILENCE_MS = 5_000;
+/** Milliseconds between two questions to the server: alone, a connection that only listens does not notice that it is cut off. */
+const PROBE_MS = 5_000;
+/** Milliseconds that the server may take to answer one. */
+const ANSWER_MS = 5_000;
 
 type Listener = {
   readonly url: string;
@@ -34,7 +35,8 @@ export const listenForNotifications = (listener: Listener): AsyncDisposable => {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       options: SERVER_OPTIONS,
-      statement_timeout: SILENCE_MS,
+      statement_timeout: ANSWER_MS,
+      query_timeout: ANSWER_MS,
       application_name: `listener-${channel}`,
     });
     const lost = new AbortController();
@@ -43,11 +45,13 @@ export const listenForNotifications = (listener: Listener): AsyncDisposable => {
     client.on('notification', onNotification);
     try {
       await client.connect();
-      await endWhenSilent(client, SILENCE_MS)(client.query(`listen ${channel}`));
+      await client.query(`listen ${channel}`);
       await onListening();
-      probeWhileQuiet(client);
       const over = AbortSignal.any([lost.signal, ending.signal]);
-      if (!over.aborted) await once(over, 'abort');
+      while (!over.aborted) {
+        await pause(PROBE_MS, over);
+        if (!over.aborted) await client.query('select 1');
+      }
     } finally {
       onLost?.();
       await closeClient(client);

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import { type Await, closeClient, endWhenSilent, probeWhileQuiet, socketOf } from './silence.ts';
+import { KEEP_ALIVE_MS, SILENCE_MARGIN_MS, socketOf } from './pool.ts';
+import { closeClient } from './read-database.ts';
 import { SERVER_OPTIONS } from './server-options.ts';
 import { statementNames } from './statement-names.ts';
 
@@ -7,10 +8,6 @@ import { statementNames } from './statement-names.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Milliseconds after which the server cancels a statement, unless the pipeline has a timeout of its own. */
 const STATEMENT_TIMEOUT_MS = 20_000;
-/** Milliseconds without a byte, after the timeout of a statement, after which the connection is replaced. */
-const SILENCE_MARGIN_MS = 1_000;
-
-type Opened = { readonly client: Client; readonly awaiting: Await };
 
 export type PipelinedStatement = { readonly text: string; readonly values?: readonly unknown[] };
 
@@ -34,34 +31,33 @@ export const createPipeline = (
   { statement_timeout: statementMs = STATEMENT_TIMEOUT_MS, ...settings }: PipelineSettings = {},
 ): Pipeline => {
   const nameOf = statementNames();
-  let opened: Promise<Opened> | undefined;
+  let opened: Promise<Client> | undefined;
   let isStale = false;
-  let waiting = 0;
 
-  const open = async (forget: () => void): Promise<Opened> => {
+  const open = async (forget: () => void): Promise<Client> => {
     const client = new Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       ...settings,
       statement_timeout: statementMs,
+      query_timeout: statementMs + SILENCE_MARGIN_MS,
       options: `${SERVER_OPTIONS} ${settings.options ?? ''}`,
       pipeline: true,
     });
     client.on('error', forget);
     client.on('end', forget);
     await client.connect();
-    const awaiting = endWhenSilent(client, statementMs + SILENCE_MARGIN_MS);
-    probeWhileQuiet(client, () => waiting === 0);
-    return { client, awaiting };
+    return client;
   };
-  const connected = (): Promise<Opened> => {
+  const connected = (): Promise<Client> => {
     if (opened) return opened;
     // A connection that ends must not forget the one that has replaced it.
     const forget = (): void => {
       if (opened === opening) opened = undefined;
     };
-    const opening: Promise<Opened> = open(forget);
+    const opening: Promise<Client> = open(forget);
     opened = opening;
     opening.catch(forget);
     return opening;
@@ -69,7 +65,7 @@ export const createPipeline = (
 
   return {
     transaction: async (statements) => {
-      const { client, awaiting } = await connected();
+      const client = await connected();
       const stream = socketOf(client);
       stream.cork();
       const queries = [
@@ -85,10 +81,7 @@ export const createPipeline = (
       ];
       isStale = false;
       stream.uncork();
-      waiting += 1;
-      const outcomes = await awaiting(Promise.allSettled(queries)).finally(() => {
-        waiting -= 1;
-      });
+      const outcomes = await Promise.allSettled(queries);
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
     discardPlans: () => {
@@ -97,7 +90,7 @@ export const createPipeline = (
     [Symbol.asyncDispose]: async () => {
       const ending = await opened?.catch(() => undefined);
       opened = undefined;
-      if (ending) await closeClient(ending.client);
+      if (ending) await closeClient(ending);
     },
   };
 };

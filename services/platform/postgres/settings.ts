@@ -6,6 +6,9 @@ import { z } from 'zod';
  */
 export const READ_ANSWER_MS = 2_500;
 
+/** Milliseconds in which Postgres must answer a statement of a process that only writes for its callers. */
+export const REQUEST_ANSWER_MS = 5_000;
+
 /** Setting of the processes that answer reads. */
 export const readAnswerSettings = {
   READ_ANSWER_MS: z.coerce
@@ -15,6 +18,6 @@ export const readAnswerSettings = {
     .max(8_000)
     .default(READ_ANSWER_MS)
     .describe(
-      'Milliseconds from the arrival of a request in which Postgres must answer the check of its key and its light reads; the request ends with 503 otherwise. Searches and other slow reads have limits of their own.',
+      'Milliseconds in which Postgres must answer a statement of a request, and a light read must be done; the request ends with 503 otherwise. Searches have limits of their own.',
     ),
 };

@@ -5,6 +5,7 @@ import { openEventStore } from '../event-store/event-store.ts';
 import { natsOptions } from '../nats/connection-url.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { type Database, openPool } from '../postgres/pool.ts';
+import { readDatabaseUrls } from '../postgres/read-database.ts';
 
 /** Milliseconds after which a check without a result counts as failed. */
 const CHECK_TIMEOUT_MS = 2_000;
@@ -88,7 +89,7 @@ export type ServerUrls = {
   readonly DATABASE_URL: string;
   readonly EVENT_STORE_URL?: string;
   readonly NATS_URL?: string;
-  readonly READ_DATABASE_URLS?: readonly string[] | undefined;
+  readonly READ_DATABASE_URL?: string | undefined;
 };
 
 export type ServerChecks = AsyncDisposable & { readonly checks: Checks };
@@ -104,11 +105,10 @@ export const openServerChecks = (urls: ServerUrls): ServerChecks => {
       return null;
     };
   };
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, READ_DATABASE_URLS = [] } = urls;
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL } = urls;
+  const { standby } = readDatabaseUrls(urls);
   const checks: Record<string, Check> = { postgres: checkPostgres(DATABASE_URL) };
-  for (const [index, url] of READ_DATABASE_URLS.entries()) {
-    checks[`read_replica_${index + 1}`] = checkPostgres(url);
-  }
+  if (standby !== null) checks['read_standby'] = checkPostgres(standby);
   if (EVENT_STORE_URL !== undefined) {
     const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
     checks['event_store'] = async () => {

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
 import type { Log } from '#platform/logger.ts';
-import { ReadsBusy } from '#platform/postgres/hot-connections.ts';
+import { ReadsBusy } from '#platform/postgres/read-database.ts';
 import { sendError } from '#services/api/server/send-error.ts';
 
 /** Sends an error as the reply to each of several requests. Returns the statuses, and what was logged. */

@@ -11,7 +11,8 @@ import { createWorkspaceCommands } from '#application/commands/workspace-command
 import type { ProjectionWait } from '#application/commands/projection-wait.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
-import { openPool, openReadDatabase, type OpenReadDatabase } from '#platform/postgres/pool.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase, type OpenReadDatabase } from '#platform/postgres/read-database.ts';
 import {
   addMemberNamed,
   createWorkspaceNamed,

@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { readSettings } from '#platform/settings.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type FaultProxy, proxied } from '#tests/faults/fault-proxy.ts';
@@ -48,8 +49,6 @@ const counted = (db: ReadDatabase): ReadDatabase => ({
     return rows;
   },
   slow: (statement) => db.slow(statement),
-  speedOf: (sql) => db.speedOf?.(sql) ?? 'fast',
-  forgetSpeed: (sql) => db.forgetSpeed?.(sql),
 });
 
 const pauseReplay = () => standbyPool.query('select pg_wal_replay_pause()');
@@ -86,11 +85,11 @@ beforeAll(async () => {
   const url = postgres.standby.databaseUrl(DATABASE);
   const through = await proxied(url);
   proxy = resources.use(through.proxy);
-  const replica = resources.use(openReadDatabase(through.url));
+  const replica = resources.use(openReadDatabase(through.url, { answerMs: 1_000 }));
   standbyReads = replica;
   standbyPool = openPool(url, 2);
   resources.defer(() => standbyPool.end());
-  app = await stack.api({ replicas: [counted(replica)], requestsPerMinute: 1_000_000 });
+  app = await stack.api({ standby: counted(replica), requestsPerMinute: 1_000_000 });
 }, LIMIT_MS);
 afterAll(() => resources.disposeAsync());
 
@@ -202,7 +201,7 @@ test('a position that only the primary has is waited for there, also by a caller
 test('a read of the primary names the position that it shows, so that another process shows as much', {
   timeout: LIMIT_MS,
 }, async () => {
-  const [key, other] = [await stack.key(), await stack.api({ replicas: [standbyReads] })];
+  const [key, other] = [await stack.key(), await stack.api({ standby: standbyReads })];
   await expect.poll(() => isBrandReadFromStandby(key), { timeout: PATIENCE_MS }).toBe(true);
   const write = (subject: string) =>
     on(app).post(notesOf(key), {

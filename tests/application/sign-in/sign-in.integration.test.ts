@@ -15,7 +15,7 @@ import { type AddressIndex, openAddressIndex } from '#application/vault/address-
 import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { addPerson, erasePerson } from '#services/ops/workspaces/members.ts';
 import { type ApiStack, type Key, openApiStack, VAULT_KEY } from '../../operations/fixtures/stack.ts';
 

@@ -3,14 +3,10 @@ import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import {
-  createHeavyReads,
-  HEAVY_PER_WORKSPACE_MAX,
-  WAITING_PER_WORKSPACE_MAX,
-} from '#operations/dependencies/heavy-reads.ts';
-import { IN_FLIGHT_OF_WORKSPACE_MAX } from '#services/api/server/admission.ts';
+import { HEAVY_PER_WORKSPACE_MAX } from '#operations/dependencies/heavy-reads.ts';
 import { PIPELINED_MAX } from '#platform/http/http-server.ts';
-import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { percentileOfRounds } from '#tests/percentile.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import { attack, isLong } from '../attack.ts';
@@ -24,10 +20,6 @@ const SEARCHED_ROWS = isLong ? 1_500_000 : 100_000;
 const STATEMENT_TIMEOUT_MS = 100;
 /** Milliseconds to wait for a connection in these tests. */
 const CONNECT_TIMEOUT_MS = 1_000;
-/** Seconds of a slow read other than a search. */
-const SLOW_READ_SECONDS = 0.1;
-/** Runs after which a statement counts as slow. */
-const RUNS_TO_PROVE_SLOW = 10;
 /** Milliseconds of one measurement of reads, one after another. */
 const READING_MS = isLong ? 3_000 : 300;
 /** Pairs of measurements, without and with the searches in turn: the speed of a virtual machine changes within seconds. */
@@ -131,69 +123,6 @@ attack(
 );
 
 attack(
-  'fifty slow reads of one key that are no searches hold up no first read of another workspace',
-  async () => {
-    await using real = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
-    const slow = { sql: `select pg_sleep(${SLOW_READ_SECONDS})::text`, values: [] };
-    const heavy = createHeavyReads();
-    const attacker = heavy.of(real, 'attacker');
-    const reader = heavy.of(real, 'reader');
-    let [running, most, done, refused] = [0, 0, 0, 0];
-    const counted: ReadDatabase = {
-      ...real,
-      query: async (statement) => {
-        running += 1;
-        most = Math.max(most, running);
-        try {
-          return await real.query(statement);
-        } finally {
-          running -= 1;
-        }
-      },
-    };
-    const send = (count: number) =>
-      Array.from({ length: count }, () =>
-        heavy
-          .of(counted, 'attacker')
-          .query(slow)
-          .then(
-            () => (done += 1),
-            () => (refused += 1),
-          ),
-      );
-    // Before the statement is known to be slow, at most two run. Then it is bounded as a search is.
-    for (let run = 0; run < RUNS_TO_PROVE_SLOW; run += 1) await attacker.query(slow);
-    const sent = send(50);
-    let readMs = 0;
-    for (let read = 0; read < 10; read += 1) {
-      const since = performance.now();
-      await reader.query({ sql: `select ${read} as "a statement that never ran"`, values: [] });
-      readMs = Math.max(readMs, performance.now() - since);
-    }
-    const doneMeanwhile = done;
-    await Promise.all(sent);
-    expect(most).toBeLessThanOrEqual(HEAVY_PER_WORKSPACE_MAX);
-    expect(done + refused).toBe(50);
-    expect(done).toBe(HEAVY_PER_WORKSPACE_MAX + WAITING_PER_WORKSPACE_MAX);
-    expect(doneMeanwhile).toBeLessThan(done);
-    return `${done} answered, ${refused} × 503, at most ${most} at once; slowest first read of another workspace ${readMs.toFixed(1)} ms`;
-  },
-);
-
-attack('a process that starts refuses none of many light reads that it never measured', async () => {
-  await using real = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
-  const heavy = createHeavyReads();
-  const since = performance.now();
-  const times = await Promise.all(
-    Array.from({ length: 250 }, async (_, place) => {
-      await heavy.of(real, 'one').query({ sql: `select ${place % 25} as light`, values: [] });
-      return performance.now() - since;
-    }),
-  );
-  return `250 reads of 25 statements answered, the last after ${Math.max(...times).toFixed(0)} ms`;
-});
-
-attack(
   'a search that runs into its timeout is 503 with a hint, and so is a wait for a connection',
   async () => {
     const pool = openPool(stack.environment['DATABASE_URL'] ?? '', 1, {
@@ -229,32 +158,6 @@ attack(
     return '503 after 3 s, twice';
   },
 );
-
-attack('a workspace cannot use up the requests in progress of a process', async () => {
-  await using real = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
-  const gate = Promise.withResolvers<void>();
-  const db: ReadDatabase = {
-    query: async (statement) => {
-      if (statement.sql.includes('notes.')) await gate.promise;
-      return real.query(statement);
-    },
-    slow: (statement) => real.slow(statement),
-  };
-  const app = await stack.api({ db, accessDb: real });
-  const sent = IN_FLIGHT_OF_WORKSPACE_MAX + 50;
-  const statuses: number[] = [];
-  const waiting = Array.from({ length: sent }, async (_, place) => {
-    const url = `/v1/workspaces/${key.workspaceId}/notes?limit=${(place % 100) + 1}`;
-    statuses.push((await get(app, url, key)).statusCode);
-  });
-  await expect.poll(() => statuses.length, { timeout: 60_000 }).toBe(50);
-  expect((await get(app, '/v1/brands/alpha-com', other)).statusCode).toBe(200);
-  gate.resolve();
-  await Promise.all(waiting);
-  const refused = statuses.filter((status) => status === 503).length;
-  expect([refused, statuses.filter((status) => status === 200).length]).toEqual([50, sent - 50]);
-  return `${refused} of ${sent} refused, another workspace answered`;
-});
 
 /** Connections of the attack, each with its requests without a key at once. */
 const PIPELINES: Pipelines = { connections: 80, requests: 2_500 };

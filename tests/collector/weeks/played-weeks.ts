@@ -8,7 +8,7 @@ import { scrapeWanted } from '#contracts/messages/subjects.ts';
 import { ARCHIVE_COUNTRIES } from '#domain/collecting/archive-coverage.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { createLog } from '#platform/logger.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import type { AddSurroundings } from '#services/collector/add/add-context.ts';
 import { storeToken } from '#services/collector/ads-archive/account-store.ts';
 import { runCollector } from '#services/collector/collector.ts';

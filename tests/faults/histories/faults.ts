@@ -50,7 +50,7 @@ export const startFaultyApi = async (
   {
     DATABASE_URL = '',
     EVENT_STORE_URL = '',
-    READ_DATABASE_URLS = '',
+    READ_DATABASE_URL = '',
     ...environment
   }: Readonly<Record<string, string>>,
 ): Promise<FaultyApi> => {
@@ -60,7 +60,7 @@ export const startFaultyApi = async (
   const eventStore = await proxied(EVENT_STORE_URL);
   resources.use(eventStore.proxy);
   let standbyReplies = 0;
-  const standby = await proxied(READ_DATABASE_URLS, (bytes) => {
+  const standby = await proxied(READ_DATABASE_URL, (bytes) => {
     if (TRACKED.test(bytes.toString('latin1'))) standbyReplies += 1;
   });
   resources.use(standby.proxy);
@@ -76,7 +76,7 @@ export const startFaultyApi = async (
       ...environment,
       DATABASE_URL: postgres.url,
       EVENT_STORE_URL: eventStore.url,
-      READ_DATABASE_URLS: standby.url,
+      READ_DATABASE_URL: standby.url,
       EVENT_STORE_ANSWER_MS: '2000',
       API_PORT: String(port),
       API_REQUESTS_PER_MINUTE: '100000',

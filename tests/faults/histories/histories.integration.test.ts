@@ -57,7 +57,7 @@ beforeAll(async () => {
   );
   const environment = {
     ...stack.environment,
-    READ_DATABASE_URLS: postgres.standby.databaseUrl(DATABASE),
+    READ_DATABASE_URL: postgres.standby.databaseUrl(DATABASE),
   };
   brands = await stack.seed(Array.from({ length: BRANDS }, (_, place) => `brand${place}`));
   apis = [

@@ -65,7 +65,7 @@ describe.runIf(isLong)('while a standby falls silent under load', { timeout: LIM
     const caller = await createCaller(stack);
     reader = caller.key;
     writer = await stack.key();
-    api = await startLoadedApi(stack, caller, { ...AS_IN_PRODUCTION, READ_DATABASE_URLS: through.url });
+    api = await startLoadedApi(stack, caller, { ...AS_IN_PRODUCTION, READ_DATABASE_URL: through.url });
     resources.defer(async () => void (await api.process.stop()));
     using memory = sampleMemory(api.process.child.pid);
     await underLoad(() => pause(WARM_UP_MS));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { listBrandAds } from '#projections/ads/read.ts';
 import { findBrand } from '#projections/brands/read.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';

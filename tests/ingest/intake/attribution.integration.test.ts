@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { findAd, listBrandAds } from '#projections/ads/read.ts';
 import { findBrand } from '#projections/brands/read.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';

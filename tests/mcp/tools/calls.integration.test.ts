@@ -97,7 +97,7 @@ describe('bad input', () => {
       query: () => Promise.reject(new Error('secret host')),
       slow: () => Promise.reject(new Error('slow')),
     };
-    const routeOf = () => ({ name: 'primary', db });
+    const routeOf = () => ({ name: 'standby', db, hasReadPrimary: () => true }) as const;
     const broken = { ...dependencies, readRoutes: { ...dependencies.readRoutes, routeOf } };
     const tool = TOOLS.find(({ name }) => name === 'find_brands');
     if (!tool) throw new Error('no tool');

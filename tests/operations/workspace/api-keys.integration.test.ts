@@ -10,7 +10,7 @@ import type { Scope } from '#contracts/values/access/scopes.ts';
 import { REVOKED_KEYS_KEPT } from '#domain/workspace/api-keys.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { addPerson, erasePerson } from '#services/ops/workspaces/members.ts';
 import { issueKey } from '#services/ops/workspaces/operations.ts';
 import { on } from '#tests/dsl/api.ts';

@@ -20,7 +20,7 @@ test('a transaction on a connection that died is given up soon after the timeout
   const lost = pipeline.transaction([{ text: 'insert into kept values (1)' }]).catch((error: unknown) => {
     given = error;
   });
-  await expect.poll(() => String(given), GIVEN_UP).toMatch(/sent nothing for \d+ ms/);
+  await expect.poll(() => String(given), GIVEN_UP).toMatch(/Query read timeout|Connection terminated/);
   await lost;
   await pipeline.transaction([{ text: 'insert into kept values (2)' }]);
 });

@@ -1,4 +1,5 @@
-import { type Database, openReadDatabase } from '#platform/postgres/pool.ts';
+import { type Database } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { ads } from '#projections/ads/project.ts';
 import { brands } from '#projections/brands/project.ts';
 import { categories } from '#projections/categories/project.ts';

@@ -3,7 +3,6 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Allowance } from '#application/access/allowance.ts';
 import type { Counted } from '#application/access/refused-requests.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
-import { untilTimeUsedUp } from '#platform/concurrency/time-budget.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
@@ -25,7 +24,7 @@ export const authenticate = (
   context: RequestContext,
   dependencies: ApiDependencies,
 ): void | Promise<void> => {
-  const { refusedRequests, callers, keyUsage, lightReads, turns } = dependencies;
+  const { refusedRequests, callers, keyUsage } = dependencies;
   const { ip, headers } = context.request;
   const key = bearerOf(headers);
   const check = (entered: Counted | Allowance): void | Promise<void> => {
@@ -38,7 +37,6 @@ export const authenticate = (
       throw KEY_REFUSED;
     }
     const accept = (caller: Caller | null): void => {
-      turns.learn(key, caller?.workspaceId ?? null);
       if (!caller) {
         refusedRequests.refuse(ip, key, entered);
         throw KEY_REFUSED;
@@ -49,12 +47,10 @@ export const authenticate = (
     };
     const found = callers.find(sha256Of(key));
     if (!(found instanceof Promise)) return accept(found);
-    return lightReads
-      .within(() => untilTimeUsedUp(found))
-      .then(accept, (error: unknown) => {
-        refusedRequests.cancel(entered);
-        throw error;
-      });
+    return found.then(accept, (error: unknown) => {
+      refusedRequests.cancel(entered);
+      throw error;
+    });
   };
   const entered = refusedRequests.enter(ip, key);
   return entered instanceof Promise ? entered.then(check) : check(entered);

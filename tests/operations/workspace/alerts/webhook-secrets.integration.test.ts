@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
-import { openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadDatabase } from '#platform/postgres/read-database.ts';
 import { findHistoryHead, listHistory } from '#projections/workspace-history/read.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
