@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { shortenAd } from '#contracts/observations/shorten-ad.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
+import { CHAT_TOOLS } from '#contracts/values/chat-tools.ts';
 import { observedLink, withObservedLinks } from '#contracts/values/links/observed-link.ts';
 import { boundedWebAddress } from '#contracts/values/text.ts';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
@@ -148,7 +149,7 @@ const RULE = {
 
 attack('observed text in e-mail and chat makes no line, no link and no mention', () => {
   const hostile =
-    'Boots\n- Bank: sign in\n  https://evil.example <!channel> <https://evil.example|x> \u202e|';
+    'Boots\n- Bank: sign in\n  https://evil.example www.evil.example [x](//evil.example) <!channel> <users/all> @everyone @all <@1> <https://evil.example|x> \u202e|';
   const payload = samplePayload(randomUUID(), RULE, '2026-11-20T06:00:00.000Z', 'https://ads.example');
   const items = payload.items.map((item) => ({
     ...item,
@@ -158,12 +159,24 @@ attack('observed text in e-mail and chat makes no line, no link and no mention',
   const { text } = emailMessageOf({ ...payload, items });
   const plain = emailMessageOf(payload).text;
   expect(text.split('\n')).toHaveLength(plain.split('\n').length);
-  const { blocks } = chatMessageOf({ ...payload, items });
-  const sections = blocks.flatMap((block) => (block.type === 'section' ? [block.text] : []));
-  expect(sections.length).toBeGreaterThan(0);
-  for (const section of sections) {
-    expect(section).toMatchObject({ verbatim: true });
-    expect(section.text).not.toMatch(/<!|<https:\/\/evil|\u202e|\n/);
+  const alert = { ...payload.alert, name: hostile.slice(0, 100) };
+  for (const tool of CHAT_TOOLS) {
+    const sent = JSON.stringify(chatMessageOf({ ...payload, alert, items }, tool));
+    expect(sent).not.toMatch(/\\n- Bank|\u202e/);
+    switch (tool) {
+      case 'slack':
+        // Each text of markup is verbatim: only links in angle brackets are links.
+        expect(sent.match(/"mrkdwn"/g)).toHaveLength((sent.match(/"verbatim":true/g)?.length ?? 0) + 1);
+        expect(sent.replace(/\{"type":"plain_text"[^}]*\}/, '')).not.toMatch(/<(!|@|https:\/\/evil|users)/);
+        break;
+      case 'teams':
+        // Runs of text have no markup at all.
+        expect(sent).not.toContain('"TextBlock"');
+        expect(sent).toContain('"type":"RichTextBlock"');
+        break;
+      default:
+        expect(sent).not.toMatch(/@[a-z]|<[!@a-z]|https:\/\/evil|www\.evil|\]\(\/\//);
+    }
   }
-  return `${items.length} items`;
+  return `${items.length} items to ${CHAT_TOOLS.length} tools`;
 });

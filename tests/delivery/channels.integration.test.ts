@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHAT_TOOLS } from '#contracts/values/chat-tools.ts';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
+import { UNKNOWN_CHAT_TOOL } from '#platform/channels/chat.ts';
 import { emailMessageOf } from '#platform/channels/email-message.ts';
 import { openMailServer } from '#tests/faults/background/mail-server.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
@@ -38,7 +40,7 @@ describe('chat', () => {
     await stack.sendDue(stack.worker());
     const [request] = receivers.at('/chat');
     const body = JSON.parse(request?.body.toString('utf8') ?? '');
-    expect(body).toEqual(delivery && chatMessageOf(delivery.payload));
+    expect(body).toEqual(delivery && chatMessageOf(delivery.payload, 'slack'));
     expect(body).toMatchObject({
       text: 'Größe &amp; &lt;Preis&gt;: 1 observation',
       blocks: [{ type: 'header' }, { type: 'section' }, { type: 'context' }],
@@ -63,6 +65,16 @@ describe('chat', () => {
     expect(times).toHaveLength(3);
     // The test clock stands still, so the reserved slots are 1 and 2 seconds after its time.
     expect((times.at(-1) ?? 0) - startedMs).toBeGreaterThan(1_990);
+  });
+
+  test('fails for good, with the supported tools as the reason, at an address of an older rule', async () => {
+    stack.addresses.set('chat-of-other', 'https://chat.shop.example/incoming/secret');
+    const [delivery] = await chatTo('chat-of-other', 1);
+    await stack.sendDue(stack.worker());
+    expect(await stack.attempts(delivery?.deliveryId ?? '')).toMatchObject([
+      { outcome: 'failed', failure: 'blocked_target', reason: UNKNOWN_CHAT_TOOL },
+    ]);
+    expect(UNKNOWN_CHAT_TOOL).toContain('Discord (discord.com/api/webhooks/…)');
   });
 
   test('cancels deliveries when the address was removed', async () => {
@@ -101,9 +113,10 @@ describe('e-mail', () => {
     const url = 'https://api.test/v1/workspaces/ws/alert-deliveries?alert_id=a&b';
     const merged = { ...payload, items_total: 40, merged: { alerts: 3, url } };
     expect(emailMessageOf(merged).text).toContain(`this one replaces 3. All of them: ${url}`);
-    expect(JSON.stringify(chatMessageOf(merged))).toContain(
-      'this one replaces 3. All of them: https://api.test/',
-    );
+    for (const tool of CHAT_TOOLS)
+      expect(JSON.stringify(chatMessageOf(merged, tool)), tool).toContain(
+        'this one replaces 3. All of them: https://api.test/',
+      );
   });
 
   test('cancels a delivery to an erased member', async () => {

@@ -105,13 +105,17 @@ export const openReceivers = async (): Promise<Receivers> => {
   return { ...(await listen(server, 'http')), ...closing(server) };
 };
 
-/** Starts an HTTPS receiver on loopback, with a self-signed certificate for this name. */
-export const openTlsReceivers = async (name: string): Promise<Receivers & { readonly ca: string }> => {
+/** Starts an HTTPS receiver on loopback, with a self-signed certificate for this name and others. */
+export const openTlsReceivers = async (
+  name: string,
+  others: readonly string[] = [],
+): Promise<Receivers & { readonly ca: string }> => {
   const folder = mkdtempSync(join(tmpdir(), 'receivers-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const names = [name, ...others].map((one) => `DNS:${one}`).join(',');
   execFileSync(
     'openssl',
-    `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=${name} -addext subjectAltName=DNS:${name} -keyout ${key} -out ${cert}`.split(
+    `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=${name} -addext subjectAltName=${names} -keyout ${key} -out ${cert}`.split(
       ' ',
     ),
     { stdio: 'ignore' },

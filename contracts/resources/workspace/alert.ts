@@ -6,6 +6,7 @@ import {
   EndpointChannel,
   FailureClass,
 } from '#contracts/values/alerts.ts';
+import { CHAT_TOOLS_NAMED } from '#contracts/values/chat-tools.ts';
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { nameText } from '#contracts/values/text.ts';
 
@@ -30,8 +31,7 @@ const CADENCE =
   '`instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it.';
 const EMAIL = 'Whether it is mailed to the member who created the rule.';
 const WEBHOOK = 'An https URL that signed requests are posted to.';
-const CHAT =
-  'The incoming webhook of a chat tool. Such an address is a secret: it is kept encrypted and never answered; reads name its host as `chat`. Null removes it.';
+const CHAT = `The incoming webhook of a chat tool: ${CHAT_TOOLS_NAMED}. Each gets its own form; other addresses are refused. Such an address is a secret: it is kept encrypted and never answered; reads name its host as \`chat\`. Null removes it.`;
 
 const RESUMES = 'An address, also the same one, ends the suspension of the channel.';
 

@@ -1,49 +1,180 @@
-import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import type { ChatTool } from '#contracts/values/chat-tools.ts';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { explanationOf, headlineOf, itemsNamed, observedLine, remainderOf } from './message-text.ts';
 
-/** Maximum characters of a heading and of a section in chat tools. Longer texts are cut and end in an ellipsis. */
-const HEADER_MAX_CHARACTERS = 150;
-const SECTION_MAX_CHARACTERS = 3_000;
+/** Maximum characters of a heading, of a name and of an observation. Longer texts are cut and end in an ellipsis. */
+const HEADING_MAX_CHARACTERS = 150;
+const NAME_MAX_CHARACTERS = 100;
+const TITLE_MAX_CHARACTERS = 400;
 
-/** `verbatim` keeps the tool from making links of addresses in observed text. */
-type Text =
-  | { readonly type: 'plain_text'; readonly text: string }
-  | { readonly type: 'mrkdwn'; readonly text: string; readonly verbatim?: true };
-export type ChatMessage = {
-  /** Fallback text: shown in notifications and by tools that do not support blocks. */
-  readonly text: string;
-  readonly blocks: readonly (
-    | { readonly type: 'header' | 'section'; readonly text: Text }
-    | { readonly type: 'context'; readonly elements: readonly Text[] }
-  )[];
+/** Contents of a message, in plain text. */
+type Parts = {
+  readonly headline: string;
+  /** Text of the service without observed text; may contain a link to the service. */
+  readonly explanation: string | null;
+  readonly items: readonly { readonly brand: string; readonly title: string; readonly url: string }[];
+  /** Counts the items left out; `null` when there are none. */
+  readonly remainder: string | null;
+  readonly footer: string;
 };
 
-const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`);
+const cut = (text: string, max: number): string =>
+  // A pair of surrogates is not cut in the middle.
+  text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
-/** Escapes the three characters of chat markup, so that no part of a name becomes a mention or a link. */
+const partsOf = (payload: AlertPayload): Omit<Parts, 'remainder'> => ({
+  headline: cut(observedLine(headlineOf(payload)), HEADING_MAX_CHARACTERS),
+  explanation: explanationOf(payload),
+  items: itemsNamed(payload).map(({ brand, title, url }) => ({
+    brand: cut(observedLine(brand.name), NAME_MAX_CHARACTERS),
+    title: cut(observedLine(title), TITLE_MAX_CHARACTERS),
+    url,
+  })),
+  footer: `Observed until ${payload.as_of}`,
+});
+
+/** Escapes the three characters of Slack's markup and of HTML, so that no part of a name becomes a mention or a link. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-const lineOf = ({ brand, title, url }: AlertItem): string =>
-  `*${escaped(observedLine(brand.name))}*: <${url}|${escaped(observedLine(title)).replaceAll('|', '¦')}>`;
+/**
+ * Ends what a tool could make a mention, a link or a host of with a space of no width, which breaks it and is not seen. For
+ * tools that have no escape for these.
+ */
+const inert = (text: string): string =>
+  text.replaceAll(/[@<\]|]|:(?=\/\/)|(?<=[\p{L}\p{N}])\.(?=\p{L})/gu, '$&\u200B');
 
-/** Builds the body of an incoming webhook of a chat tool: a text, and the same content as blocks. */
-export const chatMessageOf = (payload: AlertPayload): ChatMessage => {
-  const headline = headlineOf(payload);
-  const explanation = explanationOf(payload);
-  const remainder = remainderOf(payload);
-  const section = (text: string) => ({
-    type: 'section' as const,
-    text: { type: 'mrkdwn' as const, text: cut(text, SECTION_MAX_CHARACTERS), verbatim: true as const },
-  });
+/** Escapes the emphasis of Markdown and makes the rest of its markup inert. */
+const asMarkdown = (text: string): string => inert(text.replaceAll(/[\\*_~`#]/g, String.raw`\$&`));
+
+/** Slack: text for notifications, and blocks. `verbatim` keeps it from making links of addresses. */
+const slack = ({ headline, explanation, items, remainder, footer }: Parts) => {
+  const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
   return {
     text: escaped(headline),
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: cut(headline, HEADER_MAX_CHARACTERS) } },
+      { type: 'header', text: { type: 'plain_text', text: headline } },
       ...(explanation === null ? [] : [section(escaped(explanation))]),
-      ...itemsNamed(payload).map((item) => section(lineOf(item))),
+      ...items.map(({ brand, title, url }) =>
+        section(`*${escaped(brand)}*: <${url}|${escaped(title).replaceAll('|', '¦')}>`),
+      ),
       ...(remainder === null ? [] : [section(remainder)]),
-      { type: 'context', elements: [{ type: 'mrkdwn', text: `Observed until ${payload.as_of}` }] },
+      { type: 'context', elements: [{ type: 'mrkdwn', text: footer }] },
     ],
   };
+};
+
+/** Lines of Markdown. The link is a word of ours, because tools show links with addresses as their text in full. */
+const markdownLines = ({ explanation, items, remainder }: Parts): readonly string[] => [
+  ...(explanation === null ? [] : [explanation]),
+  ...items.map(({ brand, title, url }) => `**${asMarkdown(brand)}**: ${asMarkdown(title)} [Details](${url})`),
+  ...(remainder === null ? [] : [remainder]),
+];
+
+/** Discord: `allowed_mentions` turns all mentions off. */
+const discord = (parts: Parts) => ({
+  content: `**${asMarkdown(parts.headline)}**`,
+  embeds: [{ description: markdownLines(parts).join('\n'), footer: { text: parts.footer } }],
+  allowed_mentions: { parse: [] },
+});
+
+/** Mattermost and Rocket.Chat. */
+const markdown = (parts: Parts) => ({
+  text: [`**${asMarkdown(parts.headline)}**`, ...markdownLines(parts), `_${parts.footer}_`].join('\n'),
+});
+
+/** Microsoft Teams: an Adaptive Card. The runs of a `RichTextBlock` are text without markup. */
+const teams = ({ headline, explanation, items, remainder, footer }: Parts) => {
+  const run = (text: string, more: object = {}) => ({ type: 'TextRun', text, ...more });
+  const block = (...inlines: readonly object[]) => ({ type: 'RichTextBlock', inlines });
+  return {
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          msteams: { width: 'Full' },
+          body: [
+            block(run(headline, { size: 'Large', weight: 'Bolder' })),
+            ...(explanation === null ? [] : [block(run(explanation))]),
+            ...items.map(({ brand, title, url }) =>
+              block(
+                run(brand, { weight: 'Bolder' }),
+                run(`: ${title} `),
+                run('Details', { selectAction: { type: 'Action.OpenUrl', url } }),
+              ),
+            ),
+            ...(remainder === null ? [] : [block(run(remainder))]),
+            block(run(footer, { isSubtle: true, size: 'Small' })),
+          ],
+        },
+      },
+    ],
+  };
+};
+
+/** Google Chat: a card, in which no mention is possible. Its texts take some HTML; labels and titles take none. */
+const googleChat = ({ headline, explanation, items, remainder, footer }: Parts) => {
+  const paragraph = (text: string) => ({ textParagraph: { text: escaped(text) } });
+  return {
+    fallbackText: inert(headline),
+    cardsV2: [
+      {
+        cardId: 'alert',
+        card: {
+          header: { title: inert(headline), subtitle: footer },
+          sections: [
+            {
+              widgets: [
+                ...(explanation === null ? [] : [paragraph(explanation)]),
+                ...items.map(({ brand, title, url }) => ({
+                  decoratedText: {
+                    topLabel: inert(brand),
+                    text: escaped(inert(title)),
+                    wrapText: true,
+                    button: { text: 'Details', onClick: { openLink: { url } } },
+                  },
+                })),
+                ...(remainder === null ? [] : [paragraph(remainder)]),
+              ],
+            },
+          ],
+        },
+      },
+    ],
+  };
+};
+
+/**
+ * Form of each tool, with the maximum bytes of a message as JSON. The tools count characters of texts or bytes of the whole,
+ * so these are below their limits: Slack 50 blocks of 3,000 characters; Discord 4,096 characters of a description; Teams
+ * 28 KB; Google Chat 32,000 bytes; Mattermost 16,383 and Rocket.Chat 5,000 characters.
+ */
+const FORMS: Readonly<
+  Record<ChatTool, { readonly build: (parts: Parts) => object; readonly maxBytes: number }>
+> = {
+  slack: { build: slack, maxBytes: 100_000 },
+  discord: { build: discord, maxBytes: 4_000 },
+  teams: { build: teams, maxBytes: 27_000 },
+  googleChat: { build: googleChat, maxBytes: 31_000 },
+  mattermost: { build: markdown, maxBytes: 16_000 },
+  rocketChat: { build: markdown, maxBytes: 4_900 },
+};
+
+/**
+ * Builds the body of an incoming webhook in the form of a chat tool, with as many items as its limit allows. The others
+ * are counted.
+ */
+export const chatMessageOf = (payload: AlertPayload, tool: ChatTool): object => {
+  const { build, maxBytes } = FORMS[tool];
+  const parts = partsOf(payload);
+  for (let count = parts.items.length; ; count -= 1) {
+    const items = parts.items.slice(0, count);
+    const message = build({ ...parts, items, remainder: remainderOf(payload, count) });
+    if (count === 0 || Buffer.byteLength(JSON.stringify(message)) <= maxBytes) return message;
+  }
 };

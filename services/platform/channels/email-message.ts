@@ -5,14 +5,15 @@ export type EmailMessage = { readonly subject: string; readonly text: string };
 
 /** Builds the e-mail as plain text, so that no content of an ad is interpreted as markup. */
 export const emailMessageOf = (payload: AlertPayload): EmailMessage => {
+  const items = itemsNamed(payload);
   const lines = [
     headlineOf(payload),
     '',
     explanationOf(payload),
-    ...itemsNamed(payload).map(
+    ...items.map(
       ({ brand, title, url }) => `- ${observedLine(brand.name)}: ${observedLine(title)}\n  ${url}`,
     ),
-    remainderOf(payload),
+    remainderOf(payload, items.length),
     '',
     `Observed until ${payload.as_of}. These are observations of a public ad library, not statements of cause.`,
   ];

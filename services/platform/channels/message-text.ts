@@ -65,8 +65,8 @@ export const explanationOf = (payload: AlertPayload): string | null => {
 export const itemsNamed = (payload: AlertPayload): readonly AlertItem[] =>
   payload.items.slice(0, ITEMS_NAMED_MAX);
 
-/** Builds the sentence that counts the items not listed; `null` when all are listed. */
-export const remainderOf = (payload: AlertPayload): string | null => {
-  const more = payload.items_total - itemsNamed(payload).length;
+/** Builds the sentence that counts the items besides the listed ones; `null` when all are listed. */
+export const remainderOf = (payload: AlertPayload, listed: number): string | null => {
+  const more = payload.items_total - listed;
   return more > 0 ? `And ${counted(more)} more.` : null;
 };

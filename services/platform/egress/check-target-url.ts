@@ -18,6 +18,10 @@ export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '
 
 const namesLoopback = (host: string): boolean => LOCALHOST.test(host) || isLoopback(host);
 
+/** True for a loopback address where the rules allow one. */
+export const isAllowedLoopback = (url: URL, { allowLoopback }: TargetRules): boolean =>
+  allowLoopback && namesLoopback(hostOf(url));
+
 const isRefusedName = (host: string): boolean =>
   REFUSED_NAMES.some(({ name }) => host === name || host.endsWith(`.${name}`));
 
@@ -35,12 +39,12 @@ const faultOfHost = (host: string): string | null => {
  * It runs when the URL is submitted and again before each call. The WHATWG URL parser first normalises octal, decimal
  * and hexadecimal hosts. Resolved addresses are checked at connect time (`ssrf-guard.ts`).
  */
-export const checkTargetUrl = (text: string, { allowLoopback }: TargetRules): string | null => {
+export const checkTargetUrl = (text: string, rules: TargetRules): string | null => {
   if (text.length > TARGET_URL_MAX_LENGTH) return `Use a URL of at most ${TARGET_URL_MAX_LENGTH} characters.`;
   if (!URL.canParse(text)) return 'This is not a URL; write one that begins with https://.';
   const url = new URL(text);
   const host = hostOf(url);
-  const isOwn = allowLoopback && namesLoopback(host);
+  const isOwn = isAllowedLoopback(url, rules);
   if (url.protocol !== 'https:' && !(isOwn && url.protocol === 'http:')) return 'Use an https URL.';
   if (url.username !== '' || url.password !== '') return 'Leave user name and password out of the URL.';
   return isOwn ? null : faultOfHost(host);

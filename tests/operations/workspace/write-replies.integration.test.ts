@@ -67,7 +67,7 @@ const createKey = async (app: FastifyInstance, key: Key): Promise<Record<string,
   const body = { name: 'Ä "quoted" name', scopes: ['me:read', 'brands:read'] };
   return (await on(app).post(keysOf(key), { key, body })).data;
 };
-const CHAT = 'https://hooks.chat.example/services/T0/B0/very-secret';
+const CHAT = 'https://hooks.slack.com/services/T0/B0/very-secret';
 const createRule = async (app: FastifyInstance, key: Key): Promise<Record<string, unknown>> => {
   await alertsThrough(shownApi).track(key, [brand]);
   const channels = { webhook_url: HOOK, chat_webhook_url: CHAT };

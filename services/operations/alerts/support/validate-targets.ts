@@ -1,5 +1,6 @@
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
+import { chatToolAt, UNKNOWN_CHAT_TOOL } from '#platform/channels/chat.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
@@ -24,7 +25,7 @@ const normalizeUrl = (url: string): string => (URL.canParse(url) ? new URL(url).
 
 /**
  * Returns the targets in canonical form. Throws `Refusal` that names every address to which this service sends
- * nothing, such as a private network address.
+ * nothing, such as a private network address, or an address of no supported chat tool.
  */
 export const requireTargets = <Targets extends RequestedTargets>(
   requested: Targets,
@@ -37,7 +38,10 @@ export const requireTargets = <Targets extends RequestedTargets>(
     const url = requested[name];
     if (typeof url !== 'string') continue;
     targets[name] = normalizeUrl(url);
-    const fault = checkTargetUrl(url, rules) ?? checkTargetUrl(normalizeUrl(url), rules);
+    const fault =
+      checkTargetUrl(url, rules) ??
+      checkTargetUrl(normalizeUrl(url), rules) ??
+      (name === 'chat_webhook_url' && chatToolAt(url, rules) === null ? UNKNOWN_CHAT_TOOL : null);
     if (fault !== null) details.push({ path: name, message: fault, code: 'target_refused' });
   }
   if (details.length > 0) throw new Refusal('invalid_input', 'The input was rejected; see details.', details);

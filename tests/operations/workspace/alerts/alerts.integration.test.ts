@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALERT_BRANDS_MAX, ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
+import { UNKNOWN_CHAT_TOOL } from '#platform/channels/chat.ts';
 import { on } from '#tests/dsl/api.ts';
 import { alertsOf, alertsThrough, HOOK, type Rule, ruleOn } from '#tests/operations/fixtures/alerting.ts';
 import { colleague, everyPage } from '#tests/operations/fixtures/boards.ts';
@@ -96,7 +97,7 @@ describe('createAlert 201', () => {
 
   test('accepts every trigger, cadence and channel', async () => {
     const key = await tracking();
-    const chat_webhook_url = 'https://hooks.chat.example/services/T0/B0/very-secret';
+    const chat_webhook_url = 'https://hooks.slack.com/services/T0/B0/very-secret';
     for (const trigger of ['new_ads', 'stopped_ads', 'page_changes', 'new_partners', 'activity']) {
       for (const cadence of ['instant', 'daily', 'weekly']) {
         const more = { trigger, cadence, email: false, chat_webhook_url, enabled: false };
@@ -106,7 +107,7 @@ describe('createAlert 201', () => {
           cadence,
           email: false,
           enabled: false,
-          chat: { host: 'hooks.chat.example' },
+          chat: { host: 'hooks.slack.com' },
         });
       }
     }
@@ -201,6 +202,25 @@ describe('createAlert 400', () => {
       { path: 'webhook_url', code: 'target_refused' },
       { path: 'chat_webhook_url', code: 'target_refused' },
     ]);
+  });
+});
+
+describe('createAlert and changeAlert 400', () => {
+  test('name the supported chat tools for an address of another one', async () => {
+    const key = await tracking();
+    const chat_webhook_url = 'https://hooks.chat.example/services/T0/B0/very-secret';
+    const refused = await alertsThrough(app).create(key, ruleOn([alpha], { chat_webhook_url }));
+    const { id } = await alertsThrough(app).created(key, ruleOn([alpha]));
+    const changed = await alertsThrough(app).change(key, id, { chat_webhook_url });
+    for (const reply of [refused, changed]) {
+      expect(reply.status).toBe(400);
+      expect(reply.error.details).toEqual([
+        { path: 'chat_webhook_url', message: UNKNOWN_CHAT_TOOL, code: 'target_refused' },
+      ]);
+      for (const tool of ['Slack', 'Discord', 'Microsoft Teams', 'Google Chat', 'Mattermost', 'Rocket.Chat'])
+        expect(reply.body).toContain(tool);
+      expect(reply.body).not.toContain('very-secret');
+    }
   });
 });
 

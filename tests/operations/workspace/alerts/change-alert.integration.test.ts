@@ -72,7 +72,7 @@ describe('changeAlert 200', () => {
 
   test('removes a channel that is set to null', async () => {
     const key = await tracking();
-    const urls = { webhook_url: HOOK, chat_webhook_url: 'https://hooks.chat.example/secret' };
+    const urls = { webhook_url: HOOK, chat_webhook_url: 'https://hooks.slack.com/services/T0/B0/secret' };
     const { id } = await alertsThrough(app).created(key, ruleOn(brands, urls));
     const without = { webhook_url: null, chat_webhook_url: null };
     expect((await alertsThrough(app).change(key, id, without)).data).toMatchObject({
@@ -84,7 +84,7 @@ describe('changeAlert 200', () => {
 
   test('ends the suspension of a channel when its address is set, and of all channels with `enabled: true`', async () => {
     const key = await tracking();
-    const chat_webhook_url = 'https://hooks.chat.example/secret';
+    const chat_webhook_url = 'https://hooks.slack.com/services/T0/B0/secret';
     const { id } = await alertsThrough(app).created(
       key,
       ruleOn(brands, { email: false, webhook_url: HOOK, chat_webhook_url }),

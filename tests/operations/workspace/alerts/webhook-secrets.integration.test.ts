@@ -242,8 +242,9 @@ describe('secrets', () => {
   test('are required: without a vault a webhook is refused, and the error names the missing setting', async () => {
     const key = await tracking();
     const bare = await stack.api({ secretVault: null });
-    for (const channel of ['webhook_url', 'chat_webhook_url']) {
-      const reply = await alertsThrough(bare).create(key, ruleOn(brands, { [channel]: HOOK }));
+    const chat_webhook_url = `https://hooks.slack.com/services/${CHAT_SECRET}`;
+    for (const channel of [{ webhook_url: HOOK }, { chat_webhook_url }]) {
+      const reply = await alertsThrough(bare).create(key, ruleOn(brands, channel));
       expect(reply.status).toBe(500);
       expect(reply.error.message).toContain('MEMBER_VAULT_KEY');
     }
