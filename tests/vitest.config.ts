@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.ts';
+import { NO_LOCAL_STACK } from './no-local-stack.ts';
 
 /**
  * One worker more than a small machine has processors. Integration tests wait half of their time: for processes that start,
@@ -46,6 +47,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           isolate,
+          env: NO_LOCAL_STACK,
           setupFiles: ['tests/property-seed.ts'],
           include: ['tests/**/*.test.ts'],
           exclude: [...configDefaults.exclude, INTEGRATION, ...OWN_PROCESS],
@@ -58,6 +60,7 @@ export default defineConfig({
         test: {
           name: 'unit-own-process',
           isolate: true,
+          env: NO_LOCAL_STACK,
           setupFiles: ['tests/property-seed.ts'],
           include: OWN_PROCESS,
           testTimeout: UNIT_TIMEOUT_MS,
@@ -69,6 +72,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           isolate,
+          env: NO_LOCAL_STACK,
           setupFiles: ['tests/property-seed.ts'],
           include: [INTEGRATION],
           globalSetup: ['tests/stack/global-setup.ts'],

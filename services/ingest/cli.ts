@@ -8,7 +8,7 @@ import {
   serverSettings,
   SettingsError,
 } from '#platform/settings.ts';
-import { escapeConsole } from '#platform/process/terminal-output.ts';
+import { escapeCommandLine } from '#platform/process/terminal-output.ts';
 import { ImportStopped, ingestFiles } from './files/ingest-files.ts';
 import type { Intake } from './intake-types.ts';
 import { FORMATS, type FormatName } from './readers/formats.ts';
@@ -136,7 +136,7 @@ const ingest = async (files: readonly string[], cli: CliOptions): Promise<number
   }
 };
 
-escapeConsole();
+escapeCommandLine(program);
 
 try {
   program.parse();

@@ -219,7 +219,8 @@ const DataDirectory = z.object({ DATA_DIR: z.string().default('.data') });
 
 /**
  * Returns the environment, completed with the values of the running local stack. A command-line tool finds the
- * servers of `npm start` without settings. Variables of the environment take precedence.
+ * servers of `npm start` without settings. Variables of the environment take precedence. An environment that names another
+ * server is returned as it is: secrets of the local stack must not sign or encrypt anything of another one.
  */
 export const environmentWithLocalStack = (
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -234,16 +235,20 @@ export const environmentWithLocalStack = (
   } catch {
     return environment;
   }
-  const found = {
+  const nonEmpty = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const servers = {
     DATABASE_URL: local.database_url,
     EVENT_STORE_URL: local.event_store_url,
     NATS_URL: local.nats_url,
+  };
+  if (Object.entries(servers).some(([name, url]) => (nonEmpty[name] ?? url) !== url)) return environment;
+  const found = {
+    ...servers,
     ...(local.mcp_url === undefined ? {} : { MCP_BASE_URL: local.mcp_url }),
     MEMBER_VAULT_KEY: secrets.member_vault_key,
     AUDIT_SIGNING_KEY: secrets.audit_signing_key,
   };
-  const nonEmpty = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
-  );
   return { ...found, ...nonEmpty };
 };

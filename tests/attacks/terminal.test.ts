@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { createLog } from '#platform/logger.ts';
 import { escapeConsole, terminalLine } from '#platform/process/terminal-output.ts';
 import { terminalReport } from '#services/ingest/files/progress.ts';
+import { type HostedOutcome, openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { attack, tries } from './attack.ts';
 
 /** Characters that a terminal executes, reorders or ends a line at. Stated again, to share no fault of the code. */
@@ -55,6 +59,65 @@ attack('text of third parties reaches terminals of ingest and ops escaped', () =
     { numRuns: tries(200) },
   );
   return `${texts} texts, 0 executed`;
+});
+
+const HOSTILE = '\u001b[2J\u009b31m\u202e\u0007\r';
+/** Words whose errors repeat them: of an option, a value, a command, an argument and a file. */
+const HOSTILE_WORDS: Readonly<Record<'ops' | 'collect' | 'ingest', readonly (readonly string[])[]>> = {
+  ops: [
+    [`--${HOSTILE}`],
+    [HOSTILE],
+    ['workspace', HOSTILE],
+    ['workspace', 'create', `--${HOSTILE}`],
+    ['workspace', 'create', '--name', 'a', '--plan', HOSTILE],
+    ['plan', 'set', 'a', 'pro', HOSTILE],
+    ['audit', 'list', 'a', '--limit', HOSTILE],
+    ['audit', 'verify', HOSTILE],
+    ['log', 'import', HOSTILE],
+    ['projections', 'rebuild', HOSTILE, `--${HOSTILE}`],
+  ],
+  collect: [
+    [`--${HOSTILE}`],
+    [HOSTILE],
+    ['add', `--${HOSTILE}`],
+    ['add', HOSTILE],
+    ['token', 'set', '--account', HOSTILE],
+  ],
+  ingest: [
+    [`--${HOSTILE}`],
+    ['--format', HOSTILE, 'a.json'],
+    ['--scanned-at', HOSTILE, 'a.json'],
+    ['--dry-run', '--mapping', HOSTILE, 'a.json'],
+    ['--dry-run', HOSTILE],
+  ],
+};
+const INGEST = join(import.meta.dirname, '../../services/ingest/cli.ts');
+
+/** Runs the command line of files in a process of its own, because it reads its words when it is loaded. */
+const ingest = (words: readonly string[]): Promise<HostedOutcome> =>
+  promisify(execFile)(process.execPath, [INGEST, ...words]).then(
+    (outcome) => ({ ...outcome, code: 0 }),
+    (error: HostedOutcome) => error,
+  );
+
+attack('words and options of commands reach the terminal escaped', async () => {
+  let texts = 0;
+  const check = (words: readonly string[], { stdout, stderr, code }: HostedOutcome): void => {
+    expect(code, JSON.stringify(words)).not.toBe(0);
+    expect(stderr, JSON.stringify(words)).not.toBe('');
+    expect(stdout + stderr, JSON.stringify(words)).not.toMatch(EXECUTED);
+    texts += 1;
+  };
+  const runHosted = async (program: 'ops' | 'collect'): Promise<void> => {
+    await using commands = openHostedCommands({ program });
+    for (const words of HOSTILE_WORDS[program]) check(words, await commands.run(words, {}));
+  };
+  await Promise.all([
+    runHosted('ops'),
+    runHosted('collect'),
+    ...HOSTILE_WORDS.ingest.map(async (words) => check(words, await ingest(words))),
+  ]);
+  return `${texts} errors, 0 executed`;
 });
 
 attack('tokens in addresses reach no log', () => {

@@ -27,7 +27,6 @@ const settings = () => ({
   DATABASE_URL: shared.databaseUrl,
   NATS_URL: shared.natsUrl,
   EVENT_STORE_URL: 'esdb://127.0.0.1:1?tls=false',
-  OBJECT_STORE_DIR: '.data/unused-objects',
 });
 
 const start = async (): Promise<{ readonly url: string; readonly process: ServiceProcess }> => {

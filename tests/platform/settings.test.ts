@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { settingsReference } from '#deploy/write-settings.ts';
 import {
   credentialedUrl,
+  environmentWithLocalStack,
   readSettings,
   secrecyOf,
   secret,
@@ -123,4 +125,48 @@ describe('NATS_URL', () => {
 test('deploy/SETTINGS.md matches the generated settings reference', () => {
   const file = join(import.meta.dirname, '../../deploy/SETTINGS.md');
   expect(readFileSync(file, 'utf8')).toBe(settingsReference());
+});
+
+describe('settings of the local stack', () => {
+  const withStack = (environment: Readonly<Record<string, string>>) => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), 'local-stack-'));
+    try {
+      const local = {
+        api_url: 'http://127.0.0.1:1',
+        ops_url: 'http://127.0.0.1:2',
+        event_store_url: 'esdb://127.0.0.1:3?tls=false',
+        database_url: 'postgres://127.0.0.1:4/ads',
+        nats_url: 'nats://127.0.0.1:5',
+        workspace_id: 'ws',
+        api_key: 'key',
+      };
+      writeFileSync(join(DATA_DIR, 'local.json'), JSON.stringify(local));
+      const secrets = { member_vault_key: 'vault', audit_signing_key: 'signing' };
+      writeFileSync(join(DATA_DIR, 'secrets.json'), JSON.stringify(secrets));
+      const { DATA_DIR: _folder, ...found } = environmentWithLocalStack({ DATA_DIR, ...environment });
+      return found;
+    } finally {
+      rmSync(DATA_DIR, { recursive: true });
+    }
+  };
+
+  test('complete an environment that names none of its servers, or the same ones', () => {
+    const whole = {
+      DATABASE_URL: 'postgres://127.0.0.1:4/ads',
+      EVENT_STORE_URL: 'esdb://127.0.0.1:3?tls=false',
+      NATS_URL: 'nats://127.0.0.1:5',
+      MEMBER_VAULT_KEY: 'vault',
+      AUDIT_SIGNING_KEY: 'signing',
+    };
+    expect(withStack({})).toEqual(whole);
+    expect(withStack({ DATABASE_URL: whole.DATABASE_URL, NATS_URL: '' })).toEqual(whole);
+    expect(withStack({ AUDIT_SIGNING_KEY: 'own' })).toEqual({ ...whole, AUDIT_SIGNING_KEY: 'own' });
+  });
+
+  test.each(['DATABASE_URL', 'EVENT_STORE_URL', 'NATS_URL'])(
+    'stay out of an environment with another %s',
+    (name) => {
+      expect(withStack({ [name]: 'other://db.example' })).toEqual({ [name]: 'other://db.example' });
+    },
+  );
 });

@@ -247,6 +247,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     files: ['tests/ingest/intake/start-reads.integration.test.ts'],
     settings: (_seed, factor) => ({ START_READS_EVENTS: 1_000_000 * factor }),
   },
+  'start-and-test': {
+    about: '`npm start` and the whole of `npm test` in one clone, in both orders; without a seed',
+    files: ['tests/e2e/start-and-test.integration.test.ts'],
+    settings: () => ({ START_AND_TEST: 1 }),
+  },
   restarts: {
     about: 'every server restarted in turn while 100,000 ads arrive; without a seed',
     files: ['tests/faults/restarts.integration.test.ts'],

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
+import { escapeCommandLine } from '#platform/process/terminal-output.ts';
 import { openProgress } from '../stack/progress.ts';
 import { loadDemo } from './load-demo.ts';
 
@@ -50,6 +51,7 @@ const program = new Command('demo')
     );
   });
 
+escapeCommandLine(program);
 try {
   await program.parseAsync();
 } catch (error) {

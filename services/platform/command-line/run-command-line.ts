@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
-import { escapeConsole } from '../process/terminal-output.ts';
+import { escapeCommandLine } from '../process/terminal-output.ts';
 import { SettingsError } from '../settings.ts';
 import { describeCommandError, describeServerError } from './describe-error.ts';
 
@@ -12,7 +12,7 @@ export const runCommandLine = async (program: Command): Promise<void> => {
     if (error.code !== 'EPIPE') throw error;
     process.exit();
   });
-  escapeConsole();
+  escapeCommandLine(program);
   try {
     await program.parseAsync();
   } catch (error) {

@@ -1,3 +1,5 @@
+import type { Command } from 'commander';
+
 /** Output on a terminal. Names, errors and records come from third parties, and a terminal executes what they contain. */
 
 /** Control, bidirectional and line-separating characters, without tab and line feed. */
@@ -25,4 +27,16 @@ export const escapeConsole = (target: Console = console): (() => void) => {
   target.log = (...values: readonly unknown[]) => log(...escaped(values));
   target.error = (...values: readonly unknown[]) => error(...escaped(values));
   return () => Object.assign(target, { log, error });
+};
+
+/** Makes a command and its subcommands escape their errors about words and options, which repeat these. */
+const escapeErrors = (command: Command): void => {
+  command.configureOutput({ writeErr: (text) => process.stderr.write(terminalText(text)) });
+  for (const subcommand of command.commands) escapeErrors(subcommand);
+};
+
+/** Makes a command line escape every text that it prints through the console, and its errors about words and options. */
+export const escapeCommandLine = (program: Command): void => {
+  escapeConsole();
+  escapeErrors(program);
 };
