@@ -163,8 +163,8 @@ export class Completeness {
     for (const found of signsInAddress(address, path)) this.#filter(found);
   }
 
-  /** Reads the signs of an envelope around the ads of a part. `depth`: number of objects that enclose it. */
-  envelope(name: string, value: JsonObject, depth: number): void {
+  /** Reads the signs of an envelope. `name`: its part, `null` if unknown. `depth`: number of objects that enclose it. */
+  envelope(name: string | null, value: JsonObject, depth: number): void {
     let more: string | null | undefined;
     let cursor: string | null = null;
     let page = 1;
@@ -181,8 +181,9 @@ export class Completeness {
         this.doubt(`${path} says that results precede those of the file`);
       if (sign === 'error' && isSaid) this.#fault ??= `${path} tells of an error`;
       if (sign === 'pages' && size !== null) pages = { path, size };
-      if (sign === 'total' && size !== null) this.total(name, path, size);
-      if (sign === 'count' && size !== null && size > this.#count.size) this.#count = { path, size };
+      const isCount = sign === 'count' || (sign === 'total' && name === null);
+      if (sign === 'total' && size !== null && name !== null) this.total(name, path, size);
+      if (isCount && size !== null && size > this.#count.size) this.#count = { path, size };
       if (sign === 'limit' && size !== null && size < this.#limit.size) this.#limit = { path, size };
       this.#filter(found);
     }
@@ -209,10 +210,10 @@ export class Completeness {
       this.doubt(`${path} limits the search`);
   }
 
-  /** Yields the verdict, after all records. */
-  *verdict(): Generator<VerdictRecord> {
+  /** Returns the verdict, after all records. */
+  verdict(): VerdictRecord {
     const parts = [...this.#parts.values()];
-    yield {
+    return {
       kind: 'verdict',
       by: parts.find(({ claim }) => claim !== undefined)?.claim?.by ?? null,
       incomplete: this.#incomplete(parts),

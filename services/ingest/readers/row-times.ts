@@ -1,7 +1,7 @@
 import { type ScanKey, withCountries } from './scan-key.ts';
 
-/** Rows of a brand whose times lie at most this far apart are of one scan. */
-const SCAN_MAX_MS = 6 * 60 * 60 * 1_000;
+/** Rows whose times lie at most this far apart are of one scan. */
+export const SCAN_MAX_MS = 6 * 60 * 60 * 1_000;
 
 type Span = { from: number; to: number };
 

@@ -321,3 +321,61 @@ test('a file of a mapping is not complete when its envelope says that ads are mi
   for (const more of [{ total: 2 }, { next: 'x' }, { meta: { has_more: true } }, { error: 'x' }])
     expect(await complete(more)).toEqual([false]);
 });
+
+describe('a scan of a shop or a site that is declared complete', () => {
+  const observed = async (content: object, options: ReadOptions = { complete: true }) => {
+    await using folder = await ExportFolder.open();
+    const path = await folder.file('a.json', JSON.stringify(content));
+    return (await reading(path, options)).observations;
+  };
+  const ofShop = async (...pages: readonly object[]) =>
+    (await observed(pages, { complete: true, ...BRAND })).flatMap((one) =>
+      one.type === 'storefront.scan_end' ? [one.complete] : [],
+    );
+  const page = (id: number, more: object): object => ({
+    products: [{ id, title: 'Boot', handle: 'boot', variants: [{ id: 70, price: '9.00' }] }],
+    ...more,
+  });
+
+  test('is not complete when its pages are of several times, or name a next one', async () => {
+    expect(await ofShop(page(1, { scraped_at: at(1, 8) }), page(2, { scraped_at: at(1, 9) }))).toEqual([
+      true,
+    ]);
+    expect(await ofShop(page(1, { scraped_at: at(1, 8) }), page(2, { scraped_at: at(2, 8) }))).toEqual([
+      false,
+    ]);
+    expect(await ofShop(page(1, { scraped_at: at(1, 8), next: 'x' }))).toEqual([false]);
+    expect(await ofShop(page(1, { scraped_at: at(1, 8), total: 9 }))).toEqual([false]);
+  });
+
+  test('has all records of the site within six hours, and is not complete when others are later', async () => {
+    const site = (name: string, tool: string, scanned_at: string): object => ({
+      url: `https://${name}.example/`,
+      technologies: [{ name: tool }],
+      scanned_at,
+    });
+    const first = [site('a', 'One', at(1, 8)), site('b', 'One', at(1, 8)), site('a', 'Two', at(1, 9))];
+    expect(await observed(first)).toMatchObject([
+      {
+        domain: 'a.example',
+        observed_at: at(1, 9),
+        complete: true,
+        tools: [{ name: 'One' }, { name: 'Two' }],
+      },
+      { domain: 'b.example', complete: true },
+    ]);
+    expect(await observed([...first, site('a', 'Three', at(2, 9))])).toMatchObject([
+      { domain: 'a.example', complete: false },
+      { domain: 'a.example', complete: false, tools: [{ name: 'Three' }] },
+      { domain: 'b.example', complete: true },
+    ]);
+  });
+});
+
+test('the claims of rows in a wrapper are believed unless the wrapper says otherwise', async () => {
+  const wrapped = async (more: object) =>
+    (await scansOf({ items: [actorAd(1), actorAd(2)], ...more })).complete;
+  expect(await wrapped({ total: 2, next: null })).toEqual([true]);
+  for (const more of [{ total: 3 }, { next: 'x' }, { cursor: 'x' }, { errors: ['x'] }, { limit: 2 }])
+    expect(await wrapped(more)).toEqual([false]);
+});

@@ -39,11 +39,13 @@ export const readActorCamelCase: Reader = async function* (source) {
       completeness.claim(keyOf(item.value), 'isResultComplete', item.value['isResultComplete'] === true);
       const page = pageOf(item);
       if (page !== null) yield page;
-    } else if (item.kind === 'record') {
+    } else if (item.kind === 'envelope') {
+      completeness.envelope(null, item.value, item.depth);
+    } else {
       yield notAnAd(item, DIALECT.format);
     }
   }
-  yield* completeness.verdict();
+  yield completeness.verdict();
 };
 
 /** Returns the country to which the address of a row limits its search. */

@@ -45,5 +45,5 @@ export const readAdsArchiveJson: Reader = async function* (source) {
       yield record;
     }
   }
-  yield* completeness.verdict();
+  yield completeness.verdict();
 };

@@ -13,10 +13,12 @@ import {
   woocommerceCurrencyOf,
   woocommerceProductOf,
 } from '#domain/shapes/woocommerce-product.ts';
+import { Completeness } from '../completeness.ts';
 import { brokenJson, unknownShape } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
-import { isObject, type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
+import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { RecordFault, type RefusedRecord } from '../record.ts';
+import { SCAN_MAX_MS } from '../row-times.ts';
 import { ownScanTime, timestampOf } from '../scan-key.ts';
 import { placesOf } from '../shapes/record-format.ts';
 import { type SideReader, timeOrRefusal } from '../side-record.ts';
@@ -71,12 +73,11 @@ const listedProduct = (value: JsonObject): Listed => {
   };
 };
 
-/** Returns true when a page says that it is a part of the catalogue: a collection, recommendations, or not the last page. */
+/** Returns true when a page says that it is a part of the catalogue: a collection or recommendations. */
 const isPart = (item: JsonEntry & { readonly kind: 'record' | 'envelope' }): boolean =>
   isObject(item.value['collection']) ||
   item.path.split('.').some((name) => /^collections?$/.test(name)) ||
-  'intent' in item.value ||
-  objectAt(item.value, 'pageInfo')['hasNextPage'] === true;
+  'intent' in item.value;
 
 const refused = (
   { line, raw, number }: { readonly line: number; readonly raw: string; readonly number: number },
@@ -84,11 +85,11 @@ const refused = (
   advice: string,
 ): RefusedRecord => ({ kind: 'refused', line, raw, number, what, advice, adId: null });
 
-/** Returns the newest time. Files write them with several zones and precisions. A time that is none comes first, to be refused. */
-const newestOf = (times: readonly string[], utcOffset: string | null): string | undefined => {
+/** Returns times in order. Files write them with several zones and precisions. A time that is none comes last, to be refused. */
+const inOrder = (times: readonly string[], utcOffset: string | null): readonly string[] => {
   const msOf = (time: string): number =>
     Date.parse(timestampOf(time, utcOffset) ?? '') || Number.POSITIVE_INFINITY;
-  return times.toSorted((one, other) => msOf(one) - msOf(other)).at(-1);
+  return times.toSorted((one, other) => msOf(one) - msOf(other));
 };
 
 /**
@@ -96,8 +97,8 @@ const newestOf = (times: readonly string[], utcOffset: string | null): string | 
  * product per line. All products of a file are one scan. They are buffered until the end, because the scan id depends
  * on all of them. At most `STOREFRONT_PRODUCTS_MAX` are accepted.
  *
- * A scan is complete only when the caller declares it and nothing was refused. A file of one collection is never
- * complete, because the shop may have other products.
+ * A scan is complete only when the caller declares it and nothing was refused. A file of one collection, of pages at
+ * different times of day, or with a next page is never complete, because the shop may have other products.
  */
 export const readStorefrontJson: SideReader = async function* (source, context) {
   const { brandDomain } = context;
@@ -105,6 +106,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
   const ownTimes: string[] = [];
   const products = new Map<string, ObservedProduct>();
   let currency: string | null = null;
+  const completeness = new Completeness();
   let complete = context.complete;
   let faults = 0;
   let leftOut = 0;
@@ -118,7 +120,11 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     if (isPart(item)) complete = false;
     const ownTime = ownScanTime(value);
     if (ownTime !== null && ownTimes.length < OWN_TIMES_MAX) ownTimes.push(ownTime);
-    if (item.kind === 'envelope') continue;
+    if (item.kind === 'envelope') {
+      completeness.envelope('', value, item.depth);
+      continue;
+    }
+    completeness.ad('', { page_id: null, is_active: null });
     if (item.path === '' && !isShopifyProduct(value) && !isWoocommerceProduct(value)) {
       faults += 1;
       yield { ...unknownShape(item, 'storefront-json', null), number };
@@ -154,19 +160,18 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
   if (source.damage() !== null) faults += 1;
   // When no product was taken, it is unknown what the shop offers. The file then yields no scan.
   if (products.size === 0 && faults + leftOut > 0) return;
-  const scannedAt = timeOrRefusal(
-    context,
-    { line: 1, raw: null },
-    { scanned_at: newestOf(ownTimes, context.times.utcOffset) },
-  );
+  const times = inOrder(ownTimes, context.times.utcOffset);
+  const scannedAt = timeOrRefusal(context, { line: 1, raw: null }, { scanned_at: times.at(-1) });
   if (typeof scannedAt !== 'string') {
     yield scannedAt;
     return;
   }
+  const oldest = timeOrRefusal(context, { line: 1, raw: null }, { scanned_at: times[0] });
+  if (Date.parse(scannedAt) - Date.parse(String(oldest)) > SCAN_MAX_MS) complete = false;
   const observations = storefrontObservations([...products.values()], {
     domain: brandDomain,
     scanned_at: scannedAt,
-    complete: complete && faults === 0 && products.size > 0,
+    complete: complete && faults === 0 && products.size > 0 && completeness.verdict().incomplete === null,
     currency,
     collector: COLLECTOR,
   });

@@ -1,5 +1,6 @@
 import { type DetectedTool, SITE_TOOLS_MAX } from '#contracts/observations/site-scan.ts';
 import { slugOf } from '#domain/ids.ts';
+import { SCAN_MAX_MS } from '../row-times.ts';
 import { brandDomainOf } from '../scan-key.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
@@ -12,6 +13,8 @@ const COLLECTOR = 'technologies-json';
 /** Category of a technology without one. */
 const UNCATEGORIZED = 'Other';
 const SLUG_MAX_LENGTH = 100;
+/** Maximum sites of a file that is declared complete. */
+const SITES_HELD_MAX = 10_000;
 
 const textAt = (value: JsonObject, key: string): string | null => {
   const text = value[key];
@@ -54,18 +57,20 @@ type Position = { readonly line: number; readonly raw: string; readonly number: 
 type Site = {
   readonly at: Position;
   readonly domain: string;
-  readonly observedAt: string;
+  observedAt: string;
   readonly tools: Map<string, DetectedTool>;
 };
 
 /**
  * Reads exports of technology detectors: one site or a list of sites, each with its detected technologies. Consecutive
- * records of one site and time are one scan. Such exports have no configuration of split-testing tools, so the scan lists no
+ * records of one site and time are one scan. If the caller declares the file complete, so are all records of a site whose
+ * times lie within `SCAN_MAX_MS`; the sites are then kept until the end, because no part of a site is complete. Such exports have no configuration of split-testing tools, so the scan lists no
  * split tests and no tool whose tests were read.
  */
 export const readTechnologiesJson: SideReader = async function* (source, context) {
   const { brandDomain, complete } = context;
-  let site = null as Site | null;
+  const apartMs = complete ? SCAN_MAX_MS : 0;
+  let held = new Map<string, readonly Site[]>();
   let number = 0;
   for await (const item of jsonRecords(source, placesOf('technologies-json'))) {
     if (item.kind === 'envelope') continue;
@@ -87,17 +92,38 @@ export const readTechnologiesJson: SideReader = async function* (source, context
         yield observedAt;
         continue;
       }
-      const isSame = site?.domain === domain && site.observedAt === observedAt;
-      if (site !== null && !isSame) yield scanOf(site, complete);
-      site = site !== null && isSame ? site : { at, domain, observedAt, tools: new Map() };
+      const time = Date.parse(observedAt);
+      const known = held.get(domain) ?? [];
+      const same = known.find((one) => Math.abs(Date.parse(one.observedAt) - time) <= apartMs);
+      if (same === undefined && !complete) {
+        yield* scansOf(held, complete);
+        held = new Map();
+      }
+      if (complete && held.size >= SITES_HELD_MAX && known.length === 0) {
+        const what = `exceeds the limit of ${SITES_HELD_MAX} sites of a complete file`;
+        yield refused(at, what, 'split the file, or leave --complete out');
+        continue;
+      }
+      const site = same ?? { at, domain, observedAt, tools: new Map<string, DetectedTool>() };
+      if (time > Date.parse(site.observedAt)) site.observedAt = observedAt;
+      if (same === undefined) held.set(domain, [...known, site]);
       for (const technology of objectsAt(value, 'technologies')) {
         const tool = toolOf(technology);
         if (!site.tools.has(tool.slug)) site.tools.set(tool.slug, tool);
       }
     }
   }
-  if (site !== null) yield scanOf(site, complete);
+  yield* scansOf(held, complete);
 };
+
+/** Yields the scans of sites. A site of several scans has complete ones no more than a file of several slices. */
+function* scansOf(
+  held: ReadonlyMap<string, readonly Site[]>,
+  complete: boolean,
+): Generator<SideObservation | RefusedRecord> {
+  for (const sites of held.values())
+    for (const site of sites) yield scanOf(site, complete && sites.length === 1);
+}
 
 const scanOf = (site: Site, complete: boolean): SideObservation | RefusedRecord => {
   const { at, domain, observedAt, tools } = site;

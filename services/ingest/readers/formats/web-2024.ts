@@ -30,9 +30,9 @@ export const readWeb2024: Reader = async function* (source) {
     } else {
       const claim = item.value['is_result_complete'] ?? item.value['isResultComplete'];
       const pageId = pageIdOf(item.value);
-      completeness.envelope(pageId ?? SEARCH, item.value, item.depth);
+      completeness.envelope(pageId, item.value, item.depth);
       if (typeof claim === 'boolean')
-        completeness.claim(pageId ?? SEARCH, 'is_result_complete', claim && pageId !== null);
+        completeness.claim(pageId ?? 'a search for words', 'is_result_complete', claim && pageId !== null);
       if (claim === true && pageId !== null) {
         const hints = {
           ...NO_HINTS,
@@ -43,11 +43,8 @@ export const readWeb2024: Reader = async function* (source) {
       }
     }
   }
-  yield* completeness.verdict();
+  yield completeness.verdict();
 };
-
-/** Name of the part of a response that names no page. */
-const SEARCH = 'a search for words';
 
 const pageIdOf = (envelope: JsonObject): string | null => {
   try {

@@ -39,5 +39,5 @@ export const readWebGraphql: Reader = async function* (source) {
       yield notAnAd(item, DIALECT.format);
     }
   }
-  yield* completeness.verdict();
+  yield completeness.verdict();
 };

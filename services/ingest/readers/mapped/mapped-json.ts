@@ -42,7 +42,7 @@ export const readMappedJson = (mapping: JsonMapping): Reader => {
         yield record;
       }
     }
-    yield* completeness.verdict();
+    yield completeness.verdict();
   };
 };
 
