@@ -167,7 +167,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     return;
   }
   const oldest = timeOrRefusal(context, { line: 1, raw: null }, { scanned_at: times[0] });
-  if (Date.parse(scannedAt) - Date.parse(String(oldest)) > SCAN_MAX_MS) complete = false;
+  if (typeof oldest === 'string' && Date.parse(scannedAt) - Date.parse(oldest) > SCAN_MAX_MS) complete = false;
   const observations = storefrontObservations([...products.values()], {
     domain: brandDomain,
     scanned_at: scannedAt,
