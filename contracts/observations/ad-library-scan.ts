@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import {
   AdFormat,
+  CalendarDate,
   Country,
   LibraryId,
-  ObservedDate,
   ObservedDomain,
   Timestamp,
 } from '../values/primitives.ts';
 import { cutKeyText, cutText, uncutText } from '../values/text.ts';
+import { withBelievableDates } from './ad-dates.ts';
 import { AD_TEXT_LIMITS, shortenAd } from './shorten-ad.ts';
 
 /** Limits of a scan. A collector with more data splits the scan. `shorten-ad.ts` has the limits of one ad. */
@@ -53,9 +54,9 @@ export const UncutAd = z.strictObject({
   page_name: uncutText().nullable(),
   /** Whether the library called the ad active. `null` when the source does not say. */
   is_active: z.boolean().nullable(),
-  started_on: ObservedDate.nullable(),
+  started_on: CalendarDate.nullable(),
   /** A stop date that the library gave. The last-seen day of an active ad does not belong here. */
-  stopped_on: ObservedDate.nullable(),
+  stopped_on: CalendarDate.nullable(),
   /**
    * Countries in which the ad is said to run. Absent: the country of the scan, when it requested exactly one. A scan of
    * several countries adds an ad to none of them unless the ad says so.
@@ -138,17 +139,25 @@ const scanKey = {
   scanned_at: Timestamp,
 };
 
-/** A part of a scan's ads. Chunks may arrive in any order and more than once. */
-export const AdLibraryScanChunk = z.strictObject({
-  type: z.literal('ad_library.scan'),
-  ...scanKey,
-  /** Number of the chunk within the scan, from 0. */
-  chunk: z
-    .int()
-    .min(0)
-    .max(SCAN_CHUNKS_MAX - 1),
-  ads: z.array(ObservedAd).min(1).max(CHUNK_ADS_MAX),
-});
+/**
+ * A part of a scan's ads. Chunks may arrive in any order and more than once. Dates that cannot be true at the time of the
+ * scan become unknown (`ad-dates.ts`), whichever program sends them.
+ */
+export const AdLibraryScanChunk = z
+  .strictObject({
+    type: z.literal('ad_library.scan'),
+    ...scanKey,
+    /** Number of the chunk within the scan, from 0. */
+    chunk: z
+      .int()
+      .min(0)
+      .max(SCAN_CHUNKS_MAX - 1),
+    ads: z.array(ObservedAd).min(1).max(CHUNK_ADS_MAX),
+  })
+  .overwrite((chunk) => ({
+    ...chunk,
+    ads: chunk.ads.map((ad) => withBelievableDates(ad, chunk.scanned_at).ad),
+  }));
 export type AdLibraryScanChunk = z.infer<typeof AdLibraryScanChunk>;
 
 /** Closes a scan; decisions start only now. `chunks` is the number of chunks, 0 for a scan that saw no ad. */

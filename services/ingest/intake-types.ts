@@ -1,6 +1,6 @@
 import type { ScanTotals } from '#contracts/events/corpus/ad-library-values.ts';
-import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 import type { Lease } from '#platform/postgres/lease/prove-lease.ts';
+import type { ShortenedObservation } from './intake/count-shortened.ts';
 
 /** Result of submitting an observation. */
 export type IntakeOutcome = {
@@ -9,7 +9,7 @@ export type IntakeOutcome = {
   /** Totals of a library scan, summed over its brands. `null` unless this observation ended and recorded the scan. */
   readonly totals: ScanTotals | null;
   /** Counts of the parts that were cut to bring the observation within its limits. Absent when nothing was cut. */
-  readonly shortened?: Readonly<Shortened>;
+  readonly shortened?: Readonly<ShortenedObservation>;
 };
 
 /**

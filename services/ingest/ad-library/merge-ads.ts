@@ -1,6 +1,6 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { shortenAd } from '#contracts/observations/shorten-ad.ts';
-import { cardOfAd } from '../readers/ad-fields.ts';
+import { cardOfAd } from '../readers/fields/ad-fields.ts';
 
 type AdCard = ObservedAd['cards'][number];
 type AdMedia = ObservedAd['media'][number];

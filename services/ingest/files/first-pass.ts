@@ -3,7 +3,7 @@ import { SCAN_PAGES_MAX, type ScanCoverage } from '#contracts/observations/ad-li
 import { scanIdOf } from '#domain/ids.ts';
 import type { WholeAd } from './merge-ad-rows.ts';
 import { bytesInChunk, chunkBytesMax, fitInOneChunk } from './scan-chunks.ts';
-import { isLongId, SPREADSHEET_DIGITS } from '../readers/ad-fields.ts';
+import { isOfDouble, SPREADSHEET_DIGITS } from '../readers/fields/ad-ids.ts';
 import type { AdRecord, CoveredPage, RefusedRecord, VerdictRecord } from '../readers/record.ts';
 import { NO_TIME, type ScanKey, withCountries } from '../readers/scan-key.ts';
 
@@ -11,47 +11,93 @@ const NO_VERDICT = { by: null, incomplete: null, doubt: null, rows: null };
 type Coverage = ReturnType<typeof ScanCoverage.parse>;
 
 /**
- * Minimum number of digits replaced by 0, over all long ids of a file, that proves damage by a spreadsheet. Spreadsheets
- * keep 15 digits and write 0 for the rest. If every long id of a file ends so, 5 zeros occur by chance in one file of
- * 100,000.
+ * Minimum number of digits lost, over all long ids of a file, that proves that a program rounded them. If every long id of
+ * a file is as rounding leaves it, 5 lost digits occur by chance in one file of 100,000.
  */
 const LOST_DIGITS_MIN = 5;
 
-/** Bit flags for possible damage of an ad. Only the end of the first pass shows whether the ad is damaged. */
-const LONG_AD_ID = 1;
-const LONG_PAGE_ID = 2;
-const REPLACED_CHARACTER = 4;
-const SUSPICIONS = 8;
+/**
+ * Ways to round ids, each with the number of decimal digits that it would have lost of an id: 0 for an id that it keeps
+ * whole, `null` for one that it cannot have made. Spreadsheets keep 15 digits and write 0 for the rest. JavaScript, and
+ * other programs with doubles, keep 53 bits.
+ */
+const ROUNDINGS: readonly ((id: string) => number | null)[] = [
+  (id) => {
+    const tail = id.slice(SPREADSHEET_DIGITS);
+    return /^0*$/.test(tail) ? tail.length : null;
+  },
+  (id) => {
+    if (Number.isSafeInteger(Number(id))) return 0;
+    return isOfDouble(id) ? (Math.floor(Math.log2(Number(id))) - 52) * Math.log10(2) : null;
+  },
+];
+
+const ID_FIELDS = ['ad_id', 'page_id'] as const;
+type IdField = (typeof ID_FIELDS)[number];
+/** Damage that an ad may have. Only the end of the first pass shows it. The place in the list is the bit of its flag. */
+const DAMAGE: readonly { readonly field: IdField | 'encoding'; readonly rounding: number }[] = [
+  ...ID_FIELDS.flatMap((field) => ROUNDINGS.map((_, rounding) => ({ field, rounding }))),
+  { field: 'encoding', rounding: 0 },
+];
+const SUSPICIONS = 2 ** DAMAGE.length;
+
+/** Returns what the addresses in the rows of an ad say about an id. */
+const checkOf = (rows: readonly AdRecord[], field: IdField) =>
+  rows.map(({ checked }) => checked?.[field]).find((state) => state !== undefined);
 
 /** Returns the damage flags of an ad. */
 export const suspicionOf = (rows: readonly AdRecord[]): number => {
   const { ad } = rows[0] as AdRecord;
-  return (
-    (isLongId(ad.ad_id) ? LONG_AD_ID : 0) |
-    (ad.page_id !== null && isLongId(ad.page_id) ? LONG_PAGE_ID : 0) |
-    (rows.some(({ raw }) => raw.includes('\uFFFD')) ? REPLACED_CHARACTER : 0)
-  );
+  return DAMAGE.reduce((flags, { field, rounding }, bit) => {
+    const isSuspect =
+      field === 'encoding'
+        ? rows.some(({ raw }) => raw.includes('\uFFFD'))
+        : checkOf(rows, field) === undefined && (ROUNDINGS[rounding]?.(ad[field] ?? '') ?? 0) > 0;
+    return isSuspect ? flags | (1 << bit) : flags;
+  }, 0);
 };
 
-/** Detects whether all long ids of a file end in zeros after the digits that a spreadsheet keeps. */
+/** Detects whether all long ids of a file are rounded in one way, or an address showed that one of them is. */
 class LongIds {
+  #lost: readonly number[] = ROUNDINGS.map(() => 0);
   readonly #distinct = new Set<string>();
-  #allRounded = true;
-  #lostDigits = 0;
+  readonly #confirmed = new Set<string>();
+  #isShown = false;
 
-  add(id: string): void {
-    if (!isLongId(id) || !this.#allRounded) return;
-    const tail = id.slice(SPREADSHEET_DIGITS);
-    this.#allRounded = /^0+$/.test(tail);
-    if (this.#lostDigits >= LOST_DIGITS_MIN || this.#distinct.has(id)) return;
-    this.#distinct.add(detached(id));
-    this.#lostDigits += tail.length;
+  /** `rows`: those of the ad, whose addresses may say what its id is. */
+  add(field: IdField, id: string, rows: readonly AdRecord[]): void {
+    const check = checkOf(rows, field);
+    this.#isShown ||= check === 'rounded';
+    if (check !== undefined) {
+      if (field === 'page_id' && this.#confirmed.size < SCAN_PAGES_MAX) this.#confirmed.add(detached(id));
+      return;
+    }
+    if (id.length <= SPREADSHEET_DIGITS || this.#distinct.has(id)) return;
+    const lost = ROUNDINGS.map((lostOf) => lostOf(id) ?? Number.NEGATIVE_INFINITY);
+    const isOpen = lost.some((digits, rounding) => digits > 0 && !(this.#sum(rounding) >= LOST_DIGITS_MIN));
+    if (isOpen && this.#lost.some((sum) => sum >= 0)) this.#distinct.add(detached(id));
+    // Few programs write a number of more than 53 bits to JSON without a double.
+    const certain = isJsonNumber(id, rows) ? LOST_DIGITS_MIN : 0;
+    this.#lost = lost.map((digits, rounding) => this.#sum(rounding) + (digits === 0 ? 0 : digits + certain));
   }
 
-  damaged(): boolean {
-    return this.#allRounded && this.#lostDigits >= LOST_DIGITS_MIN;
+  #sum(rounding: number): number {
+    return this.#lost[rounding] ?? 0;
+  }
+
+  damaged(rounding: number): boolean {
+    return this.#isShown || this.#sum(rounding) >= LOST_DIGITS_MIN;
+  }
+
+  /** Returns true when an id of a page is rounded. */
+  isDamaged(id: string): boolean {
+    if (this.#confirmed.has(id)) return false;
+    return ROUNDINGS.some((lostOf, rounding) => (lostOf(id) ?? 0) > 0 && this.damaged(rounding));
   }
 }
+
+const isJsonNumber = (id: string, rows: readonly AdRecord[]): boolean =>
+  rows.some(({ raw }) => raw.startsWith('{') && !raw.includes(`"${id}"`));
 
 /** Copies a string. V8 substrings reference their parent string, which would keep a large text in memory. */
 const detached = (text: string): string => Buffer.from(text).toString();
@@ -90,8 +136,7 @@ export class FirstPass {
   readonly scans = new Map<string, ScanAccount>();
   /** Maps scans without countries to the scan that they were merged into. */
   readonly #merged = new Map<string, ScanAccount>();
-  readonly #adIds = new LongIds();
-  readonly #pageIds = new LongIds();
+  readonly #ids = { ad_id: new LongIds(), page_id: new LongIds() };
   /** Numbers of ads by brand and time. Scans without countries are merged into a scan of the same brand and time. */
   readonly #positions = new Map<string, number>();
   refused = 0;
@@ -130,8 +175,7 @@ export class FirstPass {
 
   /** Adds an ad to the totals of its scan. */
   addAd({ scan, ad, rows }: WholeAd): void {
-    this.#adIds.add(ad.ad_id);
-    if (ad.page_id !== null) this.#pageIds.add(ad.page_id);
+    for (const field of ID_FIELDS) if (ad[field] !== null) this.#ids[field].add(field, ad[field], rows);
     const account = this.#account(scan);
     const sums = account.sums[suspicionOf(rows)];
     if (sums === undefined) return;
@@ -150,16 +194,17 @@ export class FirstPass {
   }
 
   /** Returns the damaged part of an ad with these flags. `null` when the ad is intact. Final after the first pass. */
-  damageOf(suspicion: number): 'ad_id' | 'page_id' | 'encoding' | null {
-    if ((suspicion & LONG_AD_ID) !== 0 && this.#adIds.damaged()) return 'ad_id';
-    if ((suspicion & LONG_PAGE_ID) !== 0 && this.#pageIds.damaged()) return 'page_id';
-    return (suspicion & REPLACED_CHARACTER) !== 0 && !this.isUtf8 ? 'encoding' : null;
+  damageOf(suspicion: number): IdField | 'encoding' | null {
+    const damage = DAMAGE.find(
+      ({ field, rounding }, bit) =>
+        (suspicion & (1 << bit)) !== 0 &&
+        (field === 'encoding' ? !this.isUtf8 : this.#ids[field].damaged(rounding)),
+    );
+    return damage?.field ?? null;
   }
 
   coverage(account: ScanAccount, collector: string, complete: boolean): Coverage {
-    const pages = [...account.pages.values()].filter(
-      ({ page_id }) => !(isLongId(page_id) && this.#pageIds.damaged()),
-    );
+    const pages = [...account.pages.values()].filter(({ page_id }) => !this.#ids.page_id.isDamaged(page_id));
     return { pages, countries: [...account.key.countries], complete, collector };
   }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
 import { type Shortened, shortenAd } from '#contracts/observations/shorten-ad.ts';
-import { checkedAd } from '../readers/ad-fields.ts';
+import { checkedAd } from '../readers/fields/ad-fields.ts';
 import { mergeAds } from '../ad-library/merge-ads.ts';
 import { type AdRecord, RecordFault, type RefusedRecord } from '../readers/record.ts';
 import type { ScanKey } from '../readers/scan-key.ts';

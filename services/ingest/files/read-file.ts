@@ -3,7 +3,8 @@ import { type FilePlan, isRefusedFile, planFile, type ReadOptions } from './file
 import { type FileItem, isShortened, Progress, refusedFile, refusedItem } from './file-item.ts';
 import { readObservations } from './read-observations.ts';
 import { readSideFile } from './read-side-file.ts';
-import { damagedBySpreadsheet } from '../readers/ad-fields.ts';
+import { withDatesAt } from '../readers/fields/ad-dates.ts';
+import { roundedId } from '../readers/fields/ad-ids.ts';
 import {
   RecordFault,
   type AdRecord,
@@ -101,14 +102,14 @@ async function* assemble(source: Source, plan: FilePlan, rows: Rows): AsyncGener
       yield plan.header === null ? { ...record, number } : record;
       continue;
     }
-    const scan = scanOf(plan, rows.times, scans, record);
-    if ('kind' in scan) {
-      if (scan.adId !== null) window.refuse(scan.adId);
-      yield { ...scan, number };
+    const found = scanOf(plan, rows.times, scans, record);
+    if ('kind' in found) {
+      if (found.adId !== null) window.refuse(found.adId);
+      yield { ...found, number };
     } else if (record.kind === 'page') {
-      yield { ...record, scan };
+      yield { ...record, scan: found.scan };
     } else {
-      yield* window.add(scan, record);
+      yield* window.add(found.scan, withDatesAt(record, found.rowTime));
     }
   }
   yield* window.end();
@@ -130,16 +131,17 @@ const scanOf = (
   times: RowTimes,
   scans: Set<string>,
   record: AdRecord | PageRecord,
-): ScanKey | RefusedRecord => {
+): { readonly scan: ScanKey; readonly rowTime: string } | RefusedRecord => {
   const raw = record.kind === 'ad' ? record.raw : null;
   const adId = record.kind === 'ad' ? record.ad.ad_id : null;
   try {
-    const scan = times.scanOf(scanKeyOf(plan.defaults, record.hints));
+    const row = scanKeyOf(plan.defaults, record.hints);
+    const scan = times.scanOf(row);
     if (!scans.has(scan.id) && scans.size >= SCANS_PER_FILE_MAX) {
       throw new RecordFault(`exceeds the limit of ${SCANS_PER_FILE_MAX} scans per file`, 'split the file');
     }
     scans.add(scan.id);
-    return scan;
+    return { scan, rowTime: row.scannedAt };
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
     return { kind: 'refused', line: record.line, what: error.message, advice: error.advice, raw, adId };
@@ -277,8 +279,8 @@ const FILE_CHANGED = new RecordFault(
 /** Returns the fault that the first pass found in an ad that is valid by itself. `null` when there is none. */
 const findFault = (firstPass: FirstPass, { scan, ad, rows }: WholeAd): RecordFault | null => {
   const damage = firstPass.damageOf(suspicionOf(rows));
-  if (damage === 'ad_id') return damagedBySpreadsheet('the ad id', ad.ad_id);
-  if (damage === 'page_id') return damagedBySpreadsheet('the page id', ad.page_id ?? '');
+  if (damage === 'ad_id') return roundedId('the ad id', ad.ad_id);
+  if (damage === 'page_id') return roundedId('the page id', ad.page_id ?? '');
   if (damage === 'encoding')
     return new RecordFault('has bytes that are not UTF-8', 'save the file as UTF-8 and import it again');
   if (coverPage(firstPass, { scan, ad } as WholeAd)) return null;

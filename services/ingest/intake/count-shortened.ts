@@ -1,13 +1,18 @@
 import type { Shortened } from '#contracts/observations/shorten-ad.ts';
+import { CalendarDate } from '#contracts/values/primitives.ts';
 import { CUT_MARK } from '#contracts/values/text.ts';
+
+/** Numbers of changes that validation made to an observation. `dates`: those that became unknown, because they cannot be true. */
+export type ShortenedObservation = Shortened & { dates?: number };
 
 const isMark = (item: unknown): boolean =>
   item === CUT_MARK ||
   (typeof item === 'object' && item !== null && Object.values(item).every((part) => part === CUT_MARK));
 
-const countIn = (sent: unknown, stored: unknown, counted: Shortened): void => {
+const countIn = (sent: unknown, stored: unknown, counted: ShortenedObservation): void => {
   if (typeof sent === 'string') {
-    if (stored === null) counted.urls += 1;
+    if (stored === null && CalendarDate.safeParse(sent).success) counted.dates = (counted.dates ?? 0) + 1;
+    else if (stored === null) counted.urls += 1;
     else if (typeof stored === 'string' && stored.length < sent.trim().length) counted.texts += 1;
   } else if (Array.isArray(sent) && Array.isArray(stored)) {
     // The mark at the end of a cut list stands for the entries that were left out.
@@ -23,11 +28,11 @@ const countIn = (sent: unknown, stored: unknown, counted: Shortened): void => {
 };
 
 /**
- * Counts what validation cut to bring an observation within its limits: texts, URLs that became unknown, and entries of
- * lists. `null` when it cut nothing.
+ * Counts what validation cut to bring an observation within its limits: texts, URLs and dates that became unknown, and
+ * entries of lists. `null` when it cut nothing.
  */
-export const countShortened = (sent: unknown, stored: unknown): Shortened | null => {
-  const counted: Shortened = { texts: 0, urls: 0, entries: 0 };
+export const countShortened = (sent: unknown, stored: unknown): ShortenedObservation | null => {
+  const counted: ShortenedObservation = { texts: 0, urls: 0, entries: 0 };
   countIn(sent, stored, counted);
-  return counted.texts + counted.urls + counted.entries === 0 ? null : counted;
+  return Object.values(counted).every((count) => count === 0) ? null : counted;
 };

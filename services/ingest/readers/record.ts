@@ -1,4 +1,5 @@
 import type { AdLibraryScanEnd, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import type { CheckedIds } from './fields/ad-ids.ts';
 import type { Source } from './parsing/open-source.ts';
 
 export type AdCard = ObservedAd['cards'][number];
@@ -26,6 +27,10 @@ export type AdRecord = {
   readonly hints: ScanHints;
   /** Short constant reasons why a part of the record is unknown, such as `page_id is not an id`. */
   readonly notes?: readonly string[];
+  /** Ids that an address in the record confirms. */
+  readonly checked?: CheckedIds;
+  /** True when the stop date may be the day on which an active ad was last seen, because the record does not say. */
+  readonly mayBeLastSeen?: boolean;
 };
 
 /**

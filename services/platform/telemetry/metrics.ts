@@ -117,10 +117,10 @@ export const mediaFiles = new Counter({
   labelNames: ['kind', 'outcome'] as const,
   registers: [registry],
 });
-/** Counts what was cut from observations of the queue. `part`: texts, urls, entries (of lists). */
+/** Counts what was cut from observations of the queue. `part`: texts, urls, entries (of lists), dates. */
 export const shortenedParts = new Counter({
   name: 'adintel_ingest_shortened_total',
-  help: 'Texts cut, URLs left out and list entries left out of observations over their limits, by type and part.',
+  help: 'Texts cut, URLs, list entries and dates left out of observations beyond their limits, by type and part.',
   labelNames: ['type', 'part'] as const,
   registers: [registry],
 });

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { CUT_MARK } from '#contracts/values/text.ts';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { dateOf } from '#services/ingest/readers/fields/ad-fields.ts';
 import { RejectsFile } from '#services/ingest/files/rejects-file.ts';
 import { adId, ExportFolder, OF_BRAND, reading, type Reading } from '../fixtures/export-files.ts';
 import { apiPage, webAd } from '../fixtures/export-shapes.ts';
@@ -134,20 +135,17 @@ describe('damaged ids', () => {
 
 describe('dates', () => {
   test.each(['0001-01-01', '1899-12-30', '2200-01-01'])(
-    'are refused outside the years 2000 to 2199: %s',
+    'that no ad can have are unknown, with a note: %s',
     async (date) => {
       const result = await readAs('a.csv', csv(row(1), row(2).replace('2026-01-01', date)));
-      expect(idsOf(result)).toEqual([adId(1)]);
-      expect(lines(result)).toEqual([
-        '3: started_on is not valid: a date of the years 2000 to 2199; fix the field',
-      ]);
+      expect(result.ads.map(({ started_on }) => started_on)).toEqual(['2026-01-01', null]);
+      expect(result.notes).toHaveLength(1);
     },
   );
 
-  test('are read after January 2038, also in seconds, and 9999-12-31 means no date', async () => {
-    const ads = [webAd(1, { start_date: 2_147_483_648 + 86_400 }), webAd(2, { start_date: '9999-12-31' })];
-    const result = await readAs('a.json', JSON.stringify(ads));
-    expect(result.ads.map(({ started_on }) => started_on)).toEqual(['2038-01-20', null]);
+  test('are read after January 2038, also in seconds, and 9999-12-31 means no date', () => {
+    expect(dateOf('the start date', 2_147_483_648 + 86_400)).toBe('2038-01-20');
+    expect(dateOf('the start date', '9999-12-31')).toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AdWindow, FarAdFinder, type WholeAd } from '#services/ingest/files/merge-ad-rows.ts';
-import { cardOfAd } from '#services/ingest/readers/ad-fields.ts';
+import { cardOfAd } from '#services/ingest/readers/fields/ad-fields.ts';
 import { type AdRecord, NO_HINTS, type RefusedRecord } from '#services/ingest/readers/record.ts';
 import { scanKeyOf } from '#services/ingest/readers/scan-key.ts';
 import { ad } from '#tests/dsl/scans.ts';

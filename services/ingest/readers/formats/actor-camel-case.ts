@@ -1,5 +1,6 @@
 import { Completeness, countryIn } from '../completeness.ts';
-import { idOf, idText, textOf } from '../ad-fields.ts';
+import { countriesOf, textOf } from '../fields/ad-fields.ts';
+import { idOf, idText } from '../fields/ad-ids.ts';
 import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import type { JsonItem } from '../parsing/json-item.ts';
@@ -26,7 +27,7 @@ export const readActorCamelCase: Reader = async function* (source) {
       const row = item.kind === 'record' ? { ...item.context, ...item.value } : item.value;
       const { inputUrl, totalCount } = row;
       const key = keyOf(row);
-      const record = webAdRecord(item, DIALECT, { countries: countriesOf(row) });
+      const record = webAdRecord(item, DIALECT, countryIn(inputUrl));
       if (record.kind === 'ad') completeness.ad(key, record.ad);
       completeness.address('inputUrl', inputUrl);
       if (typeof totalCount === 'number') {
@@ -46,12 +47,6 @@ export const readActorCamelCase: Reader = async function* (source) {
     }
   }
   yield completeness.verdict();
-};
-
-/** Returns the country to which the address of a row limits its search. */
-const countriesOf = ({ inputUrl }: JsonObject): readonly string[] | null => {
-  const country = countryIn(inputUrl);
-  return country === null ? null : [country];
 };
 
 const keyOf = (value: JsonObject): string =>
@@ -77,6 +72,10 @@ const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | 
       kind: 'page',
       line: item.line,
       page: { page_id: id, page_name: textOf(page['page_name']) },
-      hints: { ...NO_HINTS, scannedAt: ownScanTime(value), countries: countriesOf(item.value) },
+      hints: {
+        ...NO_HINTS,
+        scannedAt: ownScanTime(value),
+        countries: countriesOf(countryIn(item.value['inputUrl'])),
+      },
     };
   });

@@ -1,11 +1,9 @@
-import { cardOfAd } from '../ad-fields.ts';
 import { archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { csvRows } from '../parsing/csv-rows.ts';
 import { UNKNOWN_SHAPE_ADVICE } from '../parsing/json-faults.ts';
-import { NO_HINTS, type Reader, RecordFault, recordOrRefusal } from '../record.ts';
+import { type Reader, RecordFault, recordOrRefusal } from '../record.ts';
 import { unreadArchiveContent } from '../shapes/unread-content.ts';
-import { ownScanTime } from '../scan-key.ts';
 
 export const ARCHIVE_ID_COLUMNS = ['id', 'ad_id', 'adlib_id'] as const;
 
@@ -29,21 +27,13 @@ export const readAdsArchiveCsv: Reader = async function* (source) {
     } else {
       const { line, raw, row } = item;
       yield recordOrRefusal({ line, raw, adId: archiveId(row) }, () => {
-        const ad = archiveAd(row);
-        const content = unreadArchiveContent(row, ad);
-        if (content !== null)
-          throw new RecordFault(
-            `has an unknown shape; ${content}; the nearest known shape is ads-archive-csv`,
-            UNKNOWN_SHAPE_ADVICE,
-          );
-        return {
-          kind: 'ad',
-          line,
-          raw,
-          ad,
-          version: { key: null, card: cardOfAd(ad) },
-          hints: { ...NO_HINTS, scannedAt: ownScanTime(row) },
-        } as const;
+        const record = archiveAd(row, { line, raw });
+        const content = unreadArchiveContent(row, record.ad);
+        if (content === null) return record;
+        throw new RecordFault(
+          `has an unknown shape; ${content}; the nearest known shape is ads-archive-csv`,
+          UNKNOWN_SHAPE_ADVICE,
+        );
       });
     }
   }

@@ -1,13 +1,11 @@
-import { cardOfAd } from '../ad-fields.ts';
 import { archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { Completeness } from '../completeness.ts';
 import { brokenJson, notAnAd, unknownShape, unreadContent } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject } from '#domain/shapes/json-object.ts';
-import { type AdRecord, NO_HINTS, type Reader, recordOrRefusal, type RefusedRecord } from '../record.ts';
+import { type AdRecord, type Reader, recordOrRefusal, type RefusedRecord } from '../record.ts';
 import { placesOf } from '../shapes/record-format.ts';
 import { unreadArchiveContent, unreadArchiveMember } from '../shapes/unread-content.ts';
-import { ownScanTime } from '../scan-key.ts';
 
 /**
  * Reads the official `ads_archive`: one or more result pages of the API (`{data, paging}`), or lists of ads. The last
@@ -29,17 +27,9 @@ export const readAdsArchiveJson: Reader = async function* (source) {
       const { line, raw, value } = item;
       const adId = archiveId(value);
       const record = recordOrRefusal<AdRecord | RefusedRecord>({ line, raw, adId }, () => {
-        const ad = archiveAd(value);
-        const content = unreadArchiveMember(value) ?? unreadArchiveContent(value, ad);
-        if (content !== null) return unreadContent(item, 'ads-archive-json', adId, content);
-        return {
-          kind: 'ad',
-          line,
-          raw,
-          ad,
-          version: { key: null, card: cardOfAd(ad) },
-          hints: { ...NO_HINTS, scannedAt: ownScanTime(value) },
-        };
+        const read = archiveAd(value, { line, raw });
+        const content = unreadArchiveMember(value) ?? unreadArchiveContent(value, read.ad);
+        return content === null ? read : unreadContent(item, 'ads-archive-json', adId, content);
       });
       if (record.kind === 'ad') completeness.ad('', record.ad);
       yield record;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { ObservedDomain } from '#contracts/values/primitives.ts';
+import { DateForms } from '../fields/date-form.ts';
 import { KEY_MAX_CHARACTERS } from '../parsing/json-frame.ts';
 
 /** Candidate column names. The first one with a value that is not blank counts. */
@@ -83,6 +84,14 @@ const settings = {
       page_id: z.string().optional(),
       page_name: z.string().optional(),
       countries: z.array(z.string()).min(1).optional(),
+    })
+    .optional(),
+  /** Forms of dates other than ISO 8601 and Unix time, such as `DD.MM.YYYY`. A time without zone needs --utc-offset. */
+  dates: z
+    .strictObject({
+      started_on: DateForms.optional(),
+      stopped_on: DateForms.optional(),
+      scanned_at: DateForms.optional(),
     })
     .optional(),
   /** True when such a file has all ads of its pages. */

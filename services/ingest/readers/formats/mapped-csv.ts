@@ -1,5 +1,5 @@
-import { textOf } from '../ad-fields.ts';
 import { mappedAd, type Variant } from '../mapped/mapped-ad.ts';
+import { isBlankText } from '../fields/blank-text.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { type CsvRow, csvRows } from '../parsing/csv-rows.ts';
 import { type Reader, recordOrRefusal } from '../record.ts';
@@ -36,7 +36,9 @@ export const readMappedCsv = (mapping: CsvMapping): Reader =>
       const rowVariant = variant;
       const pick = pickFrom(row);
       const adId = pick(mapping.columns.ad_id);
-      yield recordOrRefusal({ line, raw, adId }, () => mappedAd(mapping, rowVariant, item, pick));
+      yield recordOrRefusal({ line, raw, adId }, () =>
+        mappedAd(mapping, rowVariant, { line, raw, fields: row }, pick),
+      );
     }
   };
 
@@ -59,10 +61,5 @@ const missingColumns = (
 
 const pickFrom =
   (row: CsvRow) =>
-  (candidates: readonly string[] | undefined): string | null => {
-    for (const name of candidates ?? []) {
-      const text = textOf(row[name]);
-      if (text !== null) return text;
-    }
-    return null;
-  };
+  (candidates: readonly string[] | undefined, isBlank = isBlankText): string | null =>
+    candidates?.map((name) => row[name]).find((text) => text !== undefined && !isBlank(text)) ?? null;

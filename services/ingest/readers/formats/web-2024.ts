@@ -1,9 +1,10 @@
 import { Completeness } from '../completeness.ts';
-import { idOf, textOf } from '../ad-fields.ts';
+import { countriesOf } from '../fields/ad-fields.ts';
+import { idOf } from '../fields/ad-ids.ts';
 import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import type { JsonObject } from '#domain/shapes/json-object.ts';
-import { NO_HINTS, type Reader } from '../record.ts';
+import { NO_HINTS, type PageRecord, type Reader, recordOrRefusal, type RefusedRecord } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { snakeCased } from '../parsing/snake-case.ts';
 import { isWebAd, placesOf } from '../shapes/record-format.ts';
@@ -21,8 +22,7 @@ export const readWeb2024: Reader = async function* (source) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {
-      const countries = countriesOf(item.kind === 'record' ? item.context : {});
-      const record = webAdRecord(item, DIALECT, { countries });
+      const record = webAdRecord(item, DIALECT, countryOf(item.kind === 'record' ? item.context : {}));
       if (record.kind === 'ad') completeness.ad(record.ad.page_id ?? '', record.ad);
       yield record;
     } else if (item.kind === 'record') {
@@ -34,12 +34,13 @@ export const readWeb2024: Reader = async function* (source) {
       if (typeof claim === 'boolean')
         completeness.claim(pageId ?? 'a search for words', 'is_result_complete', claim && pageId !== null);
       if (claim === true && pageId !== null) {
-        const hints = {
-          ...NO_HINTS,
-          scannedAt: ownScanTime(item.value),
-          countries: countriesOf(item.value),
-        };
-        yield { kind: 'page', line: item.line, page: { page_id: pageId, page_name: null }, hints };
+        const { line, raw, value } = item;
+        yield recordOrRefusal<PageRecord | RefusedRecord>({ line, raw, adId: null }, () => ({
+          kind: 'page',
+          line,
+          page: { page_id: pageId, page_name: null },
+          hints: { ...NO_HINTS, scannedAt: ownScanTime(value), countries: countriesOf(countryOf(value)) },
+        }));
       }
     }
   }
@@ -54,7 +55,4 @@ const pageIdOf = (envelope: JsonObject): string | null => {
   }
 };
 
-const countriesOf = (context: JsonObject): readonly string[] | null => {
-  const country = textOf(context['country_code'] ?? context['countryCode']);
-  return country === null ? null : [country.toUpperCase()];
-};
+const countryOf = (context: JsonObject): unknown => context['country_code'] ?? context['countryCode'];

@@ -3,16 +3,16 @@ import {
   adOf,
   cardOf,
   cardOfAd,
+  codeOf,
+  countriesOf,
   ctaLabelOf,
   dateOf,
   flagOf,
   formatOf,
-  idOf,
-  idText,
   platformsOf,
-  requiredIdOf,
   textOf,
-} from '../ad-fields.ts';
+} from '../fields/ad-fields.ts';
+import { idsOf, idText, pageIdOf } from '../fields/ad-ids.ts';
 import { plainText } from '../parsing/html-text.ts';
 import { unknownShape, unreadContent } from '../parsing/json-faults.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
@@ -23,7 +23,6 @@ import {
   NO_HINTS,
   type RefusedRecord,
   recordOrRefusal,
-  type ScanHints,
 } from '../record.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { SNAPSHOT_CONTENT } from '../shapes/known-shapes.ts';
@@ -45,32 +44,40 @@ export type WebDialect = {
 };
 
 /**
- * Reads one ad of the library's website. Members that a collector added are ignored, except the scan time. Returns a
- * refusal when a field is invalid, or when the record has no known content or content that would not be read.
+ * Reads one ad of the library's website. Members that a collector added are ignored, except the scan time. `country`: the
+ * one that was asked for, if the envelope has it. Returns a refusal when a field is invalid, or when the record has no known content or content that would not be read.
  */
 export const webAdRecord = (
   record: JsonRecord,
   { format, toSnakeCase }: WebDialect,
-  hints: Partial<ScanHints> = {},
+  country?: unknown,
 ): AdRecord | RefusedRecord => {
   const adId = AD_ID_NAMES.map((name) => idText(record.value[name])).find((id) => id !== null) ?? null;
   const value = toSnakeCase(record.value);
   return recordOrRefusal<AdRecord | RefusedRecord>({ line: record.line, raw: record.raw, adId }, () => {
-    requiredIdOf('the ad id', adId);
-    if (!hasContent(value['snapshot'])) return unknownShape(record, format, adId);
+    const notes: string[] = [];
     const snapshot = objectAt(value, 'snapshot');
+    const page = value['page_id'] ?? snapshot['page_id'];
+    const { checked, ...ids } = idsOf({ ad: adId, page }, [value, snapshot], notes);
+    if (!hasContent(value['snapshot'])) return unknownShape(record, format, adId);
     const member = unreadMember(snapshot);
     if (member !== null) return unreadContent(record, format, adId, member);
-    const ad = webAd(value);
+    const { line, raw } = record;
+    const ad = webAd(ids, value, snapshot, notes);
     const content = unreadWebContent(value, snapshot, ad);
     if (content !== null) return unreadContent(record, format, adId, content);
+    const mayBeLastSeen = ad.is_active === null;
+    const hints = { ...NO_HINTS, scannedAt: ownScanTime(value), countries: countriesOf(country) };
     return {
       kind: 'ad',
-      line: record.line,
-      raw: record.raw,
+      line,
+      raw,
       ad,
       version: { key: null, card: cardOfAd(ad) },
-      hints: { ...NO_HINTS, scannedAt: ownScanTime(value), ...hints },
+      hints,
+      notes,
+      checked,
+      mayBeLastSeen,
     };
   });
 };
@@ -79,42 +86,45 @@ export const webAdRecord = (
 const hasContent = (snapshot: unknown): boolean =>
   isObject(snapshot) && SNAPSHOT_CONTENT.some((name) => name in snapshot);
 
-const webAd = (value: JsonObject): ObservedAd => {
-  const snapshot = objectAt(value, 'snapshot');
-  const isActive = flagOf(value['is_active']);
-  const endDate = dateOf('end_date', value['end_date']);
+const webAd = (
+  ids: Pick<ObservedAd, 'ad_id' | 'page_id'>,
+  value: JsonObject,
+  snapshot: JsonObject,
+  notes: string[],
+): ObservedAd => {
+  const isActive = flagOf(value['is_active'], notes);
   const cards = objectsAt(snapshot, 'cards');
   return adOf({
-    ad_id: requiredIdOf('the ad id', value['ad_archive_id'] ?? value['ad_id']),
-    page_id: idOf('page_id', value['page_id'] ?? snapshot['page_id']),
+    ...ids,
     page_name: textOf(value['page_name']) ?? textOf(snapshot['page_name']),
     is_active: isActive,
     started_on: dateOf('start_date', value['start_date']),
     // The end date of an active ad is the day on which it was last seen, not a stop date (rule 7).
-    stopped_on: isActive === false ? endDate : null,
+    stopped_on: isActive === true ? null : dateOf('end_date', value['end_date']),
     body: bodyOf(snapshot['body']),
     title: textOf(snapshot['title']),
     link_description: textOf(snapshot['link_description']),
     caption: textOf(snapshot['caption']),
-    cta_type: textOf(snapshot['cta_type']),
+    cta_type: codeOf('cta_type', snapshot['cta_type'], notes),
     cta_text: ctaLabelOf(snapshot['cta_text']),
     link_url: textOf(snapshot['link_url']),
-    format: formatOf(snapshot['display_format']),
-    platforms: platformsOf(value['publisher_platform'] ?? value['publisher_platforms'] ?? value['platforms']),
+    format: formatOf(snapshot['display_format'], notes),
+    platforms: platformsOf(
+      value['publisher_platform'] ?? value['publisher_platforms'] ?? value['platforms'],
+      notes,
+    ),
     media: mediaOf(snapshot, cards),
     cards: cards.map(cardOfWeb),
-    ...partnerOf(snapshot['branded_content']),
+    ...partnerOf(snapshot['branded_content'], notes),
   });
 };
 
 /** Returns the partner of a branded-content ad. Without a page id, the id is read from the profile address. */
-const partnerOf = (content: unknown): Pick<ObservedAd, 'branded_content'> => {
+const partnerOf = (content: unknown, notes: string[]): Pick<ObservedAd, 'branded_content'> => {
   if (!isObject(content)) return {};
   const address = textOf(content['page_profile_uri'] ?? content['page_profile_url']);
-  const page_id = idOf(
-    'the id of the partner page',
-    content['page_id'] ?? /\/(?:profile\.php\?id=)?(\d{5,20})\/?$/.exec(address ?? '')?.[1],
-  );
+  const named = /\/(?:profile\.php\?id=)?(\d{5,20})\/?$/.exec(address ?? '')?.[1];
+  const { page_id } = pageIdOf(idText(content['page_id']) ?? named, [content], notes);
   const page_name = textOf(content['page_name'] ?? content['current_page_name']);
   return page_id === null && page_name === null ? {} : { branded_content: { page_id, page_name } };
 };

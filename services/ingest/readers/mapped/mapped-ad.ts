@@ -2,22 +2,27 @@ import {
   adOf,
   cardOf,
   cardOfAd,
+  codeOf,
+  countriesOf,
   dateOf,
   flagOf,
   formatOf,
-  idOf,
-  listOf,
+  languagesOf,
   platformsOf,
-  requiredIdOf,
   textOf,
-} from '../ad-fields.ts';
+  textsOf,
+} from '../fields/ad-fields.ts';
+import { idsOf } from '../fields/ad-ids.ts';
+import { dateInForm } from '../fields/date-form.ts';
+import { versionsOf } from '../formats/ads-archive-ad.ts';
 import type { Mapping } from '../formats/column-mapping.ts';
+import type { JsonObject } from '#domain/shapes/json-object.ts';
 import { type AdMedia, type AdRecord, RecordFault } from '../record.ts';
 import { noiseFilter } from './page-noise.ts';
 
 export type Variant = Mapping['variants'][number];
 /** Returns the first value of a record, at the given columns or paths, that is not blank. `null` when there is none. */
-export type Pick = (candidates: readonly string[] | undefined) => unknown;
+export type Pick = (candidates: readonly string[] | undefined, blank?: (text: string) => boolean) => unknown;
 type PickText = (candidates: readonly string[] | undefined) => string | null;
 
 /** Returns a value as text. Throws `RecordFault` for a list or an object. */
@@ -34,47 +39,58 @@ const asText = (value: unknown, candidates: readonly string[]): string | null =>
 export const mappedAd = (
   mapping: Mapping,
   variant: Variant,
-  record: { readonly line: number; readonly raw: string },
+  { line, raw, fields }: { readonly line: number; readonly raw: string; readonly fields: JsonObject },
   pick: Pick,
 ): AdRecord => {
-  const { columns, constants } = mapping;
+  const { columns, constants, dates } = mapping;
+  const notes: string[] = [];
   const text: PickText = (candidates) => asText(pick(candidates), candidates ?? []);
-  const stoppedOn = dateOf('the stop date', text(columns.stopped_on));
+  const stoppedOn = dateOf('the stop date', text(columns.stopped_on), dates?.stopped_on);
+  const activity = text(columns.is_active);
+  const scannedAt = text(columns.scanned_at);
   const withoutNoise = noiseFilterOf(variant);
+  const given = { ad: text(columns.ad_id), page: text(columns.page_id) ?? constants?.page_id };
+  const { checked, ...ids } = idsOf(given, [fields], notes);
+  const bodies = textsOf(text(columns.body));
+  const titles = textsOf(text(columns.title));
+  const descriptions = textsOf(text(columns.link_description));
   const ad = adOf({
-    ad_id: requiredIdOf('the ad id', text(columns.ad_id)),
-    page_id: idOf('the page id', text(columns.page_id) ?? constants?.page_id),
+    ...ids,
     page_name: text(columns.page_name) ?? textOf(constants?.page_name),
     is_active:
-      flagOf(text(columns.is_active)) ?? (stoppedOn === null ? (constants?.is_active ?? null) : null),
-    started_on: dateOf('the start date', text(columns.started_on)),
+      activity === null && stoppedOn === null ? (constants?.is_active ?? null) : flagOf(activity, notes),
+    started_on: dateOf('the start date', text(columns.started_on), dates?.started_on),
     stopped_on: stoppedOn,
     ...withoutNoise({
-      body: text(columns.body),
-      title: text(columns.title),
-      link_description: text(columns.link_description),
+      body: bodies[0] ?? null,
+      title: titles[0] ?? null,
+      link_description: descriptions[0] ?? null,
       caption: text(columns.caption),
       cta_text: text(columns.cta_text),
     }),
-    cta_type: text(columns.cta_type),
+    versions: versionsOf(bodies, titles, descriptions),
+    cta_type: codeOf('cta_type', text(columns.cta_type), notes),
     link_url: text(columns.link_url),
-    format: formatOf(text(columns.format)),
-    platforms: platformsOf(pick(columns.platforms)),
-    languages: listOf(pick(columns.languages))?.map((language) => language.toLowerCase()) ?? null,
+    format: formatOf(text(columns.format), notes),
+    platforms: platformsOf(pick(columns.platforms), notes),
+    languages: languagesOf(pick(columns.languages)),
     media: mediaOf(mapping, text),
   });
   return {
     kind: 'ad',
-    line: record.line,
-    raw: record.raw,
+    line,
+    raw,
     ad,
     version: versionOf(mapping, withoutNoise, text) ?? { key: null, card: cardOfAd(ad) },
     hints: {
       brandDomain: text(columns.brand_domain),
       brandName: text(columns.brand_name),
-      scannedAt: text(columns.scanned_at),
-      countries: countriesOf(pick(columns.countries) ?? constants?.countries),
+      scannedAt:
+        (scannedAt !== null && dates?.scanned_at && dateInForm(dates.scanned_at, scannedAt)) || scannedAt,
+      countries: countriesOf(pick(columns.countries, (code) => code.trim() === '') ?? constants?.countries),
     },
+    notes,
+    checked,
   };
 };
 
@@ -110,15 +126,4 @@ const mediaOf = (mapping: Mapping, text: PickText): AdMedia[] => {
   if (video !== null) return [{ kind: 'video', url: video, poster_url: poster }];
   const still = image ?? poster;
   return still === null ? [] : [{ kind: 'image', url: still, poster_url: null }];
-};
-
-const countriesOf = (value: unknown): readonly string[] | null => {
-  const codes = listOf(value)?.map((code) => code.toUpperCase()) ?? null;
-  const invalid = codes?.find((code) => !/^([A-Z]{2}|ALL)$/.test(code));
-  if (invalid !== undefined)
-    throw new RecordFault(
-      `the country ${JSON.stringify(invalid)} is not a two-letter code`,
-      'write codes such as IN or US, or ALL',
-    );
-  return codes;
 };

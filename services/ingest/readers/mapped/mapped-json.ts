@@ -1,5 +1,6 @@
 import type { JsonMapping } from '../formats/column-mapping.ts';
 import { Completeness } from '../completeness.ts';
+import { isBlankText } from '../fields/blank-text.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
@@ -68,25 +69,20 @@ const recordOf = (
   if (contentPaths.length > 0 && contentPaths.every((path) => valueAt(value, path) === undefined))
     return refused(`it has no content at the paths of the mapping ${mapping.name}`);
   return recordOrRefusal({ line, raw, adId }, () =>
-    mappedAd(mapping, mapping.variants[0], item, pickFrom(value)),
+    mappedAd(mapping, mapping.variants[0], { line, raw, fields: value }, pickFrom(value)),
   );
 };
 
 const pickFrom =
   (value: JsonObject): Pick =>
-  (candidates) => {
-    for (const path of candidates ?? []) {
-      const found = valueAt(value, path);
-      if (!isBlank(found)) return found;
-    }
-    return null;
-  };
-
-const isBlank = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  (typeof value === 'string' && value.trim() === '') ||
-  (Array.isArray(value) && value.length === 0);
+  (candidates, isBlank = isBlankText) =>
+    candidates
+      ?.map((path) => valueAt(value, path))
+      .find((found) =>
+        typeof found === 'string'
+          ? !isBlank(found)
+          : found !== undefined && found !== null && !(Array.isArray(found) && found.length === 0),
+      ) ?? null;
 
 const textAt = (value: JsonObject, candidates: readonly string[]): string | null => {
   const found = pickFrom(value)(candidates);

@@ -1,5 +1,6 @@
 import { textKey } from '#domain/corpus/ad-library/ad-cards.ts';
-import { ctaLabelOf, isButtonLabel, textOf } from '../ad-fields.ts';
+import { buttonLabel } from '#contracts/values/codes.ts';
+import { ctaLabelOf, textOf } from '../fields/ad-fields.ts';
 
 /** Rules for the page elements that a program exported as copy. A mapping file has them. */
 export type PageNoise = {
@@ -132,8 +133,8 @@ const withButton = (
   const swapped =
     noise.button_in_description === true &&
     description !== null &&
-    isButtonLabel(description) &&
-    (cta_text === null || !isButtonLabel(cta_text));
+    buttonLabel(description) !== null &&
+    (cta_text === null || buttonLabel(cta_text) === null);
   return swapped ? { description: cta_text, label: description } : { description, label: cta_text };
 };
 
@@ -141,6 +142,6 @@ const withButton = (
 const takeButton = (lines: string[], label: string | null, remainingMin: number): string | null => {
   const last = lines.at(-1);
   if (last === undefined || lines.length <= remainingMin) return null;
-  const isLabel = label === null ? isButtonLabel(last) : last.toLowerCase() === label.toLowerCase();
+  const isLabel = label === null ? buttonLabel(last) !== null : last.toLowerCase() === label.toLowerCase();
   return isLabel ? (lines.pop() ?? null) : null;
 };

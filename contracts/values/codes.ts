@@ -1,0 +1,142 @@
+/**
+ * Codes of platforms, languages and countries, and the labels of buttons, with the spellings that exports have. A function
+ * returns the code of a text, and `null` for a text that is none.
+ */
+
+/**
+ * Platforms of the library, as its API names them in lower case (`publisher_platforms` in the reference of the Ad Library
+ * API), each with other names that the network has given to it.
+ */
+const PLATFORMS: { readonly [code: string]: readonly string[] } = {
+  facebook: ['fb'],
+  instagram: ['ig'],
+  audience_network: ['meta_audience_network', 'facebook_audience_network', 'an'],
+  messenger: ['facebook_messenger'],
+  whatsapp: ['whats_app'],
+  oculus: ['meta_quest', 'meta_horizon'],
+  threads: [],
+};
+const PLATFORM_CODES = new Map(
+  Object.entries(PLATFORMS).flatMap(([code, names]) => [code, ...names].map((name) => [name, code])),
+);
+
+/** Returns the code of a platform: `Audience Network` is `audience_network`. */
+export const platformCode = (text: string): string | null =>
+  PLATFORM_CODES.get(
+    text
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[\s_-]+/g, '_'),
+  ) ?? null;
+
+/**
+ * Language codes of the network that ISO 639 does not have or uses otherwise, from its list of locales
+ * (https://www.facebook.com/translations/FacebookLocales.xml) and the `content_languages` of the library's search.
+ */
+const NETWORK_LANGUAGES: ReadonlySet<string> = new Set(
+  'bl bp bv cb ci ck cx dr eh em fv gx ns qb qc qe qk qr qs qt qv qz sy sz tz'.split(' '),
+);
+/** Names of languages and countries in English, from the Unicode CLDR. */
+const NAMES = {
+  language: new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' }),
+  region: new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }),
+} as const;
+/** Codes of the CLDR's regions that are no countries: unions, outlying areas, tests, the unknown region. */
+const NO_COUNTRIES: ReadonlySet<string> = new Set('EU EZ UN QO XA XB ZZ'.split(' '));
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'.split('');
+const PAIRS = LETTERS.flatMap((first) => LETTERS.map((second) => `${first}${second}`));
+/** Returns a map from the English names, in lower case, to codes of two letters. Of several codes, the current one. */
+const codesByName = (type: keyof typeof NAMES): ReadonlyMap<string, string> =>
+  new Map(
+    PAIRS.flatMap((pair) => {
+      const locale = localeOf(type === 'language' ? pair : `und-${pair}`);
+      const code = (type === 'language' ? locale?.language : locale?.region) ?? '';
+      const name = code.length === 2 ? NAMES[type].of(code) : undefined;
+      return name === undefined ? [] : [[name.toLowerCase(), code]];
+    }),
+  );
+const byName: Partial<Record<keyof typeof NAMES, ReadonlyMap<string, string>>> = {};
+const codeByName = (type: keyof typeof NAMES, name: string): string | null => {
+  byName[type] ??= codesByName(type);
+  return byName[type].get(name.toLowerCase()) ?? null;
+};
+
+const localeOf = (tag: string): Intl.Locale | null => {
+  try {
+    return new Intl.Locale(tag);
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Returns the code of a language, in lower case: of ISO 639, as short as possible, or of the network. A locale gives its language (`en_US` is `en`), and an English name its code (`German` is `de`).
+ */
+export const languageCode = (text: string): string | null => {
+  const tag = text.trim().replaceAll('_', '-');
+  const code = tag.toLowerCase().split('-', 1)[0] ?? '';
+  if (!/^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(tag)) return codeByName('language', text.trim());
+  if (code.length === 2 && (NETWORK_LANGUAGES.has(code) || NAMES.language.of(code) !== undefined))
+    return code;
+  const language = localeOf(code)?.language;
+  return language === undefined || NAMES.language.of(language) === undefined ? null : language;
+};
+
+/** Names of countries that are used like codes. */
+const COUNTRY_ALIASES: { readonly [name: string]: string } = { UK: 'GB', USA: 'US' };
+
+/**
+ * Returns the ISO 3166-1 code of a country, and `null` for one that ISO withdrew. An English name gives its code (`Germany`
+ * is `DE`).
+ */
+export const countryCode = (text: string): string | null => {
+  const name = text.trim();
+  const code = COUNTRY_ALIASES[name.toUpperCase()] ?? name.toUpperCase();
+  const known = /^[A-Z]{2}$/.test(code) ? localeOf(`und-${code}`)?.region : codeByName('region', name);
+  if (known === undefined || known === null || NO_COUNTRIES.has(known)) return null;
+  return (code.length > 2 || known === code) && NAMES.region.of(known) !== undefined ? known : null;
+};
+
+/** Button labels of the library by their lower-case form, because collectors capitalize them differently. */
+const BUTTON_LABELS = new Map(
+  [
+    'Apply now',
+    'Book now',
+    'Buy now',
+    'Call now',
+    'Contact us',
+    'Donate now',
+    'Download',
+    'Get directions',
+    'Get offer',
+    'Get quote',
+    'Get showtimes',
+    'Get tickets',
+    'Install app',
+    'Install now',
+    'Learn more',
+    'Like page',
+    'Listen now',
+    'Open link',
+    'Order now',
+    'Play game',
+    'Request time',
+    'Save',
+    'See details',
+    'See menu',
+    'Send message',
+    'Send WhatsApp message',
+    'Shop now',
+    'Sign up',
+    'Subscribe',
+    'Use app',
+    'View Instagram profile',
+    'Visit Instagram profile',
+    'Watch more',
+    'WhatsApp',
+  ].map((label) => [label.toLowerCase(), label]),
+);
+/** Returns a button label in the library's capitalization, also of its code (`SHOP_NOW`). `null` for another text. */
+export const buttonLabel = (text: string): string | null =>
+  BUTTON_LABELS.get(text.toLowerCase().replaceAll('_', ' ')) ?? null;

@@ -1,0 +1,172 @@
+import { utcDate, utcDateOfMs } from '#contracts/values/time.ts';
+import { BLANK_AD, type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
+import { buttonLabel, countryCode, languageCode, platformCode } from '#contracts/values/codes.ts';
+import { AdFormat, CalendarDate } from '#contracts/values/primitives.ts';
+import { idText, shown } from './ad-ids.ts';
+import { isBlankText } from './blank-text.ts';
+import { dateInForm } from './date-form.ts';
+import { listNotation } from './list-notation.ts';
+import { type AdCard, RecordFault } from '../record.ts';
+
+/** Values of the stop date that mean "not stopped" in some exports. */
+const NO_STOP: readonly string[] = ['999', '9999-12-31'];
+
+/** Returns the trimmed text. `null` (unknown) when the value is blank or not a string. */
+export const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && !isBlankText(value) ? value.trim() : null;
+
+/**
+ * Returns the date of Unix seconds, Unix milliseconds or an ISO 8601 text as YYYY-MM-DD. An ISO text keeps its own day,
+ * without conversion to UTC. `forms`: those of a text, instead (`parsing/date-form.ts`). `null` when it is blank or means
+ * "not stopped". Throws `RecordFault` for other texts.
+ */
+export const dateOf = (name: string, value: unknown, forms?: readonly string[]): string | null => {
+  const text = idText(value);
+  if (text === null || text === '0' || NO_STOP.includes(text)) return null;
+  const [, unix, thousandths = ''] = forms ? [] : (/^(\d{9,10})(\d{3})?(?:\.0+)?$/.exec(text) ?? []);
+  if (unix !== undefined) return utcDateOfMs(Number(`${unix}${thousandths.padEnd(3, '0')}`));
+  const day = forms
+    ? utcDate(dateInForm(forms, text) ?? '')
+    : /^(\d{4}-\d{2}-\d{2})(?:$|[T ]\d{2}:)/.exec(text)?.[1];
+  if (day !== undefined && CalendarDate.safeParse(day).success) return day;
+  throw new RecordFault(
+    `${name} ${shown(text)} is not a date${forms ? ` of the form ${forms.join(' or ')}` : ''}`,
+    'write it as YYYY-MM-DD, or let a mapping name its form',
+  );
+};
+
+/** Returns the format. `null` with a note when the value cannot be the name of one. */
+export const formatOf = (value: unknown, notes: string[]): AdFormat | null => {
+  const name = codeOf('format', value, notes)?.toLowerCase();
+  return name === undefined ? null : (AdFormat.safeParse(name).data ?? 'other');
+};
+
+/** Returns a code of the library in upper case, such as `SHOP_NOW`. `null` with a note when the value has no such form. */
+export const codeOf = (field: string, value: unknown, notes: string[]): string | null => {
+  const code = textOf(value)
+    ?.toUpperCase()
+    .replaceAll(/[\s-]+/g, '_');
+  if (code === undefined || /^[A-Z][A-Z0-9]*(_[A-Z0-9]+){0,9}$/.test(code)) return code ?? null;
+  notes.push(`${field} is not a code`);
+  return null;
+};
+
+/** Signs between the codes in a text: `a;b`, `a|b`, `a, b`, or one a line. */
+const SEPARATORS = /[,;|\r\n]+/;
+
+/** Returns the codes of a list, or of a text with a list in any notation. `isBlank`: which of them are none. */
+const codesIn = (value: unknown, isBlank: (text: string) => boolean = isBlankText): readonly string[] => {
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return texts
+    .filter((text) => typeof text === 'string')
+    .flatMap((text) => listNotation(text)?.items ?? [text])
+    .flatMap((text) => text.split(SEPARATORS))
+    .map((text) => text.trim().replace(/^(["'])(.*)\1$/, '$2'))
+    .filter((text) => text !== '' && !isBlank(text));
+};
+
+/**
+ * Returns the different codes of a list. `null` when there are none. Throws `RecordFault` for any other text, because it
+ * would be shown as a code.
+ */
+const checkedCodes = (
+  noun: string,
+  texts: readonly string[],
+  codeIn: (text: string) => string | null,
+): string[] | null => {
+  const codes = texts.map((text) => {
+    const code = codeIn(text);
+    if (code === null)
+      throw new RecordFault(`${shown(text)} is not a ${noun}`, `correct it, or leave it blank`);
+    return code;
+  });
+  return codes.length === 0 ? null : [...new Set(codes)];
+};
+
+/** Returns the texts of a list or of a text that can only be a list; any other text is returned as it is. */
+export const textsOf = (value: unknown): readonly string[] => {
+  const list = typeof value === 'string' ? listNotation(value) : null;
+  const texts: readonly unknown[] = Array.isArray(value)
+    ? value
+    : list?.isCertain === true
+      ? list.items
+      : [value];
+  return texts.map(textOf).filter((text) => text !== null);
+};
+
+/** Returns platforms in lower case and sorted, so that a different order of a collector is not a change. */
+export const platformsOf = (value: unknown, notes: string[]): string[] | null => {
+  const names = codesIn(value);
+  if (!names.some((name) => /^\d+ platforms?$/i.test(name)))
+    return checkedCodes('platform', names, platformCode)?.toSorted() ?? null;
+  notes.push('platforms are only counted');
+  return null;
+};
+
+export const languagesOf = (value: unknown): string[] | null =>
+  checkedCodes('language', codesIn(value), languageCode);
+
+/** Returns countries, or `ALL`. `NA` is Namibia, not a blank. */
+export const countriesOf = (value: unknown): readonly string[] | null =>
+  checkedCodes(
+    'country',
+    codesIn(value, (text) => text !== 'NA' && isBlankText(text)),
+    (text) => (/^all$/i.test(text) ? 'ALL' : countryCode(text)),
+  );
+
+/** Returns a button label in the library's capitalization. Other texts are returned unchanged. */
+export const ctaLabelOf = (value: unknown): string | null => {
+  const label = textOf(value)?.replaceAll(/\s+/g, ' ') ?? null;
+  return label === null ? null : (buttonLabel(label) ?? label);
+};
+
+/** Words of collectors for an ad that runs, and for one that does not. */
+const FLAGS: { readonly [word: string]: boolean } = {
+  ...Object.fromEntries('true t 1 1.0 yes y on active running live'.split(' ').map((word) => [word, true])),
+  ...Object.fromEntries(
+    'false f 0 0.0 no n off inactive ended stopped finished completed expired'
+      .split(' ')
+      .map((word) => [word, false]),
+  ),
+};
+
+/** Returns whether an ad is active. `null` when the value is blank, and with a note when it is another word. */
+export const flagOf = (value: unknown, notes: string[]): boolean | null => {
+  if (typeof value === 'boolean') return value;
+  const text = idText(value)?.toLowerCase();
+  if (text !== undefined && FLAGS[text] === undefined) notes.push('is_active is neither yes nor no');
+  return text === undefined ? null : (FLAGS[text] ?? null);
+};
+
+/**
+ * Creates an ad from the fields of a record; all other fields are unknown (`null` or empty). Texts keep their length
+ * until all rows of the ad are merged. Throws `RecordFault` when a field is invalid.
+ */
+export const adOf = (fields: Partial<ObservedAd> & { ad_id: string }): ObservedAd =>
+  checkedAd(UncutAd.safeParse({ ...BLANK_AD, ...fields }));
+
+export const cardOf = (fields: Partial<AdCard>): AdCard => ({
+  body: null,
+  title: null,
+  link_description: null,
+  cta_text: null,
+  link_url: null,
+  ...fields,
+});
+
+/** Returns the fields of an ad in which its versions can differ. */
+export const cardOfAd = (ad: ObservedAd): AdCard => ({
+  body: ad.body,
+  title: ad.title,
+  link_description: ad.link_description,
+  cta_text: ad.cta_text,
+  link_url: ad.link_url,
+});
+
+/** Returns the parsed ad. Throws `RecordFault` for the first validation issue. */
+export const checkedAd = (result: ReturnType<typeof UncutAd.safeParse>): ObservedAd => {
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const field = issue?.path.join('.') || 'the record';
+  throw new RecordFault(`${field} is not valid: ${issue?.message ?? 'unknown fault'}`, 'fix the field');
+};

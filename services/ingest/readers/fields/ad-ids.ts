@@ -1,0 +1,145 @@
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { addIdsOfAddress, type NamedIds, namedIds } from '#contracts/values/links/library-addresses.ts';
+import { LibraryId } from '#contracts/values/primitives.ts';
+import { isBlankText } from './blank-text.ts';
+import { RecordFault } from '../record.ts';
+
+/** Number of digits that a spreadsheet keeps. It replaces all further digits by 0. */
+export const SPREADSHEET_DIGITS = 15;
+const ADVICE = 'export again with the ids as text, without passing through a spreadsheet';
+
+/** Returns the value of an id field as text, without validation. `null` when it is blank. */
+export const idText = (value: unknown): string | null => {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && !isBlankText(value) ? value.trim() : null;
+};
+
+/** The digits of a text that may be an id. `lost`: how many of the last ones may be other digits. */
+type Digits = { readonly digits: string; readonly lost: number; readonly isExact: boolean };
+
+/**
+ * Returns the digits of an id, also of a number that a program wrote with `.0` or an exponent, or of a text that a
+ * spreadsheet protected (`="71"`, `'71`). `null` when the text is not a whole number.
+ */
+const digitsOf = (text: string): Digits | null => {
+  const [, whole, decimals = '', exponent = '0'] =
+    /^(?:="?|')?(\d+)(?:[.,](\d+))?(?:[eE]\+?(\d{1,2}))?"?$/.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const written = whole.length + decimals.length;
+  const length = whole.length + Number(exponent);
+  const digits = `${whole}${decimals}`.replace(/0+$/, '').padEnd(length, '0');
+  if (digits.length > length) return null;
+  const ofSpreadsheet = /^0+$/.test(digits.slice(SPREADSHEET_DIGITS)) ? length - SPREADSHEET_DIGITS : 0;
+  // A double keeps all whole numbers up to 2^53. A number with an exponent is whole if all its digits are written.
+  const isExact = written === length && decimals === '' ? true : written >= length && isSafe(digits);
+  return { digits, lost: Math.max(length - written, ofSpreadsheet), isExact };
+};
+
+const isSafe = (digits: string): boolean => Number.isSafeInteger(Number(digits));
+const isId = (digits: string): boolean => LibraryId.safeParse(digits).success;
+
+/** Returns true when an id is what a double made of another id: JavaScript and JSON write its shortest or its exact digits. */
+export const isOfDouble = (id: string): boolean =>
+  id === String(Number(id)) || BigInt(Number(id)) === BigInt(id);
+
+/** Returns true when `given` can be what rounding left of `id`. */
+const isRoundedFrom = (id: string, { digits, lost }: Digits): boolean => {
+  const distance = BigInt(id) - BigInt(digits);
+  return Number(digits) === Number(id) || (distance < 0n ? -distance : distance) < 10n ** BigInt(lost);
+};
+
+/** The only member of a set that fulfils a condition. `null` when there are none or several. */
+const onlyOf = (ids: Iterable<string>, holds: (id: string) => boolean = () => true): string | null => {
+  const found = [...ids].filter(holds);
+  return found.length === 1 ? (found[0] ?? null) : null;
+};
+
+/** Ids that an address in the record confirms. `rounded`: the record had lost digits of the id, which the address has. */
+export type CheckedIds = { readonly [Field in 'ad_id' | 'page_id']?: 'confirmed' | 'rounded' };
+type Parts = readonly { readonly [name: string]: unknown }[];
+type PageId = Pick<ObservedAd, 'page_id'> & { readonly checked: CheckedIds };
+
+/** Returns the id that addresses confirm, or else the only one that they name. `null` when they name none. */
+const checkedId = (
+  field: keyof CheckedIds,
+  text: string | null,
+  own: ReadonlySet<string>,
+  near: ReadonlySet<string>,
+  notes: string[],
+): { readonly id: string | null; readonly checked: CheckedIds } => {
+  const given = text === null ? null : digitsOf(text);
+  if (given?.isExact === true && (own.has(given.digits) || near.has(given.digits)))
+    return { id: given.digits, checked: { [field]: 'confirmed' } };
+  const whole = given && onlyOf([...own, ...near], (id) => isRoundedFrom(id, given));
+  const id = whole ?? onlyOf(own);
+  if (id === null) return { id, checked: {} };
+  notes.push(`${field} taken from the address of the ${field === 'ad_id' ? 'ad' : 'page'}`);
+  return { id, checked: { [field]: whole === null ? 'confirmed' : 'rounded' } };
+};
+
+/**
+ * Returns the ids of an ad. Addresses in the record (`parts`) confirm or correct them: programs that keep ids as numbers
+ * round them. A page id that is not an id, such as a handle, is unknown. Adds a note for each such case. Throws `RecordFault`
+ * for an ad id that is missing or not an id, and for a rounded id that no address corrects.
+ */
+export const idsOf = (
+  given: { readonly ad: unknown; readonly page: unknown },
+  parts: Parts,
+  notes: string[],
+): PageId & Pick<ObservedAd, 'ad_id'> => {
+  const named = namedIds(parts);
+  addIdsOfAddress(named, 'ad', idText(given.ad) ?? '');
+  const ad = checkedId('ad_id', idText(given.ad), named.ads, new Set(), notes);
+  const ad_id = ad.id ?? idOf('the ad id', given.ad);
+  if (ad_id === null) throw new RecordFault('the ad id is missing', 'add the id, or remove the record');
+  const { page_id, checked } = pageIdIn(given.page, named, notes);
+  return { ad_id, page_id, checked: { ...ad.checked, ...checked } };
+};
+
+/** Returns the id of a page like `idsOf`. */
+export const pageIdOf = (given: unknown, parts: Parts, notes: string[]): PageId =>
+  pageIdIn(given, namedIds(parts), notes);
+
+const pageIdIn = (given: unknown, { pages, near }: NamedIds, notes: string[]): PageId => {
+  const text = idText(given);
+  if (text === null || text === '0') return { page_id: null, checked: {} };
+  addIdsOfAddress({ ads: new Set(), pages, near: new Set() }, 'page', text);
+  const { id, checked } = checkedId('page_id', text, pages, near, notes);
+  const digits = digitsOf(text);
+  if (id === null && (digits === null || (digits.isExact && !isId(digits.digits)))) {
+    notes.push('page_id is not an id');
+    return { page_id: null, checked };
+  }
+  return { page_id: id ?? idOf('the page id', text), checked };
+};
+
+/**
+ * Returns an id as digits. `null` when it is blank or 0. Throws `RecordFault` for a number that lost digits, which a
+ * spreadsheet or a data frame has rounded, and for every other text that is not an id.
+ */
+export const idOf = (name: string, value: unknown): string | null => {
+  const text = idText(value);
+  if (text === null || text === '0') return null;
+  const found = digitsOf(text);
+  if (found !== null && !found.isExact)
+    throw new RecordFault(`${name} ${text} was damaged by a spreadsheet`, ADVICE);
+  if (found !== null && isId(found.digits)) return found.digits;
+  throw new RecordFault(
+    `${name} ${shown(text)} is not an id of 5 to 20 digits`,
+    'write the id as the library shows it',
+  );
+};
+
+/** Returns the fault of an id that the whole file shows to be rounded. */
+export const roundedId = (name: string, id: string): RecordFault =>
+  new RecordFault(
+    id.endsWith('0')
+      ? `${name} ${id} was damaged by a spreadsheet, as all long ids of this file end in 0`
+      : `${name} ${id} was rounded by a program that keeps ids as numbers, as all long ids of this file were`,
+    ADVICE,
+  );
+
+const SHOWN_CHARACTERS = 40;
+/** Quotes a text for a message, cut to a readable length. */
+export const shown = (text: string): string =>
+  JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);

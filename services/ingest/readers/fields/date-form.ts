@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { CalendarDate } from '#contracts/values/primitives.ts';
+
+const MONTHS = 'january february march april may june july august september october november december'.split(
+  ' ',
+);
+/** Tokens of a date form, longest first, with their part of the date and the text that they stand for. */
+const TOKENS = [
+  ['YYYY', 'year', String.raw`\d{4}`],
+  ['MMMM', 'month', String.raw`[a-z]{3,9}\.?`],
+  ['MMM', 'month', String.raw`[a-z]{3,9}\.?`],
+  ['MM', 'month', String.raw`\d{2}`],
+  ['M', 'month', String.raw`\d{1,2}`],
+  ['DD', 'day', String.raw`\d{2}`],
+  ['D', 'day', String.raw`\d{1,2}`],
+  ['HH', 'hour', String.raw`\d{2}`],
+  ['H', 'hour', String.raw`\d{1,2}`],
+  ['hh', 'hour', String.raw`\d{2}`],
+  ['h', 'hour', String.raw`\d{1,2}`],
+  ['mm', 'minute', String.raw`\d{2}`],
+  ['ss', 'second', String.raw`\d{2}`],
+  ['A', 'half', '[ap]m'],
+] as const;
+/** A text in square brackets, a token, or a sign that stands for itself. */
+const PARTS = new RegExp(
+  String.raw`\[([^\]]*)\]|(${TOKENS.map(([token]) => token).join('|')})|([\s\S])`,
+  'g',
+);
+
+/** Returns the pattern of a form. `null` when it has not year, month and day once each, or runs variable lengths together. */
+const patternOf = (form: string): RegExp | null => {
+  let pattern = '';
+  let isOpen = false;
+  const parts: string[] = [];
+  for (const [, literal, token, sign = ''] of form.matchAll(PARTS)) {
+    const [, part, digits] = TOKENS.find(([name]) => name === token) ?? [];
+    if (isOpen && digits?.startsWith(String.raw`\d`)) return null;
+    isOpen = digits?.includes(',') === true;
+    if (part !== undefined) parts.push(part);
+    pattern +=
+      part === undefined
+        ? (literal ?? sign).replaceAll(/[^\w\s]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s+`)
+        : `(?<${part}>${digits})`;
+  }
+  const isWhole = ['year', 'month', 'day'].every((part) => parts.includes(part));
+  return isWhole && new Set(parts).size === parts.length ? new RegExp(`^${pattern}$`, 'i') : null;
+};
+
+const DateForm = z
+  .string()
+  .max(60)
+  .refine(
+    (form) => patternOf(form) !== null,
+    'a form such as DD.MM.YYYY or MMM D, YYYY, with year, month and day',
+  );
+/** The form of a date, or the forms that its column has, in tokens such as `DD.MM.YYYY`. Month names are English. */
+export const DateForms = z.union([DateForm.transform((form) => [form]), z.array(DateForm).min(1).max(10)]);
+
+const patterns = new Map<string, RegExp | null>();
+
+/**
+ * Returns a date, with its time if the form has one, as ISO 8601 without zone. `null` when the text has none of the forms, is
+ * not a date, or is a different date in two of the forms.
+ */
+export const dateInForm = (forms: readonly string[], text: string): string | null => {
+  const dates = forms.map((form) => {
+    if (!patterns.has(form)) patterns.set(form, patternOf(form));
+    return dateIn(patterns.get(form)?.exec(text.trim())?.groups);
+  });
+  const found = new Set(dates.filter((date) => date !== null));
+  return found.size === 1 ? ([...found][0] ?? null) : null;
+};
+
+const dateIn = (parts: { readonly [part: string]: string | undefined } | undefined): string | null => {
+  if (parts === undefined) return null;
+  const { year, month = '', day = '', hour, minute = '00', second = '00', half } = parts;
+  const number = /^\d/.test(month) ? month : monthNamed(month);
+  const date = `${year}-${number.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  if (!CalendarDate.safeParse(date).success) return null;
+  if (hour === undefined) return date;
+  if (half !== undefined && Number(hour) > 12) return null;
+  const hours = half === undefined ? hour : String((Number(hour) % 12) + (/^p/i.test(half) ? 12 : 0));
+  return `${date}T${hours.padStart(2, '0')}:${minute}:${second}`;
+};
+
+/** Returns the number of a month by its English name or the beginning of it. Empty when there is none. */
+const monthNamed = (name: string): string => {
+  const index = MONTHS.findIndex((month) => month.startsWith(name.toLowerCase().replace('.', '')));
+  return index === -1 ? '' : String(index + 1);
+};

@@ -1,0 +1,74 @@
+import { isBlankText } from './blank-text.ts';
+
+/** Signs around a list: of R and of what Python prints, of JSON and Python, of Postgres and sets, of tuples. */
+const FRAMES: readonly { readonly pattern: RegExp; readonly of?: 'words' | 'several' }[] = [
+  { pattern: /^(?:c|list|set|frozenset|array)\s*\(([\s\S]*?)(?:,\s*dtype=[^,()]+)?\)$/ },
+  { pattern: /^\[([\s\S]*)\]$/ },
+  // Postgres quotes an element only if it has a space or a sign.
+  { pattern: /^\{([\s\S]*)\}$/, of: 'words' },
+  // A tuple of one element ends with a comma. Without it, the parentheses belong to a text.
+  { pattern: /^\(([\s\S]*)\)$/, of: 'several' },
+];
+const QUOTED = String.raw`[ubr]?'((?:[^'\\]|\\[\s\S])*)'|[ubr]?"((?:[^"\\]|\\[\s\S])*)"`;
+/** An element, quoted or bare, and what separates it from the next one: a comma, or white space (numpy). */
+const WORD = String.raw`[^\s"'()[\]{},]+`;
+const ITEM = new RegExp(
+  String.raw`\s*(?:${QUOTED}|(${WORD}(?:\s+${WORD})*))(?:\s*(?:,|$)\s*|\s+(?=["']))`,
+  'y',
+);
+const ESCAPES: { readonly [letter: string]: string } = { n: '\n', t: '\t', r: '\r', '0': '\0' };
+
+export type List = {
+  readonly items: readonly string[];
+  /** True when the text cannot be anything but a list, because its elements are quoted or blank. */
+  readonly isCertain: boolean;
+};
+
+/**
+ * Returns the elements of a list that another program wrote as text: JSON, Python (list, tuple, set, numpy), R (`c("a")`) or
+ * Postgres (`{a,"b c"}`), also when an export doubled or escaped its quotes. `null` when the text is not such a list. Only
+ * flat lists are supported: nested ones have breakdowns that are not stored.
+ */
+export const listNotation = (text: string): List | null => {
+  const written = withPlainQuotes(text.trim());
+  const frame = FRAMES.find(({ pattern }) => pattern.test(written));
+  const inner = frame?.pattern.exec(written)?.[1]?.trim();
+  if (frame === undefined || inner === undefined) return null;
+  if (frame === FRAMES[0] && /^[[{(]/.test(inner)) return listNotation(inner);
+  const items: string[] = [];
+  const words: string[] = [];
+  ITEM.lastIndex = 0;
+  while (ITEM.lastIndex < inner.length) {
+    const found = ITEM.exec(inner);
+    if (found === null) return null;
+    const [, single, double, bare = ''] = found;
+    const quoted = single ?? double;
+    if (quoted === undefined && !isBlankText(bare)) words.push(bare);
+    items.push(quoted === undefined ? bare : unescaped(quoted));
+  }
+  const isQuoted =
+    words.length === 0 ||
+    (frame.of === 'words' && words.length < items.length && !words.some((word) => /\s/.test(word)));
+  const isTooShort = frame.of === 'several' && items.length === 1 && !inner.endsWith(',');
+  return { items, isCertain: isQuoted && !isTooShort };
+};
+
+/** Undoes what exports do to the quotes of a list: they quote the whole, and double or escape the inner ones. */
+const withPlainQuotes = (text: string): string => {
+  const whole = /^(["'])([[{(][\s\S]*[\]})])\1$/.exec(text)?.[2] ?? text;
+  const [first] = /^[^"'\\]*(?:\\["']|""|'')(?=[^\s,\]})])/.exec(whole) ?? [];
+  if (first === undefined) return whole.replaceAll(/\bnp\.str_\(((["'])(?:\\.|(?!\2)[^\\])*\2)\)/g, '$1');
+  return whole.replaceAll(first.slice(-2), first.slice(-1));
+};
+
+const unescaped = (text: string): string =>
+  text.replaceAll(
+    /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([\s\S]))/g,
+    (_, two?: string, four?: string, eight?: string, letter?: string) => {
+      const code = two ?? four ?? eight;
+      if (code !== undefined) return codePoint(Number.parseInt(code, 16));
+      return ESCAPES[letter ?? ''] ?? letter ?? '';
+    },
+  );
+
+const codePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD');
