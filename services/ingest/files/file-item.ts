@@ -2,7 +2,7 @@ import type { Observation } from '#contracts/observations/index.ts';
 import type { Shortened } from '#contracts/observations/shorten-ad.ts';
 import type { FormatName } from '../readers/formats.ts';
 import { WHOLE_FILE_LINE } from '../readers/parsing/json-records.ts';
-import type { RefusedRecord, Remark } from '../readers/record.ts';
+import { refusal, type RefusedRecord, type Remark } from '../readers/record.ts';
 import type { Source } from '../readers/parsing/open-source.ts';
 
 /** Minimum bytes read between two progress items. */
@@ -70,22 +70,18 @@ export type FileRefusal = { readonly what: string; readonly advice: string };
 
 /** Returns the item of a file that is refused as a whole. */
 export const refusedFile = (path: string, { what, advice }: FileRefusal): RefusedItem =>
-  refusedItem(
-    path,
-    { header: null },
-    { kind: 'refused', line: WHOLE_FILE_LINE, what, advice, raw: null, adId: null },
-  );
+  refusedItem(path, { header: null }, refusal({ line: WHOLE_FILE_LINE, raw: null }, what, advice));
 
-/** Yields a progress item per `PROGRESS_BYTES`. `before`: bytes read by an earlier pass over the same file. */
+/** Yields a progress item per `PROGRESS_BYTES`. `pass`: of a file that is read twice, the first one has no records. */
 export class Progress {
   readonly #source: Source;
-  readonly #before: number;
+  readonly #pass: 1 | 2 | null;
   #shown = 0;
   #records = 0;
 
-  constructor(source: Source, before: number) {
+  constructor(source: Source, pass: 1 | 2 | null = null) {
     this.#source = source;
-    this.#before = before;
+    this.#pass = pass;
   }
 
   *tick(records = 0): Generator<FileItem> {
@@ -95,12 +91,12 @@ export class Progress {
 
   *end(): Generator<FileItem> {
     this.#shown = this.#source.bytesRead();
-    const bytesRead = this.#before + this.#shown;
+    const { bytesTotal } = this.#source;
     yield {
       kind: 'progress',
-      bytesRead,
-      bytesTotal: 2 * this.#source.bytesTotal,
-      records: this.#before === 0 ? 0 : this.#records,
+      bytesRead: (this.#pass === 2 ? bytesTotal : 0) + this.#shown,
+      bytesTotal: (this.#pass === null ? 1 : 2) * bytesTotal,
+      records: this.#records,
     };
   }
 }

@@ -3,7 +3,7 @@ import { type ObservedAd, UncutAd } from '#contracts/observations/ad-library-sca
 import { type Shortened, shortenAd } from '#contracts/observations/shorten-ad.ts';
 import { checkedAd } from '../readers/fields/ad-fields.ts';
 import { mergeAds } from '../ad-library/merge-ads.ts';
-import { type AdRecord, RecordFault, type RefusedRecord } from '../readers/record.ts';
+import { type AdRecord, RecordFault, refusal, type RefusedRecord } from '../readers/record.ts';
 import type { ScanKey } from '../readers/scan-key.ts';
 
 /** Maximum ads in the window: rows of one ad that are further apart are far rows. */
@@ -196,7 +196,7 @@ export function* refusedRows(
   what: string,
   advice: string,
 ): Generator<RefusedRecord> {
-  for (const { line, raw, ad } of rows) yield { kind: 'refused', line, raw, what, advice, adId: ad.ad_id };
+  for (const { line, raw, ad } of rows) yield refusal({ line, raw, adId: ad.ad_id }, what, advice);
 }
 
 const mergeRows = (rows: readonly AdRecord[]): ObservedAd => {

@@ -7,6 +7,7 @@ import { withDatesAt } from '../readers/fields/ad-dates.ts';
 import { roundedId } from '../readers/fields/ad-ids.ts';
 import {
   RecordFault,
+  refusal,
   type AdRecord,
   type PageRecord,
   type RefusedRecord,
@@ -115,14 +116,8 @@ async function* assemble(source: Source, plan: FilePlan, rows: Rows): AsyncGener
   yield* window.end();
   const damage = source.damage();
   if (damage !== null) {
-    yield {
-      kind: 'refused',
-      line,
-      what: damage,
-      advice: 'fetch the file again; the records before the damage are kept',
-      raw: null,
-      adId: null,
-    };
+    const advice = 'fetch the file again; the records before the damage are kept';
+    yield refusal({ line, raw: null }, damage, advice);
   }
 }
 
@@ -144,7 +139,7 @@ const scanOf = (
     return { scan, rowTime: row.scannedAt };
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
-    return { kind: 'refused', line: record.line, what: error.message, advice: error.advice, raw, adId };
+    return refusal({ line: record.line, raw, adId }, error.message, error.advice);
   }
 };
 
@@ -156,7 +151,7 @@ async function* runFirstPass(
   finder: FarAdFinder | null = null,
 ): AsyncGenerator<FileItem> {
   const source = await openSource(path);
-  const progress = new Progress(source, 0);
+  const progress = new Progress(source, 1);
   for await (const item of assemble(source, plan, rows)) {
     if (item.kind === 'whole_ad') finder?.add(item);
     if (item.kind === 'verdict') firstPass.verdict = item;
@@ -184,7 +179,7 @@ async function* runSecondPass(
   rows: Rows,
 ): AsyncGenerator<FileItem> {
   const source = await openSource(path);
-  const progress = new Progress(source, source.bytesTotal);
+  const progress = new Progress(source, 2);
   const chunks = new ScanChunks(firstPass.chunkBytesMax());
   const verdict = firstPass.verdictOn(plan.declaredBy);
   const scans = scansToSubmit(plan, firstPass, rows.times, verdict.complete);

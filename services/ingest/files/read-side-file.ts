@@ -3,14 +3,12 @@ import {
   Observation,
   OBSERVATION_MAX_BYTES,
 } from '#contracts/observations/index.ts';
-import { type FileItem, refusedFile, refusedItem } from './file-item.ts';
-import type { RefusedRecord } from '../readers/record.ts';
+import { type FileItem, Progress, refusedFile, refusedItem } from './file-item.ts';
+import { refusal, type RefusedRecord } from '../readers/record.ts';
 import { NO_TIME } from '../readers/scan-key.ts';
 import type { SideContext, SideObservation, SideReader } from '../readers/side-record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
-/** Minimum bytes read between two progress items. */
-const PROGRESS_BYTES = 1024 * 1024;
 /** Number of records without a time, before any with one, after which the whole file is refused. */
 const UNTIMED_RECORDS_MAX = 1_000;
 
@@ -21,19 +19,14 @@ export type SidePlan = { readonly side: SideReader; readonly context: SideContex
 export async function* readSideFile(path: string, { side, context }: SidePlan): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const plan: { header: string | null } = { header: null };
-  let records = 0;
-  let shownBytes = 0;
-  const progress = (): FileItem => {
-    shownBytes = source.bytesRead();
-    return { kind: 'progress', bytesRead: shownBytes, bytesTotal: source.bytesTotal, records };
-  };
+  const progress = new Progress(source);
   const untimed = new UntimedRecords();
   for await (const record of side(source, context)) {
     if (record.kind === 'header') {
       plan.header = record.raw;
       continue;
     }
-    records += 1;
+    yield* progress.tick(1);
     if (record.kind === 'refused' && untimed.hold(record)) {
       if (untimed.held.length < UNTIMED_RECORDS_MAX) continue;
       break;
@@ -46,7 +39,6 @@ export async function* readSideFile(path: string, { side, context }: SidePlan): 
     } else {
       yield record.kind === 'refused' ? refusedItem(path, plan, record) : record;
     }
-    if (source.bytesRead() - shownBytes >= PROGRESS_BYTES) yield progress();
   }
   if (untimed.held.length > 0) yield refusedFile(path, NO_COLLECTION_TIME);
   const damage = source.damage();
@@ -54,7 +46,7 @@ export async function* readSideFile(path: string, { side, context }: SidePlan): 
     const advice = 'fetch the file again; the records before the damage are kept';
     yield refusedFile(path, { what: damage, advice });
   }
-  yield progress();
+  yield* progress.end();
 }
 
 const NO_COLLECTION_TIME = { what: 'has no collection time', advice: NO_TIME.advice };
@@ -85,17 +77,8 @@ class UntimedRecords {
 
 /** Validates an observation here, where the line of its record is available. Returns a refusal when it is invalid. */
 const validated = (path: string, plan: { header: string | null }, record: SideObservation): FileItem => {
-  const { line, raw, number } = record;
   const refuse = (what: string, advice: string): FileItem =>
-    refusedItem(path, plan, {
-      kind: 'refused',
-      line,
-      what,
-      advice,
-      raw,
-      adId: null,
-      ...(number !== undefined && { number }),
-    });
+    refusedItem(path, plan, refusal(record, what, advice));
   const parsed = Observation.safeParse(record.observation);
   const issue = parsed.error?.issues[0];
   if (issue) return refuse(`${issue.path.join('.')}: ${issue.message}`, 'fix the record and import it again');

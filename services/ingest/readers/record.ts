@@ -84,6 +84,26 @@ export type SourceRecord = AdRecord | PageRecord | VerdictRecord | RefusedRecord
 /** Converts a source of one format into records, in one pass and with bounded memory. */
 export type Reader = (source: Source) => AsyncGenerator<SourceRecord>;
 
+/** Returns the refusal of a record. `at`: its place, and the id of its ad if it has one. */
+export const refusal = (
+  {
+    line,
+    raw,
+    number,
+    adId = null,
+  }: Pick<RefusedRecord, 'line' | 'raw' | 'number'> & { readonly adId?: string | null },
+  what: string,
+  advice: string,
+): RefusedRecord => ({
+  kind: 'refused',
+  line,
+  what,
+  advice,
+  raw,
+  adId,
+  ...(number !== undefined && { number }),
+});
+
 /** Error that refuses one record. `message` is what is wrong; `advice` is what to do. */
 export class RecordFault extends Error {
   readonly advice: string;
@@ -104,6 +124,6 @@ export const recordOrRefusal = <R extends SourceRecord>(
     return read();
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
-    return { kind: 'refused', ...at, what: error.message, advice: error.advice };
+    return refusal(at, error.message, error.advice);
   }
 };

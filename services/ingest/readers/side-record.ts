@@ -1,5 +1,5 @@
 import type { Observation } from '#contracts/observations/index.ts';
-import { RecordFault, type RefusedRecord, type Remark } from './record.ts';
+import { RecordFault, refusal, type RefusedRecord, type Remark } from './record.ts';
 import type { Source } from './parsing/open-source.ts';
 import { ownScanTime, type ScanTimes, scanTimeOf } from './scan-key.ts';
 
@@ -45,6 +45,6 @@ export const timeOrRefusal = (
     return scanTimeOf(times, ownScanTime(fields));
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
-    return { kind: 'refused', ...at, what: error.message, advice: error.advice, adId: null };
+    return refusal(at, error.message, error.advice);
   }
 };

@@ -2,7 +2,7 @@ import { utcDate } from '#contracts/values/time.ts';
 import { RANK_MAX, SiteDomain } from '#contracts/observations/traffic-estimate.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { type CsvRow, csvRows } from '../parsing/csv-rows.ts';
-import type { RefusedRecord } from '../record.ts';
+import { refusal } from '../record.ts';
 import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
 /** Column names of rank lists, in lower case and without word separators. */
@@ -45,12 +45,13 @@ export const readRankList: SideReader = async function* (source, context) {
     const rank = layout?.rank === null ? String(position) : rankText.trim();
     const domain = domainText.trim().toLowerCase();
     if (!isRank(rank))
-      return refused(
-        line,
-        raw,
+      return refusal(
+        { line, raw },
         `the rank ${JSON.stringify(rank)} is not a whole number from 1 to ${RANK_MAX}`,
+        FIX_ROW,
       );
-    if (!isDomain(domain)) return refused(line, raw, `${JSON.stringify(domain)} is not a domain`);
+    if (!isDomain(domain))
+      return refusal({ line, raw }, `${JSON.stringify(domain)} is not a domain`, FIX_ROW);
     const time = timeOrRefusal(context, { line, raw }, row);
     return typeof time === 'string'
       ? estimateOf(line, raw, { domain, rank: Number(rank), observedAt: time })
@@ -75,14 +76,7 @@ export const readRankList: SideReader = async function* (source, context) {
   }
 };
 
-const refused = (line: number, raw: string, what: string): RefusedRecord => ({
-  kind: 'refused',
-  line,
-  what,
-  advice: 'fix the row and import it again',
-  raw,
-  adId: null,
-});
+const FIX_ROW = 'fix the row and import it again';
 
 const estimateOf = (
   line: number,

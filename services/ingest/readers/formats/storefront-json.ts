@@ -17,7 +17,7 @@ import { Completeness } from '../completeness.ts';
 import { brokenJson, unknownShape } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
-import { RecordFault, type RefusedRecord } from '../record.ts';
+import { RecordFault, refusal } from '../record.ts';
 import { SCAN_MAX_MS } from '../row-times.ts';
 import { ownScanTime, timestampOf } from '../scan-key.ts';
 import { placesOf } from '../shapes/record-format.ts';
@@ -78,12 +78,6 @@ const isPart = (item: JsonEntry & { readonly kind: 'record' | 'envelope' }): boo
   isObject(item.value['collection']) ||
   item.path.split('.').some((name) => /^collections?$/.test(name)) ||
   'intent' in item.value;
-
-const refused = (
-  { line, raw, number }: { readonly line: number; readonly raw: string; readonly number: number },
-  what: string,
-  advice: string,
-): RefusedRecord => ({ kind: 'refused', line, raw, number, what, advice, adId: null });
 
 /** Returns times in order. Files write them with several zones and precisions. A time that is none comes last, to be refused. */
 const inOrder = (times: readonly string[], utcOffset: string | null): readonly string[] => {
@@ -154,7 +148,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     } catch (error) {
       if (!(error instanceof RecordFault)) throw error;
       faults += 1;
-      yield refused(item, error.message, error.advice);
+      yield refusal(item, error.message, error.advice);
     }
   }
   if (source.damage() !== null) faults += 1;
@@ -167,7 +161,8 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     return;
   }
   const oldest = timeOrRefusal(context, { line: 1, raw: null }, { scanned_at: times[0] });
-  if (typeof oldest === 'string' && Date.parse(scannedAt) - Date.parse(oldest) > SCAN_MAX_MS) complete = false;
+  if (typeof oldest === 'string' && Date.parse(scannedAt) - Date.parse(oldest) > SCAN_MAX_MS)
+    complete = false;
   const observations = storefrontObservations([...products.values()], {
     domain: brandDomain,
     scanned_at: scannedAt,

@@ -1,5 +1,5 @@
 import { CATEGORY_LEVELS_MAX } from '#contracts/observations/brand-profile.ts';
-import type { RefusedRecord } from '../record.ts';
+import { refusal } from '../record.ts';
 import type { SideReader } from '../side-record.ts';
 import { NO_TIME } from '../scan-key.ts';
 import { LINE_MAX_CHARACTERS, textLines } from '../parsing/text-lines.ts';
@@ -37,11 +37,11 @@ export const readTaxonomyText: SideReader = async function* (source, { times }) 
     if (raw.trim() === '') continue;
     time ??= times.fileName;
     const [, id = '', names = ''] = LINE.exec(raw) ?? [];
-    if (tooLong) yield refused(line, raw, `is longer than ${LINE_MAX_CHARACTERS} characters`, FIX_LINE);
+    if (tooLong) yield refusal({ line, raw }, `is longer than ${LINE_MAX_CHARACTERS} characters`, FIX_LINE);
     else if (id === '')
-      yield refused(line, raw, 'is not a category line such as "12 - Apparel > Shoes"', FIX_LINE);
+      yield refusal({ line, raw }, 'is not a category line such as "12 - Apparel > Shoes"', FIX_LINE);
     else if (time === null) {
-      yield refused(line, raw, 'is part of a taxonomy without a date', NO_TIME.advice);
+      yield refusal({ line, raw }, 'is part of a taxonomy without a date', NO_TIME.advice);
       return;
     } else {
       const path = names.split('>').map((name) => name.trim());
@@ -69,12 +69,3 @@ export const readTaxonomyText: SideReader = async function* (source, { times }) 
 
 const DEEPER = `deeper than ${CATEGORY_LEVELS_MAX} levels`;
 const FIX_LINE = 'fix the line and import it again';
-
-const refused = (line: number, raw: string, what: string, advice: string): RefusedRecord => ({
-  kind: 'refused',
-  line,
-  what,
-  advice,
-  raw,
-  adId: null,
-});

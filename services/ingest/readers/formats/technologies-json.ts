@@ -5,7 +5,7 @@ import { brandDomainOf } from '../scan-key.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
-import type { RefusedRecord } from '../record.ts';
+import { refusal, type RefusedRecord } from '../record.ts';
 import { isTechnologies, placesOf } from '../shapes/record-format.ts';
 import { type SideObservation, type SideReader, timeOrRefusal } from '../side-record.ts';
 
@@ -83,9 +83,9 @@ export const readTechnologiesJson: SideReader = async function* (source, context
     const at = { line, raw, number };
     const domain = brandDomain ?? domainOf(value);
     if (!isTechnologies(value) && !(brandDomain !== null && Array.isArray(value['technologies']))) {
-      yield refused(at, 'is not a site with technologies', 'remove the record, or set the right --format');
+      yield refusal(at, 'is not a site with technologies', 'remove the record, or set the right --format');
     } else if (domain === null) {
-      yield refused(at, 'has no valid domain in its address', 'add --brand DOMAIN');
+      yield refusal(at, 'has no valid domain in its address', 'add --brand DOMAIN');
     } else {
       const observedAt = timeOrRefusal(context, at, value);
       if (typeof observedAt !== 'string') {
@@ -101,7 +101,7 @@ export const readTechnologiesJson: SideReader = async function* (source, context
       }
       if (complete && held.size >= SITES_HELD_MAX && known.length === 0) {
         const what = `exceeds the limit of ${SITES_HELD_MAX} sites of a complete file`;
-        yield refused(at, what, 'split the file, or leave --complete out');
+        yield refusal(at, what, 'split the file, or leave --complete out');
         continue;
       }
       const site = same ?? { at, domain, observedAt, tools: new Map<string, DetectedTool>() };
@@ -128,7 +128,7 @@ function* scansOf(
 const scanOf = (site: Site, complete: boolean): SideObservation | RefusedRecord => {
   const { at, domain, observedAt, tools } = site;
   if (tools.size > SITE_TOOLS_MAX)
-    return refused(at, `has more than ${SITE_TOOLS_MAX} technologies`, 'remove some of them');
+    return refusal(at, `has more than ${SITE_TOOLS_MAX} technologies`, 'remove some of them');
   return {
     kind: 'observation',
     ...at,
@@ -144,11 +144,3 @@ const scanOf = (site: Site, complete: boolean): SideObservation | RefusedRecord 
     },
   };
 };
-
-const refused = (at: Position, what: string, advice: string): RefusedRecord => ({
-  kind: 'refused',
-  ...at,
-  what,
-  advice,
-  adId: null,
-});

@@ -1,5 +1,5 @@
 import type { CsvItem } from './csv-rows.ts';
-import type { RefusedRecord } from '../record.ts';
+import { refusal, type RefusedRecord } from '../record.ts';
 
 /** Advice for faults of which a part of every row, and so the header, is the cause. */
 const ADVICE = [
@@ -11,14 +11,10 @@ const ADVICE = [
 ] as const;
 
 /** Returns the refusal of a row that is not valid CSV. */
-export const brokenRow = (item: CsvItem & { kind: 'broken' }): RefusedRecord => ({
-  kind: 'refused',
-  line: item.line,
-  what: item.what,
-  advice: ADVICE.find(([what]) => item.what.includes(what))?.[1] ?? 'fix the row and import it again',
-  raw: item.raw,
-  adId: null,
-});
+export const brokenRow = (item: CsvItem & { kind: 'broken' }): RefusedRecord => {
+  const advice = ADVICE.find(([what]) => item.what.includes(what))?.[1] ?? 'fix the row and import it again';
+  return refusal(item, item.what, advice);
+};
 
 /** Maximum column names in a message. */
 const COLUMNS_SHOWN = 6;
@@ -28,13 +24,10 @@ export const anotherHeader = (
   columns: readonly string[],
   missing: readonly string[],
   advice: string,
-): RefusedRecord => ({
-  kind: 'refused',
-  line: 1,
-  what:
+): RefusedRecord =>
+  refusal(
+    { line: 1, raw: null },
     `has an unexpected header: missing ${missing.join(', ')} ` +
-    `(found ${columns.slice(0, COLUMNS_SHOWN).join(', ')}${columns.length > COLUMNS_SHOWN ? ', …' : ''})`,
-  advice,
-  raw: null,
-  adId: null,
-});
+      `(found ${columns.slice(0, COLUMNS_SHOWN).join(', ')}${columns.length > COLUMNS_SHOWN ? ', …' : ''})`,
+    advice,
+  );

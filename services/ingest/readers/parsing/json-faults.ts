@@ -2,22 +2,22 @@ import type { JsonItem } from './json-item.ts';
 import type { JsonEntry } from './json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { differenceFrom } from '../shapes/nearest-shape.ts';
-import type { RefusedRecord } from '../record.ts';
+import { refusal, type RefusedRecord } from '../record.ts';
 
 /** Returns the refusal of a record that is not valid JSON. */
 export const brokenJson = ({ line, raw, what }: JsonItem & { kind: 'broken' }): RefusedRecord => {
-  const refusal = { kind: 'refused', line, adId: null, raw: raw === '' ? null : raw } as const;
+  const at = { line, raw: raw === '' ? null : raw };
   if (/^[[{\s]*'/.test(raw))
-    return {
-      ...refusal,
-      what: "is a Python value and not JSON: it has ' around its names",
-      advice: 'write it with json.dumps',
-    };
-  return {
-    ...refusal,
+    return refusal(
+      at,
+      "is a Python value and not JSON: it has ' around its names",
+      'write it with json.dumps',
+    );
+  return refusal(
+    at,
     what,
-    advice: raw === '' ? 'fetch or export the file again' : 'fix the record and import it again',
-  };
+    raw === '' ? 'fetch or export the file again' : 'fix the record and import it again',
+  );
 };
 
 const MESSAGE_MAX_CHARACTERS = 300;
@@ -56,14 +56,7 @@ export const errorReplyOf = (value: JsonObject): string | null => {
 export const notAnAd = (record: ReadRecord, format: string): RefusedRecord => {
   const what = errorReplyOf(record.value);
   if (what === null) return unknownShape(record, format, null);
-  return {
-    kind: 'refused',
-    line: record.line,
-    what,
-    advice: 'fetch this page again',
-    raw: record.raw,
-    adId: null,
-  };
+  return refusal({ line: record.line, raw: record.raw }, what, 'fetch this page again');
 };
 
 type ReadRecord = Pick<JsonEntry & { kind: 'record' }, 'line' | 'number' | 'raw' | 'value'>;
@@ -77,14 +70,8 @@ export const unknownShape = (
   format: string,
   adId: string | null,
   difference = differenceFrom(value, format),
-): RefusedRecord => ({
-  kind: 'refused',
-  line,
-  what: `record ${number} has an unknown shape; ${difference}`,
-  advice: UNKNOWN_SHAPE_ADVICE,
-  raw,
-  adId,
-});
+): RefusedRecord =>
+  refusal({ line, raw, adId }, `record ${number} has an unknown shape; ${difference}`, UNKNOWN_SHAPE_ADVICE);
 
 /** Returns the refusal of a record with content that would not be read. `where`: its description. */
 export const unreadContent = (
