@@ -3,33 +3,27 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { startProcess } from '#tests/stack/processes.ts';
-import { type BenchCorpus, fillRadar, recordCorpus } from './api/corpus.ts';
-import type { Load, LoadResult } from './api/load.ts';
-import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
-import { cpuTimes, usedSince } from './cpu-time.ts';
-import { type BenchServers, openPlainPool, startServers } from './servers.ts';
+import { fillRadar, recordCorpus } from './api/corpus.ts';
+import type { FigureName } from './figures.ts';
+import { type BenchContext, measurePairs, perSecond, scaled } from './runner/bench.ts';
+import { watchCpu } from './runner/cpu-time.ts';
+import { cpuBySteps, inspectable } from './runner/inspector.ts';
+import type { Load, LoadResult } from './runner/load.ts';
+import { openPlainPool, startApi, startServers } from './runner/servers.ts';
 
 const RADAR_ROWS = scaled(5_000_000, 4_000);
 const WINDOW_MS = scaled(1_500, 50);
+/** Long enough for some thousand samples of the profiler. */
+const PROFILED_MS = scaled(5_000, 300);
 const CONNECTIONS = 32;
 const POOL_CLIENTS = 4;
 const UNKNOWN_SLUGS = 300;
-const API = 'services/api/main.ts';
-const REFERENCE = 'tests/bench/api/reference.ts';
-const LOAD = fileURLToPath(new URL('./api/load.ts', import.meta.url));
+const LOAD = fileURLToPath(new URL('./runner/load.ts', import.meta.url));
 
 /** A server under load, and the requests to send to it. */
 interface Side {
   readonly pid: number;
-  readonly load: Omit<Load, 'connections' | 'durationMs'>;
-}
-
-interface Comparison {
-  readonly name: string;
-  readonly api: Side;
-  readonly ceiling: Side;
-  /** Minimum ratio of the API's requests per second to those of the ceiling. */
-  readonly target: number;
+  readonly load: Pick<Load, 'origin' | 'paths' | 'key' | 'status'>;
 }
 
 interface Sample extends LoadResult {
@@ -38,186 +32,134 @@ interface Sample extends LoadResult {
   readonly databaseUs: number;
 }
 
-interface Pair {
-  readonly api: Sample;
-  readonly ceiling: Sample;
-}
-
 /**
  * Compares the API with a bare server over the same database. Both run as separate processes, and a third process
  * sends the load. The API runs as in production, except that it logs no line per request; the bare server does not
  * log either.
  */
-export async function run(context: BenchContext, radarRows = RADAR_ROWS): Promise<void> {
+export const run = async (context: BenchContext<'api'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
   const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
   resources.defer(() => pool.end());
-  const corpus = await recordCorpus(servers, pool);
+  const { workspaceId, slugs, key } = await recordCorpus(servers, pool);
   const filledMs = performance.now();
-  await fillRadar(pool, radarRows);
+  await fillRadar(pool, RADAR_ROWS);
   context.print(
-    `api: compared with a bare Fastify and pg, ${CONNECTIONS} connections; medians of paired rounds. ` +
-      `${radarRows.toLocaleString('en')} radar rows created in ${Math.round((performance.now() - filledMs) / 1000)} s`,
+    `api: compared with a bare Fastify and pg, ${CONNECTIONS} connections. ` +
+      `${RADAR_ROWS.toLocaleString('en')} radar rows created in ${Math.round((performance.now() - filledMs) / 1000)} s`,
   );
-  const sides = await startSides(servers, corpus, resources);
-  const loader = fork(LOAD, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  resources.defer(() => void loader.kill('SIGKILL'));
-  const measure = (side: Side, connections: number): Promise<Sample> =>
-    measureSide(servers, loader, side, connections);
-
-  const { brand, brandBare, page, pages, pageBare, unknown, radar, selectOne } = sides;
-  const comparisons: readonly Comparison[] = [
-    { name: 'api: one brand', api: brand, ceiling: brandBare, target: 1.4 },
-    { name: 'api: page of 20 brands', api: page, ceiling: pageBare, target: 1.8 },
-    // Concurrent requests ask for different pages, so no two requests share one read.
-    { name: 'api: pages of 20, in rotation', api: pages, ceiling: pageBare, target: 1 },
-    { name: 'api: 404s compared with 200s', api: unknown, ceiling: brand, target: 1 },
-  ];
-  for (const { name, api, ceiling, target } of comparisons) {
-    const pairs = await measurePairs(context.rounds, api, ceiling, (side) => measure(side, CONNECTIONS));
-    const ratio = median(pairs.map((pair) => pair.api.perSecond / pair.ceiling.perSecond));
-    describe(context, name, pairs, ratio);
-    context.record({
-      bench: name,
-      measured: perSecond(median(pairs.map((pair) => pair.api.perSecond))),
-      ceiling: perSecond(median(pairs.map((pair) => pair.ceiling.perSecond))),
-      ratio,
-      target: `>= ${target}`,
-      held: ratio >= target,
-    });
-  }
-  for (const [what, connections] of [
-    ['alone', 1],
-    ['under load', CONNECTIONS],
-  ] as const) {
-    const name = `api: radar page, ${what}`;
-    const pairs = await measurePairs(context.rounds, radar, selectOne, (side) => measure(side, connections));
-    const ratio = median(pairs.map((pair) => pair.api.p50Ms / pair.ceiling.p50Ms));
-    describe(context, name, pairs, ratio);
-    context.record({
-      bench: name,
-      measured: `${median(pairs.map((pair) => pair.api.p50Ms)).toFixed(2)} ms`,
-      ceiling: `${median(pairs.map((pair) => pair.ceiling.p50Ms)).toFixed(2)} ms`,
-      ratio,
-      target: '<= 12',
-      held: ratio <= 12,
-    });
-  }
-}
-
-async function startSides(servers: BenchServers, corpus: BenchCorpus, resources: AsyncDisposableStack) {
-  const [apiPort, barePort] = [await freePort(), await freePort()];
-  const api = startProcess(API, {
-    ...servers.environment,
-    API_PORT: String(apiPort),
-    CURSOR_SECRET: 'a secret for benches only',
-    LOG_LEVEL: 'warn',
+  const { port: inspectorPort, settings } = await inspectable();
+  const { origin, pid } = await startApi(resources, servers, settings);
+  const barePort = await freePort();
+  const bare = startProcess('tests/bench/api/reference.ts', {
+    DATABASE_URL: servers.databaseUrl,
+    PORT: String(barePort),
   });
-  resources.defer(() => api.kill());
-  const bare = startProcess(REFERENCE, { DATABASE_URL: servers.databaseUrl, PORT: String(barePort) });
   resources.defer(() => bare.kill());
   await bare.says('listening');
-  await untilAnswers(`http://127.0.0.1:${apiPort}/v1/openapi.json`);
+  const loader = fork(LOAD, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  resources.defer(() => void loader.kill('SIGKILL'));
 
   const ofApi = (paths: readonly string[], status = 200): Side => ({
-    pid: api.child.pid ?? 0,
-    load: { origin: `http://127.0.0.1:${apiPort}`, paths, keys: corpus.keys, status },
+    pid,
+    load: { origin, paths, key, status },
   });
   const ofBare = (paths: readonly string[]): Side => ({
     pid: bare.child.pid ?? 0,
-    load: { origin: `http://127.0.0.1:${barePort}`, paths, keys: [], status: 200 },
+    load: { origin: `http://127.0.0.1:${barePort}`, paths, key: null, status: 200 },
   });
-  const unknownPaths = Array.from({ length: UNKNOWN_SLUGS }, (_, number) => `/v1/brands/nobody${number}-com`);
-  return {
-    brand: ofApi(corpus.slugs.map((slug) => `/v1/brands/${slug}`)),
-    brandBare: ofBare(corpus.slugs.map((slug) => `/brands/${slug}`)),
-    page: ofApi(['/v1/brands?limit=20']),
-    pages: ofApi(await pagesOf(`http://127.0.0.1:${apiPort}`, corpus.keys.at(-1) ?? '')),
-    pageBare: ofBare(['/brands']),
-    unknown: ofApi(unknownPaths, 404),
-    radar: ofApi([`/v1/workspaces/${corpus.workspaceId}/radar?limit=20`]),
-    selectOne: ofBare(['/select-1']),
-  };
-}
+  const workspace = `/v1/workspaces/${workspaceId}`;
+  const allPages = (path: string) => pagesOf(origin, path, key);
+  const brand = ofApi(slugs.map((slug) => `/v1/brands/${slug}`));
+  const unknown = Array.from({ length: UNKNOWN_SLUGS }, (_, number) => `/v1/brands/nobody${number}-com`);
+  const [brands, apiKeys, tracked] = [
+    '/v1/brands',
+    `${workspace}/api-keys`,
+    `${workspace}/tracked-brands`,
+  ].map((path) => `${path}?limit=20`) as [string, string, string];
+  const bareKeys = ofBare([`/api-keys/${workspaceId}`]);
+  const bareTracked = ofBare([`/tracked-brands/${workspaceId}`]);
 
-/** Returns the paths of all pages of brands, first to last. */
-async function pagesOf(origin: string, key: string): Promise<readonly string[]> {
-  const paths = ['/v1/brands?limit=20'];
+  const rates: readonly (readonly [FigureName<'api'>, Side, Side])[] = [
+    ['one brand', brand, ofBare(slugs.map((slug) => `/brands/${slug}`))],
+    ['page of 20 brands', ofApi([brands]), ofBare(['/brands'])],
+    // Concurrent requests for one page share a read. In rotation each asks for another page, and no two share one.
+    ['pages of 20, in rotation', ofApi(await allPages(brands)), ofBare(['/brands'])],
+    ['list of keys', ofApi([apiKeys]), bareKeys],
+    ['pages of keys, in rotation', ofApi(await allPages(apiKeys)), bareKeys],
+    ['list of tracked brands', ofApi([tracked]), bareTracked],
+    ['pages of tracked brands, in rotation', ofApi(await allPages(tracked)), bareTracked],
+    ['404s', ofApi(unknown, 404), brand],
+  ];
+  const measure = (side: Side, connections = CONNECTIONS, durationMs = WINDOW_MS): Promise<Sample> =>
+    measureSide(servers.postmasterPid, loader, side, { connections, durationMs });
+  for (const [name, api, ceiling] of rates) {
+    const pairs = await measurePairs(
+      context.rounds,
+      () => measure(ceiling),
+      () => measure(api),
+    );
+    const rate = pairs.of((sample) => sample.perSecond);
+    context.record(name, rate.measured, rate.ceiling, rate.ratio);
+    const server = pairs.of(({ serverUs }) => serverUs);
+    const database = pairs.of(({ databaseUs }) => databaseUs);
+    const all = pairs.of(({ serverUs, databaseUs }) => serverUs + databaseUs);
+    context.print(
+      `  ${name.padEnd(38)}${perSecond(rate.measured)} of ${perSecond(rate.ceiling)}, ratio ${rate.ratio.toFixed(2)}; CPU of a request: ` +
+        `server ${server.measured.toFixed(0)} of ${server.ceiling.toFixed(0)} µs, database ${database.measured.toFixed(0)} of ` +
+        `${database.ceiling.toFixed(0)} µs (all CPU: ${all.ratio.toFixed(2)})`,
+    );
+    if (name === 'one brand')
+      context.record('one brand, CPU of the API', server.measured, server.ceiling, server.ratio);
+  }
+  for (const [name, connections] of [
+    ['radar page, alone', 1],
+    ['radar page, under load', CONNECTIONS],
+  ] as const) {
+    const pairs = await measurePairs(
+      context.rounds,
+      () => measure(ofBare(['/select-1']), connections),
+      () => measure(ofApi([`${workspace}/radar?limit=20`]), connections),
+    );
+    const { measured, ceiling, ratio } = pairs.of(({ p50Ms }) => p50Ms);
+    context.record(name, measured, ceiling, ratio);
+    context.print(`  ${name}: p50 ${measured.toFixed(2)} ms, select 1 ${ceiling.toFixed(2)} ms`);
+  }
+  // Last, because the profiler slows the API. Its shares are of the CPU time of a request that is measured without it.
+  const { serverUs } = await measure(brand, CONNECTIONS, PROFILED_MS);
+  const steps = await cpuBySteps({ pid, port: inspectorPort }, () =>
+    measure(brand, CONNECTIONS, PROFILED_MS),
+  );
+  for (const [step, share] of steps) context.record(`one brand, CPU of ${step}`, share * serverUs);
+};
+
+/** Returns the paths of all pages of a list, first to last. */
+const pagesOf = async (origin: string, path: string, key: string): Promise<readonly string[]> => {
+  const paths = [path];
   for (;;) {
-    const response = await fetch(`${origin}${paths.at(-1)}`, { headers: { authorization: `Bearer ${key}` } });
-    const { meta } = (await response.json()) as { meta: { cursor?: string } };
-    if (meta.cursor === undefined) return paths;
-    paths.push(`/v1/brands?limit=20&cursor=${meta.cursor}`);
+    const reply = await fetch(`${origin}${paths.at(-1)}`, { headers: { authorization: `Bearer ${key}` } });
+    const { meta } = (await reply.json()) as { meta: { cursor?: string } };
+    if (!meta.cursor) return paths;
+    paths.push(`${path}&cursor=${meta.cursor}`);
   }
-}
+};
 
-const READY_LIMIT_MS = 120_000;
-
-async function untilAnswers(url: string): Promise<void> {
-  const limitMs = Date.now() + READY_LIMIT_MS;
-  while (!(await fetch(url).catch(() => null))?.ok) {
-    if (Date.now() > limitMs) throw new Error(`${url} was not ready in time.`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/** Runs one unmeasured round first, to prepare statements, compile code and load pages into memory. */
-async function measurePairs(
-  rounds: number,
-  api: Side,
-  ceiling: Side,
-  measure: (side: Side) => Promise<Sample>,
-): Promise<readonly Pair[]> {
-  await measure(ceiling);
-  await measure(api);
-  const pairs: Pair[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const bare = await measure(ceiling);
-    pairs.push({ ceiling: bare, api: await measure(api) });
-  }
-  return pairs;
-}
-
-async function measureSide(
-  servers: BenchServers,
+const measureSide = async (
+  postmasterPid: number,
   loader: ChildProcess,
-  side: Side,
-  connections: number,
-): Promise<Sample> {
-  const server = () => cpuTimes(({ pid }) => pid === side.pid);
-  const database = () => cpuTimes(({ parent }) => parent === servers.postmasterPid);
-  const [serverBefore, databaseBefore] = [await server(), await database()];
-  loader.send({ ...side.load, connections, durationMs: WINDOW_MS } satisfies Load);
+  { pid, load }: Side,
+  size: Pick<Load, 'connections' | 'durationMs'>,
+): Promise<Sample> => {
+  const cpuSince = await watchCpu({ server: pid, database: postmasterPid });
+  loader.send({ ...load, ...size } satisfies Load);
   const [result] = (await once(loader, 'message')) as [LoadResult];
-  if (result.fault !== null)
-    throw new Error(`The load generator received an unexpected response: ${result.fault}`);
+  if (result.fault !== null) throw new Error(`The API sent an unexpected response: ${result.fault}`);
+  const { server, database } = await cpuSince();
   return {
     ...result,
-    perSecond: (result.requests / result.elapsedMs) * 1000,
-    serverUs: (usedSince(serverBefore, await server()) * 1000) / result.requests,
-    databaseUs: (usedSince(databaseBefore, await database()) * 1000) / result.requests,
+    perSecond: (result.requests / result.elapsedMs) * 1_000,
+    serverUs: (server * 1_000) / result.requests,
+    databaseUs: (database * 1_000) / result.requests,
   };
-}
-
-function describe(context: BenchContext, name: string, pairs: readonly Pair[], ratio: number): void {
-  const of = (pick: (pair: Pair) => number) => median(pairs.map(pick));
-  const cpu = (sample: Sample) => sample.serverUs + sample.databaseUs;
-  context.print(
-    [
-      `  ${name.padEnd(26)}`,
-      `${perSecond(of((pair) => pair.api.perSecond))} of ${perSecond(of((pair) => pair.ceiling.perSecond))}`,
-      `p50 ${of((pair) => pair.api.p50Ms).toFixed(2)} and ${of((pair) => pair.ceiling.p50Ms).toFixed(2)} ms`,
-      `ratio ${ratio.toFixed(2)}`,
-      `CPU per request: server ${of((pair) => pair.api.serverUs).toFixed(0)} of ${of((pair) => pair.ceiling.serverUs).toFixed(0)} us,` +
-        ` database ${of((pair) => pair.api.databaseUs).toFixed(0)} of ${of((pair) => pair.ceiling.databaseUs).toFixed(0)} us`,
-      `(all CPU: ${of((pair) => cpu(pair.api) / cpu(pair.ceiling)).toFixed(2)})`,
-    ].join('  '),
-  );
-}
-
-if (import.meta.main) {
-  const rows = Number(process.argv[2] ?? RADAR_ROWS);
-  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined }, rows);
-  process.exit(0);
-}
+};

@@ -19,9 +19,9 @@ import { consumeDue } from '#services/delivery/consume-jobs.ts';
 import { openSenders } from '#services/delivery/send.ts';
 import { openWorker } from '#services/delivery/worker.ts';
 import { newDelivery, type Rule, SECRET } from '#tests/delivery/new-delivery.ts';
-import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
 import { measureIsolation } from './deliveries/isolation.ts';
-import { type BenchServers, openPlainPool, startServers } from './servers.ts';
+import { type BenchContext, measurePairs, perSecond, scaled } from './runner/bench.ts';
+import { type BenchServers, openPlainPool, startServers } from './runner/servers.ts';
 
 /** High enough that the start and end of a round, where neither side is busy, hardly count. */
 const DELIVERIES = scaled(30_000);
@@ -30,7 +30,6 @@ const POOL_CLIENTS = 6;
 /** Limits for both sides: connections to the receiver, and requests in flight. */
 const CONNECTIONS = 64;
 const IN_FLIGHT = 512;
-const TARGET = 0.5;
 const LIMIT_MS = 60_000;
 const RECEIVER = fileURLToPath(new URL('./deliveries/receiver.ts', import.meta.url));
 
@@ -48,7 +47,7 @@ type BenchDependencies = {
  * alternate. Events are recorded afterwards in batches and measured separately, because receivers do not wait for
  * them. Finally measures the whole path, from an event to its webhook, with processes.
  */
-export async function run(context: BenchContext): Promise<void> {
+export const run = async (context: BenchContext<'deliveries'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
   const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
@@ -65,31 +64,23 @@ export async function run(context: BenchContext): Promise<void> {
       'with undici and HMAC alone; medians of paired rounds',
   );
 
-  const rounds: { readonly bare: number; readonly ours: number }[] = [];
-  // The first round is not measured.
-  for (let round = -1; round < context.rounds; round += 1) {
-    const deliveries = await queue(dependencies);
-    const bare = await sendBare(dependencies, deliveries);
-    const ours = await sendOurs(dependencies);
-    if (round >= 0) rounds.push({ bare, ours });
-  }
-  const ratio = median(rounds.map(({ bare, ours }) => ours / bare));
-  const of = (side: 'bare' | 'ours'): number => median(rounds.map((round) => round[side]));
-  context.print(`  undici + HMAC  ${perSecond(of('bare')).padStart(10)}`);
-  context.print(`  delivery       ${perSecond(of('ours')).padStart(10)}  ratio ${ratio.toFixed(2)}`);
-  context.print(
-    `  events          ${perSecond(await recordAll(dependencies)).padStart(10)}  queued and attempted, recorded afterwards`,
+  let deliveries: readonly NewDelivery[] = [];
+  const pairs = await measurePairs(
+    context.rounds,
+    async () => {
+      deliveries = await queue(dependencies);
+      return sendBare(dependencies, deliveries);
+    },
+    () => sendOurs(dependencies),
   );
-  context.record({
-    bench: 'deliveries: JetStream to POST, logged',
-    measured: perSecond(of('ours')),
-    ceiling: perSecond(of('bare')),
-    ratio,
-    target: `>= ${TARGET}`,
-    held: ratio >= TARGET,
-  });
+  const { measured, ceiling, ratio } = pairs.of((rate) => rate);
+  context.record('JetStream to POST', measured, ceiling, ratio);
+  context.print(
+    `  ${perSecond(measured)} of ${perSecond(ceiling)}, ratio ${ratio.toFixed(2)}; events queued and attempted, recorded ` +
+      `afterwards: ${perSecond(await recordAll(dependencies))}`,
+  );
   await measureIsolation(context, servers);
-}
+};
 
 /** Queues deliveries in Postgres and JetStream, as the alerts process does. */
 async function queue({ pool, nats, rules, origin }: BenchDependencies): Promise<readonly NewDelivery[]> {
@@ -192,9 +183,4 @@ async function recordAll({ pool, servers }: BenchDependencies): Promise<number> 
     events += published;
   }
   return (events / (performance.now() - startMs)) * 1_000;
-}
-
-if (import.meta.main) {
-  await run({ rounds: ROUNDS, print: console.log, record: console.log });
-  process.exit(0);
 }

@@ -6,9 +6,9 @@ import { projections } from '#projections/index.ts';
 import { projectEvents } from '#services/projector/apply/apply-batch.ts';
 import { type Catalog, enterSchema, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { statementOf } from '#services/projector/apply/write-changes.ts';
-import { type BenchContext, median, ROUNDS } from './bench.ts';
 import { arrivingEvents, EVENTS_OF_BATCH } from './live/events.ts';
 import { openBigCorpus } from './reads/corpus.ts';
+import { type BenchContext, median } from './runner/bench.ts';
 
 const SLOWEST_SHOWN = 3;
 
@@ -17,7 +17,7 @@ const SLOWEST_SHOWN = 3;
  * on one connection with named statements, as in the projector. Query plans are therefore those of a process that has
  * run for a while. Each batch is rolled back. The bench has no target: investigate outliers.
  */
-export async function run(context: BenchContext): Promise<void> {
+export const run = async (context: BenchContext<'live'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const { pool } = await openBigCorpus(resources, (line) => context.print(line));
   const client = await pool.connect();
@@ -49,16 +49,9 @@ export async function run(context: BenchContext): Promise<void> {
       (cost) => `${cost.projection} ${cost.median.toFixed(1)} (${cost.max.toFixed(0)})`,
     );
     context.print(`  ${name.padEnd(46)} ${shown.join(', ')}`);
-    context.record({
-      bench: `live: ${name}`,
-      measured: `${(slowest[0]?.median ?? 0).toFixed(1)} ms`,
-      ceiling: '-',
-      ratio: null,
-      target: 'none',
-      held: true,
-    });
+    context.record(name, slowest[0]?.median ?? Number.NaN);
   }
-}
+};
 
 /** Returns the milliseconds taken, or `null` when the projection handles no event of the batch. */
 async function applyAndForget(
@@ -83,9 +76,4 @@ async function applyAndForget(
   } finally {
     await client.query('rollback');
   }
-}
-
-if (import.meta.main) {
-  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
-  process.exit(0);
 }

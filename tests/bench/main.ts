@@ -1,49 +1,70 @@
-import { type BenchContext, type BenchResult, closingTable, ROUNDS } from './bench.ts';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { FIGURES } from './figures.ts';
+import type { Result } from './runner/bench.ts';
+import { compare } from './runner/compare.ts';
+import { closingTable, commitOf, loadOfMachine, type Outcome, reportOf } from './runner/report.ts';
 
-/** `npm run bench`: runs the benches named on the command line, or all of them, one after the other. */
-const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext): Promise<void> }>>> = {
-  'event-store': () => import('./event-store.ts'),
-  api: () => import('./api.ts'),
-  reads: () => import('./reads.ts'),
-  projector: () => import('./projector.ts'),
-  live: () => import('./live.ts'),
-  'rebuild-under-load': () => import('./rebuild-under-load.ts'),
-  ingest: () => import('./ingest.ts'),
-  'wide-observations': () => import('./ingest/wide-observations.ts'),
-  writes: () => import('./writes.ts'),
-  deliveries: () => import('./deliveries.ts'),
-  'alerts-path': () => import('./alerts-path.ts'),
-  console: () => import('./console.ts'),
-};
+/**
+ * `npm run bench`: runs the benches named on the command line, or all of them, one after the other. `--report` writes
+ * RESULTS.md. `--compare REF` runs them in this commit and another one in turn, `--passes` times.
+ */
+const ROOT = resolve(import.meta.dirname, '../..');
+const REPORT = join(import.meta.dirname, 'RESULTS.md');
+/** Ends a bench that hangs. The longest fills the tables of the big corpus first, on a slow machine for a quarter of an hour. */
+const BENCH_LIMIT_MS = 45 * 60_000;
 
-const requested = process.argv.slice(2);
-const unknown = requested.filter((name) => !(name in BENCHES));
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    report: { type: 'boolean', default: false },
+    compare: { type: 'string' },
+    passes: { type: 'string', default: '2' },
+  },
+});
+const unknown = positionals.filter((name) => !(name in FIGURES));
 if (unknown.length > 0) {
-  console.error(`Unknown bench: ${unknown.join(', ')}. Available: ${Object.keys(BENCHES).join(', ')}.`);
+  console.error(`Unknown bench: ${unknown.join(', ')}. Available: ${Object.keys(FIGURES).join(', ')}.`);
   process.exit(2);
 }
-// `exit` also stops the servers of the bench; the default handling of a signal would not.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const benches = positionals.length > 0 ? positionals : Object.keys(FIGURES);
 
-const results: BenchResult[] = [];
-const context: BenchContext = {
-  rounds: ROUNDS,
-  print: (line) => console.log(line),
-  record: (result) => {
-    // A figure that is not a number means that nothing was measured, for example because a metric was renamed.
-    if (/NaN/.test(`${result.measured} ${result.ceiling} ${result.ratio}`))
-      throw new Error(`${result.bench} has no figure: ${JSON.stringify(result)}`);
-    results.push(result);
-  },
-};
-let failed = false;
-for (const name of requested.length > 0 ? requested : Object.keys(BENCHES)) {
-  try {
-    await (await BENCHES[name]?.())?.run(context);
-  } catch (error) {
-    failed = true;
-    console.error(`bench ${name} failed:`, error);
-  }
+let running: ChildProcess | null = null;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    running?.kill('SIGTERM');
+    process.exit(130);
+  });
 }
-console.log(`\n${closingTable(results)}`);
-process.exit(failed ? 1 : 0);
+
+/** Runs a bench in a process of its own. `root`: folder of the commit to measure. */
+const runBench = async (root: string, bench: string): Promise<Outcome> => {
+  const startMs = performance.now();
+  const results: Result[] = [];
+  const child = fork(join(root, 'tests/bench/runner/run-bench.ts'), [bench], { cwd: root });
+  running = child;
+  child.on('message', (result: Result | null) => void (result && results.push(result)));
+  const limit = setTimeout(() => child.kill('SIGTERM'), BENCH_LIMIT_MS);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  clearTimeout(limit);
+  running = null;
+  const seconds = (performance.now() - startMs) / 1_000;
+  console.log(`${bench} ${code === 0 ? 'ended' : 'FAILED'} after ${seconds.toFixed(0)} s\n`);
+  return { bench, results, seconds, failed: code !== 0 };
+};
+
+if (options.compare !== undefined) {
+  process.exit((await compare(options.compare, benches, Number(options.passes), runBench)) ? 0 : 1);
+}
+const load = loadOfMachine();
+const outcomes: Outcome[] = [];
+for (const bench of benches) outcomes.push(await runBench(ROOT, bench));
+console.log(closingTable(outcomes));
+if (options.report) {
+  await writeFile(REPORT, reportOf(outcomes, commitOf(ROOT), load));
+  console.log(`\nThe report is in ${REPORT}.`);
+}
+process.exit(outcomes.some(({ failed }) => failed) ? 1 : 0);

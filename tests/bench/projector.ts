@@ -13,25 +13,19 @@ import { createIndexes, createTables } from '#services/projector/read-model-sche
 import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
-import { type BenchContext, median, perSecond, ROUNDS, scaled } from './bench.ts';
-import { cpuTimes, usedSince } from './cpu-time.ts';
 import { appendEvents } from './projector/events.ts';
 import { compareStartStop } from './projector/start-stop-rates.ts';
-import { type BenchServers, openPlainPool, startServers } from './servers.ts';
+import { type BenchContext, measurePairs, perSecond, scaled } from './runner/bench.ts';
+import { sumCpu, watchCpu } from './runner/cpu-time.ts';
+import { type BenchServers, openPlainPool, startServers } from './runner/servers.ts';
 
 const BRANDS = scaled(100, 2);
 const EVENTS_OF_BRAND = 1_000;
 const ROWS = BRANDS * EVENTS_OF_BRAND;
-const TARGETS = { live: 0.4, rebuild: 0.36 } as const;
 const POOL_CLIENTS = 4;
 const BATCH_EVENTS = 5_000;
 const COPY_SCHEMA = 'copied';
 const BARE_SCHEMA = 'copied_bare';
-
-type Path = 'live' | 'rebuild';
-/** The ceiling of each path: COPY into existing indexes, or COPY followed by building the indexes. */
-const CEILINGS = { live: 'copy', rebuild: 'copyThenIndex' } as const;
-type Ceiling = (typeof CEILINGS)[Path];
 
 interface Sample {
   readonly seconds: number;
@@ -45,7 +39,7 @@ interface Sample {
  * read, so the compared paths get their events from memory. Reading from the event store is measured once,
  * separately.
  */
-export async function run(context: BenchContext): Promise<void> {
+export const run = async (context: BenchContext<'projector'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
   const pool = openPlainPool(servers.databaseUrl, POOL_CLIENTS);
@@ -55,8 +49,8 @@ export async function run(context: BenchContext): Promise<void> {
   const appendedMs = performance.now();
   const head = await appendEvents(eventStore, BRANDS, EVENTS_OF_BRAND);
   context.print(
-    `projector: ${ROWS.toLocaleString('en')} events into the radar, compared with raw COPY of its rows; medians of paired ` +
-      `rounds. Events appended in ${Math.round((performance.now() - appendedMs) / 1000)} s`,
+    `projector: ${ROWS.toLocaleString('en')} events into the radar, compared with raw COPY of its rows. ` +
+      `Events appended in ${Math.round((performance.now() - appendedMs) / 1000)} s`,
   );
 
   const timed = (work: () => Promise<void>): Promise<Sample> => measure(servers, pool, work);
@@ -67,69 +61,47 @@ export async function run(context: BenchContext): Promise<void> {
     events = await readEvents(eventStore);
   });
   context.print(`  ${describe('whole catch-up', whole)}\n  ${describe('reading part', reading)}`);
-
-  const paths: Readonly<Record<Ceiling | Path, () => Promise<void>>> = {
-    copy: () => copyRows(pool, rows, COPY_SCHEMA),
-    copyThenIndex: async () => {
-      await copyRows(pool, rows, BARE_SCHEMA);
-      await inTransaction(pool, (client) => createIndexes(client, radar, BARE_SCHEMA));
-    },
-    live: () => applyLive(pool, events),
-    rebuild: () => rebuild(pool, eventStore, events),
+  const copyThenIndex = async (): Promise<void> => {
+    await copyRows(pool, rows, BARE_SCHEMA);
+    await inTransaction(pool, (client) => createIndexes(client, radar, BARE_SCHEMA));
   };
-  const rounds: Record<Ceiling | Path, Sample>[] = [];
-  // The first round is not measured.
-  for (let round = -1; round < context.rounds; round += 1) {
-    await emptyTables(pool);
-    const copy = await timed(paths.copy);
-    const live = await timed(paths.live);
-    const copyThenIndex = await timed(paths.copyThenIndex);
-    const measured = { copy, copyThenIndex, live, rebuild: await timed(paths.rebuild) };
-    if (round >= 0) rounds.push(measured);
-  }
-  const of = (name: Ceiling | Path): Sample => ({
-    seconds: median(rounds.map((round) => round[name].seconds)),
-    projectorUs: median(rounds.map((round) => round[name].projectorUs)),
-    serversUs: median(rounds.map((round) => round[name].serversUs)),
-  });
-  for (const name of ['live', 'rebuild'] as const) {
-    const ceiling = CEILINGS[name];
-    context.print(`  ${describe(name === 'live' ? 'copy, indexed' : 'copy, index', of(ceiling))}`);
-    const ratio = median(rounds.map((round) => round[ceiling].seconds / round[name].seconds));
-    const ofCpu = median(rounds.map((round) => cpuOf(round[ceiling]) / cpuOf(round[name])));
-    context.print(`  ${describe(name, of(name))}  ratio ${ratio.toFixed(2)} (all CPU: ${ofCpu.toFixed(2)})`);
-    context.record({
-      bench: `projector: radar, ${name}`,
-      measured: perSecond(ROWS / of(name).seconds),
-      ceiling: perSecond(ROWS / of(ceiling).seconds),
-      ratio,
-      target: `>= ${TARGETS[name]}`,
-      held: ratio >= TARGETS[name],
-    });
+  for (const [name, ceiling, ours] of [
+    ['radar, live', () => copyRows(pool, rows, COPY_SCHEMA), () => applyLive(pool, events)],
+    ['radar, rebuild', copyThenIndex, () => rebuild(pool, eventStore, events)],
+  ] as const) {
+    const pairs = await measurePairs(
+      context.rounds,
+      async () => {
+        await emptyTables(pool);
+        return timed(ceiling);
+      },
+      () => timed(ours),
+    );
+    const rate = pairs.of(({ seconds }) => ROWS / seconds);
+    context.record(name, rate.measured, rate.ceiling, rate.ratio);
+    const cpu = pairs.of(({ projectorUs, serversUs }) => projectorUs + serversUs);
+    context.print(
+      `  ${name}: ${perSecond(rate.measured)} of ${perSecond(rate.ceiling)}, ratio ${rate.ratio.toFixed(2)}; ` +
+        `CPU of an event ${cpu.measured.toFixed(1)} of ${cpu.ceiling.toFixed(1)} µs`,
+    );
   }
   await emptyTables(pool);
   await compareStartStop(context, pool);
-}
-
-function cpuOf({ projectorUs, serversUs }: Sample): number {
-  return projectorUs + serversUs;
-}
+};
 
 function describe(name: string, sample: Sample): string {
   return [
     name.padEnd(14),
     `${sample.seconds.toFixed(2)} s`.padStart(8),
     perSecond(ROWS / sample.seconds).padStart(10),
-    `CPU per event: projector ${sample.projectorUs.toFixed(1)} us, servers ${sample.serversUs.toFixed(1)} us`,
+    `CPU of an event: projector ${sample.projectorUs.toFixed(1)} µs, servers ${sample.serversUs.toFixed(1)} µs`,
   ].join('  ');
 }
 
 /** Runs a checkpoint first, so that a measurement does not pay for the writes of the previous one. */
 async function measure(servers: BenchServers, pool: Database, work: () => Promise<void>): Promise<Sample> {
   await pool.query('checkpoint');
-  const serverTimes = () =>
-    cpuTimes(({ pid, parent }) => pid === servers.eventStore.pid || parent === servers.postmasterPid);
-  const before = await serverTimes();
+  const cpuSince = await watchCpu({ store: servers.eventStore.pid, Postgres: servers.postmasterPid });
   const ownBefore = process.cpuUsage();
   const startMs = performance.now();
   await work();
@@ -138,7 +110,7 @@ async function measure(servers: BenchServers, pool: Database, work: () => Promis
   return {
     seconds,
     projectorUs: (own.user + own.system) / ROWS,
-    serversUs: (usedSince(before, await serverTimes()) * 1000) / ROWS,
+    serversUs: (sumCpu(await cpuSince()) * 1000) / ROWS,
   };
 }
 
@@ -248,9 +220,4 @@ async function copyRows(pool: Database, rows: readonly Buffer[], schema: string)
     stream.end();
     await done;
   });
-}
-
-if (import.meta.main) {
-  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
-  process.exit(0);
 }

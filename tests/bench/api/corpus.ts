@@ -1,103 +1,78 @@
-import { trackingStream, type BrandTracked } from '#contracts/events/workspace/workspace.ts';
-import { createKeyText, sha256Of } from '#application/access/api-key-format.ts';
+import { type BrandTracked, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
-import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openProjectionWait } from '#application/commands/projection-wait.ts';
+import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
-import { openReadDatabase } from '#platform/postgres/read-database.ts';
-import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
-import { openProjectionWait } from '#application/commands/projection-wait.ts';
-import { projections } from '#projections/index.ts';
 import { radar } from '#projections/radar/project.ts';
-import { addMemberNamed, createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
+import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspaces/operations.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
-import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '#tests/operations/fixtures/corpus.ts';
-import type { BenchServers } from '../servers.ts';
-import { scaled } from '../bench.ts';
+import { untilPassed } from '#tests/stack/read-models.ts';
+import { METADATA, scaled } from '../runner/bench.ts';
+import { type BenchServers, startService } from '../runner/servers.ts';
 
 /** The writes need a brand for each request of a client. */
 const BRANDS = scaled(300, 25);
 const TRACKED = scaled(50, 10);
+const KEYS = scaled(50, 22);
 /** Number of brands in the radar: those above and others that are not tracked. */
 const BRANDS_OF_RADAR = 2_000;
 const RADAR_DAYS = 90;
-/** Each key serves 900 requests of the load generator, so that no key is used twice within a minute. */
-const KEYS = 2_000;
 const PROJECTED_LIMIT_MS = 600_000;
-const METADATA = {
-  $correlationId: 'bench',
-  $causationId: 'bench',
-  request_id: 'bench',
-  actor: { kind: 'service', id: 'bench' },
-  schema_version: 1,
-} as const;
 
 export interface BenchCorpus {
   readonly workspaceId: string;
   readonly slugs: readonly string[];
-  readonly keys: readonly string[];
+  /** A key with all scopes. Its workspace lists 49 others. */
+  readonly key: string;
 }
 
-/** Records brands as events and projects them. Creates a workspace that tracks 50 of them, with many API keys. */
-export async function recordCorpus(servers: BenchServers, pool: Database): Promise<BenchCorpus> {
-  await using db = openReadDatabase(servers.databaseUrl);
-  await using eventStore = openEventStore(servers.eventStore.url);
-  await using projectionWait = openProjectionWait(servers.databaseUrl, pool, silentLog());
-  const projecting = new AbortController();
-  const projector = runProjections({
-    databaseUrl: servers.databaseUrl,
-    eventStoreUrl: servers.eventStore.url,
-    projections,
-    log: silentLog(),
-    signal: projecting.signal,
-  });
-  try {
-    await createAccessTables(pool);
-    const workspaceCommands = createWorkspaceCommands({ eventStore, pool, projectionWait });
-    const operator = { eventStore, workspaceCommands, db, actor: METADATA.actor };
+/** Creates workspaces with an owner and some keys each, as an operator does. */
+export const openWorkspaces = (
+  resources: AsyncDisposableStack,
+  { databaseUrl }: BenchServers,
+  pool: Database,
+  eventStore: EventStore,
+) => {
+  const projectionWait = resources.use(openProjectionWait(databaseUrl, pool, silentLog()));
+  const workspaceCommands = createWorkspaceCommands({ eventStore, pool, projectionWait });
+  const operator = { eventStore, workspaceCommands, actor: METADATA.actor };
+  return async (keys = 1): Promise<{ readonly workspaceId: string; readonly keys: readonly string[] }> => {
     const { workspace_id: workspaceId } = await createWorkspaceNamed(operator, 'bench', 'pro');
     const { member_id: memberId } = await addMemberNamed(operator, workspaceId, 'Ada', 'owner');
-    const names = Array.from({ length: BRANDS }, (_, number) => `brand${number}`);
-    const { brands } = await seedCorpus(eventStore, names, Date.now());
-    const tracked = brands.slice(0, TRACKED).map(
-      ({ id }): BrandTracked => ({
-        type: 'BrandTracked',
-        data: {
-          workspace_id: workspaceId,
-          brand_id: id,
-          cadence: 'daily',
-          tracked_at: new Date().toISOString(),
-        },
-      }),
-    );
-    const stream = trackingStream(workspaceId);
-    const { position } = await eventStore.append(stream, -1n, tracked, METADATA, 'track');
-    const all = projections.map(({ name }) => name);
-    if (!(await projectionWait.wait(all, position, PROJECTED_LIMIT_MS)))
-      throw new Error('The corpus was not projected in time.');
-    return {
-      workspaceId,
-      slugs: brands.map(({ slug }) => slug),
-      keys: await addKeys(pool, workspaceId, memberId),
-    };
-  } finally {
-    projecting.abort();
-    await projector;
-  }
-}
+    const issued: string[] = [];
+    for (let number = 0; number < keys; number += 1)
+      issued.push((await issueKey(operator, workspaceId, memberId, `Key ${number}`, 'all')).api_key);
+    return { workspaceId, keys: issued };
+  };
+};
 
-/** Inserts keys directly into the access tables: as events of one stream, 2,000 keys would take a minute. */
-async function addKeys(pool: Database, workspaceId: string, memberId: string): Promise<readonly string[]> {
-  const keys = Array.from({ length: KEYS }, () => createKeyText());
-  await pool.query(
-    `insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
-     select sha256, 'key_bench' || number, $2, $3, array['brands:read', 'tracking:read']
-     from unnest($1::text[]) with ordinality as k(sha256, number)`,
-    [keys.map(sha256Of), workspaceId, memberId],
+/** Records brands as events and projects them. Creates a workspace that tracks 50 of them and has 50 API keys. */
+export const recordCorpus = async (servers: BenchServers, pool: Database): Promise<BenchCorpus> => {
+  await using resources = new AsyncDisposableStack();
+  const eventStore = resources.use(openEventStore(servers.eventStore.url));
+  await createAccessTables(pool);
+  startService(resources, servers, 'projector');
+  const { workspaceId, keys } = await openWorkspaces(resources, servers, pool, eventStore)(KEYS);
+  const names = Array.from({ length: BRANDS }, (_, number) => `brand${number}`);
+  const { brands } = await seedCorpus(eventStore, names, Date.now());
+  const tracked = brands.slice(0, TRACKED).map(
+    ({ id }): BrandTracked => ({
+      type: 'BrandTracked',
+      data: {
+        workspace_id: workspaceId,
+        brand_id: id,
+        cadence: 'daily',
+        tracked_at: new Date().toISOString(),
+      },
+    }),
   );
-  return keys;
-}
+  await eventStore.append(trackingStream(workspaceId), -1n, tracked, METADATA, 'track');
+  await untilPassed(pool, await eventStore.head(), PROJECTED_LIMIT_MS);
+  return { workspaceId, slugs: brands.map(({ slug }) => slug), key: keys.at(-1) ?? '' };
+};
 
 /**
  * Replaces the radar's items by `rows` items, spread evenly over brands and the last 90 days, with documents of the

@@ -14,9 +14,10 @@ import { chunk } from 'es-toolkit/array/chunk';
 import { scanIdOf } from '#domain/ids.ts';
 import type { Intake } from '#services/ingest/intake-types.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
-import { type BenchContext, ROUNDS, scaled } from '../bench.ts';
-import { peakMemoryMib } from '../cpu-time.ts';
-import { type BenchServers, startServers } from '../servers.ts';
+import { type BenchContext, scaled } from '../runner/bench.ts';
+import type { FigureName } from '../figures.ts';
+import { peakMemoryMib, sumCpu, watchCpu } from '../runner/cpu-time.ts';
+import { type BenchServers, startServers } from '../runner/servers.ts';
 
 /** Observations with many parts: pages of a scan, links of a page or brand, tools of a site, products of a shop. */
 
@@ -33,8 +34,6 @@ const VARIANTS_PER_PRODUCT = 3;
 const WARM_UP_LINKS = scaled(200);
 /** Pages of the widest scan. */
 const WIDEST_PAGES = scaled(SCAN_PAGES_MAX);
-/** Maximum CPU time of a part of the largest observation, as a multiple of that of the smallest. 1 is linear growth. */
-const COST_GROWTH_MAX = 1.3;
 
 const timeOf = (day: number): string => new Date(FIRST_MS + day * DAY_MS).toISOString();
 
@@ -92,7 +91,7 @@ export const pagesNamed = (list: number, count: number, nameLength: number) =>
     page_name: 'P'.repeat(nameLength),
   }));
 
-const link = (brand_domain: string, page_id: string, number: number): SocialPageLink => ({
+export const link = (brand_domain: string, page_id: string, number: number): SocialPageLink => ({
   type: 'social_page.link',
   brand_domain,
   page_id,
@@ -103,7 +102,7 @@ const link = (brand_domain: string, page_id: string, number: number): SocialPage
   linked: true,
 });
 
-const siteScan = (domain: string, day: number, tools: number): SiteScan => ({
+export const siteScan = (domain: string, day: number, tools: number): SiteScan => ({
   type: 'site.scan',
   domain,
   observed_at: timeOf(day),
@@ -123,7 +122,7 @@ const siteScan = (domain: string, day: number, tools: number): SiteScan => ({
  * Yields complete scans of a catalogue on three days, page by page, so that the memory of the process is that of the intake.
  * Every tenth product has another price each day.
  */
-const catalogueScans = function* (
+export const catalogueScans = function* (
   domain: string,
   products: number,
 ): Generator<StorefrontScanPage | StorefrontScanEnd> {
@@ -166,7 +165,7 @@ const productOf = (number: number, day: number): ObservedProduct => ({
 });
 
 type Case = { readonly count: number; readonly observations: Iterable<Observation> };
-type Kind = { readonly name: string; readonly cases: readonly Case[] };
+type Kind = { readonly name: FigureName<'wide-observations'>; readonly cases: readonly Case[] };
 
 const kinds = (): readonly Kind[] => [
   {
@@ -217,15 +216,9 @@ const kinds = (): readonly Kind[] => [
   },
 ];
 
-/** CPU time in milliseconds so far of this process, the event store and PostgreSQL. Other load does not change it. */
-const cpuMs = async (servers: BenchServers): Promise<number> => {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000 + (await servers.eventStore.cpuMs());
-};
-
-/** Submits the observations of each case. Prints the cost of a part, and records how it grows with their number. */
+/** Submits the observations of each case. Records the cost of a part of the largest, with that of the smallest as its ceiling. */
 const measureKind = async (
-  context: BenchContext,
+  context: BenchContext<'wide-observations'>,
   servers: BenchServers,
   intake: Intake,
   { name, cases }: Kind,
@@ -234,33 +227,28 @@ const measureKind = async (
   const listed: string[] = [];
   for (const { count, observations } of cases) {
     const startMs = performance.now();
-    const before = await cpuMs(servers);
+    // CPU time of this process, the event store and PostgreSQL. Other load does not change it.
+    const cpuSince = await watchCpu({
+      intake: process.pid,
+      'event store': servers.eventStore.pid,
+      Postgres: servers.postmasterPid,
+    });
     for (const observation of observations) await intake.submit(observation);
-    const cost = ((await cpuMs(servers)) - before) / count;
+    const cost = sumCpu(await cpuSince()) / count;
     const seconds = (performance.now() - startMs) / 1_000;
     costs.push(cost);
     listed.push(`${count}: ${seconds.toFixed(2)} s, ${cost.toFixed(2)} ms of CPU each`);
   }
   context.print(`  ${name}: ${listed.join('; ')}`);
   const [smallest = 0, largest = 0] = [costs[0], costs.at(-1)];
-  const growth = largest / smallest;
-  context.record({
-    bench: `wide-observations: ${name}, ${cases.at(-1)?.count}`,
-    measured: `${largest.toFixed(2)} ms each`,
-    ceiling: `${smallest.toFixed(2)} ms of ${cases[0]?.count}`,
-    ratio: growth,
-    target: `<= ${COST_GROWTH_MAX}`,
-    held: growth <= COST_GROWTH_MAX,
-  });
+  context.record(name, largest, smallest);
 };
 
 /**
  * Submits observations with more and more parts, and compares the CPU time of a part. Then records a scan with as many
  * pages, and as long names, as one message can hold.
  */
-export async function run(context: BenchContext): Promise<void> {
-  // Run directly, the bench takes an expression of the kinds to measure.
-  const only = new RegExp(import.meta.main ? (process.argv[2] ?? '') : '');
+export const run = async (context: BenchContext<'wide-observations'>): Promise<void> => {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
   const intake = resources.use(
@@ -269,7 +257,7 @@ export async function run(context: BenchContext): Promise<void> {
   // Not measured: the first observations open connections, and their code is not compiled yet.
   for (let number = 0; number < WARM_UP_LINKS; number += 1)
     await intake.submit(link(`warm-up-${number}.example`, '900000001', number));
-  for (const kind of kinds().filter(({ name }) => only.test(name))) {
+  for (const kind of kinds()) {
     await measureKind(context, servers, intake, kind);
     const [own, store] = [await peakMemoryMib(process.pid), await peakMemoryMib(servers.eventStore.pid)];
     context.print(`    peak memory so far: ${own.toFixed(0)} MiB, event store ${store.toFixed(0)} MiB`);
@@ -282,9 +270,4 @@ export async function run(context: BenchContext): Promise<void> {
   for (const part of widest) await intake.submit(part);
   const recorded = (performance.now() - startMs) / 1000;
   context.print(`  a scan end of ${bytes} bytes with ${WIDEST_PAGES} pages: ${recorded.toFixed(2)} s`);
-}
-
-if (import.meta.main) {
-  await run({ rounds: ROUNDS, print: (line) => console.log(line), record: () => undefined });
-  process.exit(0);
-}
+};

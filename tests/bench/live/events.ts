@@ -6,9 +6,8 @@ import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { METADATA } from '../projector/events.ts';
 import { LANDING_PAGES, SHARED_LANDING_PAGES } from '../reads/seeds.ts';
-import { samples, scaled } from '../bench.ts';
+import { METADATA, samples, scaled } from '../runner/bench.ts';
 
 /** Events of one kind about the big corpus, in small batches as they arrive in production. */
 export type Arriving = { readonly name: string; readonly batches: readonly (readonly RecordedEvent[])[] };

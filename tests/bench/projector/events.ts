@@ -9,6 +9,7 @@ import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { registered } from '#tests/operations/fixtures/corpus.ts';
+import { METADATA } from '../runner/bench.ts';
 
 /** Events of the kinds that the radar shows, each the size of a real ad's event. Each event becomes one row. */
 
@@ -16,13 +17,6 @@ const BRANDS_AT_ONCE = 4;
 /** Percentage of stopped and moved ads; the rest are started ads. */
 const STOPPED_SHARE = 25;
 const MOVED_SHARE = 5;
-export const METADATA = {
-  $correlationId: 'bench',
-  $causationId: 'bench',
-  request_id: 'bench',
-  actor: { kind: 'service', id: 'bench' },
-  schema_version: 1,
-} as const;
 
 const BODY =
   'Warm boots for cold days: waterproof, light and made to last. "Best I ever had" \u2013 try them for 30 days.\n'.repeat(

@@ -9,7 +9,7 @@ import { adLibraryStream, excerptOfBody } from '#contracts/events/corpus/ad-libr
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { METADATA } from './events.ts';
+import { METADATA } from '../runner/bench.ts';
 
 /**
  * Scans of brands in memory, of two kinds with the same number of events. In an ordinary brand most events start ads.

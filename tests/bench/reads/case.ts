@@ -1,4 +1,4 @@
-import { samples } from '../bench.ts';
+import { samples } from '../runner/bench.ts';
 
 /** One row of the result: an endpoint with no filter, one or two. Its paths are requested in rotation. */
 export type Case = {

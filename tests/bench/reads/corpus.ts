@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startNats } from '#deploy/local/nats/start.ts';
 import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.ts';
 import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { createKeyText, sha256Of } from '#application/access/api-key-format.ts';
@@ -14,14 +13,12 @@ import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
-import { STACK_FOLDER_PREFIX } from '#tests/stack/stale-databases.ts';
-import { startStore } from '../event-store/processes.ts';
 import type { Fill } from './fill.ts';
 import { FILLS } from './fills.ts';
 import { MEMBER_ID, WORKSPACE_ID } from './fill-workspace.ts';
 import { SEEDS } from './seeds.ts';
-import { SCALE } from '../bench.ts';
-import { openPlainPool } from '../servers.ts';
+import { SCALE } from '../runner/bench.ts';
+import { type BenchServers, openPlainPool, startServers } from '../runner/servers.ts';
 
 /**
  * The read models of the big corpus, kept in the folder `ad-corpus-for-benches` of the system's temporary
@@ -41,15 +38,8 @@ const FILLING_SETTINGS = {
 /** A smaller corpus is filled in the server that is measured: to start another takes longer than to fill it. */
 const OWN_SERVER_MIN_SCALE = 0.01;
 const FILLING_CLIENTS = 2;
-const KEYS = 2_000;
 
-export type BigCorpus = {
-  readonly pool: Database;
-  readonly keys: readonly string[];
-  readonly postmasterPid: number;
-  /** Environment of the API process. */
-  readonly environment: Readonly<Record<string, string>>;
-};
+export type BigCorpus = BenchServers & { readonly pool: Database; readonly key: string };
 
 export async function openBigCorpus(
   resources: AsyncDisposableStack,
@@ -65,38 +55,15 @@ export async function openBigCorpus(
       await filling.stop();
     }
   }
-  const postgres = await startPostgres({ folder: FOLDER, port: 0 });
-  resources.defer(() => postgres.stop());
-  if (SCALE < OWN_SERVER_MIN_SCALE) await fillWhatChanged(postgres, print);
-  const natsFolder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
-  resources.defer(() => rm(natsFolder, { recursive: true, force: true }));
-  await chmod(natsFolder, 0o755);
-  const nats = await startNats({ folder: natsFolder, port: 0 });
-  resources.defer(() => nats.stop());
-  const pidFile = await readFile(join(FOLDER, 'cluster', 'postmaster.pid'), 'utf8');
-  const postmasterPid = Number(pidFile.split('\n')[0]);
-  const store = await startStore(postgres.databaseUrl('event_store'), postmasterPid);
-  resources.defer(() => store.stop());
-  const databaseUrl = postgres.databaseUrl('read_models');
-  const pool = openPlainPool(databaseUrl, FILLING_CLIENTS);
+  const servers = await startServers(resources, FOLDER);
+  const pool = openPlainPool(servers.databaseUrl, FILLING_CLIENTS);
   resources.defer(() => pool.end());
-  return {
-    pool,
-    keys: await issueKeys(pool),
-    postmasterPid,
-    environment: {
-      DATABASE_URL: databaseUrl,
-      EVENT_STORE_URL: store.url,
-      NATS_URL: nats.url,
-      // The keys of the corpus share one workspace, whose limit must not end the bench.
-      API_REQUESTS_PER_MINUTE: '1000000000',
-    },
-  };
+  if (SCALE < OWN_SERVER_MIN_SCALE) await fillTables(pool, print);
+  return { ...servers, pool, key: await issueKey(pool) };
 }
 
 async function fillWhatChanged(postgres: LocalPostgres, print: (line: string) => void): Promise<void> {
   await postgres.createDatabase('read_models');
-  await postgres.createDatabase('event_store');
   const pool = openPlainPool(postgres.databaseUrl('read_models'), FILLING_CLIENTS);
   try {
     await fillTables(pool, print);
@@ -179,8 +146,9 @@ async function fillOne(
   await setMark(pool, projection.name, mark);
 }
 
-async function issueKeys(pool: Database): Promise<readonly string[]> {
-  const keys = Array.from({ length: KEYS }, () => createKeyText());
+/** Inserts a key of the workspace that the tables hold. No events stand behind them, so that no command can issue one. */
+async function issueKey(pool: Database): Promise<string> {
+  const key = createKeyText();
   await pool.query('truncate access.api_key');
   await pool.query(
     `insert into access.workspace (workspace_id, plan) values ($1, 'enterprise') on conflict do nothing`,
@@ -191,11 +159,10 @@ async function issueKeys(pool: Database): Promise<readonly string[]> {
     [WORKSPACE_ID, MEMBER_ID],
   );
   await pool.query(
-    `insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
-     select sha256, 'key_bench' || number, $2, $3, $4 from unnest($1::text[]) with ordinality as k(sha256, number)`,
-    [keys.map(sha256Of), WORKSPACE_ID, MEMBER_ID, SCOPES],
+    `insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes) values ($1, 'key_bench', $2, $3, $4)`,
+    [sha256Of(key), WORKSPACE_ID, MEMBER_ID, SCOPES],
   );
-  return keys;
+  return key;
 }
 
 const fillIndexOf = (projection: Projection): number => {

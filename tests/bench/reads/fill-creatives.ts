@@ -2,7 +2,7 @@ import { CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/media/c
 import { creatives } from '#projections/creatives/project.ts';
 import { BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
 import { FILES, RARE_WORD, SELDOM_WORD } from './seeds.ts';
-import { scaled } from '../bench.ts';
+import { scaled } from '../runner/bench.ts';
 
 const KEY = (n: string): string => `encode(sha256(('file' || ${n})::bytea), 'hex')`;
 

@@ -17,7 +17,7 @@ import {
   statementOf,
 } from './fill.ts';
 import { TRACKED_BRANDS } from './fill-workspace.ts';
-import { scaled } from '../bench.ts';
+import { scaled } from '../runner/bench.ts';
 
 /** Number of brands scanned daily. They are the biggest ones. */
 const DAILY_BRANDS = scaled(5_000);

@@ -3,7 +3,7 @@ import { pages } from '#projections/pages/project.ts';
 import { partnerships } from '#projections/partnerships/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { BRAND_FACETS, BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
-import { scaled } from '../bench.ts';
+import { scaled } from '../runner/bench.ts';
 
 const OPERATORS = scaled(20_000);
 

@@ -8,7 +8,7 @@ import { tools } from '#projections/tools/project.ts';
 import { traffic } from '#projections/traffic/project.ts';
 import { CATEGORY_NAMINGS, type Fill, run, statementOf } from './fill.ts';
 import { BRANDS } from './seeds.ts';
-import { scaled } from '../bench.ts';
+import { scaled } from '../runner/bench.ts';
 
 const TOOLS = 3_000;
 const SPLIT_TEST_TOOLS = 30;

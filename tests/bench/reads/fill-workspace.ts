@@ -9,7 +9,7 @@ import { saved } from '#projections/saved/project.ts';
 import { tracking } from '#projections/tracking/project.ts';
 import { workspaces } from '#projections/workspaces/project.ts';
 import { BRAND_REFERENCES, brandsWith, type Fill } from './fill.ts';
-import { scaled } from '../bench.ts';
+import { scaled } from '../runner/bench.ts';
 
 /** The requesting workspace: on the largest plan, with all tracked-brand slots in use. */
 export const WORKSPACE_ID = 'ws_bench00000000001';

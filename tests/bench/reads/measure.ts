@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { type CpuTimes, cpuTimes, usedSince } from '../cpu-time.ts';
 import type { Case } from './case.ts';
-import { samples } from '../bench.ts';
+import { percentile, samples } from '../runner/bench.ts';
+import { processTree } from '../runner/cpu-time.ts';
 
 /** Limits per page: maximum requests, maximum time, and minimum requests per path. */
 const REQUESTS_MAX = samples(100);
 const TIME_MS = samples(600);
 const REQUESTS_OF_PATH_MIN = samples(3);
-/** Maximum requests per key and minute; stays below the rate limit. */
-const REQUESTS_OF_KEY = 900;
 const PAGE_ITEMS = 20;
 const PAGE_ITEMS_MAX = 100;
 const HUNDREDTH = 100;
@@ -32,13 +30,10 @@ export type Measured = { readonly testCase: Case; readonly first: Times; readonl
 type Reply = { readonly status: number; readonly text: string; readonly tookMs: number };
 
 /** Creates a client with one kept-alive connection. */
-export const createClient = (origin: string, keys: readonly string[]) => {
+export const createClient = (origin: string, key: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  let requestCount = 0;
   const send = (path: string): Promise<Reply> =>
     new Promise((resolve, reject) => {
-      const key = keys[Math.floor(requestCount / REQUESTS_OF_KEY) % keys.length] ?? '';
-      requestCount += 1;
       const sentMs = performance.now();
       request(`${origin}${path}`, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
         const chunks: Buffer[] = [];
@@ -59,30 +54,24 @@ type Send = (path: string) => Promise<Reply>;
 
 const NANOSECONDS_OF_MS = 1e6;
 
+/** The API process, and the postmaster, whose children are the PostgreSQL sessions. */
+export type Servers = { readonly apiPid: number; readonly postmasterPid: number };
+
 /**
- * Returns the run time of each process's main thread so far, in milliseconds. Leaves out processes that have ended,
- * and returns nothing on systems without /proc.
+ * Returns the run time of the main threads of these processes so far, in milliseconds: finer than the clock ticks of
+ * `cpu-time.ts`. 0 on systems without /proc.
  */
-const readRunTimes = (pids: readonly number[]): CpuTimes => {
-  const times = new Map<number, number>();
+const readRunTime = (pids: readonly number[]): number => {
+  let nanoseconds = 0;
   for (const pid of pids) {
     try {
-      const nanoseconds = Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]);
-      times.set(pid, nanoseconds / NANOSECONDS_OF_MS);
+      nanoseconds += Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]);
     } catch {
       // The PostgreSQL session or worker has ended and uses no more CPU time.
     }
   }
-  return times;
+  return nanoseconds / NANOSECONDS_OF_MS;
 };
-
-/** The API process, and the postmaster, whose children are the PostgreSQL sessions. */
-export type Servers = { readonly apiPid: number; readonly postmasterPid: number };
-
-const readPids = async ({ apiPid, postmasterPid }: Servers): Promise<readonly number[]> => [
-  apiPid,
-  ...(await cpuTimes(({ parent }) => parent === postmasterPid)).keys(),
-];
 
 const sendSuccessfully = async (send: Send, path: string): Promise<Reply> => {
   const reply = await send(path);
@@ -93,7 +82,7 @@ const sendSuccessfully = async (send: Send, path: string): Promise<Reply> => {
 /** Requests each path once unmeasured, to prepare statements and load pages into memory. */
 const measureTimes = async (send: Send, servers: Servers, paths: readonly string[]): Promise<Times> => {
   for (const path of paths) await sendSuccessfully(send, path);
-  const pids = await readPids(servers);
+  const pids = [servers.apiPid, ...(await processTree(servers.postmasterPid))];
   const seen: { readonly tookMs: number; readonly path: string }[] = [];
   const busyMs: number[] = [];
   const endMs = performance.now() + TIME_MS;
@@ -102,19 +91,17 @@ const measureTimes = async (send: Send, servers: Servers, paths: readonly string
     (performance.now() < endMs || seen.length < paths.length * REQUESTS_OF_PATH_MIN)
   ) {
     const path = paths[seen.length % paths.length] ?? '';
-    const before = readRunTimes(pids);
+    const before = readRunTime(pids);
     seen.push({ path, tookMs: (await sendSuccessfully(send, path)).tookMs });
-    busyMs.push(usedSince(before, readRunTimes(pids)));
+    busyMs.push(Math.max(0, readRunTime(pids) - before));
   }
-  seen.sort((a, b) => a.tookMs - b.tookMs);
-  busyMs.sort((a, b) => a - b);
-  const at = (share: number): number => Math.floor(seen.length * share);
+  const tookMs = seen.map((one) => one.tookMs);
   return {
-    p50Ms: seen[at(0.5)]?.tookMs ?? Number.NaN,
-    p99Ms: seen[at(0.99)]?.tookMs ?? Number.NaN,
-    busyP50Ms: busyMs[at(0.5)] ?? Number.NaN,
-    busyP99Ms: busyMs[at(0.99)] ?? Number.NaN,
-    slowest: seen.at(-1)?.path ?? '',
+    p50Ms: percentile(tookMs, 0.5),
+    p99Ms: percentile(tookMs, 0.99),
+    busyP50Ms: percentile(busyMs, 0.5),
+    busyP99Ms: percentile(busyMs, 0.99),
+    slowest: seen.toSorted((a, b) => a.tookMs - b.tookMs).at(-1)?.path ?? '',
   };
 };
 

@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { WORKSPACE_ID } from './fill-workspace.ts';
 import { COMMON_WORD_NUMBER, RARE_WORD, SELDOM_WORD } from './seeds.ts';
 import { type Case, listOf, one } from './case.ts';
-import { scaled } from '../bench.ts';
+import { scaled } from '../runner/bench.ts';
 
 /** Numbers of brands to request: the biggest, big, medium and small ones. */
 const BRAND_NUMBERS = [1, 2, 3, 10, 100, 1_000, 20_000, 150_000].map((number) => scaled(number, 3));

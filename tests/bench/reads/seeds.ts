@@ -1,4 +1,4 @@
-import { scaled } from '../bench.ts';
+import { scaled } from '../runner/bench.ts';
 
 /**
  * Seed tables of the big corpus: brands, ads, landing pages and creative files, one narrow row each, in the schema

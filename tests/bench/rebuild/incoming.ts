@@ -1,6 +1,6 @@
-import { OBSERVATIONS_STREAM } from '#contracts/messages/subjects.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
+import { untilIngested } from '../ingest.ts';
 import { PAGES, scanOfDay } from '../ingest/scans.ts';
 
 /** Publishes daily scans of many brands over the queue, as collectors do, to an ingest process. */
@@ -12,7 +12,6 @@ const EVERY_MS = 200;
 const FIRST_AD_ID = 700_000_000_000_000;
 const FIRST_PAGE_ID = 300_000_000;
 const ADS_OF_BRAND_MAX = 1_000_000;
-const POLL_MS = 50;
 
 export interface Incoming {
   /** Stops publishing and waits until all scans are ingested. Returns the number of scans. */
@@ -28,11 +27,7 @@ export async function openIncoming(natsUrl: string): Promise<Incoming> {
       ending.abort();
       await using queue = nats;
       const scans = await published;
-      const limit = performance.now() + limitMs;
-      while ((await queue.manager.streams.info(OBSERVATIONS_STREAM)).state.messages > 0) {
-        if (performance.now() > limit) throw new Error('The published scans were not ingested in time.');
-        await pause(POLL_MS);
-      }
+      await untilIngested(queue, limitMs);
       return scans;
     },
   };

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { STACK_FOLDER_PREFIX, stackRoot } from '#tests/stack/stale-databases.ts';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
+import { FIGURES } from '../figures.ts';
 
 /**
  * Benches with a thousandth of their rows, events and time. A bench must run to its end and measure something, so that a
@@ -16,18 +17,9 @@ const { TINY_BENCHES_ALL } = readSettings(z.object({ TINY_BENCHES_ALL: z.stringb
 /** Benches of each process. `live` uses the corpus that `reads` creates. */
 const ALWAYS = [['reads', 'live']];
 /** Run by `npm run trials`: together they take some minutes. */
-const IN_TRIALS = [
-  'rebuild-under-load',
-  'event-store',
-  'api',
-  'projector',
-  'ingest',
-  'wide-observations',
-  'writes',
-  'deliveries',
-  'alerts-path',
-  'console',
-].map((name) => [name]);
+const IN_TRIALS = Object.keys(FIGURES)
+  .filter((name) => !ALWAYS.flat().includes(name))
+  .map((name) => [name]);
 const SETTINGS = {
   BENCH_SCALE: '0.001',
   BENCH_ROUNDS: '1',

@@ -1,0 +1,62 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** Duration of one clock tick, the unit in which Linux counts CPU time. */
+const TICK_MS = 10;
+
+type Stat = { readonly parent: number; readonly ms: number };
+
+/** CPU time of each process and of its children that have ended. Empty on systems without /proc. */
+const readStats = async (): Promise<ReadonlyMap<number, Stat>> => {
+  const names = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const stats = new Map<number, Stat>();
+  for (const name of names) {
+    const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => null);
+    if (text === null) continue;
+    // The fields after the name: state, parent, then from the twelfth on user and system time, own and of ended children.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    stats.set(Number(name), { parent: Number(fields[1]), ms: ticks * TICK_MS });
+  }
+  return stats;
+};
+
+const treeOf = (stats: ReadonlyMap<number, Stat>, root: number): readonly number[] => [
+  root,
+  ...[...stats].flatMap(([pid, { parent }]) => (parent === root ? treeOf(stats, pid) : [])),
+];
+
+/** Returns the ids of a process and of all its children. */
+export const processTree = async (root: number): Promise<readonly number[]> =>
+  treeOf(await readStats(), root);
+
+/**
+ * Starts measuring the CPU time of processes with all their children, such as the sessions of Postgres. The returned
+ * function gives the milliseconds that each has used since.
+ */
+export const watchCpu = async <Name extends string>(
+  processes: Readonly<Record<Name, number>>,
+): Promise<() => Promise<Readonly<Record<Name, number>>>> => {
+  const read = async (): Promise<readonly (readonly [Name, number])[]> => {
+    const stats = await readStats();
+    return (Object.entries(processes) as [Name, number][]).map(([name, pid]) => [
+      name,
+      treeOf(stats, pid).reduce((sum, one) => sum + (stats.get(one)?.ms ?? 0), 0),
+    ]);
+  };
+  const before = await read();
+  return async () => {
+    const after = await read();
+    return Object.fromEntries(
+      after.map(([name, ms], index) => [name, ms - (before[index]?.[1] ?? 0)]),
+    ) as Record<Name, number>;
+  };
+};
+
+export const sumCpu = (used: Readonly<Record<string, number>>): number =>
+  Object.values(used).reduce((sum, ms) => sum + ms, 0);
+
+/** Returns the peak memory of a process in MiB, or NaN on systems without /proc. */
+export async function peakMemoryMib(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+}
