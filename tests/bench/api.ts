@@ -18,6 +18,7 @@ const PROFILED_MS = scaled(5_000, 300);
 const CONNECTIONS = 32;
 const POOL_CLIENTS = 4;
 const UNKNOWN_SLUGS = 300;
+const REFUSED_MAX = 10;
 const LOAD = fileURLToPath(new URL('./runner/load.ts', import.meta.url));
 
 /** A server under load, and the requests to send to it. */
@@ -137,11 +138,15 @@ export const run = async (context: BenchContext<'api'>): Promise<void> => {
 /** Returns the paths of all pages of a list, first to last. */
 const pagesOf = async (origin: string, path: string, key: string): Promise<readonly string[]> => {
   const paths = [path];
-  for (;;) {
+  for (let refused = 0; ; ) {
     const reply = await fetch(`${origin}${paths.at(-1)}`, { headers: { authorization: `Bearer ${key}` } });
-    const { meta } = (await reply.json()) as { meta: { cursor?: string } };
-    if (!meta.cursor) return paths;
-    paths.push(`${path}&cursor=${meta.cursor}`);
+    const { meta, error } = (await reply.json()) as { meta?: { cursor?: string }; error?: unknown };
+    if (meta?.cursor) paths.push(`${path}&cursor=${meta.cursor}`);
+    else if (meta) return paths;
+    // On a busy machine the API may refuse reads for a second.
+    else if (reply.status === 503 && refused < REFUSED_MAX) refused += 1;
+    else throw new Error(`${paths.at(-1)} replied ${reply.status}: ${JSON.stringify(error)}`);
+    if (!meta) await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 };
 

@@ -8,6 +8,7 @@ import { processTree } from '../runner/cpu-time.ts';
 const REQUESTS_MAX = samples(100);
 const TIME_MS = samples(600);
 const REQUESTS_OF_PATH_MIN = samples(3);
+const REPEATS_MAX = 5;
 const PAGE_ITEMS = 20;
 const PAGE_ITEMS_MAX = 100;
 const HUNDREDTH = 100;
@@ -73,8 +74,13 @@ const readRunTime = (pids: readonly number[]): number => {
   return nanoseconds / NANOSECONDS_OF_MS;
 };
 
-const sendSuccessfully = async (send: Send, path: string): Promise<Reply> => {
+/** On a busy machine a read may run out of its time and get 503. It is repeated, and the time of both counts. */
+const sendSuccessfully = async (send: Send, path: string, repeats = REPEATS_MAX): Promise<Reply> => {
   const reply = await send(path);
+  if (reply.status === 503 && repeats > 0) {
+    const next = await sendSuccessfully(send, path, repeats - 1);
+    return { ...next, tookMs: reply.tookMs + next.tookMs };
+  }
   if (reply.status !== 200) throw new Error(`${path} replied ${reply.status}: ${reply.text.slice(0, 300)}`);
   return reply;
 };

