@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { shortenAd } from '#contracts/observations/shorten-ad.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { CHAT_TOOLS } from '#contracts/values/chat-tools.ts';
+import { destinationKey } from '#contracts/values/links/ad-destination.ts';
 import { observedLink, withObservedLinks } from '#contracts/values/links/observed-link.ts';
 import { boundedWebAddress } from '#contracts/values/text.ts';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
@@ -31,6 +32,20 @@ const TRICKS = [
   'https://shop.example/\u202egpj.exe',
   'https://shop.example/\u0000',
   'https://sh\u00adop.example/',
+  '//evil.example/x',
+  ' //evil.example',
+  '/\t/evil.example/x',
+  '///evil.example/x',
+  '/\\evil.example/x',
+  '//bank.example@evil.example/x',
+  '\u200b//evil.example/x',
+  'https:evil.example/x',
+  'https:/evil.example',
+  'http:///evil.example/x',
+  '/ops/console',
+  '../ops/console',
+  '?delete=1',
+  '#x',
 ];
 const HIDDEN = ['', ' ', '\t', '\n', '\u0001', '\u200b', '\ufeff', '\u2028', '\r\n'];
 const HARMLESS = [
@@ -60,6 +75,8 @@ const isSafe = (link: string): boolean => {
   const url = URL.parse(link) ?? URL.parse(`https://${link}`);
   return (
     url !== null &&
+    /^(?:https?:\/\/)?[\w{]/i.test(link) &&
+    !/^https?:(?!\/\/)/i.test(link) &&
     /^https?:$/.test(url.protocol) &&
     url.username === '' &&
     !/[\p{C}\u2028\u2029\\]/u.test(link)
@@ -121,6 +138,24 @@ attack('links of old events are served in no URL field', () => {
     { numRuns: tries(300) },
   );
   return `${fields} fields, 0 served as sent`;
+});
+
+attack('a link without a scheme that names its host is stored and served with https', () => {
+  const links = [
+    ['//shop.example/boots?a={{ad.id}}', 'https://shop.example/boots?a={{ad.id}}'],
+    [' //Shop.example', 'https://Shop.example'],
+    ['///shop.example/boots', 'https://shop.example/boots'],
+    ['//bank.example@shop.example/', 'https://shop.example/'],
+    ['//', null],
+    ['/boots', null],
+  ] as const;
+  for (const [link, safe] of links) {
+    expect(observedLink(link), link).toBe(safe);
+    expect(JSON.parse(withObservedLinks(JSON.stringify({ source_url: link })))).toEqual({ source_url: safe });
+    // No change of the destination is recorded when an ad that was stored before is observed again.
+    if (safe !== null && !link.includes('@')) expect(destinationKey(link)).toBe(destinationKey(safe));
+  }
+  return `${links.length} links`;
 });
 
 attack('harmless links stay as observed, in replies too', () => {

@@ -18,7 +18,12 @@ const HOST_AND_PORT = /^[a-z0-9.-]+\.[a-z0-9-]+:\d{1,5}(?:[/?#]|$)/i;
 /** User information in front of the host, in a link with or without a scheme. */
 const USER_INFO = /^(?:[a-z][a-z0-9+.-]*:)?[\\/]*[^\\/?#]*@/i;
 
-const isWeb = (scheme: string): boolean => scheme === 'http' || scheme === 'https';
+/** A reference that a browser completes: `//host` with a scheme; a path, query or fragment with the page that shows it. */
+const RELATIVE = /^[/?#.]/;
+/** A web link with its host where readers expect it. Browsers also open `https:host` and `https:///host`. */
+const WITH_HOST = /^https?:\/\/[^\\/]/i;
+
+const isWeb = (scheme: string | undefined): boolean => scheme === 'http' || scheme === 'https';
 
 /** Removes user information from a web link and encodes its invisible characters. Returns `null` for other texts. */
 const normalised = (link: string): string | null => {
@@ -30,17 +35,22 @@ const normalised = (link: string): string | null => {
 };
 
 /**
- * Returns a link that may be served. A safe one is returned as observed, with URL macros; user information is removed.
- * `null` when the scheme is not allowed or the link cannot be made safe.
+ * Returns a link that may be served. A safe one is returned as observed, with URL macros; user information is removed, and
+ * `//host` becomes `https://host`. `null` when the scheme is not allowed or the link cannot be made safe.
  */
 export const observedLink = (link: string): string | null => {
   if (PLAIN.test(link)) return link;
   const visible = link.replaceAll(IGNORED, '');
+  if (RELATIVE.test(visible)) return visible.startsWith('//') ? observedLink(`https:${link.trim()}`) : null;
   const scheme = HOST_AND_PORT.test(visible) ? undefined : SCHEME.exec(visible)?.[1]?.toLowerCase();
   if (scheme !== undefined && !SCHEMES.has(scheme)) return null;
-  const isTricky = INVISIBLE.test(link.trim()) || USER_INFO.test(visible) || visible.includes('\\');
+  const isTricky =
+    INVISIBLE.test(link.trim()) ||
+    USER_INFO.test(visible) ||
+    visible.includes('\\') ||
+    (isWeb(scheme) && !WITH_HOST.test(visible));
   if (!isTricky) return link;
-  return scheme !== undefined && isWeb(scheme) ? normalised(link.trim()) : null;
+  return isWeb(scheme) ? normalised(link.trim()) : null;
 };
 
 /** End of the name of a URL field. A value that ends in it is followed by no colon, and quotes within values are escaped. */

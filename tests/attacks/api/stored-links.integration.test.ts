@@ -23,6 +23,8 @@ const LINKS: readonly (readonly [string, string | null])[] = [
   ['java\tscript:alert(1)', null],
   ['bank.example@evil.example/login', null],
   ['https://bank.example@evil.example/', 'https://evil.example/'],
+  ['//evil.example/x', 'https://evil.example/x'],
+  ['/ops/console', null],
   ['https://shop.example/boots?a="b"', 'https://shop.example/boots?a="b"'],
 ];
 
