@@ -5,7 +5,7 @@ import { giveTimeBudgets } from '#platform/http/request-budget.ts';
 import { refuseInvalidUtf8 } from '#platform/http/utf8.ts';
 import { CALL_BUDGET_MS } from './calls/call-limits.ts';
 import { INVALID_REQUEST, sendRpcError } from './http/guards.ts';
-import { MCP_PATH, MESSAGE_MAX_BYTES, type McpEndpoint, registerMcpEndpoint } from './transport.ts';
+import { MCP_PATHS, MESSAGE_MAX_BYTES, type McpEndpoint, registerMcpEndpoint } from './transport.ts';
 
 /** Longer than the time of a request. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -46,7 +46,8 @@ export const buildMcpApp = async (
   });
   refuseInvalidUtf8(app);
   giveTimeBudgets(app, {
-    budgetOf: ({ routeOptions }) => (routeOptions.url === MCP_PATH ? callBudgetMs : requestBudgetMs),
+    budgetOf: ({ routeOptions }) =>
+      MCP_PATHS.includes(routeOptions.url ?? '') ? callBudgetMs : requestBudgetMs,
   });
   await registerMcpEndpoint(app, endpoint);
   for (const register of routes) await register(app);

@@ -153,10 +153,11 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     errorPage: requestFaultPage,
     log,
   });
+  const allowedOrigins = settings.MCP_ALLOWED_ORIGINS ?? [];
   const app = await buildMcpApp(
     {
       baseUrl,
-      allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
+      allowedOrigins,
       hasWrites: settings.MCP_WRITES === 'on',
       verifyAccessToken: createVerifyAccessToken(tokens, resourceOf(baseUrl)),
       dependencies: { ...dependencies, thumbnails: createThumbnails(objectStore) },
@@ -166,7 +167,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
       requestBudgetMs: settings.REQUEST_BUDGET_MS,
       callBudgetMs: settings.MCP_CALL_BUDGET_MS,
       routes: [
-        (one) => registerOauthRoutes(one, { provider, baseUrl }),
+        (one) => registerOauthRoutes(one, { provider, baseUrl, allowedOrigins }),
         (one) => registerMemberPages(one, signIn.pages(provider)),
       ],
     },

@@ -46,7 +46,7 @@ export const McpSettings = z.object({
     .default('on')
     .describe('`off` hides the tools that write, whatever a connection was granted.'),
   MCP_ALLOWED_ORIGINS: Origins.optional().describe(
-    'Origins of other sites whose pages may call `/mcp`, with commas between.',
+    'Origins of other sites whose pages may call `/mcp` and register as an app, with commas between.',
   ),
   MCP_SECRET: secret(
     z.string().min(MCP_SECRET_MIN_LENGTH),

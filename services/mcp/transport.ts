@@ -15,6 +15,7 @@ import {
   createOriginGuard,
   INVALID_REQUEST,
   PARSE_ERROR,
+  sendPreflight,
   sendRpcError,
   sendUnauthorized,
 } from './http/guards.ts';
@@ -22,8 +23,8 @@ import { createMcpServer, type McpOptions } from './server.ts';
 import type { VerifyAccessToken } from './sign-in/verify-access-token.ts';
 import { costOfMessage } from './calls/cost-of-message.ts';
 
-/** The only path of the protocol. */
-export const MCP_PATH = '/mcp';
+/** The path of the protocol, and the same as people write it. */
+export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
 /** Maximum size of a message in bytes. Arguments are ids, words and one note. */
 export const MESSAGE_MAX_BYTES = 64 * 1024;
 /** Seconds after which a client may try again while all its calls are in progress. */
@@ -56,7 +57,7 @@ const describe = ({ method, params }: RpcMessage): { method: string; tool?: stri
   };
 };
 
-/** Registers `/mcp`, which serves both revisions of the protocol. The caller of the app adds other routes. */
+/** Registers `/mcp`, also with a slash at its end, which serves both revisions of the protocol. The caller of the app adds other routes. */
 export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEndpoint): Promise<void> => {
   const { baseUrl, allowedOrigins, verifyAccessToken, dependencies, hasWrites } = endpoint;
   const { createServer = createMcpServer, responseMode = 'json', refusedPerMinute } = endpoint;
@@ -184,12 +185,17 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
       return sendRpcError(reply, 500, 'Internal error. Try again.');
     });
     scope.addHook('onRequest', createOriginGuard(baseUrl, allowedOrigins));
-    scope.post(MCP_PATH, post);
-    scope.route({
-      method: ['GET', 'DELETE'],
-      url: MCP_PATH,
-      handler: (_request, reply) =>
-        sendRpcError(reply, 405, 'Send POST: this service keeps no sessions.', undefined, { allow: 'POST' }),
-    });
+    for (const url of MCP_PATHS) {
+      scope.post(url, post);
+      scope.options(url, sendPreflight);
+      scope.route({
+        method: ['GET', 'DELETE'],
+        url,
+        handler: (_request, reply) =>
+          sendRpcError(reply, 405, 'Send POST: this service keeps no sessions.', undefined, {
+            allow: 'POST',
+          }),
+      });
+    }
   });
 };

@@ -284,6 +284,85 @@ describe('messages that are not accepted', () => {
   });
 });
 
+describe('a browser client', () => {
+  const ORIGIN = 'https://inspector.example';
+  const preflight = (path: string, origin: string) =>
+    fetch(new URL(path, mcp.url), {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,mcp-protocol-version',
+      },
+    });
+  const listOf = (reply: Response, name: string) => reply.headers.get(name)?.toLowerCase().split(/, */);
+
+  test.each(['/mcp', '/mcp/'])('of an allowed origin gets the headers of its preflight: %s', async (path) => {
+    for (const origin of [ORIGIN, new URL(mcp.url).origin]) {
+      const reply = await preflight(path, origin);
+      expect([reply.status, await reply.text()]).toEqual([204, '']);
+      expect(reply.headers.get('access-control-allow-origin')).toBe(origin);
+      expect(listOf(reply, 'vary')).toContain('origin');
+      expect(listOf(reply, 'access-control-allow-methods')).toEqual(['post', 'get', 'delete']);
+      expect(listOf(reply, 'access-control-allow-headers')).toEqual(
+        expect.arrayContaining([
+          'authorization',
+          'content-type',
+          'mcp-protocol-version',
+          'mcp-session-id',
+          'last-event-id',
+        ]),
+      );
+      expect(Number(reply.headers.get('access-control-max-age'))).toBeGreaterThan(0);
+    }
+  });
+
+  test.each(['/mcp', '/mcp/'])('of another origin is refused with the reason: %s', async (path) => {
+    for (const origin of ['https://evil.example', 'null', `${ORIGIN}.evil.example`]) {
+      const reply = await preflight(path, origin);
+      expect([reply.status, await reply.text()]).toEqual([
+        403,
+        expect.stringContaining('MCP_ALLOWED_ORIGINS'),
+      ]);
+      expect(reply.headers.get('access-control-allow-origin')).toBeNull();
+      expect(listOf(reply, 'vary')).toContain('origin');
+    }
+  });
+
+  test('may read each reply, also without a token, and only from its origin', async () => {
+    const replies = [
+      await older(token, 'ping', {}, { origin: ORIGIN }),
+      await mcp.post(rpc('ping'), { origin: ORIGIN }),
+      await mcp.post('{', { ...bearer(token), origin: ORIGIN }),
+      await fetch(`${mcp.url}/`, { headers: { origin: ORIGIN } }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 401, 400, 405]);
+    for (const reply of replies) {
+      expect(reply.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+      expect(listOf(reply, 'vary')).toContain('origin');
+      expect(listOf(reply, 'access-control-expose-headers')).toEqual(
+        expect.arrayContaining(['www-authenticate', 'mcp-session-id', 'mcp-protocol-version']),
+      );
+    }
+    const own = await older(token, 'ping');
+    expect(own.headers.get('access-control-allow-origin')).toBeNull();
+    expect(listOf(own, 'vary')).toContain('origin');
+  });
+
+  test('gets the same replies at /mcp/ as at /mcp', async () => {
+    const reply = await fetch(`${mcp.url}/`, {
+      method: 'POST',
+      headers: {
+        ...bearer(token),
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(rpc('ping')),
+    });
+    expect(reply.status).toBe(200);
+  });
+});
+
 describe('limits', () => {
   test('a call costs one request per endpoint, of the minute that all connections of a member share', async () => {
     const poor = await stack.key({ plan: 'free' });

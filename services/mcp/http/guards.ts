@@ -41,19 +41,57 @@ export const sendUnauthorized = (
   });
 };
 
+/** Headers that clients of both revisions send, from pages too. */
+const ALLOWED_HEADERS = [
+  'authorization',
+  'content-type',
+  'accept',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+].join(', ');
+/** Headers of replies that the script of a page may read. */
+const EXPOSED_HEADERS = [
+  'www-authenticate',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'retry-after',
+  'x-request-id',
+].join(', ');
+/** Seconds for which a browser keeps the answer to a preflight. Chromium keeps none longer. */
+const PREFLIGHT_KEPT_SECONDS = 7_200;
+
+/** Replies to the preflight of an origin that the guard let through (Fetch standard, section 3.3). */
+export const sendPreflight = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply
+    .code(204)
+    .headers({
+      'access-control-allow-methods': 'POST, GET, DELETE',
+      'access-control-allow-headers': ALLOWED_HEADERS,
+      'access-control-max-age': String(PREFLIGHT_KEPT_SECONDS),
+    })
+    .send();
+
 /**
  * Checks `Host` and `Origin` against DNS rebinding: the host of the base URL, and, where a browser sends an origin,
- * that of the base URL or an allowed one.
+ * that of the base URL or an allowed one, whose pages may then read the reply.
  */
 export const createOriginGuard = (baseUrl: string, allowedOrigins: readonly string[]) => {
   const { host, origin: own } = new URL(baseUrl);
   const origins = new Set([own, ...allowedOrigins]);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { origin } = request.headers;
+    // On the raw reply, because the protocol writes its replies to that.
+    reply.raw.setHeader('vary', 'origin');
     if (request.headers.host !== host) {
       await sendRpcError(reply, 403, `The host of this service is ${host}.`);
     } else if (origin !== undefined && !origins.has(origin)) {
       await sendRpcError(reply, 403, 'This origin may not call this service (`MCP_ALLOWED_ORIGINS`).');
+    } else if (origin !== undefined) {
+      reply.raw.setHeader('access-control-allow-origin', origin);
+      reply.raw.setHeader('access-control-expose-headers', EXPOSED_HEADERS);
     }
   };
 };

@@ -5,7 +5,7 @@ import type { Provider } from 'oidc-provider';
 import { prepareMetadata } from '#application/sign-in/clients.ts';
 import { resourceOf } from '../sign-in/provider.ts';
 import { createAddressLimit } from './address-limits.ts';
-import { createOriginGuard } from './guards.ts';
+import { createOriginGuard, sendPreflight } from './guards.ts';
 import { READ_SCOPES_OFFERED } from './offered-scopes.ts';
 
 /** Requests to `/oauth/…` per minute and address. */
@@ -36,7 +36,12 @@ const withBody = (request: IncomingMessage, value: unknown): IncomingMessage => 
   return copy;
 };
 
-export type OauthRoutes = { readonly provider: Provider; readonly baseUrl: string };
+export type OauthRoutes = {
+  readonly provider: Provider;
+  readonly baseUrl: string;
+  /** Origins of other sites whose pages may register an app. */
+  readonly allowedOrigins: readonly string[];
+};
 
 /** Registers the metadata of the resource (RFC 9728). Any page may read it. */
 const registerResourceMetadata = (app: FastifyInstance, baseUrl: string): void => {
@@ -75,11 +80,11 @@ const registerResourceMetadata = (app: FastifyInstance, baseUrl: string): void =
  */
 export const registerOauthRoutes = async (
   app: FastifyInstance,
-  { provider, baseUrl }: OauthRoutes,
+  { provider, baseUrl, allowedOrigins }: OauthRoutes,
 ): Promise<void> => {
   const serve = provider.callback();
   const { host, protocol } = new URL(baseUrl);
-  const originGuard = createOriginGuard(baseUrl, []);
+  const originGuard = createOriginGuard(baseUrl, allowedOrigins);
   const requests = createAddressLimit(REQUESTS_PER_MINUTE);
   const registrations = createAddressLimit(REGISTRATIONS_PER_MINUTE);
 
@@ -158,6 +163,7 @@ export const registerOauthRoutes = async (
         });
         registration.addHook('onRequest', originGuard);
         registration.addHook('onRequest', limit(registrations));
+        registration.options('/oauth/register', sendPreflight);
         registration.post('/oauth/register', register);
       });
     });

@@ -13,6 +13,7 @@ import { createVerifyAccessToken } from '#services/mcp/sign-in/verify-access-tok
 import { type Connections, createConnections } from '#services/mcp/sign-in/connections.ts';
 import { type ApiStack, type Key, openApiStack } from '../../operations/fixtures/stack.ts';
 import {
+  ALLOWED_ORIGIN,
   callMcp,
   clientIdOf,
   errorOf,
@@ -80,6 +81,31 @@ describe('metadata', () => {
     const server = await read('oauth-authorization-server');
     expect(await readShownDocuments()).toEqual([await read('oauth-protected-resource/mcp'), server]);
     expect(await read('openid-configuration')).toEqual(server);
+  });
+
+  test.each([
+    ['/.well-known/oauth-protected-resource', 'GET'],
+    ['/.well-known/oauth-protected-resource/mcp', 'GET'],
+    ['/.well-known/oauth-authorization-server', 'GET'],
+    ['/.well-known/openid-configuration', 'GET'],
+    ['/oauth/token', 'POST'],
+    ['/oauth/revoke', 'POST'],
+    ['/oauth/register', 'POST'],
+  ])('answers preflights of a browser client: %s', async (path, method) => {
+    const [{ baseUrl }] = servers;
+    const requested = 'content-type,mcp-protocol-version';
+    const headers = {
+      origin: ALLOWED_ORIGIN,
+      'access-control-request-method': method,
+      'access-control-request-headers': requested,
+    };
+    const preflight = await fetch(baseUrl + path, { method: 'OPTIONS', headers });
+    expect(preflight.status).toBe(204);
+    expect(['*', ALLOWED_ORIGIN]).toContain(preflight.headers.get('access-control-allow-origin'));
+    const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase() ?? '';
+    if (allowed !== '*') for (const name of requested.split(',')) expect(allowed).toContain(name);
+    const reply = await fetch(baseUrl + path, { method, headers: { origin: ALLOWED_ORIGIN } });
+    expect(['*', ALLOWED_ORIGIN]).toContain(reply.headers.get('access-control-allow-origin'));
   });
 
   test('leads from the resource to its authorization server and to every endpoint', async () => {
