@@ -9,7 +9,6 @@ import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { buildOps } from './http/server.ts';
 import { OpsSettings } from './settings.ts';
 
-/** Maximum connections for control tables, deliveries and the vault. Histories use the read connections. */
 const POOL_CLIENTS = 4;
 
 /** Starts listening even when a server is unreachable: operators use this process to find out which one. */

@@ -9,10 +9,8 @@ export const Moment = z
   )
   .transform((text) => new Date(text));
 
-/** Schema of endpoints without parameters. Rejects any parameter, so that a mistaken filter is not ignored. */
 export const Nothing = z.strictObject({});
 
-/** Validates the parameters of a command or a request. Throws `invalid_input` that names every invalid parameter. */
 export const readQuery = <T>(schema: z.ZodType<T>, input: unknown): T => {
   const read = schema.safeParse(input);
   if (read.success) return read.data;

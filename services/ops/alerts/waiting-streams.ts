@@ -2,12 +2,10 @@ import { z } from 'zod';
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Maximum streams per result page. */
 export const WAITING_PAGE_MAX = 500;
 const PAGE_DEFAULT = 50;
 const STREAM_MAX_LENGTH = 300;
 
-/** Parameters of one result page. */
 export const WaitingQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(WAITING_PAGE_MAX).default(PAGE_DEFAULT),
   /** Keyset cursor: the last stream of the previous result page. */
@@ -15,27 +13,24 @@ export const WaitingQuery = z.strictObject({
 });
 export type WaitingQuery = z.infer<typeof WaitingQuery>;
 
-/** A stream that `alerts` does not match until a release is deployed that reads its first waiting event. */
 export type WaitingStream = {
   readonly stream: string;
-  /** Type and schema version of the event that the release must know. */
   readonly type: string;
   readonly version: string;
   readonly revision: string;
   readonly position: string;
-  /** Later events of the stream that wait behind it. */
+  /** Events of the stream that wait behind the first one. */
   readonly waiting: number;
   readonly since: string;
 };
 
-/** Returns the cursor of the next result page; `null` after the last page. */
 export const nextWaitingCursor = (page: readonly WaitingStream[], limit: number): string | null =>
   page.length === limit ? (page.at(-1)?.stream ?? null) : null;
 
 /** SQL states: undefined table, schema. Alerts creates its tables when it starts for the first time. */
 const NOT_MADE = ['42P01', '3F000'];
 
-/** Lists waiting streams by name. Returns none before the first start of alerts. */
+/** Lists waiting streams by name; none before the first start of alerts. */
 export const listWaitingStreams = async (
   database: Database,
   { limit, after }: WaitingQuery,
@@ -59,7 +54,7 @@ export const listWaitingStreams = async (
   }
 };
 
-/** Counts the waiting streams. Throws when alerts has not created its tables yet. */
+/** Throws when alerts has not created its tables yet. */
 export const countWaitingStreams = async (database: Database): Promise<number> => {
   const { rows } = await database.query<{ streams: number }>(
     'select count(distinct stream)::int as streams from alerting.waiting_event',

@@ -10,16 +10,12 @@ export type ChainStatus = {
   readonly entries: number;
   readonly head_hash: string;
   readonly last_recorded_at: string;
-  /** True when the hash of every entry matches its content and the hash before it. */
   readonly intact: boolean;
   /** Sequence of the first entry that does not match; `null` when all match. */
   readonly broken_at: number | null;
 };
 
-/**
- * Verifies the hash chain of a workspace's history from its first entry. Recomputes each hash from the entry's content
- * and the hash before it, and stops at the first mismatch. Throws `not_found` when the workspace has no history.
- */
+/** Verifies the hash chain from the first entry to the first mismatch. Throws `not_found` without a history. */
 export const checkChain = async (
   db: ReadDatabase,
   workspaceId: string,

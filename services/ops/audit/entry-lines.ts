@@ -70,14 +70,13 @@ const entryOfCsv = (line: string): unknown => {
   };
 };
 
-/** Returns the header line; `null` when the format has none. */
 export const headerOf = (format: ExportFormat): string | null =>
   format === 'csv' ? CSV_COLUMNS.join() : null;
 
 export const lineOf = (format: ExportFormat, entry: HistoryEntry): string =>
   format === 'csv' ? csvLineOf(entry) : canonicalJson(entry);
 
-/** Parses a line. Throws when it is not byte for byte what `lineOf` writes. */
+/** Parses a line. Throws unless it is byte for byte the output of `lineOf`. */
 export const entryOf = (format: ExportFormat, line: string): HistoryEntry => {
   const entry = HistoryEntry.parse(format === 'csv' ? entryOfCsv(line) : JSON.parse(line));
   if (lineOf(format, entry) !== line) throw new Error('it is not in the canonical form of exports');

@@ -6,10 +6,7 @@ export type FileSum = { bytes: number; sha256: string };
 
 const LINE_FEED = 0x0a;
 
-/**
- * Reads a file line by line. Only line feeds end a line, because texts may contain other line separators. Yields `null`
- * for a line that is not valid UTF-8. `sum` holds the size and hash of the file once all lines are read.
- */
+/** Yields the lines of a file; `null` for invalid UTF-8. Only line feeds end a line, because texts may hold U+2028. */
 export const fileLines = async function* (path: string, sum: FileSum): AsyncGenerator<FileLine | null> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const hash = createHash('sha256');

@@ -4,7 +4,6 @@ import { EXPORT_FORMATS } from '#contracts/audit/manifest.ts';
 import type { HistoryFilter } from '#projections/workspace-history/read.ts';
 import { Moment } from '../validate-query.ts';
 
-/** Maximum entries per result page. */
 export const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
 const TEXT_MAX_LENGTH = 200;
@@ -38,7 +37,6 @@ const filterShape = {
     .optional(),
 } as const;
 
-/** Parameters of a page of history, as strings from the command line or from HTTP. */
 export const HistoryQuery = z.strictObject({
   ...filterShape,
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),

@@ -11,17 +11,13 @@ import { decryptPerson } from '../workspaces/members.ts';
 import { readSigningKey } from './signing-key.ts';
 import { writeExport } from './write-export.ts';
 
-/** Entries per read, for exports and followers. */
 const READ_ENTRIES = 500;
-/** Poll interval of followers. */
 const FOLLOW_POLL_MS = 250;
 
-/** Dependencies of reading and exporting histories. */
 export type AuditDependencies = {
   readonly db: ReadDatabase;
   /** `null` without MEMBER_VAULT_KEY: exports then contain no names. */
   readonly memberVault: MemberVault | null;
-  /** The setting AUDIT_SIGNING_KEY. */
   readonly auditSigningKey: string | null;
 };
 
@@ -33,10 +29,7 @@ const requireHead = async (db: ReadDatabase, workspaceId: string): Promise<{ rea
 
 export type HistoryPage = { readonly entries: readonly HistoryEntry[]; readonly cursor: string | null };
 
-/**
- * Returns one page, newest first. The keyset cursor is the sequence number of its last entry, so new entries do not
- * shift the pages. Throws `not_found` when the workspace has no history.
- */
+/** Returns one page, newest first. The cursor is a sequence number, so new entries do not shift pages. */
 export const readHistoryPage = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -68,10 +61,7 @@ const entriesAfter = async function* (
   }
 };
 
-/**
- * Yields entries as they are recorded, oldest first, until the signal aborts. Starts after the sequence number `after`,
- * or with the next new entry. Throws `not_found` when the workspace has no history.
- */
+/** Yields entries, oldest first, until the signal aborts. Throws `not_found` without a history. */
 export const followHistory = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -113,10 +103,7 @@ const readPeople = async (
   );
 };
 
-/**
- * Writes the complete current history into a folder, with a signed manifest. Throws `invalid_input` without a valid
- * AUDIT_SIGNING_KEY and `not_found` when the workspace has no history.
- */
+/** Writes the history and a signed manifest. Throws `invalid_input` without a key, `not_found` without a history. */
 export const exportHistory = async (
   { db, memberVault, auditSigningKey }: AuditDependencies,
   workspaceId: string,

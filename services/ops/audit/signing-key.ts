@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { secret } from '#platform/settings.ts';
 
-/** Settings of the operator process and of the command line. */
 export const auditSettings = {
   AUDIT_SIGNING_KEY: secret(
     z.string().optional(),

@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Minimal writer of the ustar format (POSIX.1-1988), to send a few files of a folder as one download. */
 const BLOCK_BYTES = 512;
 /** Maximum file size: the size field has eleven octal digits. */
 const FILE_MAX_BYTES = 8 ** 11 - 1;
@@ -28,7 +27,6 @@ const headerOf = (name: string, bytes: number, modified: Date): Buffer => {
   return header;
 };
 
-/** Streams the named files of a folder as an archive, followed by the two empty blocks that end it. */
 export const streamTar = async function* (
   directory: string,
   names: readonly string[],

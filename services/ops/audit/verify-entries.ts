@@ -4,7 +4,7 @@ import type { Manifest } from '#contracts/audit/manifest.ts';
 import { entryOf, headerOf } from './entry-lines.ts';
 import type { FileLine } from './file-lines.ts';
 
-/** A difference between an export and its original. `sequence`: the entry; `null` when it concerns no single entry. */
+/** A difference between an export and its original; `sequence` is `null` when it concerns no single entry. */
 export type Fault = {
   readonly sequence: number | null;
   readonly kind:
@@ -20,7 +20,6 @@ export type Fault = {
   readonly message: string;
 };
 
-/** Maximum faults reported per export. */
 export const FAULTS_MAX = 100;
 
 type CheckedEntry = { readonly entry: HistoryEntry; readonly computed: string | null };
@@ -35,7 +34,7 @@ const reasonOf = (error: unknown): string => {
 const gapFaults = (seen: ReadonlySet<number>, manifest: Manifest): Fault[] => {
   const { first_sequence, last_sequence } = manifest;
   const faults: Fault[] = [];
-  // Bounded by the entries present: in a tampered manifest `last_sequence` can be any number.
+  // In a tampered manifest, `last_sequence` can be any number, so the entries present are the bound.
   let last = first_sequence - 1;
   for (const sequence of seen) if (sequence <= last_sequence) last = Math.max(last, sequence);
   for (let sequence = first_sequence; sequence < last && faults.length < FAULTS_MAX; sequence += 1) {
@@ -96,17 +95,14 @@ export class EntryCheck {
         'unreadable',
         `entry ${expected} (line ${this.#line}) was changed: ${reasonOf(error)}`,
       );
-      // Counted as present, because a line occupies its position. The next entry cannot be checked against it.
+      // An invalid line occupies its sequence number. The next entry cannot be checked against it.
       this.#seen.add(expected);
       this.#highest = expected;
       this.#before = null;
     }
   }
 
-  /**
-   * Corrects the sequence number of an entry in which only that number was changed. Its hash still matches the expected
-   * position; the change is recorded as a fault.
-   */
+  /** Corrects a changed sequence number when the hash of the entry still matches the expected position. */
   #numbered(entry: HistoryEntry, expected: number): HistoryEntry {
     const { first_sequence, previous_hash } = this.#manifest;
     const hash = expected === first_sequence ? previous_hash : this.#before?.entry.hash;

@@ -18,9 +18,7 @@ import {
 import { headerOf, lineOf } from './entry-lines.ts';
 import { publicKeyId, publicKeyText, type SigningKey } from './signing-key.ts';
 
-/** Write buffer, in characters. */
 const WRITE_CHARACTERS = 256 * 1024;
-/** File mode: only the owner can read and write. Exports hold the activity of a workspace. */
 const PRIVATE_MODE = 0o600;
 
 export type ExportInput = {

@@ -17,7 +17,7 @@ import { auditSettings } from '../audit/signing-key.ts';
 
 const POOL_CLIENTS = 2;
 
-/** Settings of the command line. It logs errors only, because commands print their own output. */
+/** Logs errors only, because commands print their own output. */
 const Settings = z
   .object({
     ...serverSettings,
@@ -31,7 +31,6 @@ const Settings = z
   })
   .omit({ NATS_URL: true });
 
-/** Dependencies of operator commands. */
 export type OpsDependencies = {
   readonly eventStore: EventStore;
   readonly pool: Database;
@@ -40,13 +39,10 @@ export type OpsDependencies = {
   readonly actor: Actor;
   /** `null` without MEMBER_VAULT_KEY. */
   readonly memberVault: MemberVault | null;
-  /** The setting AUDIT_SIGNING_KEY. */
   readonly auditSigningKey: string | null;
-  /** The setting MCP_BASE_URL, where members sign in. */
   readonly mcpBaseUrl: string;
 };
 
-/** Opens the dependencies, runs one command and closes them. */
 export const withOpsDependencies = async <T>(
   run: (dependencies: OpsDependencies) => Promise<T>,
 ): Promise<T> => {

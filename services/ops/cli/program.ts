@@ -3,7 +3,6 @@ import type { CommandGroups, RegisterCommands } from '#platform/command-line/com
 
 const loadSecurityCommands = async () => (await import('./commands/security.ts')).registerSecurityCommands;
 
-/** Commands of operators. */
 export const COMMANDS: CommandGroups = {
   workspace: async () => (await import('./commands/workspace.ts')).registerWorkspaceCommands,
   member: async () => (await import('./commands/member.ts')).registerMemberCommands,
@@ -23,7 +22,7 @@ export const COMMANDS: CommandGroups = {
   verify: async () => (await import('./commands/verify-figures.ts')).registerVerifyFiguresCommand,
 };
 
-/** Creates the operator command line, `npm run ops -- …`. It finds the settings of a running `npm start` by itself. */
+/** Creates the operator command line, `npm run ops -- …`. It finds the settings of a running `npm start`. */
 export const createProgram = (commands: readonly RegisterCommands[]): Command => {
   const program = new Command('ops').description('operate this service').option('--json', 'print JSON');
   for (const register of commands) register(program);

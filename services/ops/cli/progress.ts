@@ -1,12 +1,10 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 
-/** Redraws per second of the progress bars on a terminal. */
 const REDRAWN_PER_SECOND = 5;
-/** Interval of progress lines when standard error is not a terminal. */
 const LINE_EVERY_MS = 5_000;
 const NAME_WIDTH = 20;
 
-/** Time after which a request that no projector has started is reported as waiting. */
+/** Time after which a request without a projector is reported as waiting. */
 const TAKEN_UP_MS = 5_000;
 
 export type Progress = {
@@ -21,7 +19,7 @@ export type Progress = {
   end(): void;
 };
 
-/** Returns the display name of a state: `asked`, the stored name of a request that has not started, reads `requested`. */
+/** `asked` is the stored name of a request that has not started. */
 export const formatState = (state: string): string => (state === 'asked' ? 'requested' : state);
 
 const duration = (seconds: number): string => {
@@ -30,7 +28,6 @@ const duration = (seconds: number): string => {
   return minutes === 0 ? `${rounded} s` : `${minutes} min ${rounded % 60} s`;
 };
 
-/** Creates a function that reports once when a request still waits for its projector after a few seconds. */
 export const createWaitingNotice = (): ((state: string) => void) => {
   const startedMs = performance.now();
   let isPrinted = false;
@@ -41,7 +38,6 @@ export const createWaitingNotice = (): ((state: string) => void) => {
   };
 };
 
-/** Creates progress bars, one per name. They go to standard error, so piped output does not contain them. */
 export const createProgressBars = (): Progress => {
   const bars = new MultiBar({
     format: '{name} {bar} {value} of {total} events, {pace}{state}',

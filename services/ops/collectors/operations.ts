@@ -13,11 +13,9 @@ import { countTasks, type TaskCounts } from '#application/collectors/collector-t
 import type { Database } from '#platform/postgres/pool.ts';
 import { createId } from '../workspaces/operations.ts';
 
-/** Operator functions on the keys of third-party collectors. */
-
 type Dependencies = { readonly pool: Database };
 
-/** Name of a collector. Its shortest length keeps one name from being the beginning of many. */
+/** At least three characters, so that a name is rarely the beginning of another. */
 const NAME = /^[a-z0-9][a-z0-9._-]{2,39}$/;
 
 /** Throws `invalid_input` unless every type exists. */
@@ -30,10 +28,7 @@ const requireTypes = (types: readonly string[]): readonly ObservationType[] => {
   );
 };
 
-/**
- * Issues a key. `types`: what it may send; `null` grants all types. Only the returned value holds the key in plain text;
- * the database holds its hash.
- */
+/** Issues a key; `types: null` grants every type. Only the reply holds the key; the database holds its hash. */
 export const issueCollectorKey = async (
   { pool }: Dependencies,
   name: string,
@@ -65,13 +60,12 @@ export const loadCollectorKeys = async ({ pool }: Dependencies): Promise<readonl
   return await listCollectorKeys(pool);
 };
 
-/** Revokes a key: every process refuses the next request with it. */
+/** Revokes a key: every process rejects the next request with it. */
 export const revokeCollector = async ({ pool }: Dependencies, key_id: string) => {
   await createCollectorTables(pool);
   return { key_id, revoked: true, changed: await revokeCollectorKey(pool, key_id) };
 };
 
-/** Returns the tasks of third-party collectors by type: leased now, and ended in the last 24 hours. */
 export const loadTaskCounts = async ({ pool }: Dependencies): Promise<readonly TaskCounts[]> => {
   await createCollectorTables(pool);
   return await countTasks(pool, new Date());

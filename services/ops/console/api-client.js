@@ -1,13 +1,9 @@
-/**
- * Client of the operator HTTP API. The token is in `sessionStorage`: it belongs to this tab and is deleted with it.
- * Only this file adds it to requests.
- */
+/** Client of the operator API. `sessionStorage` limits the token to this tab; the browser deletes both together. */
 const TOKEN = 'operator-token';
 
 export const isSignedIn = () => sessionStorage.getItem(TOKEN) !== null;
 export const signOut = () => sessionStorage.removeItem(TOKEN);
 
-/** An error reply of the service, or `status` 0 when it does not respond. `message` is for display. */
 export class RequestError extends Error {
   constructor(status, message) {
     super(message);
@@ -15,7 +11,6 @@ export class RequestError extends Error {
   }
 }
 
-/** Request timeout. Chain checks and exports run without one, because they take as long as the history is. */
 const REQUEST_TIMEOUT_MS = 20_000;
 
 const within = (limitMs, signal) => {
@@ -23,7 +18,7 @@ const within = (limitMs, signal) => {
   return AbortSignal.any([limit, signal].filter((one) => one !== null && one !== undefined));
 };
 
-/** Returns the error of a request without a reply. An `AbortError` stays as it is: the user has left the page. */
+/** An `AbortError` stays as it is: the user left the page. */
 const describeNoReply = (error) =>
   error.name === 'AbortError' ? error : new RequestError(0, 'The service does not respond.');
 
@@ -50,7 +45,7 @@ const send = async (method, path, body, signal, limitMs = REQUEST_TIMEOUT_MS) =>
 /** Headers can carry printable ASCII only, so no other text can be a valid token. */
 const isPrintable = (token) => /^[\x20-\x7e]+$/.test(token);
 
-/** Stores the token if the service accepts it. Returns whether it does. Pages report all other errors themselves. */
+/** Stores the token if the service accepts it. Pages report all other errors. */
 export const signIn = async (token) => {
   if (!isPrintable(token)) return false;
   const { status } = await fetch('/ops/deliveries?limit=1', {
@@ -64,7 +59,6 @@ export const signIn = async (token) => {
   return true;
 };
 
-/** Formats a query string. Omits `null`, `undefined` and empty values. */
 export const query = (values) => {
   const present = Object.entries(values).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',

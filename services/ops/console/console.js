@@ -23,7 +23,6 @@ const nav = document.querySelector('nav');
 const signOutButton = document.querySelector('#sign-out');
 let leaving = new AbortController();
 
-/** Decodes a URL part. Returns invalid escapes, such as those of a truncated address, unchanged. */
 const decodePart = (text) => {
   try {
     return decodeURIComponent(text);
@@ -32,7 +31,6 @@ const decodePart = (text) => {
   }
 };
 
-/** Parses the location hash, such as `#/parked?projection=radar` or `#/deliveries/ID`. */
 const readRoute = () => {
   const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
   const [name, ...rest] = path.split('/').map(decodePart);
@@ -125,7 +123,6 @@ const show = async () => {
   }
 };
 
-/** Formats a reason such as `31 of 31 no owner: ads, …`. Collapses the list after the colon if it is long. */
 const formatReason = (what, reason) => {
   const [, head, list] = /^(.*?): (.*)$/.exec(reason) ?? [];
   if (list === undefined || reason.length <= REASON_MAX_LENGTH) return element('p', {}, `${what}: ${reason}`);

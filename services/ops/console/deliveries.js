@@ -3,8 +3,6 @@ import { badge, button, choice, confirmed, element, field, json, notify, pairs, 
 import { filters, paginate } from './pagination.js';
 import { moment } from './format.js';
 
-/** Deliveries of alert rules: list, attempts of one delivery, replay and cancel. */
-
 const PAGE_ITEMS = 50;
 const COLUMNS = ['Queued', 'Status', 'Channel', 'Kind', 'Attempts', 'Next attempt', 'Workspace'];
 const ATTEMPT_COLUMNS = ['Time', 'Event', 'Outcome', 'Failure', 'Response', 'Duration', 'Reason'];

@@ -1,4 +1,4 @@
-/** Creates DOM elements. Text never becomes markup, so data from the service cannot inject HTML. */
+/** Text never becomes markup, so data from the service cannot inject HTML. */
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -12,14 +12,13 @@ const fill = (made, attributes, children) => {
   return made;
 };
 
-/** Creates an element: `element('a', { href }, 'text', child, …)`. Omits `null` attributes and children. */
 export const element = (name, attributes = {}, ...children) =>
   fill(document.createElement(name), attributes, children);
 
 export const drawing = (name, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, name), attributes, children);
 
-/** Wraps a click handler: shows its error, except when the user left the page or was signed out. */
+/** Shows the error of an action, unless the user left the page or was signed out. */
 const reportErrors = (act) => async () => {
   try {
     await act();
@@ -31,11 +30,9 @@ const reportErrors = (act) => async () => {
 export const button = (label, act, attributes = {}) =>
   element('button', { type: 'button', onclick: reportErrors(act), ...attributes }, label);
 
-/** Creates a labelled input. */
 export const field = (label, input) =>
   element('label', { class: 'field' }, element('span', {}, label), input);
 
-/** Creates a select box. `options`: pairs of value and label. */
 export const choice = (name, options, selected) =>
   element(
     'select',
@@ -43,10 +40,7 @@ export const choice = (name, options, selected) =>
     options.map(([value, label]) => element('option', { value, selected: value === selected }, label)),
   );
 
-/**
- * Creates a responsive table. On a narrow screen each row becomes a card that repeats the column names. The kind
- * `compact` puts two values on a line of the card, for short values.
- */
+/** Creates a responsive table: on a narrow screen each row becomes a card. `compact` puts two values on a line. */
 export const table = (caption, columns, rows, kind = '') =>
   element(
     'div',
@@ -68,7 +62,6 @@ export const table = (caption, columns, rows, kind = '') =>
     ),
   );
 
-/** Creates a row. Cells are in column order; the first is the row header. */
 export const row = (columns, cells) =>
   element(
     'tr',
@@ -126,7 +119,6 @@ export const confirmed = (question, yes) =>
 const NOTICE_MS = 10_000;
 let hideTimer;
 
-/** Shows the result of an action, also to screen readers. An empty text hides the notice. */
 export const notify = (text, tone = 'plain') => {
   clearTimeout(hideTimer);
   const notice = document.querySelector('#notice');

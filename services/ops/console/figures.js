@@ -2,13 +2,10 @@ import { get } from './api-client.js';
 import { element, row, table } from './dom.js';
 import { count, moment, plural } from './format.js';
 
-/** Figures that must agree: the rules of the last verification, violated ones first. */
-
 const COLUMNS = ['Rule', 'State', 'Violations', 'First violation', 'Next step'];
 const STATES = { violated: 'violated', not_checked: 'not checked', left_out: 'left out', holds: 'holds' };
 const ORDER = Object.keys(STATES);
 
-/** Describes one violation: the brand, what else names the figure, and the two figures. */
 const violationOf = ({ figures, first: [violation] }) => {
   if (violation === undefined) return '–';
   const { brand_id, key, one, other } = violation;

@@ -1,7 +1,5 @@
 import { badge } from './dom.js';
 
-/** Formats numbers, rates, times and durations for display. */
-
 const NUMBER = new Intl.NumberFormat('en');
 const MOMENT = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -16,14 +14,12 @@ export const count = (value) => NUMBER.format(Math.round(value));
 
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
-/** Formats events per second. Distinguishes very slow from zero. */
 export const rate = (value) => {
   if (value === 0) return '–';
   if (value < 0.1) return '< 0.1/s';
   return `${value < 10 ? Math.round(value * 10) / 10 : count(value)}/s`;
 };
 
-/** Formats a timestamp in UTC, the time zone of all recorded times. */
 export const moment = (iso) => (iso === null ? '–' : `${MOMENT.format(new Date(iso))} UTC`);
 
 export const duration = (seconds) => {
@@ -34,14 +30,12 @@ export const duration = (seconds) => {
   return `${Math.round(seconds / 3_600)} h`;
 };
 
-/* Status badges and lag text of a projection. */
-
 const TONES = { live: 'good', building: 'plain', paused: 'warn', failed: 'bad' };
 const RUNNING = ['asked', 'reading', 'indexing', 'ready'];
 
 export const isBuilding = (build) => build !== null && RUNNING.includes(build.state);
 
-/** Display name of a state: `asked`, the stored name of a request that has not started, reads `requested`. */
+/** `asked` is the stored name of a request that has not started. */
 export const formatState = (state) => (state === 'asked' ? 'requested' : state);
 
 export const stateBadges = ({ state, owner, standing_since: standing, build }) => [

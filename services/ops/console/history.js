@@ -3,8 +3,6 @@ import { badge, button, choice, element, field, json, notify, row, table } from 
 import { filters, paginate } from './pagination.js';
 import { count, moment } from './format.js';
 
-/** History of a workspace: entries with filters, check of the hash chain, and exports for auditors. */
-
 const PAGE_ITEMS = 50;
 const COLUMNS = ['Entry', 'Recorded', 'Event type', 'Actor', 'Resource', 'Request'];
 const FILTERS = ['type', 'actor', 'resource', 'since', 'until'];

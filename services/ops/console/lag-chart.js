@@ -1,8 +1,6 @@
 import { drawing, element } from './dom.js';
 import { count, moment } from './format.js';
 
-/** Draws the lag over the last hour as an area chart. The style sheet defines colours and line widths. */
-
 const HOUR_MS = 3_600_000;
 
 const pathOf = ({ at, lag_facts: lag }, width, height, most, now) => {
@@ -22,7 +20,6 @@ const summaryOf = ({ lag_facts: lag }) =>
     ? 'No samples in the last hour.'
     : `Lag of the last hour: ${count(lag.at(-1))} events now, ${count(Math.max(...lag))} at most.`;
 
-/** Draws a small chart for a table row. */
 export const sparkline = (series) => {
   const [width, height] = [120, 24];
   const most = Math.max(1, ...series.lag_facts);

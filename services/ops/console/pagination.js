@@ -1,9 +1,6 @@
 import { button, element } from './dom.js';
 
-/**
- * A paginated list that holds one result page at a time, so its cost does not depend on the number of entries.
- * `read(cursor)` returns `{ items, cursor }`, `draw(items)` returns elements, `emptyText` replaces an empty list.
- */
+/** A list that holds one result page, so that its cost does not grow with the number of entries. */
 export const paginate = (read, draw, emptyText) => {
   const body = element('div', { 'aria-live': 'off' }, element('p', { class: 'muted' }, 'Loading …'));
   const pageNumber = element('span', { class: 'muted', role: 'status' });
@@ -21,7 +18,6 @@ export const paginate = (read, draw, emptyText) => {
     bar.hidden = cursors.length === 1 && next === null;
     pageNumber.textContent = `Page ${cursors.length}`;
   };
-  /** Loads another page. If that fails, the current page stays. Ignores clicks while a page is loading. */
   const openPage = async (target) => {
     if (isLoading) return;
     isLoading = true;
@@ -49,7 +45,6 @@ export const paginate = (read, draw, emptyText) => {
   return { element: element('div', {}, body, bar), load };
 };
 
-/** Creates a filter form. Its values become part of the address, so a filtered list can be bookmarked and shared. */
 export const filters = (name, fields) => {
   const form = element(
     'form',

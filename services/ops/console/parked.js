@@ -3,8 +3,6 @@ import { badge, button, choice, confirmed, element, field, json, notify, pairs, 
 import { filters, paginate } from './pagination.js';
 import { count, moment, plural } from './format.js';
 
-/** Parked events: events that a projection could not apply, with retry and skip. */
-
 const PAGE_ITEMS = 50;
 const COLUMNS = ['Stream', 'Projection', 'Event', 'Error', 'Waiting', 'Attempts', ''];
 

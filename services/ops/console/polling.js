@@ -14,13 +14,9 @@ const wait = (ms, signal) =>
 /** Waiting step. Short steps let a changed interval take effect at once. */
 const STEP_MS = 1_000;
 
-/** Returns true for errors that a retry cannot fix: page left, token rejected, resource not found. */
 const isFinal = ({ name, status }) => name === 'AbortError' || (status >= 400 && status < 500);
 
-/**
- * Runs `load` at once and then at an interval, while the tab is visible and until the signal aborts. Retries while the
- * service is unreachable, so that the display of a rebuild survives a deployment.
- */
+/** Runs `load` at an interval while the tab is visible. Retries, so that the display survives a deployment. */
 export const poll = async (load, everyMs, signal) => {
   let isStale = false;
   while (!signal.aborted) {

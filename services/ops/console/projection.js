@@ -5,10 +5,7 @@ import { poll } from './polling.js';
 import { verificationReport } from './verification.js';
 import { count, duration, formatState, isBuilding, lagText, moment, plural, stateBadges } from './format.js';
 
-/** Page of one projection: status, lag, rebuild and verification. */
-
 const POLL_EVERY_MS = 5_000;
-/** Poll interval while a rebuild or a verification runs. */
 const POLL_WHILE_WORKING_MS = 1_000;
 const VERIFYING = ['asked', 'reading', 'comparing'];
 
@@ -74,7 +71,6 @@ const statusPairs = (one) => [
   ...(one.last_error === null ? [] : [['Last error', element('span', { class: 'bad' }, one.last_error)]]),
 ];
 
-/** Redraws a container only when its state has changed, so that focus and pointer targets stay. */
 const redraw = (container, state, draw) => {
   const key = JSON.stringify(state);
   if (container.drawn === key) return;
@@ -191,7 +187,6 @@ export const show = async ({ main, title, id: name, signal }) => {
     redraw(containers.lag, { ...series, narrow: NARROW.matches }, plot);
   };
   wake = () => void load().catch(() => undefined);
-  // Redraws the chart when the screen width class changes, such as when a phone is rotated.
   NARROW.addEventListener('change', wake, { signal });
   await poll(load, () => (working ? POLL_WHILE_WORKING_MS : POLL_EVERY_MS), signal);
 };

@@ -5,8 +5,6 @@ import { show as showOne } from './projection.js';
 import { poll } from './polling.js';
 import { count, lagText, rate, stateBadges } from './format.js';
 
-/** Page of all projections: status, and lag over the last hour. */
-
 const POLL_EVERY_MS = 5_000;
 /** Polls per load of the lag charts, which change slowly. */
 const POLLS_PER_CHART = 6;

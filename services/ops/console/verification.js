@@ -1,8 +1,6 @@
 import { badge, element } from './dom.js';
 import { count, moment } from './format.js';
 
-/** Report of a verification: equal, or the differences between the live tables and a replay. */
-
 const keyText = (key) =>
   Object.entries(key)
     .map(([column, value]) => `${column}=${value ?? 'null'}`)

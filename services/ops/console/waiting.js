@@ -3,8 +3,6 @@ import { element, row, table } from './dom.js';
 import { paginate } from './pagination.js';
 import { count, moment } from './format.js';
 
-/** Waiting streams: streams that alerts does not match until a newer release is deployed. */
-
 const PAGE_ITEMS = 50;
 const COLUMNS = ['Stream', 'Event', 'Schema version', 'Waiting', 'Since'];
 

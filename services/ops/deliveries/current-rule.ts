@@ -6,12 +6,8 @@ import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/**
- * Finds the current target of deliveries that operators replay. A delivery goes to its rule's current target. It is
- * not sent when the rule no longer sends on that channel.
- */
+/** A replayed delivery goes to the current target of its rule. */
 
-/** Loads an alert rule from its event stream. */
 export const readRule = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -26,7 +22,7 @@ export const currentTarget = (
   rule: AlertRuleState,
   { channel, kind }: { readonly channel: AlertChannel; readonly kind: DeliveryKind },
 ): DeliveryTarget | null => {
-  // A notice goes to the creator of the rule, regardless of its channels, and also when the rule is off.
+  // A notice goes to the creator of the rule, even when the rule is off.
   if (!rule || rule.status === 'deleted') return null;
   const isSent = kind === 'notice' || sendingChannelsOf(rule).includes(channel);
   return isSent ? targetOfRule(rule, channel) : null;
@@ -42,11 +38,9 @@ type Row = {
 
 export type CurrentTargets = {
   readonly targets: ReadonlyMap<string, DeliveryTarget>;
-  /** Ids of the deliveries that have no current target. */
   readonly withoutTarget: readonly string[];
 };
 
-/** Returns the current target of each delivery. Ids that are not in the tables are in neither part of the result. */
 export const findCurrentTargets = async (
   { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
   deliveryIds: readonly string[],

@@ -14,13 +14,11 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { Moment } from '../validate-query.ts';
 import { type CurrentTargets, findCurrentTargets } from './current-rule.ts';
 
-/** Operator commands on deliveries. They write to Postgres only; the delivery process claims what becomes due. */
+/** These commands write to Postgres only. The delivery process claims deliveries that become due. */
 
-/** Maximum deliveries replayed or queued by one transaction. A job reports its progress after each. */
 export const JOB_BATCH = 500;
 export const LIST_MAX = 500;
 const LIST_DEFAULT = 50;
-/** Maximum ids of one command, so that they fit on a command line. */
 const IDS_MAX = 1_000;
 const CANCELLED_BY_OPERATOR = 'An operator cancelled it.';
 
@@ -38,7 +36,6 @@ export const DeliveryQuery = z.strictObject({
   status: DeliveryStatus.optional(),
   since: Moment.optional(),
   limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),
-  /** Keyset cursor: the last delivery id of the previous result page. */
   after: Uuid.optional(),
 });
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
@@ -60,7 +57,6 @@ export type DeliveryRow = {
   readonly finished_at: string | null;
 };
 
-/** Lists deliveries, newest first. Throws `not_found` when `after` is not a delivery in the tables. */
 export const listDeliveries = async (
   pool: Database,
   { workspace, alert, status, since, limit, after }: DeliveryQuery,
@@ -95,13 +91,11 @@ export type DeliveryEntry = {
   readonly tls_ms: number | null;
   /** From the sent request to the first byte of the response. */
   readonly wait_ms: number | null;
-  /** The beginning of the receiver's response body. */
   readonly answer: string | null;
 };
 
 export type ShownDelivery = DeliveryRow & {
   readonly endpoint: string;
-  /** The JSON body that is signed and sent. */
   readonly payload: unknown;
   readonly history: readonly DeliveryEntry[];
 };
@@ -149,14 +143,11 @@ const replay = (
 
 export type Replayed = {
   readonly replayed: number;
-  /** Deliveries that were not replayed: their rule is off or deleted, or its channel was removed or is suspended. */
+  /** Deliveries that were not replayed because they have no current target. */
   readonly given_up: number;
 };
 
-/**
- * Starts a new round of attempts for each delivery that failed at or after `since`, to its rule's current target.
- * Resumable: after an interruption, the same command continues with the deliveries that are still failed.
- */
+/** Replays deliveries that failed at or after `since`. Repeat the command after an interruption to replay the rest. */
 export const replayFailed = async (
   dependencies: DeliveryDependencies,
   since: Date,
@@ -192,11 +183,7 @@ const requireExisting = async (pool: Database, ids: readonly string[]): Promise<
   }
 };
 
-/**
- * Starts a new round of attempts for the finished deliveries among `input`, to their rules' current targets. Returns
- * how many. Throws `not_found` for an unknown id and `changed_meanwhile` when a delivery has no current target; in
- * both cases nothing is changed.
- */
+/** Replays finished deliveries; changes all or none. Throws `changed_meanwhile` when one has no current target. */
 export const replayByIds = async (
   dependencies: DeliveryDependencies,
   input: readonly string[],
@@ -215,7 +202,6 @@ export const replayByIds = async (
   return (await replay(pool, ids, current)).length;
 };
 
-/** Cancels the unfinished deliveries among `ids`. Returns how many. Throws `not_found` for an unknown id. */
 export const cancelByIds = async (pool: Database, ids: readonly string[]): Promise<number> => {
   await createDeliveryTables(pool);
   await requireExisting(pool, ids);

@@ -12,9 +12,7 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { JOB_BATCH, type Progress } from './operations.ts';
 import { readRule, currentTarget } from './current-rule.ts';
 
-/** Maximum events per read of the subscription; also the interval of progress reports, in events. */
 const EVENTS_PER_READ = 2_000;
-/** Maximum events that the subscription buffers. */
 const BUFFERED_ITEMS = 10_000;
 
 /** Deliveries without a final event in the log, read from their streams. */
@@ -73,10 +71,7 @@ const toNewDelivery = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date)
   );
 };
 
-/**
- * Queues the deliveries that are unfinished in the log but missing from the tables, after the tables were lost or an
- * older backup was restored. Returns how many. Resumable: after an interruption, the same command queues the rest.
- */
+/** Queues unfinished deliveries of the log that the tables lack, as after a restore. Returns how many; repeatable. */
 export const requeueMissing = async (
   { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
   read: (events: number) => void,

@@ -1,4 +1,4 @@
-/** Milliseconds of a request, from its arrival to its reply. Longer than a search of the log. */
+/** Time from arrival to reply; longer than a search of the log. */
 export const OPS_BUDGET_MS = 30_000;
-/** The same of a request that reads the whole history of a workspace. */
+/** Time limit of requests that read a whole history. */
 export const OPS_LONG_BUDGET_MS = 600_000;

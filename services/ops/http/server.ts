@@ -24,14 +24,14 @@ import { registerWorkspaceRoutes } from './routes/workspaces.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Milliseconds of a request when not those of the server; `null`: it streams, with limits of its own. */
+    /** Time limit of the route; `null` for streams, which have limits of their own. */
     readonly budgetMs?: number | null;
     /** Needs no token, and is not logged: health checks and the files of the console. */
     readonly open?: boolean;
   }
 }
 
-/** Dependencies of the operator HTTP server. Its port must not be public. One token gives access to everything. */
+/** The port must not be public: one token gives access to everything. */
 export type OpsServerInput = AuditDependencies &
   DeliveryDependencies &
   HealthDependencies & {
@@ -39,22 +39,19 @@ export type OpsServerInput = AuditDependencies &
     /** Second accepted token, for rotation. */
     readonly secondToken?: string | undefined;
     readonly log: Log;
-    /** Milliseconds of a request; those of `budgets.ts` when absent. */
+    /** Default: `OPS_BUDGET_MS`. */
     readonly requestBudgetMs?: number;
   };
 
 /** Seconds after which a request may be sent again whose time was used up. */
 const RETRY_SECONDS = 3;
-/** Maximum body size: bodies hold ids or times. */
 const BODY_MAX_BYTES = 64 * 1024;
 const HEADERS_MAX_BYTES = 16 * 1024;
-/** Timeout for receiving a request. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 5_000;
-/** Interval at which connections are checked for these timeouts. */
 const TIMEOUT_CHECK_MS = 1_000;
 
-/** Compares hashes in constant time, so that the duration reveals neither length nor bytes of the token. */
+/** Compares hashes in constant time, so that timing reveals neither length nor bytes of the token. */
 const isToken = (authorization: string | undefined, token: string): boolean =>
   timingSafeEqual(hash('sha256', authorization ?? '', 'buffer'), hash('sha256', `Bearer ${token}`, 'buffer'));
 
@@ -73,7 +70,7 @@ const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   if (error instanceof TimeUsedUp) return timeIsOut();
   const { statusCode = 500, message, name } = error as Error & { statusCode?: number };
   if (statusCode >= 400 && statusCode < 500) return new Refusal('invalid_input', message);
-  // The client has disconnected, or the process is shutting down. Only in the second case can anyone read this.
+  // The client has disconnected, or the process is shutting down. Only in the second case does the client read this.
   if (name === 'AbortError') return new Refusal('internal', 'This process is shutting down. Try again.');
   const fault = describeServerError(error);
   if (serverFaultOf(error) !== null) {
@@ -85,7 +82,6 @@ const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   return new Refusal('internal', 'Internal error. Try again; if it persists, report the `request_id`.');
 };
 
-/** Sends the error body of the API. */
 const refuse = (error: unknown, log: Log, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { code, message, details, retryAfterSeconds } = refusalOf(error, log, request.id);
   const { type, status } = ERRORS[code];
@@ -121,7 +117,6 @@ export const buildOps = ({
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
-    // A malformed URL is rejected before any hook runs.
     frameworkErrors: (error, request, reply) => {
       void refuse(error, log, request, reply);
     },

@@ -4,10 +4,7 @@ import { projections } from '#projections/index.ts';
 
 /** Suffixes of the schemas of a projection: live, being built, replaced, replaced before that, and compared. */
 const SUFFIXES = ['', '_next', '_old', '_dropped', '_verify'];
-/**
- * Schemas of processes with positions of the log, or with what was computed from it. `run` comes last: it holds the mark by
- * which processes refuse to start on another log, so that they also refuse while this is half done.
- */
+/** Schemas with log positions. `run` comes last: its mark stops processes from starting on a half-adopted log. */
 const DERIVED = ['projector', 'ingest', 'access', 'alerting', 'run'];
 
 const derivedSchemas = (): readonly string[] => [
@@ -30,11 +27,7 @@ const requireAlone = async (database: Database): Promise<void> => {
   );
 };
 
-/**
- * Drops everything that was computed from a log, so that it is computed from another one: positions of one log mean nothing in
- * another. Keeps vaults, sign-ins, deliveries and keys of collectors. Returns the schemas. Throws `Refusal` while other
- * processes are connected. Can be repeated when it was interrupted.
- */
+/** Drops everything computed from the old log, and returns the schemas. Throws while other processes are connected. */
 export const adoptLog = async (database: Database): Promise<readonly string[]> => {
   await requireAlone(database);
   const wanted = derivedSchemas();
@@ -44,7 +37,7 @@ export const adoptLog = async (database: Database): Promise<readonly string[]> =
   );
   const there = new Set(found.rows.map(({ nspname }) => nspname));
   const schemas = wanted.filter((schema) => there.has(schema));
-  // One statement each: a transaction over all of them would hold more locks than the server has by default.
+  // A transaction over all statements would exceed the default number of locks.
   for (const schema of schemas) await database.query(`drop schema if exists "${schema}" cascade`);
   return schemas;
 };

@@ -4,28 +4,21 @@ import { categoryOf, type RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { Moment } from '../validate-query.ts';
 
-/** Searches the event log for operators. */
-
-/** Maximum events that one search returns. */
 export const FOUND_MAX = 1_000;
 const FOUND_DEFAULT = 50;
 export const LOG_TEXT_MAX_LENGTH = 300;
-/** Maximum events per read of the subscription. */
 const TAKEN_TOGETHER = 500;
-/** Prefixes that match every category: they start with a lower-case letter, system streams with `$`. */
+/** Matches every category but no system stream: those start with `$`. */
 const EVERY_CATEGORY = 'abcdefghijklmnopqrstuvwxyz'.split('');
 
 const Text = z.string().min(1).max(LOG_TEXT_MAX_LENGTH).optional();
-/** Filter of `log tail`. */
 export const TailQuery = z.strictObject({
-  /** Exact stream name. Only this stream is read. */
+  /** Exact stream name; only this stream is read. */
   stream: Text,
   category: Text,
   type: Text,
-  /** Request id, from the `x-request-id` response header. */
   correlation: Text,
 });
-/** Filter of a search, from the command line or from HTTP. */
 export const LogQuery = TailQuery.extend({
   since: Moment.optional(),
   until: Moment.optional(),
@@ -33,7 +26,7 @@ export const LogQuery = TailQuery.extend({
 });
 export type LogFilter = Partial<Omit<z.infer<typeof LogQuery>, 'limit'>>;
 
-/** Returns an event in its JSON form. Names and addresses of members stay encrypted, as in the log. */
+/** Names and addresses of members stay encrypted. */
 export const eventFields = ({
   type,
   stream,
@@ -67,13 +60,9 @@ const matches = (filter: LogFilter, { type, stream, recordedAt, metadata }: Reco
 const prefixesOf = ({ stream, category }: LogFilter): readonly string[] =>
   stream !== undefined ? [stream] : category !== undefined ? [`${category}-`] : EVERY_CATEGORY;
 
-/** Progress callback: the number of events read so far. Called after each read. */
 export type OnRead = (events: number) => void;
 
-/**
- * Finds events in log order, from the beginning of the log to its current end, or in one stream. The log has indexes
- * on streams and positions only, so the other filters scan.
- */
+/** Finds events in log order. The log has indexes on streams and positions only; other filters scan. */
 export const findEvents = async function* (
   eventStore: EventStore,
   filter: LogFilter,
@@ -90,7 +79,6 @@ export const findEvents = async function* (
   yield* follow(eventStore, filter, null, true, signal, onRead);
 };
 
-/** Follows the log from its current end until the signal aborts. */
 export const tailLog = async function* (
   eventStore: EventStore,
   filter: LogFilter,
@@ -132,10 +120,7 @@ const follow = async function* (
   }
 };
 
-/**
- * Returns one event by stream and revision (0-based); the last event of the stream when `revision` is `null`. Throws
- * `not_found`.
- */
+/** Returns one event; the last of the stream when `revision` is `null`. Throws `not_found`. */
 export const showEvent = async (
   eventStore: EventStore,
   stream: string,

@@ -2,13 +2,11 @@ import { Counter, type Registry } from 'prom-client';
 import { SERVICE_METRICS } from '#platform/telemetry/metrics.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Maximum journal entries counted by one scrape. The next scrape counts the rest of a burst. */
 const ENTRIES_MAX = 100_000;
 
 /**
- * Counts the attempts of all delivery processes from their journal, since the first scrape of this process. Entries
- * get their sequence numbers before they are committed. The count therefore stops at the last entry that was
- * published as an event: below it every entry is committed, so none is missed.
+ * Counts attempts since the first scrape, up to the last published entry. Entries get their sequence numbers before
+ * they commit, so a later entry may still be invisible and would be missed.
  */
 export const createAttemptCounter = (registry: Registry, pool: Database): (() => Promise<void>) => {
   const { name, help, labelNames } = SERVICE_METRICS.deliveryAttempts;

@@ -2,17 +2,14 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { fromProjector } from '../projections/projector-tables.ts';
 
-/** Seconds per point of the chart. A point shows the maximum lag in its interval. */
 export const POINT_SECONDS = 30;
 
-/** Points of the last hour, oldest first. Two parallel arrays, because thousands of objects would repeat their keys. */
 export type LagSeries = {
   readonly projection: string;
   readonly at: readonly string[];
   readonly lag_facts: readonly number[];
 };
 
-/** Returns the lag of every projection over the last hour, from the projector's samples. */
 export const readLagSeries = async (database: Database): Promise<readonly LagSeries[]> => {
   const { rows } = await fromProjector(() =>
     database.query<LagSeries>(

@@ -24,16 +24,13 @@ const READ_HEALTH = `
     exists (select from projector.behind b where b.projection = p.name and b.error is not null) as is_failing, l.lag_facts::float8 as lag_facts
   from projector.projection p join projector.lag l using (name) where p.name = any($1) order by p.name`;
 
-/** Returns one line, the count first: `2 of 31 paused: ads, radar`. No line without findings. */
+/** Begins with the count, such as `2 of 31 paused: ads, radar`. */
 const formatFinding = (what: string, standings: readonly Health[], all: number): readonly string[] =>
   standings.length === 0
     ? []
     : [`${standings.length} of ${all} ${what}: ${standings.map(({ name }) => name).join(', ')}`];
 
-/**
- * Creates the readiness checks of the whole service, besides the connectivity checks of its servers. Tables whose
- * projection was removed from the code have no owner; the checks ignore them.
- */
+/** Readiness checks of the whole service. Ignores tables whose projection was removed from the code. */
 export const serviceChecks = (pool: Database): Checks => ({
   read_models: checkReadModelsBuilt(pool, NAMES),
   projector: async () => {

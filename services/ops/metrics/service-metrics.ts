@@ -16,25 +16,20 @@ import { createAttemptCounter } from './attempt-counter.ts';
 import { countWaitingStreams } from '../alerts/waiting-streams.ts';
 import { readStatus } from '../projections/status.ts';
 
-/** Cache time of the figures, in ms. Scrapes within it share one read, to limit the load on the servers. */
+/** Scrapes within this time share one read, to limit the load on the servers. */
 const READ_AGAIN_MS = 2_000;
-/** Timeout of each read, in ms. Late figures are omitted. Prometheus itself waits ten seconds. */
 const READ_LIMIT_MS = 6_000;
 const STATES = ['building', 'live', 'paused', 'failed'];
 
 export type MetricsDependencies = {
   readonly pool: Database;
   readonly eventStore: EventStore;
-  /** `null` until the connection is established. */
   readonly nats: () => Nats | null;
   readonly missing: () => Promise<readonly Missing[]>;
-  /** Names of the servers that have a connectivity check. A server without a setting has none. */
   readonly servers: readonly string[];
-  /** Calls an hour that each account of the library API may make. */
   readonly archiveCallsPerHour: number;
 };
 
-/** Milliseconds that a forecast is kept. */
 const ROUNDS_KEPT_MS = 600_000;
 
 type Gauges = Readonly<Record<keyof typeof SERVICE_METRICS, Gauge>>;
@@ -97,7 +92,6 @@ const readTargets = async (gauges: Gauges, { pool }: MetricsDependencies): Promi
   }
 };
 
-/** Reads the accounts of the official library API. Without one their metrics are absent. */
 const readAccounts = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
   for (const one of await readLibraryAccounts(pool, new Date())) {
     const { account } = one;
@@ -129,7 +123,6 @@ const readMediaArchive = async (gauges: Gauges, { pool }: MetricsDependencies): 
   if (archive.quotaBytes !== null) gauges.mediaBytes.set({ of: 'quota' }, archive.quotaBytes);
 };
 
-/** Creates the read of the forecast, which is kept for a while because it goes through all targets. */
 const createRoundReader = () => {
   let readAtMs = Number.NEGATIVE_INFINITY;
   let plans: readonly SourcePlan[] = [];
@@ -146,10 +139,7 @@ const createRoundReader = () => {
   };
 };
 
-/**
- * Creates the function that renders `/metrics`: the metrics of the whole service, read from its servers, and the
- * metrics of this process. The figures of an unreachable server are omitted; `adintel_server_up` reports it as 0.
- */
+/** Renders `/metrics` for the whole service. Omits the figures of servers that do not respond. */
 export const createServiceMetrics = (dependencies: MetricsDependencies): (() => Promise<string>) => {
   const registry = new Registry();
   const gauges = Object.fromEntries(

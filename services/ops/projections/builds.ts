@@ -11,14 +11,12 @@ export type Build = {
   readonly state: 'asked' | 'reading' | 'indexing' | 'ready' | 'failed' | 'done' | 'cancelled';
   readonly position: string;
   readonly facts: number;
-  /** Events in the log for this projection, at the last count. */
   readonly total_facts: number;
   readonly rate_per_second: number;
   readonly eta_seconds: number | null;
   readonly requested_by: string | null;
   readonly started_at: string | null;
   readonly finished_at: string | null;
-  /** The event on which the rebuild failed, and why. `null` when it has not failed. */
   readonly error: string | null;
 };
 
@@ -26,7 +24,7 @@ const RATE = `((b.facts_applied - b.resumed_facts)
   / nullif(extract(epoch from coalesce(b.finished_at, b.updated_at) - b.resumed_at), 0))`;
 const BEGUN = `b.state <> 'asked'`;
 
-/** SQL expression for a `Build`. Expects `projector.build b` and `projector.lag l` in the FROM clause. */
+/** Expects `projector.build b` and `projector.lag l` in the FROM clause. */
 export const BUILD_JSON = `case when b.name is not null then json_build_object(
   'name', b.name, 'version', b.version, 'state', b.state, 'position', b.position::text,
   'facts', case when ${BEGUN} then b.facts_applied else 0 end, 'total_facts', greatest(l.log_facts, b.facts_applied),
@@ -39,15 +37,11 @@ const OVER: readonly Build['state'][] = ['failed', 'done', 'cancelled'];
 export const isOver = ({ state }: Build): boolean => OVER.includes(state);
 
 export type RebuildRequest = {
-  /** `checkpoint`: resume an unfinished rebuild of this version, if one exists. */
   readonly from: 'start' | 'checkpoint';
   readonly by: string;
 };
 
-/**
- * Requests a rebuild: the owning projector replays the log into a shadow schema and swaps it in. Throws
- * `already_exists` when a rebuild is running.
- */
+/** Requests a replay into a shadow schema that replaces the tables. Throws `already_exists` when one runs. */
 export const requestRebuild = async (
   database: Database,
   name: string,
@@ -70,10 +64,7 @@ export const requestRebuild = async (
     );
 };
 
-/**
- * Requests that a rebuild stops and its shadow schema is dropped. The live tables do not change. Throws `not_found`
- * when no rebuild is running.
- */
+/** Stops a rebuild; the live tables stay. Throws `not_found` when none runs. */
 export const cancelRebuild = async (database: Database, name: string): Promise<void> => {
   const cancelled = await sendRequest(
     database,
@@ -83,7 +74,6 @@ export const cancelRebuild = async (database: Database, name: string): Promise<v
   if (cancelled === 0) throw new Refusal('not_found', `No rebuild of ${name} is running.`);
 };
 
-/** Returns the latest rebuild of a projection, finished or not; `null` when it was never rebuilt. */
 export const readBuild = async (database: Database, name: string): Promise<Build | null> => {
   const { rows } = await fromProjector(() =>
     database.query<{ build: Build | null }>(
@@ -94,7 +84,6 @@ export const readBuild = async (database: Database, name: string): Promise<Build
   return rows[0]?.build ?? null;
 };
 
-/** Polls a rebuild and reports its progress, until it has ended or the signal aborts. Returns its last state. */
 export const watchBuild = async (
   database: Database,
   name: string,
@@ -109,7 +98,6 @@ export const watchBuild = async (
   }
 };
 
-/** Requests that the owner stops projecting at once. The tables stay readable. */
 export const pauseProjection = async (database: Database, name: string): Promise<void> => {
   await sendRequest(
     database,

@@ -9,12 +9,8 @@ export type SchemaDifference = {
   readonly database_version: number | null;
   readonly code_version: number | null;
   /**
-   * - `same`: equal versions and fingerprints.
-   * - `changed`: the code is newer; the projector rebuilds into a shadow schema.
-   * - `newer`: the tables are newer; this code does not change them.
-   * - `missing`: no tables yet.
-   * - `orphaned`: tables without code.
-   * - `unversioned`: the code changed, but its version was not raised.
+   * `newer`: the tables are newer than the code. `orphaned`: tables without code. `unversioned`: the code changed, but
+   * its version was not raised.
    */
   readonly difference: 'same' | 'changed' | 'newer' | 'missing' | 'orphaned' | 'unversioned';
 };
@@ -31,7 +27,6 @@ const differenceOf = (
   return made.fingerprint === null || made.fingerprint === fingerprintOf(code) ? 'same' : 'unversioned';
 };
 
-/** Compares the versions of the tables with the versions of this code, for every projection of either. */
 export const readDiff = async (
   database: Database,
   projections: readonly Projection[],

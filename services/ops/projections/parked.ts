@@ -6,7 +6,6 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { sendRequest, requireProjection, fromProjector } from './projector-tables.ts';
 
-/** Maximum parked streams per result page. */
 export const PARKED_PAGE_MAX = 500;
 const PAGE_DEFAULT = 50;
 export const PROJECTION_MAX_LENGTH = 100;
@@ -38,7 +37,7 @@ export type ParkedEvent = {
   readonly attempts: number;
   readonly parked_at: string;
   readonly tried_at: string | null;
-  /** The pending request of an operator; `null` when there are none, or once the owner has carried it out. */
+  /** Pending request of an operator; `null` when there is none or the owner has carried it out. */
   readonly asked: 'retry' | 'skip' | null;
 };
 
@@ -46,11 +45,9 @@ export type ParkedQuery = {
   readonly projection: string | null;
   readonly stream: string | null;
   readonly limit: number;
-  /** Cursor: the last row of the previous result page. */
   readonly after: ParkedCursor | null;
 };
 
-/** Returns the cursor of the next result page; `null` after the last page. */
 export const nextParkedCursor = (page: readonly ParkedEvent[], limit: number): string | null => {
   const last = page.at(-1);
   return last && page.length === limit ? `${last.projection}/${last.stream}` : null;
@@ -84,10 +81,7 @@ export const listParked = async (database: Database, query: ParkedQuery): Promis
   return rows;
 };
 
-/**
- * Returns the parked event of a stream, with the event from the log. `fact` is `null` when the log no longer holds the
- * event. Throws `not_found` when the stream is not parked.
- */
+/** `fact` is `null` when the log no longer holds the event. Throws `not_found` when the stream is not parked. */
 export const showParked = async (
   database: Database,
   eventStore: EventStore,
@@ -106,10 +100,7 @@ export const showParked = async (
   return { ...parked, fact: found };
 };
 
-/**
- * Requests that the owner retries the parked events of these streams, or of all (`null`). Returns the number of
- * streams. Throws `not_found` when none of them is parked.
- */
+/** Retries these streams, or all (`null`); returns how many. Throws `not_found` when none is parked. */
 export const retryParked = async (
   database: Database,
   projection: string,
@@ -129,10 +120,7 @@ export const retryParked = async (
   return requested;
 };
 
-/**
- * Requests that the owner excludes the failed event of a stream for good and applies the events waiting behind it.
- * Throws `not_found` when the stream is not parked.
- */
+/** Excludes the failed event for good. Throws `not_found` when the stream is not parked. */
 export const skipParked = async (database: Database, projection: string, stream: string): Promise<void> => {
   const requested = await sendRequest(
     database,

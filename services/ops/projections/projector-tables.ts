@@ -2,29 +2,20 @@ import { Refusal } from '#contracts/errors.ts';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/**
- * Reads and requests on the projector's control tables. Operator commands and projectors communicate through these
- * tables only: an operator writes a request, and the projector that owns the projection carries it out.
- */
+/** Operators write requests into these tables; the projector that owns the projection carries them out. */
 
-/** Poll interval while a rebuild or a verification is watched. */
 export const WATCH_EVERY_MS = 250;
 
 /** SQL states: undefined table, schema or column. */
 const NOT_MADE = ['42P01', '3F000', '42703'];
-/** SQL state: this statement was chosen as the victim of a deadlock. */
 const DEADLOCK_DETECTED = '40P01';
-/** Maximum attempts of one read. No delay between them: Postgres waits `deadlock_timeout` before it reports one. */
 const READ_ATTEMPTS = 3;
 
 const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
 
 /**
- * Runs one read-only statement on the projector's tables. Throws `not_found` when no projector has created them yet.
- *
- * Retries when Postgres aborts the read because of a deadlock. A starting projector of a newer version alters these
- * tables one after another, each under an ACCESS EXCLUSIVE lock. A read locks the same tables in the order of its
- * query. The aborted read has changed nothing, so it is safe to run again.
+ * Runs a read; throws `not_found` without tables. Retries after a deadlock, because a starting projector of a newer
+ * version alters these tables under exclusive locks.
  */
 export const fromProjector = async <T>(read: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt += 1) {
@@ -45,7 +36,7 @@ export const fromProjector = async <T>(read: () => Promise<T>): Promise<T> => {
 export const unknownProjection = (name: string): Refusal =>
   new Refusal('not_found', `Projection ${name} not found. \`projections status\` lists all projections.`);
 
-/** Throws `not_found` for an unknown name, whose empty result would look like good news. */
+/** Throws `not_found` for an unknown name; its empty result would look like success. */
 export const requireProjection = async (database: Database, name: string): Promise<void> => {
   const { rows } = await fromProjector(() =>
     database.query('select from projector.projection where name = $1', [name]),
@@ -53,10 +44,7 @@ export const requireProjection = async (database: Database, name: string): Promi
   if (rows.length === 0) throw unknownProjection(name);
 };
 
-/**
- * Runs a statement that requests something of a projection (`$1` is its name), and notifies all projectors. Returns
- * the number of changed rows. Throws `not_found` for an unknown projection.
- */
+/** `$1` of the statement is the projection. Notifies all projectors. Throws `not_found` for an unknown projection. */
 export const sendRequest = async (
   database: Database,
   name: string,

@@ -6,18 +6,14 @@ import type { Projection } from '#projections/define-projection.ts';
 import { type Build, BUILD_JSON } from './builds.ts';
 import { fromProjector, unknownProjection } from './projector-tables.ts';
 
-/** Averaging window of the rate, in seconds; shorter when the samples do not go back that far. */
 const RATE_SECONDS = 60;
-/** Timeout for reading the oldest unapplied event, in ms. After it, the lag in seconds is unknown. */
 const OLDEST_LIMIT_MS = 2_000;
-/** Maximum events per read while searching for it. */
 const OLDEST_TAKE = 50;
 
 export type ProjectionStatus = {
   readonly name: string;
-  /** `paused`: by an operator. `failed`: a changed version could not be built, and the tables no longer change. */
+  /** `failed`: a changed version could not be built, so the tables no longer change. */
   readonly state: 'building' | 'live' | 'paused' | 'failed';
-  /** Version of the tables. */
   readonly version: number;
   /** Version of this code; `null` when it does not contain the projection. */
   readonly code_version: number | null;
@@ -33,14 +29,13 @@ export type ProjectionStatus = {
   /** The projector process that owns the projection; `null` when none does. */
   readonly owner: string | null;
   readonly last_error: string | null;
-  /** Time of the next attempt while its batches fail, for another reason than an event; `null` while they do not. */
+  /** Next attempt while batches fail, for another reason than an event. */
   readonly next_try: string | null;
   readonly updated_at: string;
-  /** Since when the projection is stalled: events are waiting, but its position does not move. */
+  /** Time since which events wait but the position does not advance. */
   readonly standing_since: string | null;
   /** Time of the last swap, while the replaced tables are still retained. */
   readonly replaced_at: string | null;
-  /** The latest rebuild, finished or not. */
   readonly build: Build | null;
 };
 
@@ -65,7 +60,7 @@ const STATUS = `
 
 type Row = Omit<ProjectionStatus, 'code_version' | 'lag_seconds'> & { readonly prefixes: readonly string[] };
 
-/** Returns the time of the first event after a position; `null` when there are none or the read timed out. */
+/** Returns `null` when there are none or the read timed out. */
 const firstRecordedAt = async (
   eventStore: EventStore,
   position: bigint,
@@ -105,7 +100,6 @@ const lagSeconds = async (
   return at === null ? null : Math.max(0, (Date.now() - at.getTime()) / 1_000);
 };
 
-/** Returns the status of all projections, or of one. `projections`: the projections of this code. */
 export const readStatus = async (
   database: Database,
   eventStore: EventStore,
@@ -114,7 +108,6 @@ export const readStatus = async (
 ): Promise<readonly ProjectionStatus[]> => {
   const { rows } = await fromProjector(() => database.query<Row>(STATUS, [name]));
   if (name !== null && rows.length === 0) throw unknownProjection(name);
-  // Projections with the same position and filter (as after a start) share one read of the log.
   const lagByPosition = new Map<string, Promise<number | null>>();
   return Promise.all(
     rows.map(async (row) => {

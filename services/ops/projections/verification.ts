@@ -10,7 +10,6 @@ const POSITION = 'must be a log position, as `projections status` shows it';
 /** Maximum value of a Postgres `bigint`, the type of positions. */
 const POSITION_MAX = 2n ** 63n - 1n;
 
-/** Parameters of a verification, from the command line or from HTTP. `to`: the log position to replay up to. */
 export const VerifyQuery = z.strictObject({
   to: z
     .string()
@@ -35,10 +34,7 @@ export type Verification = {
 const OVER: readonly Verification['state'][] = ['passed', 'differs', 'failed', 'cancelled'];
 export const isVerificationOver = ({ state }: Verification): boolean => OVER.includes(state);
 
-/**
- * Requests a verification: a projector replays the log into a shadow schema and compares it with the live tables.
- * `to`: the position at which to hold the projection meanwhile. Throws `already_exists` when one is running.
- */
+/** Compares a replay with the live tables. `to` holds the projection at a position. Throws `already_exists`. */
 export const requestVerification = async (
   database: Database,
   name: string,
@@ -71,7 +67,6 @@ export const cancelVerification = async (database: Database, name: string): Prom
   if (cancelled === 0) throw new Refusal('not_found', `No verification of ${name} is running.`);
 };
 
-/** Returns the latest verification, finished or not; `null` when the projection was never verified. */
 export const readVerification = async (database: Database, name: string): Promise<Verification | null> => {
   const { rows } = await fromProjector(() =>
     database.query<Verification>(
@@ -84,7 +79,6 @@ export const readVerification = async (database: Database, name: string): Promis
   return rows[0] ?? null;
 };
 
-/** Polls a verification and reports its progress, until it has ended or the signal aborts. Returns its last state. */
 export const watchVerification = async (
   database: Database,
   name: string,

@@ -10,7 +10,6 @@ import { connection, type ConnectionState, disconnectApp } from '#domain/workspa
 import type { Database } from '#platform/postgres/pool.ts';
 import { now, type OperatorDependencies } from './operations.ts';
 
-/** Maximum connections listed. */
 export const LISTED_MAX = 10_000;
 
 type Row = {
@@ -22,7 +21,6 @@ type Row = {
   readonly connected: boolean;
 };
 
-/** Lists the live connections of apps to a workspace, newest first, at most `LISTED_MAX`. */
 export const listConnections = async ({ pool }: { readonly pool: Database }, workspaceId: string) => {
   const { rows } = await pool.query<Row>(
     `select connection_id, member_id, app, scopes, allowed_at, connected from access.connection
@@ -56,7 +54,6 @@ const execute = (
     shownIn: [],
   });
 
-/** Ends every connection of an erased member. Returns how many. */
 export const endConnectionsOfErased = async (
   dependencies: OperatorDependencies & { readonly pool: Database },
   workspace_id: string,
@@ -74,10 +71,7 @@ export const endConnectionsOfErased = async (
   return rows.length;
 };
 
-/**
- * Ends a connection. When it returns, no process accepts its tokens. Throws `not_found` for an id that the workspace
- * does not have.
- */
+/** When it returns, no process accepts the connection's tokens. Throws `not_found`. */
 export const endConnection = async (
   dependencies: OperatorDependencies,
   workspace_id: string,
@@ -85,7 +79,7 @@ export const endConnection = async (
 ) => {
   const end = disconnectApp({ workspace_id, connection_id, reason: 'operator', at: now() });
   const { events } = await execute(dependencies, { workspace_id, connection_id }, (state) => {
-    // The decision alone accepts an unknown id; an operator who mistypes one must get an error.
+    // The decision accepts an unknown id, but an operator who mistypes one must get an error.
     if (state.status === 'none') throw new Refusal('not_found', 'Connection not found in this workspace.');
     return end(state);
   });

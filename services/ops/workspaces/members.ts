@@ -20,9 +20,7 @@ import {
 } from './operations.ts';
 import { endConnectionsOfErased } from './connections.ts';
 
-/** Dependencies of the operator commands on members: add and erase. */
 export type MemberDependencies = OperatorDependencies & {
-  /** `null` without MEMBER_VAULT_KEY. */
   readonly memberVault: MemberVault | null;
 };
 
@@ -39,9 +37,8 @@ const requirePerson = ({ name, email }: Person): Person => {
 };
 
 /**
- * Adds a member. With a vault, name and address are encrypted before they reach the log. The member's key is stored
- * first, so every encrypted event can be decrypted. Without a vault, the name is appended in plain text and stays in
- * the log for good; an address is rejected.
+ * Adds a member. Stores the key first, so that each encrypted event can be decrypted. Without a vault, the log keeps
+ * the name in plain text, and an address is rejected.
  */
 export const addPerson = async (
   dependencies: MemberDependencies,
@@ -71,7 +68,7 @@ export const addPerson = async (
   return { workspace_id, member_id, name: person.name, email: person.email, role };
 };
 
-/** Returns true when the log holds the member's name in plain text (added without a vault); it cannot be erased. */
+/** True when the member was added without a vault. Their name then cannot be erased. */
 const isNamedInLog = async (
   dependencies: OperatorDependencies,
   workspaceId: string,
@@ -83,11 +80,7 @@ const isNamedInLog = async (
   return false;
 };
 
-/**
- * Erases a member: appends the event, deletes the encryption key from the vault, revokes the member's API keys and ends
- * the connections of apps.
- * Idempotent: after an interruption, the same command completes the remaining steps.
- */
+/** Erases a member and ends their access. Idempotent: a repetition completes interrupted steps. */
 export const erasePerson = async (
   dependencies: MemberDependencies & { readonly pool: Database },
   workspace_id: string,
@@ -118,13 +111,10 @@ export const erasePerson = async (
   };
 };
 
-/** Part of Node's error message when decryption fails because another key was used. */
+/** Part of Node's error when another key was used. */
 const NOT_OPENED = 'unable to authenticate data';
 
-/**
- * Decrypts the name and address of a current member. Both are `null` without a vault, or when the member's key was
- * deleted. Throws `invalid_input` when MEMBER_VAULT_KEY is not the key that encrypted them.
- */
+/** Both fields are `null` without a vault or key. Throws `invalid_input` for the wrong MEMBER_VAULT_KEY. */
 export const decryptPerson = async (
   vault: MemberVault | null,
   workspaceId: string,
@@ -143,10 +133,7 @@ export const decryptPerson = async (
   }
 };
 
-/**
- * Invites a member to sign in, with a link that works once, for a day. The link is in no event and cannot be shown
- * again. Throws `not_found` for a member that the workspace does not have.
- */
+/** Creates a link that works once, for a day; no event holds it. Throws `not_found` for an unknown member. */
 export const invitePerson = async (
   dependencies: OperatorDependencies & { readonly pool: Database; readonly mcpBaseUrl: string },
   workspaceId: string,

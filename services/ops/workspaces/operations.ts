@@ -34,7 +34,6 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Operator commands on workspaces. Sign-up is not open, so operators create workspaces, members and keys. */
 
-/** Dependencies of operator commands, with the actor that is recorded with each event. */
 export type OperatorDependencies = {
   readonly eventStore: EventStore;
   readonly workspaceCommands: WorkspaceCommands;
@@ -43,7 +42,7 @@ export type OperatorDependencies = {
 
 const WORKSPACE_NAME_MAX_LENGTH = 100;
 
-/** Returns the trimmed name. Applies the API's rule for names: one line, not blank. Throws `invalid_input`. */
+/** Applies the API's rule for names: one line, not blank. Throws `invalid_input`. */
 export const requireName = (input: string, maxLength: number): string => {
   const read = nameText(maxLength).safeParse(input.trim());
   if (read.success) return read.data;
@@ -53,7 +52,6 @@ export const requireName = (input: string, maxLength: number): string => {
 const ID_LENGTH = 16;
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Creates a random id such as `ws_4k7m…`: 80 bits, without letters that look alike. */
 export const createId = (prefix: 'ws' | 'mem' | 'key' | 'col'): string =>
   `${prefix}_${Array.from({ length: ID_LENGTH }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join('')}`;
 
@@ -128,10 +126,7 @@ export const addMemberNamed = async (
   return { workspace_id, member_id, name, role };
 };
 
-/**
- * Loads a workspace from its event stream, not from a read model: it works right after creation and without a running
- * projector. Throws `not_found`.
- */
+/** Loads the stream, so that it needs no projector. Throws `not_found`. */
 export const loadWorkspace = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
@@ -141,7 +136,6 @@ export const loadWorkspace = async (
   return state;
 };
 
-/** Loads every key of a workspace from its event stream, including revoked keys, oldest first. */
 export const loadApiKeys = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
@@ -160,10 +154,7 @@ const roleOf = async (
   return role;
 };
 
-/**
- * Issues an API key. `scopes`: `all` grants every scope that the member's role allows. Only the returned value holds
- * the key in plain text; the event holds its hash.
- */
+/** `all` grants every scope of the member's role. Only the reply holds the key; the event holds its hash. */
 export const issueKey = async (
   dependencies: OperatorDependencies,
   workspace_id: string,
@@ -193,8 +184,7 @@ export const issueKey = async (
 
 export const revokeKey = async (dependencies: OperatorDependencies, workspace_id: string, key_id: string) => {
   const revoke = revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() });
-  // The decision alone accepts an unknown id; an operator who mistypes one must get an error. Only all events tell of keys
-  // that were revoked long ago.
+  // The decision accepts an unknown id, but a mistyped one must fail. Only the events hold long-revoked keys.
   const { state: every } = await dependencies.eventStore.load(apiKeysStream(workspace_id), everyApiKey);
   const known = new Set([...every].map(([id]) => id));
   const { events } = await runOnApiKeys(dependencies, workspace_id, (state) => {

@@ -17,7 +17,6 @@ const waiting = async (options: object, command: Command): Promise<void> => {
   if (next !== null && !isJson(command)) console.error(`More: --after ${next}`);
 };
 
-/** `ops alerts waiting` */
 export const registerAlertsCommands = (program: Command): void => {
   const alerts = program.command('alerts').description('inspect the matching of alert rules');
   alerts

@@ -72,7 +72,7 @@ const exportTo = async (
 /** Exit code of a verification without the operator's key. Anyone can sign a changed export with another key. */
 const EXIT_UNSIGNED = 2;
 
-/** Needs no server and no setting: who verifies need not trust who exported. */
+/** Needs no server and no setting, so a verifier need not trust the exporter. */
 const verify = async (
   directory: string,
   options: { publicKey?: string; unsigned?: boolean },
@@ -112,7 +112,7 @@ const verify = async (
   }
 };
 
-/** Throws `invalid_input` when the path is not a folder: a mistyped path must not look like a damaged export. */
+/** Throws `invalid_input` when the path is not a folder. Otherwise a mistyped path would look like a damaged export. */
 const requireFolder = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => null);
   if (!found?.isDirectory()) throw new Refusal('invalid_input', `Export folder not found: ${path}.`);
@@ -140,7 +140,6 @@ const printPublicKey = async (_options: object, command: Command): Promise<void>
   process.stdout.write(publicKey.export({ type: 'spki', format: 'pem' }));
 };
 
-/** `ops audit list|follow|export|verify|keygen|public-key` */
 export const registerAuditCommands = (program: Command): void => {
   const audit = program.command('audit').description('read, export and verify the history of a workspace');
   withFilters(audit.command('list').description('list entries, newest first'))

@@ -21,7 +21,6 @@ import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
 /** Maximum characters of a response body in the table. `--json` prints everything that is stored. */
 const ANSWER_SHOWN_LENGTH = 120;
 
-/** Prints to standard error, so that piped output contains only the result. */
 const printNotice = (text: string): void => console.error(text);
 
 const parseIds = (input: readonly string[]): readonly string[] => {
@@ -66,7 +65,7 @@ const show = async (id: string, _options: object, command: Command): Promise<voi
   console.log(`\n${JSON.stringify(payload, null, 2)}`);
 };
 
-/** Replays the finished deliveries among these. The others are still being attempted. */
+/** Replays only the finished deliveries; the others are still being attempted. */
 const replayThese = async (dependencies: OpsDependencies, ids: readonly string[]) => {
   const replayed = await replayByIds(dependencies, ids);
   return { replayed, still_under_way: ids.length - replayed };
@@ -107,7 +106,6 @@ const cancel = async (input: readonly string[], _options: object, command: Comma
   printRecord(command, { cancelled, already_at_an_end: ids.length - cancelled });
 };
 
-/** Maximum events that one command lists or records. */
 const UNRECORDED_MAX = 500;
 const Unrecorded = z.strictObject({ recordAgain: z.literal(true).optional() });
 
@@ -126,7 +124,6 @@ const unrecorded = async (options: object, command: Command): Promise<void> => {
   });
 };
 
-/** `ops deliveries list|show|replay|cancel|unrecorded` */
 export const registerDeliveryCommands = (program: Command): void => {
   const deliveries = program.command('deliveries').description('inspect, replay and cancel alert deliveries');
   deliveries

@@ -16,7 +16,6 @@ const parseScopes = (text: string): readonly Scope[] | 'all' => {
   return names as Scope[];
 };
 
-/** `ops key issue|list|revoke` */
 export const registerKeyCommands = (program: Command): void => {
   const key = program.command('key').description('manage the API keys of a workspace');
   key

@@ -16,7 +16,6 @@ const COLUMNS = [
   'connected',
 ];
 
-/** `ops mcp connections list|end`, `ops mcp client add|list|remove` */
 export const registerMcpCommands = (program: Command): void => {
   const mcp = program.command('mcp').description('manage what apps may do through the MCP server');
   const connections = mcp.command('connections').description('manage the connections of apps to a workspace');

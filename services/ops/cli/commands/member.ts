@@ -6,7 +6,6 @@ import { printRecord, printTable } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
 
-/** `ops member add|invite|list|erase` */
 export const registerMemberCommands = (program: Command): void => {
   const member = program.command('member').description('manage the members of a workspace');
   member

@@ -5,7 +5,6 @@ import { printRecord } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { setPlan } from '#services/ops/workspaces/operations.ts';
 
-/** `ops plan set` */
 export const registerPlanCommands = (program: Command): void => {
   const plan = program.command('plan').description('manage the plan of a workspace');
   plan

@@ -82,7 +82,7 @@ const formatOutcome = ({ name, state, facts: events, error }: Build): string => 
   return `${name}: the rebuild continues in the projector (${formatState(state)}).`;
 };
 
-/** Shows the progress of rebuilds until they end. Ctrl-C detaches; the projector continues. */
+/** Prints the progress of rebuilds until they end. Ctrl-C ends only the display. */
 const watch = async (dependencies: OpsDependencies, names: readonly string[]): Promise<readonly Build[]> => {
   const detaching = new AbortController();
   const detach = (): void => {
@@ -122,7 +122,7 @@ const watch = async (dependencies: OpsDependencies, names: readonly string[]): P
 
 type RebuildOptions = { readonly all?: true; readonly from: 'start' | 'checkpoint'; readonly detach?: true };
 
-/** Requests one rebuild. With `--all`, rebuilds that already run continue, so the command can be repeated. */
+/** Accepts running rebuilds with `--all`, so that the command can be repeated. */
 const request = async (
   { pool }: OpsDependencies,
   name: string,
@@ -166,7 +166,6 @@ const change =
     printRecord(command, { projection: name, asked: action });
   };
 
-/** `ops projections status|rebuild|cancel|verify|pause|resume|parked|diff` */
 export const registerProjectionCommands = (program: Command): void => {
   const group = program
     .command('projections')

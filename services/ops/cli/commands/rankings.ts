@@ -4,7 +4,6 @@ import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { printRecord } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 
-/** `ops rankings rewrite` */
 export const registerRankingCommands = (program: Command): void => {
   const rankings = program.command('rankings').description('manage the rankings that are rewritten nightly');
   rankings

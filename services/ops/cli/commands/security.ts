@@ -12,7 +12,7 @@ import { printRecord } from '#platform/command-line/output.ts';
 
 const PASSWORD_MIN_LENGTH = 16;
 
-/** Settings of these commands. They need Postgres only, so they run while other servers are down. */
+/** These commands need Postgres only, so they run while other servers are down. */
 const Settings = z.object({
   DATABASE_URL: serverSettings.DATABASE_URL,
   ...vaultSettings,
@@ -34,7 +34,6 @@ const onDatabase = async <T>(
   }
 };
 
-/** `ops database grant-reads`, `ops vault rewrap | backup | restore` */
 export const registerSecurityCommands = (program: Command): void => {
   program
     .command('database')

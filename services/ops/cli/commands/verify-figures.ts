@@ -11,7 +11,7 @@ import { isJson, onOneLine } from '#platform/command-line/output.ts';
 /** Seconds to wait for read models that are behind the log, and their maximum. */
 const WAIT_SECONDS_DEFAULT = 60;
 const WAIT_SECONDS_MAX = 3_600;
-/** Violations are looked up again after this time: those of a scan that is being recorded do not stand. */
+/** Delay before violations are read again: a scan that is being recorded causes temporary violations. */
 const RECHECK_MS = 3 * SECOND_MS;
 
 const WaitQuery = z.strictObject({
@@ -60,7 +60,6 @@ const verify = async (options: object, command: Command): Promise<void> => {
     console.error(`${report.left_out} brands were left out: events of theirs are parked or skipped.`);
 };
 
-/** `ops verify` */
 export const registerVerifyFiguresCommand = (program: Command): void => {
   program
     .command('verify')

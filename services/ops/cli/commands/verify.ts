@@ -14,7 +14,7 @@ import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { createProgressBars, createWaitingNotice, formatState } from '../progress.ts';
 
-/** Maximum wait for a cancelled verification to stop. A running projector stops within this time. */
+/** Maximum wait for a running projector to stop a cancelled verification. */
 const CANCEL_WAIT_MS = 5_000;
 
 const keyText = (key: Readonly<Record<string, string | null>>): string =>
@@ -64,7 +64,7 @@ const print = (verification: Verification): void => {
   );
 };
 
-/** Requests a verification and waits for it. Ctrl-C cancels it, because its result has no other reader. */
+/** Ctrl-C cancels the verification, because only this command reads the result. */
 const verify = async (name: string, options: object, command: Command): Promise<void> => {
   const { to } = readQuery(VerifyQuery, options);
   const verification = await withOpsDependencies(async ({ pool }) => {

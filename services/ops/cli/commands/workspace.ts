@@ -6,7 +6,6 @@ import { printRecord, printTable } from '#platform/command-line/output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 
-/** `ops workspace create|list` */
 export const registerWorkspaceCommands = (program: Command): void => {
   const workspace = program.command('workspace').description('create and list workspaces');
   workspace

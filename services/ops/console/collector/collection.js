@@ -2,8 +2,6 @@ import { get } from '../api-client.js';
 import { badge, element, row, table } from '../dom.js';
 import { count, moment, plural } from '../format.js';
 
-/** The collection page: targets by state, the forecast, and the targets that do not simply wait. */
-
 const SOURCE_COLUMNS = ['Source', 'Targets', 'Due', 'In flight', 'Overdue', 'Refused', 'Shut', 'Paused'];
 const TASK_COLUMNS = ['Task', 'Leased', 'Done', 'Failed', 'Expired', 'Brands failing', 'Last failure'];
 const TARGET_COLUMNS = ['Target', 'State', 'Due', 'Last scan', 'Last result'];

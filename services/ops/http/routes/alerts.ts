@@ -6,7 +6,6 @@ import { page } from '../reply.ts';
 
 const Page = WaitingQuery.omit({ after: true }).extend({ cursor: WaitingQuery.shape.after });
 
-/** Registers the HTTP form of `ops alerts waiting`. */
 export const registerAlertRoutes = (app: FastifyInstance, { pool }: { readonly pool: Database }): void => {
   app.route({
     method: 'GET',

@@ -8,14 +8,11 @@ import { countTasks } from '#application/collectors/collector-tasks.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { record } from '../reply.ts';
 
-/** Targets that are listed at most, and late targets that are named. The command line lists more. */
+/** Maximum targets listed, and late targets named. The command line lists more. */
 const TARGETS_MAX = 200;
 const LATE_MAX = 20;
 
-/**
- * Registers the read of what the collector and the media archive do: counts by state, the forecasts with one collector and the present accounts,
- * the accounts of the library API, the tasks of third-party collectors, and the targets that do not simply wait.
- */
+/** Registers the read of the state of the collector and the media archive. */
 export const registerCollectionRoutes = (
   app: FastifyInstance,
   { pool, archiveCallsPerHour }: { readonly pool: Database; readonly archiveCallsPerHour: number },
@@ -50,7 +47,6 @@ export const registerCollectionRoutes = (
                 room: media.room,
                 reasons: media.reasons,
               },
-        // Accounts of the official library API. There is none before a token is stored.
         accounts,
         tasks,
         targets,

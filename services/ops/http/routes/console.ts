@@ -3,11 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { memoryFile, sendMemoryFile } from '#platform/http/memory-file.ts';
 
-/**
- * Serves the static files of the operator console, read once at startup. They hold no secret and need no token. The
- * console calls the HTTP API with the token that the operator enters, and stores it in the tab's `sessionStorage`.
- * Without cookies, another site cannot make the browser send authenticated requests (CSRF).
- */
+/** The console has no cookies, so another site cannot send authenticated requests (CSRF). Its files hold no secret. */
 const FOLDER = new URL('../../console/', import.meta.url);
 
 const TYPES: Readonly<Record<string, string>> = {

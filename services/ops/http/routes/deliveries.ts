@@ -29,7 +29,6 @@ const distinct = (ids: readonly string[]): readonly string[] => [
 ];
 const ignoreProgress = (): void => undefined;
 
-/** Registers the HTTP form of `ops deliveries list|show|replay|cancel`. */
 export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: DeliveryDependencies): void => {
   const { pool } = dependencies;
   /** True while missing deliveries are searched. The search reads every delivery in the log, so only one may run. */

@@ -11,19 +11,12 @@ import { createServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
 export type HealthDependencies = {
   readonly pool: Database;
   readonly eventStore: EventStore;
-  /** `null` until the connection is established. */
   readonly nats: () => Nats | null;
-  /** Connectivity checks of the servers. */
   readonly serverChecks: Checks;
-  /** Calls an hour that each account of the library API may make. */
   readonly archiveCallsPerHour: number;
 };
 
-/**
- * Registers the health routes. `/healthz` reports this process: use it as the liveness probe. `/readyz` reports the
- * whole service: it returns 503 with the missing parts, even when this process itself works. Both need no token.
- * `/metrics` needs one, because it names every projection and queue.
- */
+/** `/healthz` checks this process; `/readyz` the whole service. `/metrics` needs a token: it names projections. */
 export const registerHealthRoutes = (app: FastifyInstance, dependencies: HealthDependencies): void => {
   meterProcess();
   const readiness = createReadinessCheck({

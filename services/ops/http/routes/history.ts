@@ -24,7 +24,7 @@ import { readQuery } from '#services/ops/validate-query.ts';
 type Workspace = { Params: { workspaceId: string } };
 export type HistoryDependencies = AuditDependencies & {
   readonly log: Log;
-  /** Milliseconds of a page, and of a stream until it begins. */
+  /** Time limit of a page, and of a stream until its first byte. */
   readonly requestBudgetMs: number;
 };
 
@@ -33,7 +33,6 @@ const FOLLOWERS_MAX = 50;
 /** Maximum concurrent exports. Each occupies the temporary folder until it is sent. */
 const EXPORTS_MAX = 4;
 
-/** `follow=true` selects a stream of new entries instead of a result page. */
 const Follow = z.looseObject({ follow: z.enum(['true', 'false']).optional() });
 
 type Sent = {
@@ -45,7 +44,7 @@ type Sent = {
   readonly log: Log;
 };
 
-/** Sends a streamed response. The status is already 200, so a later error can only be logged and close the connection. */
+/** Sends a streamed reply. Its status is already 200, so a later error only closes the connection and is logged. */
 const stream = async ({ request, reply, headers, source, signal, log }: Sent): Promise<void> => {
   const logged = async function* (): AsyncGenerator<string | Buffer> {
     try {
@@ -60,12 +59,12 @@ const stream = async ({ request, reply, headers, source, signal, log }: Sent): P
   try {
     await pipeline(Readable.from(logged(), { objectMode: false }), reply.raw, { signal });
   } catch {
-    // The client disconnected, the process is shutting down, or the error is already logged.
+    // The client disconnected, the process is shutting down, or the error is logged already.
     reply.raw.destroy();
   }
 };
 
-/** Registers the history routes: result pages, a stream of new entries, and an export for `ops audit verify`. */
+/** The export is an archive for `ops audit verify`. */
 export const registerHistoryRoutes = (
   app: FastifyInstance,
   dependencies: HistoryDependencies,

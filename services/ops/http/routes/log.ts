@@ -12,7 +12,6 @@ import {
 } from '#services/ops/log/search.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 
-/** Timeout of a search, in ms. A search takes as long as the log is; after the timeout it returns what it has found. */
 const SEARCH_LIMIT_MS = 20_000;
 /** Maximum concurrent searches. Each reads the log from its beginning. */
 const SEARCHES_MAX = 4;
@@ -25,7 +24,6 @@ const Show = z.strictObject({
     .transform((text) => (text === 'last' ? null : BigInt(text))),
 });
 
-/** Registers the HTTP form of `ops log find|show`. `ops log tail` has no HTTP form. */
 export const registerLogRoutes = (
   app: FastifyInstance,
   { eventStore }: { readonly eventStore: EventStore },
@@ -47,7 +45,7 @@ export const registerLogRoutes = (
           events.push(eventFields(event));
           if (events.length === limit) break;
         }
-        // Incomplete when the search stopped before the end of the log.
+        // False when the limit or the timeout ended the search.
         return record(request, { facts: events, is_complete: events.length < limit && !signal.aborted });
       }),
   });

@@ -19,7 +19,6 @@ import { readQuery } from '#services/ops/validate-query.ts';
 
 export type ParkedDependencies = { readonly pool: Database; readonly eventStore: EventStore };
 
-/** Maximum streams per request. */
 const STREAMS_MAX = 1_000;
 
 const Projection = z.string().min(1).max(PROJECTION_MAX_LENGTH);
@@ -38,10 +37,7 @@ const Retry = z.strictObject({
 });
 const Skip = z.strictObject({ projection: Projection, stream: Stream });
 
-/**
- * Registers the HTTP form of `ops projections parked list|show|retry|skip`. Retry and skip are requests (202): the
- * projector that owns the projection carries them out.
- */
+/** Retry and skip reply 202: the projector that owns the projection carries them out. */
 export const registerParkedRoutes = (
   app: FastifyInstance,
   { pool, eventStore }: ParkedDependencies,

@@ -25,15 +25,11 @@ import { Nothing, readQuery } from '#services/ops/validate-query.ts';
 
 export type ProjectionDependencies = { readonly pool: Database; readonly eventStore: EventStore };
 
-/** Recorded as `requested_by`. All operators share one token, so the person is unknown. */
 const BY = 'ops-http';
 
 const Rebuild = z.strictObject({ from: z.enum(['start', 'checkpoint']).default('start') });
 
-/**
- * Registers the HTTP form of `ops projections status|diff|rebuild|cancel|verify|pause|resume`. Long operations are
- * requests (202) that the projector carries out. Clients poll their state.
- */
+/** Long operations reply 202. The projector carries them out, and clients poll their state. */
 export const registerProjectionRoutes = (
   app: FastifyInstance,
   { pool, eventStore }: ProjectionDependencies,

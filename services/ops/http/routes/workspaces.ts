@@ -6,7 +6,6 @@ import { page, record } from '../reply.ts';
 import { checkChain } from '#services/ops/audit/chain-status.ts';
 import { Nothing, readQuery } from '#services/ops/validate-query.ts';
 
-/** Registers the list of workspaces and the check of a history's hash chain. Histories are in `history.ts`. */
 export const registerWorkspaceRoutes = (
   app: FastifyInstance,
   { db }: { readonly db: ReadDatabase },

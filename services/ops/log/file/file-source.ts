@@ -3,7 +3,7 @@ import type { LogSource } from '../transfer/log-source.ts';
 import { diverged, TAIL_EVENTS } from '../transfer/target-tail.ts';
 import { checkLogFile, readLogFile } from './read-log-file.ts';
 
-/** Keeps the hashes of the last events, as many as there are wanted ones, and tells whether they are the same. */
+/** Compares the newest hashes with the wanted ones, in a window of the same length. */
 const createMatcher = (wanted: readonly string[]) => {
   let seen: string[] = [];
   return {
@@ -18,7 +18,7 @@ const createMatcher = (wanted: readonly string[]) => {
   };
 };
 
-/** A file as the source. It is checked to its end before its first event is copied. */
+/** Checks the file to its end before the first event is copied. */
 export const fileSource = (file: string, onChecked?: (events: number) => void): LogSource => {
   let total: number | null = null;
   let done = 0;
@@ -38,7 +38,7 @@ export const fileSource = (file: string, onChecked?: (events: number) => void): 
         const hash = portableHash(event);
         matcher.add(hash);
         if (!newest || hash !== newest.hash) continue;
-        // A tail that is shorter than it may be is the whole target.
+        // A tail below its maximum length is the whole target.
         const isWhole = tail.length === TAIL_EVENTS || done === tail.length;
         if (!isWhole || !matcher.isMatch()) throw diverged(newest);
         isFound = true;

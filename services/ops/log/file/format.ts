@@ -5,19 +5,15 @@ import type { RawEvent } from '#platform/event-store/copy/raw-log.ts';
 import { portable } from '../transfer/portable-event.ts';
 
 /**
- * A log as a file: NDJSON, compressed in blocks. The first line names the format. Each event is one line, in the order of the
- * log. A block ends with a checksum, which covers its lines and the checksum before, and the last block with the end of
- * the file. So a file that was cut short, changed or reordered is noticed. Each block is a gzip member of its own, so
- * `gunzip` reads the file, and an interrupted export continues after its last block.
+ * A log as NDJSON in gzip members. Each member ends with a checksum that covers the checksum before it. A reader thus
+ * detects truncation, changes and reordering, and an interrupted export continues after the last whole member.
  */
 export const FORMAT = 'ad-intelligence-log';
 export const VERSION = 1;
-/** Limits of a block. */
 export const BLOCK_MAX_EVENTS = 1_000;
 export const BLOCK_MAX_BYTES = 4 * 1024 * 1024;
-/** Maximum bytes of a line: the largest event that any server accepts has 16 MiB, and base64 takes a third more. */
 export const LINE_MAX_BYTES = 32 * 1024 * 1024;
-/** Bytes of JSON per byte of content above which content is written as base64. */
+/** Growth above which content is written as base64. */
 const TEXT_MAX_GROWTH = 1.5;
 
 const Whole = z.string().regex(/^\d{1,20}$/);
@@ -42,7 +38,7 @@ const Checksum = z.strictObject({
   end: z.literal(true).optional(),
 });
 
-/** Returns text where it keeps the bytes and is not much longer: it compresses and reads better than base64. */
+/** Returns text where it keeps the bytes and is short: it compresses and reads better than base64. */
 const bytesField = (bytes: Uint8Array): z.infer<typeof Bytes> => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
@@ -53,7 +49,7 @@ const bytesField = (bytes: Uint8Array): z.infer<typeof Bytes> => {
 const fieldBytes = (field: z.infer<typeof Bytes>): Buffer =>
   typeof field === 'string' ? Buffer.from(field, 'utf8') : Buffer.from(field.base64, 'base64');
 
-/** Returns the line of an event as it was first recorded: the file of a copy equals that of the original. */
+/** Writes the original position and time, so that the file of a copy equals that of the original. */
 export const lineOf = (event: RawEvent): string => {
   const { stream, revision, position, at, id, type, contentType, data, metadata } = portable(event);
   const line: z.infer<typeof EventLine> = {
@@ -79,7 +75,7 @@ export type Line =
       readonly isEnd: boolean;
     };
 
-/** Reads a line after the first; `null` when it is neither an event nor a checksum. */
+/** Parses a line after the first; `null` when it is neither an event nor a checksum. */
 export const parseLine = (value: unknown): Line | null => {
   const sum = Checksum.safeParse(value).data;
   if (sum) return { kind: 'checksum', checksum: sum.checksum, events: sum.events, isEnd: sum.end === true };
@@ -100,7 +96,7 @@ export const parseLine = (value: unknown): Line | null => {
 export const checksumLine = (checksum: string, events: number, isEnd: boolean): string =>
   JSON.stringify({ checksum, events, ...(isEnd && { end: true }) });
 
-/** Begins the checksum of a block after the checksum of the block before; empty for the first block. */
+/** Each checksum covers the checksum before it; empty for the first block. */
 export const beginChecksum = (before: string): Hash => createHash('sha256').update(`${before}\n`);
 
 export const damaged = (file: string, what: string, events: number): Refusal =>

@@ -6,12 +6,9 @@ import { beginChecksum, damaged, Header, LINE_MAX_BYTES, parseLine } from './for
 
 const LINE_FEED = 0x0a;
 
-/** Thrown for a line that is longer than any event. */
 class LineTooLong extends Error {}
 
-/**
- * Splits bytes into lines at line feeds only. `node:readline` also splits at U+2028 and U+2029, which JSON texts may hold.
- */
+/** Splits at line feeds only. `node:readline` also splits at U+2028, which JSON texts may hold. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let bytes = 0;
@@ -50,7 +47,6 @@ const requireHeader = (file: string, value: unknown): void => {
   );
 };
 
-/** Yields the events of the lines, and checks the checksums. */
 async function* eventsOf(file: string, lines: AsyncIterable<Buffer>): AsyncGenerator<RawEvent> {
   let block = beginChecksum('');
   let count = 0;
@@ -83,10 +79,7 @@ async function* eventsOf(file: string, lines: AsyncIterable<Buffer>): AsyncGener
   if (!hasEnded) throw damaged(file, 'it was cut short', count);
 }
 
-/**
- * Yields the events of a file, and throws `Refusal` at its first fault. Events before a fault must not be used: check the
- * file first.
- */
+/** Yields events; throws `Refusal` at the first fault. Check the file first: earlier events must not be used then. */
 export async function* readLogFile(file: string): AsyncGenerator<RawEvent> {
   const input = createReadStream(file);
   const unzipped = input.pipe(createGunzip());
@@ -111,7 +104,7 @@ export async function* readLogFile(file: string): AsyncGenerator<RawEvent> {
   }
 }
 
-/** Reads a file to its end. Returns its number of events; throws `Refusal` when it is not whole. */
+/** Returns the number of events; throws `Refusal` when the file is not whole. */
 export const checkLogFile = async (
   file: string,
   onChecked: (events: number) => void = () => undefined,

@@ -19,16 +19,13 @@ import {
 
 const compress = promisify(gzip);
 const COMPRESSION = { level: 6 } as const;
-/** Readable by its owner only: the log holds what customers track. */
 const MODE = 0o600;
 
-/** Progress of an export, stored in the file `.part.json` after each block. */
 const State = z.strictObject({
-  /** Bytes of the whole blocks in the file `.part`. */
   bytes: z.int(),
   events: z.int(),
   checksum: z.string(),
-  /** Position in the log of the last event, and its hash; `null` before the first one. */
+  /** Position and hash of the last event; `null` before the first. */
   last: z.strictObject({ position: z.string(), hash: z.string() }).nullable(),
 });
 type State = z.infer<typeof State>;
@@ -55,7 +52,6 @@ const writeState = async (file: string, state: State): Promise<void> => {
   await rename(`${name}.new`, name);
 };
 
-/** Checks that an earlier export of this file read the same log. */
 const requireSameLog = async (file: string, log: RawLog, { last }: State): Promise<void> => {
   if (last === null) return;
   const event = await log.at(BigInt(last.position));
@@ -67,7 +63,6 @@ const requireSameLog = async (file: string, log: RawLog, { last }: State): Promi
   );
 };
 
-/** Collects the lines of a block. */
 const createBlock = (before: string, header: string | null) => {
   const lines: string[] = [];
   let bytes = 0;
@@ -83,7 +78,6 @@ const createBlock = (before: string, header: string | null) => {
       events += 1;
     },
     isFull: (): boolean => events >= BLOCK_MAX_EVENTS || bytes >= BLOCK_MAX_BYTES,
-    /** Returns the text with its checksum line, and the checksum. */
     end: (eventsBefore: number, isEnd: boolean) => {
       const text = lines.join('');
       const checksum = beginChecksum(before).update(text).digest('hex');
@@ -96,7 +90,6 @@ const createBlock = (before: string, header: string | null) => {
 const HEADER = JSON.stringify({ format: FORMAT, version: VERSION });
 const openBlock = ({ checksum, events }: State) => createBlock(checksum, events === 0 ? HEADER : null);
 
-/** Appends a block and makes it durable. Returns the state after it. */
 const writeBlock = async (
   handle: FileHandle,
   before: State,
@@ -112,7 +105,7 @@ const writeBlock = async (
   return { bytes: before.bytes + member.length, events, checksum, last: place ?? before.last };
 };
 
-/** Checks that no other export writes to the same file. Otherwise the next one begins from the start of the log. */
+/** Another export of the same file must not run. The next export then begins from the start of the log. */
 const requireOnlyWriter = async (file: string, handle: FileHandle, { bytes }: State): Promise<void> => {
   const { part, state } = namesOf(file);
   const [ours, named] = [await handle.stat(), await stat(part).catch(() => null)];
@@ -134,11 +127,7 @@ export type ExportOptions = {
   readonly signal?: AbortSignal;
 };
 
-/**
- * Writes a log into a file, to the present end of the log. Until the file is whole, its name ends in `.part`. An export that
- * was interrupted at any point is continued by the next one. Returns `null` when the signal ended it. Throws `Refusal` when
- * the file exists.
- */
+/** Exports the log, or resumes an export. Returns `null` when aborted. Throws `Refusal` when the file exists. */
 export const writeLogFile = async (
   file: string,
   log: RawLog,

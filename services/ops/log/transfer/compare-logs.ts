@@ -3,23 +3,18 @@ import { categoryOf } from '#contracts/events/event.ts';
 import type { RawEvent } from '#platform/event-store/copy/raw-log.ts';
 import { nameOf, portableHash } from './portable-event.ts';
 
-/** Compares two logs event by event, in the order of the log. */
-
-/** Maximum streams whose differences are kept in memory. */
 const DIFFERING_MAX = 100_000;
-/** Maximum differing streams that a comparison names. */
 export const NAMED_STREAMS = 20;
 
-/** Number of events, and SHA-256 over the hashes of the events in order. */
 export type Sum = { readonly events: number; readonly hash: string };
 
 export type LogSum = Sum & {
   readonly byCategory: ReadonlyMap<string, Sum>;
-  /** `null` unless requested, because it needs memory for each stream. */
+  /** `null` unless requested, because it needs memory per stream. */
   readonly byStream: ReadonlyMap<string, Sum> | null;
 };
 
-/** Events of a stream that only one of the logs has, or that are not the same; counted from the first difference on. */
+/** Events of a stream that differ, counted from the first difference on. */
 export type DifferingStream = {
   readonly stream: string;
   readonly events: number;
@@ -30,9 +25,8 @@ export type Comparison = {
   readonly isEqual: boolean;
   readonly from: LogSum;
   readonly to: LogSum;
-  /** The first difference, in words; `null` when the logs are equal. */
+  /** `null` when the logs are equal. */
   readonly difference: string | null;
-  /** The first streams that differ, in the order in which the differences were found. */
   readonly differing: readonly DifferingStream[];
 };
 
@@ -59,7 +53,6 @@ const createSum = (isByStream: boolean) => {
   };
 };
 
-/** Sums per stream from the first difference on. Streams whose sums are equal again are forgotten. */
 const createDifferences = () => {
   const streams = new Map<string, [Sum, Sum]>();
   return {
@@ -89,17 +82,12 @@ const describeDifference = (
 };
 
 export type CompareOptions = {
-  /** Also returns the sums of each stream. */
   readonly isByStream?: boolean;
   readonly onCompared?: (events: number) => void;
-  /** Ends the comparison with an error. */
   readonly signal?: AbortSignal;
 };
 
-/**
- * Reads both logs to their present ends. Needs memory for the categories, and for the streams that differ: a comparison
- * of logs that have little in common ends after 100,000 of these, with the sums so far.
- */
+/** Compares two logs to their current ends. Stops early after `DIFFERING_MAX` streams, to bound memory. */
 export const compareLogs = async (
   from: AsyncGenerator<RawEvent>,
   to: AsyncGenerator<RawEvent>,

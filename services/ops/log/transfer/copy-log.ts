@@ -8,31 +8,27 @@ import type { LogSource } from './log-source.ts';
 import { markedCopy, nameOf } from './portable-event.ts';
 import { readTail } from './target-tail.ts';
 
-/** Copies a log event by event, in order. */
+/** Limits of appends. All unconfirmed appends together hold fewer events than the target's tail. */
 
-/** Limits of one append, and of all appends on their way: fewer events than the tail of the target has. */
+/** Limits of appends. All unconfirmed appends together hold fewer events than the target's tail. */
 const APPEND_MAX_EVENTS = 256;
 const APPEND_MAX_BYTES = 800_000;
 const IN_FLIGHT_MAX_EVENTS = 2_048;
 const IN_FLIGHT_MAX_APPENDS = 64;
 const IN_FLIGHT_MAX_BYTES = 16 * 1024 * 1024;
-/** Connection faults in a row, without an event copied between them, after which a copy gives up. */
 const FAULTS_MAX = 12;
 const FAULT_PAUSE_MS = 500;
 
 export type CopyProgress = {
-  /** Events copied by this run. */
   readonly copied: number;
-  /** Share of the work that is done, from 0 to 1; `null` when unknown. */
+  /** From 0 to 1; `null` when unknown. */
   readonly share: number | null;
 };
 
-/** Events of one append, and what is appended of them. */
 type Batch = {
   readonly events: readonly RawEvent[];
   readonly copies: readonly EncodedEvent[];
   readonly bytes: number;
-  /** Bytes that the target counts for the size of an append. */
   readonly countedBytes: number;
 };
 
@@ -68,7 +64,7 @@ async function* batchesOf(events: AsyncIterable<RawEvent>): AsyncGenerator<Batch
   if (batch.length > 0) yield batchOf(batch, copies, bytes);
 }
 
-/** Describes why the target did not take an event. Errors that a repetition may heal stay unchanged. */
+/** Describes why the target rejected an event. Retryable errors stay unchanged. */
 const describeFailure = (error: unknown, event: RawEvent): Error => {
   const { type } = error as { type?: unknown };
   if (type === 'maximum-append-size-exceeded') {
@@ -89,15 +85,11 @@ const describeFailure = (error: unknown, event: RawEvent): Error => {
   return error as Error;
 };
 
-/**
- * Sends appends, a limited number at a time. One with more bytes than any that the target has taken goes alone: were it refused as
- * too large while others are on their way, the target would hold later events without it.
- */
+/** Sends appends concurrently. An append larger than any accepted one goes alone: its rejection would leave a gap. */
 const createSender = (writer: LogWriter, onCopied: (events: readonly RawEvent[]) => void) => {
   const open = new Set<Promise<void>>();
   let events = 0;
   let bytes = 0;
-  /** Most bytes that the target has counted of an append and taken. */
   let takenBytes = 0;
   let isAlone = false;
   const state: { failure?: Error } = {};
@@ -131,7 +123,6 @@ const createSender = (writer: LogWriter, onCopied: (events: readonly RawEvent[])
     open.add(done);
   };
   return {
-    /** Waits for room and sends. Returns false after a failure. */
     send: async (batch: Batch): Promise<boolean> => {
       while (!state.failure && isFullFor(batch)) await Promise.race(open);
       const [first] = batch.events;
@@ -139,7 +130,6 @@ const createSender = (writer: LogWriter, onCopied: (events: readonly RawEvent[])
       sendNow(batch, first);
       return true;
     },
-    /** Waits for all answers. Throws the first failure. */
     finish: async (): Promise<void> => {
       await Promise.all(open);
       if (state.failure) throw state.failure;
@@ -156,7 +146,6 @@ const refuseTombstone = (event: RawEvent): void => {
   );
 };
 
-/** Copies until the source ends or the signal aborts. */
 const copyOnce = async (
   source: LogSource,
   target: RawLog,
@@ -171,17 +160,14 @@ const copyOnce = async (
       if (signal.aborted || !(await sender.send(batch))) break;
     }
   } catch (error) {
-    // The failure of an append comes first: it is the older one.
+    // The failure of an append precedes that of the read.
     await sender.finish();
     throw error;
   }
   await sender.finish();
 };
 
-/**
- * Copies every event that the target lacks, and returns their number. Continues after lost connections. A copy that ended
- * at any point is continued by the next one. Throws `Refusal` when the target holds something else.
- */
+/** Copies the events that the target lacks, and returns how many; resumable. Throws `Refusal` when the logs diverge. */
 export const copyLog = async (
   source: LogSource,
   target: RawLog,

@@ -2,21 +2,16 @@ import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { portableHash } from './portable-event.ts';
 import { diverged, TAIL_EVENTS, type TailEvent } from './target-tail.ts';
 
-/** A log that events are copied from: an event store, or a file. */
 export type LogSource = {
-  /**
-   * Yields the events that the target lacks, in order. `tail` holds the newest events of the target, newest first.
-   * Throws `Refusal` when the target holds something else.
-   */
+  /** Yields the events that the target lacks. `tail` is newest first. Throws `Refusal` when the target diverges. */
   after(tail: readonly TailEvent[]): AsyncGenerator<RawEvent>;
-  /** Share of the work that is done once this event is copied, from 0 to 1; `null` when unknown. */
   shareDone(event: RawEvent): number | null;
 };
 
 /** An event of the tail in the source. `index`: its place in the tail. */
 type Located = { readonly index: number; readonly position: bigint };
 
-/** Looks for the newest event of the tail that the source shows at its first position, or in its stream. */
+/** Tries the original position, then the stream, for the newest events of the tail. */
 const locateQuickly = async (log: RawLog, tail: readonly TailEvent[]): Promise<Located | null> => {
   for (const [index, { hash, firstPosition, stream, revision }] of tail.entries()) {
     // A server may refuse a position at which no event stands, and does not show events of deleted streams.
@@ -24,13 +19,12 @@ const locateQuickly = async (log: RawLog, tail: readonly TailEvent[]): Promise<L
       const event = await look().catch(() => null);
       if (event && portableHash(event) === hash) return { index, position: event.position };
     }
-    // Further events are seldom found when these are not.
+    // If these are missing, older events are seldom found.
     if (index === 8) return null;
   }
   return null;
 };
 
-/** Reads the source backwards until it finds the newest event of the tail. */
 const locateSlowly = async (log: RawLog, newest: TailEvent): Promise<Located | null> => {
   for await (const event of log.backwards(null)) {
     const { stream, revision, position } = event;
@@ -45,7 +39,7 @@ const firstEvent = async (log: RawLog): Promise<RawEvent | null> => {
   return null;
 };
 
-/** Returns the position in the source of the target's newest event; `null` for an empty target. */
+/** Returns the source position of the target's newest event; `null` for an empty target. */
 const findEnd = async (log: RawLog, target: RawLog, tail: readonly TailEvent[]): Promise<bigint | null> => {
   const [newest] = tail;
   if (!newest) return null;
@@ -58,7 +52,7 @@ const findEnd = async (log: RawLog, target: RawLog, tail: readonly TailEvent[]):
   return await checkNewer(log, tail, located);
 };
 
-/** Checks that the events before the located one stand before it in the source too. */
+/** The source must hold the events before the located one in the same order. */
 const checkOlder = async (log: RawLog, tail: readonly TailEvent[], { index, position }: Located) => {
   const before = log.backwards(position);
   try {
@@ -66,7 +60,7 @@ const checkOlder = async (log: RawLog, tail: readonly TailEvent[], { index, posi
       const next = await before.next();
       if (next.done || portableHash(next.value) !== expected.hash) throw diverged(expected);
     }
-    // A tail that is shorter than it may be is the whole target: the source must begin where the target begins.
+    // A tail below its maximum length is the whole target, so the source must begin with the same event.
     const oldest = tail.at(-1);
     if (oldest && tail.length < TAIL_EVENTS && !(await before.next()).done) throw diverged(oldest);
   } finally {
@@ -74,7 +68,6 @@ const checkOlder = async (log: RawLog, tail: readonly TailEvent[], { index, posi
   }
 };
 
-/** Checks that the events after the located one stand after it in the source too. Returns the position of the last. */
 const checkNewer = async (log: RawLog, tail: readonly TailEvent[], { index, position }: Located) => {
   let reached = position;
   const after = log.forwards(position);
@@ -93,7 +86,6 @@ const checkNewer = async (log: RawLog, tail: readonly TailEvent[], { index, posi
 const shareOf = (position: bigint, first: bigint, last: bigint): number | null =>
   last <= first ? null : Math.min(1, Number(position - first) / Number(last - first));
 
-/** An event store as the source. The copy ends at its present end. */
 export const serverSource = (log: RawLog, target: RawLog): LogSource => {
   let range: { readonly first: bigint; readonly last: bigint } | null = null;
   return {

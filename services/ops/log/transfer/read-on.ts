@@ -2,11 +2,10 @@ import { pause } from '#platform/clock.ts';
 import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { isConnectionFault } from '#platform/event-store/errors.ts';
 
-/** Connection faults in a row, without an event between them, after which a read gives up. */
 const FAULTS_MAX = 12;
 const FAULT_PAUSE_MS = 500;
 
-/** Reads a log to its present end, and continues after lost connections. */
+/** Reads a log to its current end. Reconnects after lost connections. */
 export async function* readOn(log: RawLog, after: bigint | null): AsyncGenerator<RawEvent> {
   let reached = after;
   let faults = 0;

@@ -2,15 +2,12 @@ import { Refusal } from '#contracts/errors.ts';
 import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { nameOf, portable, portableHash } from './portable-event.ts';
 
-/** The newest events of a copy's target. They tell how far earlier copies came: nothing else is stored about a copy. */
-
-/** Number of these events. More than a copy has on their way at a time. */
+/** Length of the target's tail. It exceeds the unconfirmed events of a copy, so it shows where the copy stopped. */
 export const TAIL_EVENTS = 4_096;
 
-/** An event of the tail, without its data. */
 export type TailEvent = Pick<RawEvent, 'stream' | 'revision' | 'type'> & {
   readonly hash: string;
-  /** Position at which the event was first recorded, or that of the target. */
+  /** Original position; the target's position for an event without a mark. */
   readonly firstPosition: bigint;
 };
 
@@ -22,7 +19,6 @@ export const toTailEvent = (event: RawEvent): TailEvent => ({
   firstPosition: portable(event).position,
 });
 
-/** Reads the tail, newest event first. */
 export const readTail = async (target: RawLog): Promise<readonly TailEvent[]> => {
   const newest: TailEvent[] = [];
   for await (const event of target.backwards(null)) {
@@ -32,7 +28,6 @@ export const readTail = async (target: RawLog): Promise<readonly TailEvent[]> =>
   return newest;
 };
 
-/** The refusal for a target whose event is not in the source at the same place. */
 export const diverged = (event: Pick<RawEvent, 'stream' | 'revision' | 'type'>): Refusal =>
   new Refusal(
     'invalid_input',

@@ -14,7 +14,6 @@ const parseTypes = (text: string): readonly string[] =>
     .map((type) => type.trim())
     .filter((type) => type !== '');
 
-/** `ops collector issue|list|revoke|tasks` */
 export const registerCollectorCommands = (program: Command): void => {
   const collector = program.command('collector').description('manage the keys of third-party collectors');
   collector

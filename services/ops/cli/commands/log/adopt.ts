@@ -28,7 +28,6 @@ const adopt = async ({ yes = false }: { readonly yes?: boolean }, command: Comma
   }
 };
 
-/** `ops log adopt` */
 export const addAdoptCommand = (log: Command): void => {
   log
     .command('adopt')

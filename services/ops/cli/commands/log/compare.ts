@@ -13,7 +13,6 @@ import { type From, FROM, type To } from './copy.ts';
 import { createReport, untilInterrupted } from './reports.ts';
 import { isUrl, namedUrl, openSource } from './servers.ts';
 
-/** Exit code for logs that differ. */
 const DIFFERENT = 1;
 
 const eventsOf = async (name: string | undefined) =>
@@ -74,7 +73,6 @@ const compare = async (
   if (!isEqual) process.exitCode = DIFFERENT;
 };
 
-/** `ops log compare` */
 export const addCompareCommand = (log: Command): void => {
   log
     .command('compare')

@@ -73,7 +73,6 @@ const check = async (file: string, _options: object, command: Command): Promise<
 export const FROM =
   'URL of the event store to read (default: EVENT_STORE_URL; - reads it from standard input)';
 
-/** `ops log copy|export|import|check` */
 export const addCopyCommands = (log: Command): void => {
   log
     .command('copy')

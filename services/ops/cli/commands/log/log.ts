@@ -78,7 +78,6 @@ const withFilters = (command: Command): Command =>
     .option('--type <type>', 'event type, such as BrandTracked')
     .option('--correlation <id>', 'x-request-id of the request that caused the events');
 
-/** `ops log tail|find|show`, and the transfers of whole logs. */
 export const registerLogCommands = (program: Command): void => {
   const log = program.command('log').description('read, copy, compare and back up the event log');
   withFilters(log.command('tail').description('print new events until Ctrl-C')).action(tail);

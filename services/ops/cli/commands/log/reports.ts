@@ -1,4 +1,3 @@
-/** Interval of progress lines. */
 const PROGRESS_EVERY_MS = 2_000;
 
 /** Exit code of a command that Ctrl-C ended. */
@@ -13,10 +12,7 @@ export const untilInterrupted = (): AbortSignal => {
 const duration = (seconds: number): string =>
   seconds < 60 ? `${Math.ceil(seconds)} s` : `${Math.floor(seconds / 60)} min ${Math.ceil(seconds % 60)} s`;
 
-/**
- * Returns a function that prints progress and remaining time on standard error, every few seconds. A command that continues an
- * earlier one begins with a share: the remaining time follows from what was done since.
- */
+/** Returns a function that prints progress. A resumed command starts above share 0; the estimate counts from there. */
 export const createReport = (what: string): ((events: number, share: number | null) => void) => {
   const since = performance.now();
   let printedAt = since;

@@ -11,18 +11,16 @@ import {
   withoutCredentials,
 } from '#platform/settings.ts';
 
-/** Event stores that commands name by URL. */
+/** Shared with the servers of the service, so that named servers are checked by the same rules. */
 
 const { EVENT_STORE_URL, SERVERS_ALLOW_PLAIN_TEXT } = serverSettings;
 
-/** Returns the URL of the service's own event store. */
 const ownUrl = (): string =>
   readSettings(z.object({ EVENT_STORE_URL, SERVERS_ALLOW_PLAIN_TEXT }), environmentWithLocalStack())
     .EVENT_STORE_URL;
 
 export const isUrl = (name: string): boolean => /^(esdb|kurrentdb)(\+discover)?:\/\//.test(name);
 
-/** Checks a URL as the setting of the service's own event store is checked. */
 const requireUrl = (url: string): string => {
   if (!isUrl(url)) {
     throw new Refusal(
@@ -36,7 +34,7 @@ const requireUrl = (url: string): string => {
   }).EVENT_STORE_URL;
 };
 
-/** A named server: `-` reads its URL from standard input, so that no list of processes shows its password. */
+/** Parses a server URL. `-` reads it from standard input, so that the process list shows no password. */
 export const namedUrl = async (name: string | undefined): Promise<string> => {
   if (name === undefined) return ownUrl();
   return requireUrl(name === '-' ? (await text(process.stdin)).trim() : name);
@@ -51,7 +49,7 @@ const describeFault = (error: unknown): string | null => {
   return isDiscoveryFailure(error) || isConnectionFault(error) ? UNREACHABLE : null;
 };
 
-/** Runs a call to a server. Names the server in an error that an operator can resolve. */
+/** Adds the server's name to errors that an operator can resolve. */
 const naming = async <T>(url: string, call: Promise<T>): Promise<T> => {
   try {
     return await call;
@@ -66,14 +64,13 @@ const requireReadable = async (log: RawLog): Promise<void> => {
   for await (const _ of log.backwards(null)) return;
 };
 
-/** Opens a log that is read. The server may be older than those that the service itself works with. */
+/** Opens a log to read. The server may be older than the versions that the service supports. */
 export const openSource = async (url: string): Promise<RawLog> => {
   const log = openRawLog(url);
   await naming(url, requireReadable(log));
   return log;
 };
 
-/** Opens a log that is written to. */
 export const openTarget = async (url: string): Promise<RawLog> => {
   await naming(url, requireSupportedServer(url));
   return openSource(url);

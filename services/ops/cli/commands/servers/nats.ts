@@ -14,7 +14,6 @@ const withNats = async <T>(run: (nats: Nats) => Promise<T>): Promise<T> => {
   return await run(nats);
 };
 
-/** Numbers of bytes and nanoseconds are printed as they are in the configuration of a stream. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const streams = async (_options: object, command: Command): Promise<void> => {
@@ -50,7 +49,6 @@ const apply = async (_options: object, command: Command): Promise<void> => {
   printRecord(command, { values_changed: changed });
 };
 
-/** `ops nats streams|apply` */
 export const registerNatsCommands = (program: Command): void => {
   const nats = program
     .command('nats')
