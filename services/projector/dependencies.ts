@@ -6,27 +6,27 @@ import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
-/** Pools for the transactions of single projections. A statement that waits for a lock gives up soon on both. */
+/** Pools for transactions of single projections. A wait for a lock soon fails on both. */
 export type LiveDatabases = {
-  /** For small batches: a slow statement is cancelled soon, because all projections of the reader wait for it. */
+  /** For small batches: slow statements are cancelled soon, because all projections of the reader wait for them. */
   readonly hurried: Database;
-  /** For large batches, and for projections that failed. */
+  /** For large batches and failed projections. */
   readonly patient: Database;
 };
 
-/** Shared dependencies of the projector, for one session: until it ends or fails. */
+/** Dependencies of one session, which lasts until it ends or fails. */
 export type ProjectorDependencies = {
   readonly database: Database;
-  /** For the look at the requests of operators. It fails soon when Postgres does not answer, and ends the session. */
+  /** For polls of operator requests. Its timeout is short: it ends the session when Postgres does not respond. */
   readonly requests: Database;
   readonly live: LiveDatabases;
-  /** For statements that take as long as the tables are large. It is closed when the session ends. */
+  /** For statements whose duration grows with the tables. Closed when the session ends. */
   readonly building: ClosablePool;
   readonly pipeline: Pipeline;
   readonly eventStore: EventStore;
   readonly leases: Leases;
   readonly projections: readonly Projection[];
   readonly log: Log;
-  /** Aborted when the process ends or the session has failed. */
+  /** Aborted when the process ends or the session fails. */
   readonly signal: AbortSignal;
 };

@@ -3,21 +3,16 @@ import { readFileSync } from 'node:fs';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
-/** Postgres type by table and column. */
 export type Catalog = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** Id of the advisory lock for schema changes: one process at a time. */
 const SCHEMA_LOCK = ADVISORY_LOCKS.readModelSchemas;
 
-/** Returns the Postgres schema of a projection's live tables. */
 export const schemaOf = (name: string): string => name.replaceAll('-', '_');
-/** Returns the schema of the tables that a rebuild writes. */
 export const nextSchemaOf = (name: string): string => `${schemaOf(name)}_next`;
-/** Returns the schema of the tables replaced by a swap, kept until a verification passes or they expire. */
+/** Tables that a swap replaced, kept until a verification passes or they expire. */
 export const oldSchemaOf = (name: string): string => `${schemaOf(name)}_old`;
-/** Returns the schema of replaced tables that readers still hold. It is dropped once they have ended. */
+/** Replaced tables that readers still hold; dropped later. */
 export const droppedSchemaOf = (name: string): string => `${schemaOf(name)}_dropped`;
-/** Returns the shadow schema of a verification. */
 export const verifySchemaOf = (name: string): string => `${schemaOf(name)}_verify`;
 
 const partsOf = (projection: Projection): { tables: string; indexes: string } => {
@@ -25,13 +20,10 @@ const partsOf = (projection: Projection): { tables: string; indexes: string } =>
   return { tables, indexes };
 };
 
-/**
- * Milliseconds that a transaction with the lock waits for readers of tables. All projections and processes wait for that
- * lock, so the transaction fails instead.
- */
+/** Maximum wait for readers of tables under the schema lock, for which all processes wait. */
 const READERS_WAIT_MS = 1_000;
 
-/** Takes the lock for changes of schemas until the transaction ends. Its further statements throw 55P03 rather than wait for long. */
+/** Holds the lock until the transaction ends. Later statements throw 55P03 after `READERS_WAIT_MS`. */
 export const lockSchemas = async (client: Transaction): Promise<void> => {
   await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
   await client.query(`set local lock_timeout = ${READERS_WAIT_MS}`);
@@ -40,7 +32,6 @@ export const lockSchemas = async (client: Transaction): Promise<void> => {
 export const enterSchema = (client: Transaction, schema: string): Promise<unknown> =>
   client.query(`set local search_path to "${schema}", public`);
 
-/** Creates the projection's tables in `schema`, dropping any existing ones. */
 export const createTables = async (
   client: Transaction,
   projection: Projection,
@@ -52,7 +43,7 @@ export const createTables = async (
   await client.query(partsOf(projection).tables);
 };
 
-/** Creates the indexes: cheap on empty tables, and once for all rows after a rebuild. */
+/** Runs before any row for live tables, and after all rows for a rebuild. */
 export const createIndexes = async (
   client: Transaction,
   projection: Projection,

@@ -11,44 +11,26 @@ import { listenForRequests } from './control/operator-requests.ts';
 import { runCycles } from './scheduler.ts';
 import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 
-/** Maximum connections for control tables. */
 const POOL_CLIENTS = 4;
-/** Maximum connections for transactions of single projections, of each pool. */
 const LIVE_CLIENTS = 8;
-/** Maximum connections of rebuilds and verifications. */
 const BUILDING_CLIENTS = 8;
-/**
- * Commits do not wait for the disk. Rows and checkpoint are lost together or not at all, so after a power cut
- * the missing events are applied again.
- */
+/** Commits do not wait for the disk: a power cut loses rows and checkpoint together, and both are redone. */
 const ASYNC_COMMIT = { options: `-c synchronous_commit=off ${FENCED_CONNECTION}` };
-/** Milliseconds for which a statement of a live batch waits for a lock. */
+/** Maximum wait of a statement of a live batch for a lock. */
 const LOCK_TIMEOUT_MS = 1_000;
-/**
- * Options of connections that apply live batches. A statement that waits for a lock gives up soon, and its projection is left
- * behind: the others must not wait for it.
- */
+/** A statement that waits for a lock soon fails, and its projection stays behind, so that the others continue. */
 const LIVE = `${ASYNC_COMMIT.options} -c lock_timeout=${LOCK_TIMEOUT_MS}`;
-/** Milliseconds after which the server cancels a statement of a small batch, for the same reason. */
+/** Shorter than `STATEMENT_TIMEOUT_MS`, because all projections of a reader wait for a small batch. */
 const HURRIED_STATEMENT_TIMEOUT_MS = 3_000;
-/**
- * Options of the live connection. Live batches are a few rows from arrays: planning a statement costs more
- * than running it, and one generic plan fits all.
- */
+/** Live batches are small: planning costs more than execution, and one generic plan fits all. */
 const GENERIC_PLANS = {
   options: `${LIVE} -c plan_cache_mode=force_generic_plan`,
   statement_timeout: HURRIED_STATEMENT_TIMEOUT_MS,
 };
 
-/**
- * Milliseconds after which the server cancels any other statement. A process that was cut off in the middle of one keeps the
- * next owner waiting until then: less than two lengths of a lease, with the looks of that owner.
- */
+/** Statement timeout. A statement of a dead process blocks the next owner this long, less than two lease lengths. */
 const STATEMENT_TIMEOUT_MS = 15_000;
-/**
- * Milliseconds after which the server cancels the look at requests that begins each poll. By it a process that was cut off
- * without a word notices, while its lease goes on over new connections: the projections stand still until then.
- */
+/** Timeout of the read that begins each poll, to detect a silent connection while the lease still renews. */
 const REQUESTS_STATEMENT_TIMEOUT_MS = 5_000;
 
 export type ProjectorSettings = {
@@ -60,9 +42,8 @@ export type ProjectorSettings = {
 };
 
 /**
- * Runs the projections owned by this process until the signal. When a server is gone or a lease is lost, it restarts from
- * the stored positions. Rows and positions move in one transaction that proves the lease, so no event is
- * applied twice or left out.
+ * Runs projections until the signal. Restarts from the stored positions after a lost server or lease. Rows and
+ * positions commit together and prove the lease, so no event is applied twice or skipped.
  */
 export const runProjections = async (settings: ProjectorSettings): Promise<void> => {
   const { databaseUrl, projections, log, signal } = settings;

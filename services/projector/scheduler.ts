@@ -15,17 +15,14 @@ import { dropOneUnused } from './rebuild/swap-schema.ts';
 import { createVerificationManager } from './verify/verification-manager.ts';
 import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts';
 
-/** Polling interval for requests whose notification was missed, and for projections without an owner. */
 const POLL_INTERVAL_MS = 2_000;
 
-/** Milliseconds to wait for the end of work of a session that has failed, or that ends and is cut off. */
+/** Maximum wait for work of a session that failed or was cut off. */
 const CUT_OFF_WAIT_MS = 3_000;
 
-/** A job that needs the tables of a projection for itself: the swap of its rebuild, or the retry of its parked events. */
 type JobKind = 'swap' | 'retry';
 type WantedJobs = ReadonlyMap<string, JobKind>;
 
-/** Work that continues across cycles, with tables for itself. */
 const openLongWork = (
   dependencies: ProjectorDependencies,
   wake: () => void,
@@ -41,10 +38,7 @@ const openLongWork = (
 };
 type LongWork = ReturnType<typeof openLongWork>;
 
-/**
- * Waits a while for the end of work of a session that ends. Work that goes on writes nothing afterwards: its transactions prove
- * leases, which are then released.
- */
+/** Work that outlasts this wait writes nothing: its transactions prove leases, which are then released. */
 const waitForEnd = async (ended: Promise<unknown>, log: Log): Promise<void> => {
   const limit = new AbortController();
   const isEnded = await Promise.race([
@@ -55,7 +49,7 @@ const waitForEnd = async (ended: Promise<unknown>, log: Log): Promise<void> => {
   if (!isEnded) log.warn({ waited_ms: CUT_OFF_WAIT_MS }, 'work of the ended session still running');
 };
 
-/** Cuts off the work of a session that ends. Statements of rebuilds would take up to 30 minutes more. */
+/** Cancels the statements of a session that ends; those of rebuilds would take up to 30 minutes. */
 const cutOff = (work: LongWork, { building, log }: ProjectorDependencies): Promise<void> => {
   const closed = building.close();
   return waitForEnd(
@@ -65,10 +59,8 @@ const cutOff = (work: LongWork, { building, log }: ProjectorDependencies): Promi
 };
 
 /**
- * Runs projections in cycles, until the signal or an error that ends the session. During a cycle the owned projections follow
- * the log. Any change to who follows the log ends the cycle, so live tables have no writer between two cycles. Rebuilds and
- * verifications use their own tables, and exclusive jobs (swap, retry of parked events) have those of one projection for
- * themselves: they continue across cycles, and end with the session.
+ * Runs projections in cycles. A change to the followers of the log ends the cycle, so live tables have no writer
+ * between cycles. Rebuilds, verifications and exclusive jobs continue across cycles and end with the session.
  */
 export const runCycles = async (given: ProjectorDependencies, wakeSignal: WakeSignal): Promise<void> => {
   const session = new AbortController();
@@ -96,10 +88,8 @@ const runOwned = async (
   let counter: EventCounter | null = null;
   let sampledAtMs = 0;
   let droppedAtMs = 0;
-  /** Schemas that were tried to be dropped in the round in progress. */
   const triedToDrop = new Set<string>();
 
-  /** The jobs that wait to be started, and those that run. */
   const wantedJobs = (control: ReadonlyMap<string, Control>): WantedJobs => {
     const ready = rebuilds.ready();
     const wanted = new Map<string, JobKind>();
@@ -111,9 +101,7 @@ const runOwned = async (
     return wanted;
   };
 
-  /**
-   * The inputs of the current run plan. When any of them changes, the running cycle is stopped and replanned.
-   */
+  /** Inputs of the current cycle. When one changes, the cycle stops and a new one begins. */
   const planKey = (
     control: ReadonlyMap<string, Control>,
     wanted: WantedJobs,
@@ -137,10 +125,7 @@ const runOwned = async (
     await sampleProjections(database, log);
   };
 
-  /**
-   * Drops tables that are no longer used, while projections follow the log: those of one schema in each poll, which looks at the
-   * requests of operators. A round begins some time after the last one has tried all.
-   */
+  /** Drops unused tables during a cycle, one schema per poll, because a drop delays the poll's look at requests. */
   const dropTables = async (): Promise<void> => {
     if (counter === null || performance.now() - droppedAtMs < SAMPLE_EVERY_MS) return;
     if (await dropOneUnused(database, log, triedToDrop)) return;
@@ -148,7 +133,6 @@ const runOwned = async (
     droppedAtMs = performance.now();
   };
 
-  /** Polls for requests. Returns true if the cycle must end. */
   const poll = async (plan: string): Promise<boolean> => {
     jobs.check();
     const control = await readControl(requests);
@@ -177,7 +161,6 @@ const runOwned = async (
       return [{ at, reached }];
     });
 
-  /** Starts a job that needs exclusive access to a projection's tables. Its transactions prove the row of the projection. */
   const startJob = (name: string, kind: JobKind): void => {
     const row = owned.rowOf(name);
     const one = owned.running.get(name);
@@ -187,8 +170,8 @@ const runOwned = async (
   };
 
   const runCycle = async (): Promise<void> => {
-    // Read before tables are opened. A job that ends later closes tables which this cycle has found open: its projection stays
-    // out of the cycle, and the next poll ends it.
+    // Read before tables are opened: a job that ends later closes tables that this cycle uses, and the next poll ends
+    // the cycle.
     const working = new Set(jobs.running());
     const before = await readControl(requests);
     await owned.acquire(before);
@@ -197,7 +180,7 @@ const runOwned = async (
     const control = await readControl(requests);
     const wanted = wantedJobs(control);
     const { following, cursor } = await owned.arrange(control, new Set([...working, ...wanted.keys()]));
-    // Only what has been arranged is read again. A request that arrived meanwhile is not in this cycle, and must end it.
+    // Reads only the states that `arrange` has changed. A request that arrived meanwhile must end this cycle.
     const arranged = await readControl(requests);
     const head = counter === null ? 0n : await eventStore.head();
     for (const [name, kind] of wanted) if (!working.has(name)) startJob(name, kind);
@@ -220,7 +203,7 @@ const runOwned = async (
     };
     const watch = async (): Promise<void> => {
       while (!cycleSignal.aborted) {
-        // Requested before the poll, so that a notification during the poll is not missed.
+        // Registered before the poll, so that a notification during the poll is not missed.
         const notified = wakeSignal.next({ timeoutMs: POLL_INTERVAL_MS, signal: cycleSignal });
         if (await poll(plan)) return;
         await notified;
@@ -234,8 +217,8 @@ const runOwned = async (
         return runReaderGroup(dependencies, group, { stops, signal: cycleSignal, onCaughtUp });
       }),
     ];
-    // The first task to end aborts the cycle. All tasks are awaited: none may still be writing when the next cycle begins.
-    // After a failure there is none: the session ends, and a statement that was cut off would keep it for its whole timeout.
+    // The first task to end aborts the cycle. Awaits all tasks, so that none writes in the next cycle. After a failure
+    // it awaits none, because a statement may run until its timeout.
     const running = tasks.map((task) => task.finally(() => cycle.abort()));
     try {
       await Promise.all(running);

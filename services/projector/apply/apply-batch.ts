@@ -7,10 +7,7 @@ import { type Catalog, enterSchema } from '../read-model-schema.ts';
 import { encoding, isCausedByEvent, PoisonEvent } from './failures.ts';
 import { writeGroup } from './write-changes.ts';
 
-/**
- * The tables that a projection writes to. `saveCheckpoint` stores the position in the same transaction and proves that
- * this process may write; it throws `LeaseLost` otherwise.
- */
+/** `saveCheckpoint` throws `LeaseLost` unless this process may write. */
 export type Target = {
   readonly projection: Projection;
   readonly schema: string;
@@ -18,10 +15,7 @@ export type Target = {
   readonly saveCheckpoint: (client: Transaction, position: bigint, events: number) => Promise<void>;
 };
 
-/**
- * Projects the events and groups their changes. Throws `PoisonEvent` for an event that cannot be projected, and
- * `UnwritableChanges` for changes that cannot be grouped.
- */
+/** Throws `PoisonEvent` for one event that fails, `UnwritableChanges` for changes that cannot be grouped. */
 export const projectEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] => {
   const changes = events.map((event) => {
     try {
@@ -47,11 +41,7 @@ const write = async (
   });
 };
 
-/**
- * Applies events and moves the checkpoint to `position` in one transaction. If that fails, the batch is
- * halved until the bad event is found, so one bad event costs a few transactions. Throws `PoisonEvent` for
- * it, after all events before it are applied. Throws other errors that no event causes.
- */
+/** Applies a batch in one transaction; halves it after a failure. Throws `PoisonEvent` after the events before it. */
 export const applyBatch = async (
   database: Database,
   target: Target,

@@ -9,17 +9,13 @@ import type { Failed } from './move-positions.ts';
 import { applyOrPark } from './park-stream.ts';
 import { type Cursor, nameOf, ownTarget, proveRunning, type Running } from './running.ts';
 
-/** First and longest delay in milliseconds before a failed projection tries its batch again. */
+/** First and longest delay before a failed batch is retried. */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
-/**
- * Maximum projections that apply a batch at once. The others wait here, and not for a connection of the pool, which they would
- * not get in time while statements are slow. Two connections are left to projections that read alone.
- */
+/** Maximum concurrent batches. Leaves two connections of the pool for projections that read alone. */
 const SHARES_AT_ONCE = 6;
 
-/** Delay before the next attempt after this many failures in a row. */
 export const retryDelayMs = (failures: number): number =>
   Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10));
 
@@ -32,10 +28,7 @@ type Options = {
   readonly count: (one: Running, events: number, sinceMs: number) => void;
 };
 
-/**
- * Applies the share of one projection. After failures it takes fewer events at a time, because a statement may have been
- * cancelled for the size of its batch.
- */
+/** Takes fewer events after failures, because the server may have cancelled a statement for the size of its batch. */
 const applyShare = async (
   { database, log, cursor, position }: Options,
   { one, events }: Share,
@@ -57,17 +50,14 @@ const applyShare = async (
   return applied;
 };
 
-/**
- * Applies a batch to each projection in a transaction of its own, several at once. Returns the projections that failed for a
- * reason that is theirs alone. Throws when the database is gone, or when another process has taken the work over.
- */
+/** Returns the projections that failed for a reason of their own. Throws when the database or the lease is lost. */
 export const applyEach = async (options: Options): Promise<readonly Failed[]> => {
   const { log, shares, position, count } = options;
   const failed: Failed[] = [];
   const turns = createSemaphore(SHARES_AT_ONCE);
-  /** Aborted with the error that ends the session: shares that still wait for their turn are not tried. */
+  /** Aborted by the error that ends the session, so that waiting shares do not start. */
   const ended = new AbortController();
-  // Every share is awaited, also after a failure: none may still be writing when the session restarts.
+  // Awaits every share, also after a failure: none may still write when the session restarts.
   const outcomes = await Promise.allSettled(
     shares.map(async (share) => {
       await turns.acquire();

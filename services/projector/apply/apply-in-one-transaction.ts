@@ -5,25 +5,18 @@ import { type Move, moveStatement } from './move-positions.ts';
 import type { Running } from './running.ts';
 import { isCopyGroup, statementOf } from './write-changes.ts';
 
-/** One projection's share of a batch: its events, possibly none. */
 export type Share = { readonly one: Running; readonly events: readonly RecordedEvent[] };
 
-/**
- * Prefixes a statement with its schema. Two projections may have equal statements for tables of their own.
- * Without the prefix they would share one prepared plan, which is made again whenever the search path
- * changes.
- */
+/** Adds the schema: equal statements of two projections would share one plan, replanned at each path change. */
 const inSchema = ({ schema }: Target, { text, values }: PipelinedStatement): PipelinedStatement => ({
   text: `/* ${schema} */ ${text}`,
   ...(values ? { values } : {}),
 });
 
 /**
- * Applies a live batch to all projections in one transaction, together with their positions and the notification that
- * they have passed it. A live batch is small: a transaction for each projection would cost more than its rows.
- *
- * Returns false, with nothing written, if a group is large enough for COPY. Throws if anything fails; nothing
- * is written then either, and the caller retries the projections one by one to find the failing one.
+ * Applies a small batch to all projections in one transaction, because a transaction per projection costs more than its
+ * rows. Returns false, with nothing written, if a group is large enough for COPY. After an error the caller retries the
+ * projections one by one.
  */
 export const applyInOneTransaction = async (
   pipeline: Pipeline,
@@ -45,8 +38,8 @@ export const applyInOneTransaction = async (
   });
   await pipeline.transaction([
     ...statements,
-    // The positions are moved last: operators write to some of these rows too, and wait while a batch holds them.
-    // The fixed search path lets this statement be planned once.
+    // Moves the positions last, to hold their row locks briefly: operators also write to these rows. The fixed search
+    // path lets the server plan this statement once.
     { text: 'set local search_path to public' },
     moveStatement(move),
   ]);

@@ -10,15 +10,11 @@ import type { LiveDatabases } from '../dependencies.ts';
 import { type Failed, type Move, moveStatement, recordMove } from './move-positions.ts';
 import { type Cursor, nameOf, proveRunning, type Running } from './running.ts';
 
-/**
- * Maximum events applied to all projections in one transaction. Larger batches use one transaction for each
- * projection, in parallel.
- */
+/** Larger batches use one transaction per projection, in parallel. */
 const ONE_TRANSACTION_EVENTS_MAX = 200;
-/** Minimum milliseconds between two writes of positions by batches without events. */
+/** Minimum interval between writes of positions by batches without events. */
 const IDLE_POSITIONS_MS = 100;
 
-/** Returns the events of a batch that match the projection's prefixes and lie after its position. */
 const eventsOf = (
   { position, prefixes }: Running,
   events: readonly RecordedEvent[],
@@ -27,7 +23,7 @@ const eventsOf = (
     (event) => event.position > position && prefixes.some((prefix) => event.stream.startsWith(prefix)),
   );
 
-/** Projections that share a reader, and the cursor of the part if some of them are at it. */
+/** Projections that share a reader. `cursor` is `null` if none of them is at it. */
 export type Followers = { readonly running: readonly Running[]; readonly cursor: Cursor | null };
 
 type Dispatching = {
@@ -37,7 +33,6 @@ type Dispatching = {
   readonly log: Log;
 };
 
-/** Creates the dispatcher that applies batches of the log to projections, one batch at a time. */
 export const createBatchDispatcher = (
   { database, live, pipeline, log }: Dispatching,
   { running, cursor }: Followers,
@@ -49,7 +44,6 @@ export const createBatchDispatcher = (
   let pendingStore: (() => Promise<void>) | undefined;
 
   const meters = new Map<string, ReturnType<typeof batchMeter>>();
-  /** Records metrics of the events that a projection applied. Parked events are not counted. */
   const count = (one: Running, events: number, sinceMs: number): void => {
     const name = nameOf(one);
     const meter = meters.get(name) ?? batchMeter(name);
@@ -57,7 +51,7 @@ export const createBatchDispatcher = (
     meter(events, (performance.now() - sinceMs) / 1_000);
   };
 
-  /** Stores a move that follows no rows of its own transaction. */
+  /** Stores positions outside a transaction that writes rows. */
   const store = async (move: Move): Promise<void> => {
     const { text, values } = moveStatement(move);
     await database.query({ name: 'move positions', text, values: values as unknown[] });
@@ -73,7 +67,6 @@ export const createBatchDispatcher = (
     applied: new Map(),
   });
 
-  /** Stores the positions after a delay, for the case that no further batch arrives. */
   const scheduleStore = (move: Move): void => {
     pendingStore = () =>
       store(move).catch((error: unknown) =>
@@ -86,7 +79,7 @@ export const createBatchDispatcher = (
     timer.unref();
   };
 
-  /** Throws `LeaseLost` if another process moved a position: the state in memory is stale and must be read again. */
+  /** Throws `LeaseLost` if another process moved a position: the state in memory is then stale. */
   const assertHeld = async (shares: readonly Share[]): Promise<void> => {
     for (const { one } of shares) await proveRunning(database, nameOf(one), one.row, cursor);
   };
@@ -96,7 +89,7 @@ export const createBatchDispatcher = (
     const hasParkedStream = shares.some((share) =>
       share.events.some(({ stream }) => share.one.parked.has(stream)),
     );
-    // A projection that failed may fail again, and all readers share the connection of these transactions.
+    // A failed projection may fail again, so it must not use the transaction that all readers share.
     const isAlone = shares.some(({ one }) => one.readsAlone);
     if (events > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream || isAlone) return false;
     try {
@@ -109,7 +102,7 @@ export const createBatchDispatcher = (
     }
   };
 
-  /** Applies a batch without events. Its position is stored with the next batch, or soon. */
+  /** Advances past a batch without events. The position is stored with the next batch or after a delay. */
   const pass = (position: bigint, behind: readonly Running[]): Promise<void> => {
     for (const one of behind) one.position = position;
     const move = moveTo(
@@ -122,15 +115,11 @@ export const createBatchDispatcher = (
   };
 
   return {
-    /**
-     * Applies a batch, moves the positions and notifies readers. Returns the projections whose batch failed for a reason
-     * that is theirs alone: they are left behind, and followed no longer. Throws when the database is gone, or when
-     * another process has taken the work over.
-     */
+    /** Returns failed projections, which are no longer followed. Throws when the database or the lease is lost. */
     apply: async (events: readonly RecordedEvent[], position: bigint): Promise<readonly Failed[]> => {
       clearTimeout(timer);
       pendingStore = undefined;
-      // The delayed write and this batch both move positions from a stored one, so they must not overlap.
+      // The delayed write and this batch start from the same stored position, so they must not overlap.
       await storing;
       const behind = followed.filter((one) => one.position < position);
       const busy = behind
@@ -155,7 +144,7 @@ export const createBatchDispatcher = (
       const isSmall = events.length <= ONE_TRANSACTION_EVENTS_MAX && busy.every(({ one }) => !one.readsAlone);
       const applying = { database: isSmall ? live.hurried : live.patient, log, cursor };
       const failed = await applyEach({ ...applying, shares: busy, position, count });
-      // Plans made for small tables do not suit large ones, and autovacuum analyzes the tables only later.
+      // Plans for small tables do not suit large ones, and autovacuum analyzes the tables only later.
       pipeline.discardPlans();
       const left = new Set(failed.map(({ one }) => one));
       await store(
@@ -168,11 +157,9 @@ export const createBatchDispatcher = (
       followed = followed.filter((one) => !left.has(one));
       return failed;
     },
-    /** Follows a projection again whose batch failed. */
     resume: (one: Running): void => {
       followed = [...followed, one];
     },
-    /** Stores pending positions and stops the delayed writes. */
     end: async (): Promise<void> => {
       clearTimeout(timer);
       await storing;

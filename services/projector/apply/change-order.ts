@@ -1,9 +1,7 @@
 import type { Change, Projection, Row } from '#projections/define-projection.ts';
 
-/** A change that is written in its place; refreshes come at the end of the batch. */
 export type OrderedChange = Exclude<Change, { readonly kind: 'refresh' }>;
 
-/** Formats the values of these columns as the key of a map. */
 export const rowKey = (row: Row, columns: readonly string[]): string => {
   let text = '';
   for (const column of columns) {
@@ -13,24 +11,19 @@ export const rowKey = (row: Row, columns: readonly string[]): string => {
   return text;
 };
 
-/** Changes that one statement can write together, and what they write. */
 type Form = {
-  /** Columns that select the row. `null`: the changes may concern any row of their tables. */
+  /** Columns that select the row; `null` when the changes may concern any row. */
   readonly key: readonly string[] | null;
-  /** Columns that an update sets. `null`: the changes write or remove the whole row. */
+  /** Columns that an update sets; `null` when the changes write or remove the whole row. */
   readonly set: ReadonlySet<string> | null;
   readonly tables: readonly string[];
-  /** Indexes of the groups with changes of this form, ascending. */
+  /** Indexes of the groups with this form, ascending. */
   readonly groups: number[];
 };
 
-/** Last groups in which a stream changed a table. */
 type TableOrder = {
-  /** Last group with any change. */
   any: number;
-  /** Last group with a change that may concern any row. */
   anyRow: number;
-  /** Last groups with changes of single rows, by the columns that select the row. */
   readonly byColumns: Map<string, RowOrder>;
 };
 type RowOrder = { last: number; readonly rows: Map<string, Map<Form, number>> };
@@ -69,17 +62,14 @@ const formOf = (statements: Projection['statements'], change: OrderedChange): Fo
   return { ...form, key, set };
 };
 
-/** Returns true if the order of two changes of one row matters. Updates of different columns do not meet. */
+/** True if the order of two changes of one row matters; it does not for updates of different columns. */
 const meet = (one: Form, other: Form): boolean => {
   if (one === other || one.set === null || other.set === null) return true;
   for (const column of one.set) if (other.set.has(column)) return true;
   return false;
 };
 
-/**
- * Returns the first group at or after `earliest`. Choosing the last group instead would let each stream push
- * the next one further, and a batch of many streams would end in groups of one row.
- */
+/** Returns the first group at or after `earliest`. The last one would end in groups of one row. */
 const firstFrom = (groups: readonly number[], earliest: number): number | undefined => {
   let [from, to] = [0, groups.length];
   while (from < to) {
@@ -94,7 +84,7 @@ const latest = (table: TableOrder, form: Form, columns: string, row: string): nu
   if (form.key === null) return table.any;
   let index = table.anyRow;
   for (const [others, { last, rows }] of table.byColumns) {
-    // Rows selected by different columns may be the same row.
+    // Different key columns may select the same row.
     if (others !== columns) index = Math.max(index, last);
     else for (const [other, at] of rows.get(row) ?? []) if (meet(form, other)) index = Math.max(index, at);
   }
@@ -115,18 +105,12 @@ const remember = (table: TableOrder, form: Form, columns: string, row: string, i
   forms.set(form, index);
 };
 
-/**
- * Chooses a group for each change of a batch. The changes of one stream keep their order in two cases: two of them
- * write the same row and column, or one of them may concern any row of a table.
- *
- * Order by table instead would need a new group for each change of a stream whose events write one table differently
- * in turn, such as ads that start and stop.
- */
+/** Keeps the order of a stream's changes to one row. Order by table would need a group per alternating change. */
 export const createChangeOrder = ({ statements }: Pick<Projection, 'statements'>) => {
   const forms = new Map<string, Form>();
   const streams = new Map<string, Map<string, TableOrder>>();
   return {
-    /** Returns the index of the change's group: an existing one of the same form, or `next`, a new one. */
+    /** Returns an existing group of the same form, or `next` for a new one. */
     place: (stream: string, change: OrderedChange, next: number): number => {
       const signature = signatureOf(change);
       const form = forms.get(signature) ?? formOf(statements, change);

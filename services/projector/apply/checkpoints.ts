@@ -10,11 +10,7 @@ import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from 
 
 const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
 
-/**
- * Creates or upgrades the projector's tables. When the fingerprint matches, it takes no lock: `alter table … add
- * column if not exists` locks a table exclusively even when the column exists. Such locks on several tables deadlocked
- * with operators who read the status while a projector started.
- */
+/** Takes no lock when the fingerprint matches: `alter table … if not exists` locks in any case and deadlocked. */
 export const createProjectorTables = async (database: Database): Promise<void> => {
   await createRunTables(database);
   await installSchema(database, {
@@ -24,7 +20,7 @@ export const createProjectorTables = async (database: Database): Promise<void> =
   });
 };
 
-/** Counts applied events of a projection. Its position is moved by the reader that it shares, or by its own row. */
+/** Only counts events: the position is moved by the shared cursor or by the projection's own row. */
 const countEvents =
   (name: string): Target['saveCheckpoint'] =>
   async (client, _position, events) => {
@@ -35,12 +31,11 @@ const countEvents =
     });
   };
 
-/** A new projection starts at the beginning of the log: below the cursor of its part, it has a row of its own. */
+/** A new projection starts at the beginning of the log, so it needs a row below the shared cursor. */
 const START_BEHIND = `
   insert into projector.behind (projection, part, position, epoch, state)
   select $1, part, 0, epoch, 'catching_up' from run.progress where kind = '${PROJECTIONS.kind}' and position > 0`;
 
-/** Opens the live tables of a projection. Creates them, empty, if they do not exist. */
 export const openLiveTarget = async (database: Database, projection: Projection): Promise<Target> => {
   const schema = schemaOf(projection.name);
   await inTransaction(database, async (client) => {

@@ -1,7 +1,6 @@
 import type { Change, Projection, Row } from '#projections/define-projection.ts';
 import { createChangeOrder, rowKey } from './change-order.ts';
 
-/** Changes of a batch that one statement writes together. */
 export type Group =
   | { readonly kind: 'insert'; readonly table: string; readonly rows: Row[] }
   | {
@@ -9,7 +8,7 @@ export type Group =
       readonly table: string;
       readonly key: readonly string[];
       readonly set: readonly string[];
-      /** Column of the log position by which rows take precedence; `null`: the last change wins. */
+      /** Column of the log position that decides precedence; `null`: the last change wins. */
       readonly precedence: string | null;
       readonly rows: Row[];
     }
@@ -55,7 +54,6 @@ const emptyGroup = (change: Change): Group => {
   }
 };
 
-/** Returns the column of the log position, for changes that take precedence by it; else no column. */
 const positionOf = (change: Change): Row =>
   (change.kind === 'upsert' || change.kind === 'update') && change.precedence
     ? { [change.precedence.column]: change.precedence.position }
@@ -95,10 +93,9 @@ const addToGroup = ({ group, byKey }: Building, change: Change): void => {
 };
 
 /**
- * Groups the changes of a batch so that few statements write them all. Changes of one stream that can meet in a row keep
- * their order (`change-order.ts`): a change joins a group only if no later group holds a change that it must follow.
- * Changes of different streams commute (the law of `Projection`), so groups can be large. Refreshes come last, each
- * distinct row once: in the order of their first change, and then those that run last.
+ * Groups changes, so that few statements write a batch. A change joins a group only if no later group holds a change
+ * that it must follow (`change-order.ts`). Changes of different streams commute (the law of `Projection`). Refreshes
+ * come last, each distinct row once.
  */
 export const groupChanges = (
   projection: Pick<Projection, 'statements'>,

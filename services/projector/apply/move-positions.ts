@@ -3,27 +3,23 @@ import type { PipelinedStatement } from '#platform/postgres/pipelined-transactio
 import { PROJECTIONS } from '../control/lease-names.ts';
 import { type Cursor, nameOf, type Running } from './running.ts';
 
-/** A projection whose batch failed, and is left behind at its position. */
+/** A projection that stays behind because its batch failed. */
 export type Failed = { readonly one: Running; readonly error: string; readonly delayMs: number };
 
-/** The end of a batch, for the projections that share a reader. */
 export type Move = {
-  /** The cursor of the part; `null` when none of these projections is at it. */
   readonly cursor: Cursor | null;
   readonly position: bigint;
-  /** Projections whose every event up to `position` is applied or parked. */
   readonly passed: readonly Running[];
   readonly failed: readonly Failed[];
-  /** Events that were applied in this transaction. */
+  /** Events that this transaction applied, by projection. */
   readonly applied: ReadonlyMap<string, number>;
 };
 
 const KEY = `b.part = '${PROJECTIONS.part}' and b.projection = i.name and b.position = i.held and b.epoch = i.epoch`;
 
 /**
- * Moves the cursor of the part and the rows of projections that are not at it. A row that the cursor reaches is deleted. A
- * failed projection keeps or gets a row. Each change proves position and epoch. Divides by zero if one does not hold,
- * which rolls back the transaction.
+ * Moves the shared cursor and the rows of other projections. Divides by zero, to roll back, if a position or an epoch
+ * differs.
  */
 const MOVE = `
   with counted as (
@@ -55,15 +51,14 @@ const MOVE = `
       and (select count(*) from joined) + (select count(*) from advanced) = cardinality($6::text[])
       and (select count(*) from failed) = cardinality($10::text[]))::int`;
 
-/** The new stored position of a row; `null` when the projection is at the cursor afterwards. */
+/** `null` when the projection is at the cursor afterwards. */
 const nextOf = (position: bigint, cursorAfter: bigint | null): bigint | null =>
   cursorAfter !== null && position === cursorAfter ? null : position;
 
-/** Position of the cursor afterwards. Projections that catch up with it in one reader do not move it. */
+/** A reader group that catches up below the cursor does not move it. */
 export const cursorAfter = ({ cursor, position }: Pick<Move, 'cursor' | 'position'>): bigint | null =>
   cursor === null ? null : position > cursor.position ? position : cursor.position;
 
-/** Returns the last statement of the transaction that ends a batch. */
 export const moveStatement = (move: Move): PipelinedStatement => {
   const { cursor, position, passed, failed, applied } = move;
   const after = cursorAfter(move);
@@ -95,7 +90,6 @@ export const moveStatement = (move: Move): PipelinedStatement => {
   };
 };
 
-/** Writes into memory what `moveStatement` has stored. */
 export const recordMove = (move: Move): void => {
   const { cursor, position, passed, failed } = move;
   const after = cursorAfter(move);

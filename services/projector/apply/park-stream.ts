@@ -4,7 +4,7 @@ import { type Database, inTransaction, type Proof } from '#platform/postgres/poo
 import { applyBatch, type Target } from './apply-batch.ts';
 import { PoisonEvent } from './failures.ts';
 
-/** Streams with a dead letter: an event that failed, and the later events that wait behind it. */
+/** Streams with a dead letter, whose later events wait. */
 export type ParkedStreams = Set<string>;
 
 export const readParkedStreams = async (database: Database, projection: string): Promise<ParkedStreams> => {
@@ -43,10 +43,7 @@ const park = async (
   });
 };
 
-/**
- * Requests a retry of the waiting streams whose first event this release can read. Returns how many. Called when a
- * projection is acquired: a new release starts as a new process.
- */
+/** Retries parked streams that this release can read; returns how many. */
 export const requestReadableRetries = async (database: Database, projection: string): Promise<number> => {
   const { rows } = await database.query<{ stream: string; type: string; version: number }>(
     `select stream, type, waits_for_version as version from projector.parked
@@ -70,9 +67,9 @@ type Parking = {
 };
 
 /**
- * Applies a batch. An event that cannot be applied is parked (dead letter) together with all later events of
- * its stream; the other streams continue. Parking is committed before the checkpoint moves, so after a crash
- * in between the same events are parked again, without effect. Returns how many events were applied.
+ * Applies a batch. Parks an event that fails, with all later events of its stream; other streams continue. Parks before
+ * the checkpoint moves: after a crash the same events are parked again, without effect. Returns how many events were
+ * applied.
  */
 export const applyOrPark = async (
   database: Database,

@@ -5,35 +5,29 @@ import type { Probation } from '../control/probation.ts';
 import type { Target } from './apply-batch.ts';
 import type { ParkedStreams } from './park-stream.ts';
 
-/** Position of a part, as its progress row stores it. All projections without a row of their own are at it. */
+/** Shared position of all projections without a row of their own. */
 export type Cursor = { readonly epoch: bigint; position: bigint };
 
-/** The row in `projector.behind` of a projection that is not at the cursor of its part. */
 export type BehindRow = { readonly position: bigint; readonly epoch: bigint };
 
-/** A projection followed by this process. */
 export type Running = {
   readonly target: Target;
   readonly prefixes: readonly string[];
   readonly parked: ParkedStreams;
-  /** Every event up to this position is applied or parked. The stored position may be lower if no event was for it. */
   position: bigint;
-  /** Its row, while it has one. */
   row: BehindRow | null;
-  /** Failures in a row, of batches that no event made fail. */
   failures: number;
-  /** Time of the next attempt after a failure, by the clock of `performance`. */
   retryAtMs: number;
-  /** Since its last failure; `null` when this session has seen none. */
+  /** Probation since the last failure; `null` when this session has seen none. */
   probation: Probation | null;
-  /** Reads the log with a subscription of its own, and its statements have more time: it failed, or is on probation. */
+  /** Uses a subscription and longer timeouts of its own, after a failure or on probation. */
   readsAlone: boolean;
   live: boolean;
 };
 
 export const nameOf = ({ target }: Running): string => target.projection.name;
 
-/** Proves that this process may write the tables of the projection: at the cursor of the part, or by its own row. */
+/** Throws unless this process holds the lease and the position. */
 export const proveRunning = async (
   client: Pick<Transaction, 'query'>,
   name: string,
@@ -56,7 +50,7 @@ export const proveRunning = async (
   if (rowCount !== 1) throw new LeaseLost({ kind: 'projection', part: name });
 };
 
-/** A projection at the cursor gets a row at the end of its own transaction. The cursor follows when all are there. */
+/** A projection at the cursor gets its own row when it commits; the cursor follows once all have committed. */
 const LEAVE_CURSOR = `
   insert into projector.behind (projection, part, position, epoch, state)
   select $1, p.part, $2, p.epoch, 'catching_up' from run.progress p
@@ -67,10 +61,7 @@ const MOVE_ROW = `
     state = case when state = 'apart' then state else 'catching_up' end
   where projection = $1 and part = '${PROJECTIONS.part}' and position = $3 and epoch = $4`;
 
-/**
- * Returns the target of a projection with a transaction of its own: the checkpoint is its row. Throws `LeaseLost` when
- * another process has moved it, or has taken over the part.
- */
+/** Target whose checkpoint is its own row. Throws `LeaseLost` when another process moved it. */
 export const ownTarget = (one: Running, cursor: Cursor | null): Target => ({
   ...one.target,
   saveCheckpoint: async (client, position, events) => {
@@ -87,7 +78,7 @@ export const ownTarget = (one: Running, cursor: Cursor | null): Target => ({
     );
     if (rowCount !== 1) throw new LeaseLost({ kind: 'projection', part: name });
     await one.target.saveCheckpoint(client, position, events);
-    // The last statement of the transaction. When the commit fails, the session ends and the row is read again.
+    // The last statement before the commit. If the commit fails, the session ends and the row is read again.
     one.row = { position, epoch: row?.epoch ?? cursor?.epoch ?? 0n };
   },
 });

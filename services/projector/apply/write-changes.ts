@@ -7,17 +7,14 @@ import { encoding } from './failures.ts';
 import type { Group } from './group-changes.ts';
 import type { Catalog } from '../read-model-schema.ts';
 
-/** Minimum rows for COPY. Below this an insert from arrays is faster. */
+/** Below this many rows an insert from arrays is faster than COPY. */
 const COPY_FROM_ROWS = 200;
 const COPY_BUFFER_CHARACTERS = 256 * 1024;
 
 const formatArray = (values: readonly (string | number | null)[]): string =>
   `{${values.map((value) => (value === null ? 'NULL' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)).join()}}`;
 
-/**
- * Formats a value as text that Postgres can cast. The column's type decides whether an array is a Postgres
- * array or JSON.
- */
+/** The column's type decides whether an array is a Postgres array or JSON. */
 const formatValue = (value: ColumnValue | undefined, type: string): string | null => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return value;
@@ -38,7 +35,6 @@ const quoted = (names: readonly string[]): string => names.map((name) => `"${nam
 const matching = (key: readonly string[]): string =>
   key.map((column) => `t."${column}" = i."${column}"`).join(' and ');
 
-/** Returns `(select … from unnest($1::text[], …))`. Every column is sent as text and cast to its type. */
 const inputRows = (columns: readonly (readonly [name: string, type: string])[], rows: readonly Row[]) => ({
   sql: `(select ${columns.map(([name, type], index) => `u.c${index}::${type} as "${name}"`).join()} from unnest(${columns
     .map((_, index) => `$${index + 1}::text[]`)
@@ -53,7 +49,6 @@ const escapeCopy = (text: string): string =>
       )
     : text;
 
-/** Formats a row as a line for COPY. */
 const copyLine = (row: Row, columns: readonly string[], types: readonly string[]): string => {
   let line = '';
   for (let index = 0; index < columns.length; index += 1) {
@@ -73,7 +68,7 @@ const copyRows = async (
   const types = encoding(() => columns.map((column) => typeOf(catalog, table, column)));
   const stream = client.query(copyFrom(`copy "${table}" (${quoted(columns)}) from stdin`));
   const done = finished(stream);
-  // A failure is thrown at `await done` below. This handler keeps it from counting as an unhandled rejection.
+  // The failure is thrown at `await done`; this handler prevents an unhandled rejection.
   done.catch(() => undefined);
   let buffer = '';
   for (const row of rows) {
@@ -87,18 +82,13 @@ const copyRows = async (
   await done;
 };
 
-/**
- * Returns true for groups large enough for COPY. COPY streams its rows, so it cannot be part of a pipeline.
- */
+/** COPY streams its rows, so it cannot be part of a pipeline. */
 export const isCopyGroup = (group: Group): boolean =>
   group.kind === 'insert' && group.rows.length >= COPY_FROM_ROWS;
 
 type Statement = { readonly text: string; readonly values: readonly unknown[] };
 
-/**
- * Returns the statement that writes a group of at least one row. The search path selects the read model's
- * schema. Throws `UnwritableChanges` for rows that the tables have no place for.
- */
+/** The search path must select the schema. Throws `UnwritableChanges` for rows that do not fit the tables. */
 export const statementOf = (
   projection: Pick<Projection, 'statements'>,
   catalog: Catalog,
@@ -160,7 +150,6 @@ const groupSql = (
   }
 };
 
-/** Writes one group inside the batch's transaction. */
 export const writeGroup = async (
   client: Transaction,
   projection: Pick<Projection, 'statements'>,

@@ -4,8 +4,8 @@ import type { BehindRow } from '../apply/running.ts';
 import { PROJECTIONS } from './lease-names.ts';
 
 /**
- * Treatment of a projection by the owner of the part. `follow`: reads the log for it. `alone`: the same with a row of its
- * own, because it is on probation. `exclusive`: a job has its tables for itself. `paused`: by an operator. `apart`: its tables belong to other code.
+ * `alone`: reads with a row of its own, on probation. `exclusive`: a job uses the tables. `paused`: by an operator.
+ * `apart`: the tables belong to other code.
  */
 export type Treatment = 'follow' | 'alone' | 'exclusive' | 'paused' | 'apart';
 
@@ -17,11 +17,10 @@ const STATE: Readonly<Record<Treatment, string>> = {
   apart: 'apart',
 };
 
-/** A row of `projector.behind`, with the wait in milliseconds until the next attempt; `null` when its last batch did not fail. */
+/** `waitMs`: time until the next attempt; `null` when its last batch did not fail. */
 export type StoredRow = BehindRow & { readonly state: string; readonly waitMs: number | null };
 export type StoredRows = ReadonlyMap<string, StoredRow>;
 
-/** Reads the rows of projections that are not at the cursor of the part. */
 export const readRows = async (client: Pick<Transaction, 'query'>): Promise<StoredRows> => {
   const { rows } = await client.query<{
     projection: string;
@@ -43,7 +42,6 @@ export const readRows = async (client: Pick<Transaction, 'query'>): Promise<Stor
   );
 };
 
-/** Locks the progress row until the transaction ends. Throws `LeaseLost` when another process has taken over the part. */
 const lockCursor = async (client: Transaction, lease: Lease): Promise<bigint> => {
   const { rows } = await client.query<{ position: string }>(
     'select position from run.progress where kind = $1 and part = $2 and epoch = $3 for update',
@@ -53,7 +51,7 @@ const lockCursor = async (client: Transaction, lease: Lease): Promise<bigint> =>
   return BigInt(rows[0].position);
 };
 
-/** Names of projections that other processes follow under leases of their own. */
+/** Projections that other processes follow under leases of their own. */
 const readHeldApart = async (client: Transaction, owner: string): Promise<ReadonlySet<string>> => {
   const { rows } = await client.query<{ part: string }>(
     `select part from run.lease where kind = 'projection' and until > now() and owner <> $1`,
@@ -70,9 +68,9 @@ const setRow = (client: Transaction, name: string, epoch: bigint, state: string)
   );
 
 /**
- * Gives a row to each projection that does not move with the cursor of the part, and takes back projections whose reason
- * to be apart or paused has ended. Without a projection at the cursor, it moves to the furthest one. A row at the cursor is
- * deleted. One transaction, so the cursor never passes a projection that is not followed and has no row. Returns the cursor and the rows.
+ * Gives a row to each projection that leaves the cursor, and merges those that return to it. Runs in one transaction,
+ * so the cursor never passes a projection that has no row and no follower. Without a projection at the cursor, it moves
+ * to the furthest one.
  */
 export const arrangePart = (
   database: Database,

@@ -2,24 +2,18 @@ import type { Log } from '#platform/logger.ts';
 import { retryDelayMs } from '../apply/apply-each.ts';
 import { endsSession } from '../apply/failures.ts';
 
-/**
- * Jobs that need the tables of a projection for themselves: its swap, or a retry of its parked events. A job continues across
- * cycles, and no cycle waits for it. Disposal waits until all jobs have ended.
- */
+/** Jobs with exclusive tables: swap, or retry of parked events. They continue across cycles; disposal awaits them. */
 export type ExclusiveJobs = AsyncDisposable & {
-  /** Names of the projections whose job runs. */
   running(): readonly string[];
-  /** True after a job of the projection failed, until its next attempt is due. */
+  /** True after a failed job until its next attempt is due. */
   isPostponed(name: string): boolean;
-  /** Starts the job of a projection. One that fails concerns its projection alone, unless its error ends the session. */
+  /** A failure concerns this projection alone, unless its error ends the session. */
   start(name: string, job: () => Promise<void>): void;
-  /** Throws the error of a job that ends the session. */
   check(): void;
 };
 
 type Postponed = { readonly failures: number; readonly untilMs: number };
 
-/** Creates the jobs of a session. `onEnd` is called when a job has ended. */
 export const createExclusiveJobs = (
   log: Log,
   signal: AbortSignal,

@@ -4,17 +4,16 @@ import { listenForNotifications } from '#platform/postgres/notifications.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { PROJECTIONS } from './lease-names.ts';
 
-/** The control row of a projection: its state, and what operators have requested. */
 export type Control = {
   readonly name: string;
   readonly version: number;
   readonly position: bigint;
   readonly state: string;
-  /** State of its row in `projector.behind`; `null` when it is at the cursor of its part. */
+  /** State of its row in `projector.behind`; `null` at the cursor. */
   readonly behind: string | null;
   readonly isPaused: boolean;
   readonly pauseAt: bigint | null;
-  /** The version that a newer process has ready; `null` if none waits. */
+  /** Version that a newer process has ready; `null` if none waits. */
   readonly wantedVersion: number | null;
   readonly build: {
     readonly version: number;
@@ -22,7 +21,6 @@ export type Control = {
     readonly isCancelled: boolean;
   } | null;
   readonly verification: { readonly state: string; readonly isCancelled: boolean } | null;
-  /** True if a retry of parked events is requested. */
   readonly hasRetries: boolean;
 };
 
@@ -57,10 +55,7 @@ export const readControl = async (database: Database): Promise<ReadonlyMap<strin
   );
 };
 
-/**
- * Listens for Postgres notifications of operator requests and calls `wake` for each, until disposed of.
- * Requests made while disconnected are found by polling.
- */
+/** Calls `wake` for each notification. Polling finds requests made while disconnected. */
 export const listenForRequests = (url: string, log: Log, wake: () => void): AsyncDisposable =>
   listenForNotifications({
     url,

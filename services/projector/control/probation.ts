@@ -1,20 +1,16 @@
-/**
- * Time for which a projection reads the log alone after it failed in a group. All projections of a group wait for each
- * failure, also if the slow one succeeds alone, where its statements have more time.
- */
+/** Time for which a failed projection reads the log alone. In a group, all others would wait for each failure. */
 export type Probation = {
   readonly lengthMs: number;
-  /** Time of its end, by the clock of `performance`. */
   readonly endsAtMs: number;
 };
 
-/** First and longest probation in milliseconds. It doubles with each failure in a group. */
+/** First and longest probation; it doubles with each failure in a group. */
 export const PROBATION_FIRST_MS = 60_000;
 const PROBATION_MAX_MS = 60 * 60_000;
-/** Milliseconds in a group without a failure after which a probation is as short as the first again. */
+/** Time in a group without a failure that resets the length of the next probation. */
 const PROVEN_AFTER_MS = 60 * 60_000;
 
-/** Returns the probation after a failure. `isAlone`: the projection failed while it read alone, so the length stays. */
+/** `isAlone`: the failure happened outside a group, so the length stays. */
 export const probationAfter = (before: Probation | null, isAlone: boolean, nowMs: number): Probation => {
   const isFirst = before === null || (!isAlone && nowMs - before.endsAtMs >= PROVEN_AFTER_MS);
   const lengthMs = isFirst
@@ -23,6 +19,5 @@ export const probationAfter = (before: Probation | null, isAlone: boolean, nowMs
   return { lengthMs, endsAtMs: nowMs + lengthMs };
 };
 
-/** True until the probation ends. */
 export const isOnProbation = (probation: Probation | null, nowMs: number): boolean =>
   probation !== null && nowMs < probation.endsAtMs;

@@ -10,35 +10,26 @@ import { apartLease, buildLease, PROJECTIONS } from './lease-names.ts';
 import type { Control } from './operator-requests.ts';
 import { isOnProbation, type Probation, probationAfter } from './probation.ts';
 
-/** The projections of a cycle. */
 export type Arrangement = {
-  /** Projections that follow the log. */
   readonly following: readonly Running[];
-  /** Position of the part; `null` while another process owns it. */
+  /** `null` while another process owns the part. */
   readonly cursor: Cursor | null;
 };
 
-/**
- * The projections that this process may write: all of the part while it holds its lease, and single ones that the owner
- * of the part cannot follow, because its release is another one.
- */
+/** Projections that this process may write: all of its part, or single ones that the owner's release cannot follow. */
 export type ProjectionAssignments = {
   readonly names: ReadonlySet<string>;
   /** Projections whose tables belong to this code. */
   readonly running: ReadonlyMap<string, Running>;
-  /** Acquires what no process holds. Returns true if that was anything. */
+  /** Acquires free leases. Returns true if it acquired any. */
   acquire(control: ReadonlyMap<string, Control>): Promise<boolean>;
-  /** Opens the tables of every projection that is not open yet. */
   open(control: ReadonlyMap<string, Control>): Promise<void>;
-  /** Decides which projections follow the log. Jobs have the tables of the `exclusive` ones for themselves. */
+  /** Decides which projections follow the log. Jobs use the tables of the `exclusive` ones. */
   arrange(control: ReadonlyMap<string, Control>, exclusive: ReadonlySet<string>): Promise<Arrangement>;
-  /** The row by which a job proves that it may write the projection; `null` when it may not. */
+  /** The row that proves a job's right to write; `null` without that right. */
   rowOf(name: string): BehindRow | null;
-  /** True when a projection that reads alone may join the others again. */
   hasServedProbation(): boolean;
-  /** Closes the tables of a projection, to be reopened after a swap or a retry of parked events. */
   close(name: string): void;
-  /** Aborted when one of the leases is lost. */
   lost(): AbortSignal;
 };
 
@@ -47,14 +38,14 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
   const byName = new Map(projections.map((one) => [one.name, one]));
   const running = new Map<string, Running>();
   const apart = new Map<string, Lease>();
-  /** Probations of projections that are closed now. */
+  /** Probations of closed projections, for their reopening. */
   const probations = new Map<string, Probation | null>();
   const reportedNewer = new Set<string>();
   let part: Lease | null = null;
   let names: ReadonlySet<string> = new Set();
   let rows: StoredRows = new Map();
 
-  /** Clears a stale `wanted_version`: the newer process that requested this projection has died. */
+  /** Clears a stale `wanted_version` of a newer process that has died. */
   const isWantedByNewerProcess = async ({ name, version }: Projection, row: Control): Promise<boolean> => {
     const { wantedVersion } = row;
     if (wantedVersion === null || wantedVersion <= version) return false;
@@ -66,7 +57,6 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
     return false;
   };
 
-  /** Returns whether this code may write the projection, or rebuild it. */
   const mayAcquire = async (projection: Projection, row: Control): Promise<boolean> => {
     const { name, version } = projection;
     if (await isWantedByNewerProcess(projection, row)) return false;
@@ -121,7 +111,7 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
     return isOnProbation(running.get(name)?.probation ?? null, performance.now()) ? 'alone' : 'follow';
   };
 
-  /** Copies the stored position of a projection. One that failed in an earlier session is on probation in this one. */
+  /** A projection that failed in an earlier session starts on probation. */
   const place = (
     one: Running,
     treatment: 'follow' | 'alone',
@@ -139,7 +129,7 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
     one.readsAlone = treatment === 'alone' || one.failures > 0;
   };
 
-  /** Returns whether the row is one that this process may move. */
+  /** True when this process may move the row. */
   const isOurs = (name: string, row: StoredRow | undefined): boolean => {
     if (row?.state === 'apart') return row.epoch === -(apart.get(name)?.epoch ?? 0n);
     return part !== null && (row === undefined || row.epoch === part.epoch);
@@ -214,7 +204,7 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
         ({ rows } = arranged);
         cursor = { epoch: part.epoch, position: arranged.position };
       }
-      // The part has taken them back, or another process has.
+      // Another process holds these now, or the part includes them again.
       for (const name of apart.keys()) if (!isOurs(name, rows.get(name))) await releaseApart(name);
       const following: Running[] = [];
       for (const [name, one] of running) {

@@ -1,10 +1,8 @@
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Sampling interval of projection positions, and how long samples are kept. */
 export const SAMPLE_EVERY_MS = 10_000;
 const SAMPLE_TTL_MINUTES = 60;
-/** Milliseconds without progress after which a projection with unapplied events is reported as stalled. */
 export const STALLED_AFTER_MS = 60_000;
 
 const INSERT_SAMPLES = `
@@ -13,13 +11,12 @@ const INSERT_SAMPLES = `
   from projector.projection p join projector.lag l using (name)
   on conflict do nothing`;
 
-/** Keeps the last sample without lag of each projection. Replies of a projection that is behind hold as of its time. */
+/** Keeps the last sample without lag: replies of a projection that is behind hold as of its time. */
 const DELETE_OLD_SAMPLES = `
   delete from projector.sample s where at < now() - make_interval(mins => ${SAMPLE_TTL_MINUTES})
     and not (lag_facts = 0 and at = (
       select max(at) from projector.sample c where c.name = s.name and c.lag_facts = 0))`;
 
-/** Finds the start of a stall: the first sample after the last one with another position or without lag. */
 const UPDATE_STALLS = `
   with stall as (
     select p.name, case when l.lag_facts > 0 and not p.is_paused and s.since <= now() - make_interval(secs => $1)
@@ -36,7 +33,7 @@ const UPDATE_STALLS = `
   returning p.name, (select v.position::text from projector.projection v where v.name = p.name) as position,
     p.standing_since`;
 
-/** Samples the positions of all projections, and logs which ones stalled or resumed. */
+/** Logs projections that stalled or resumed. */
 export const sampleProjections = async (
   database: Database,
   log: Log,

@@ -1,7 +1,6 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** Events excluded from a projection. */
 export type ExcludedEvents = {
   readonly includes: (event: RecordedEvent) => boolean;
   readonly isSame: (other: ExcludedEvents) => boolean;
@@ -17,7 +16,6 @@ const createExcludedEvents = (rows: readonly { stream: string; position: string 
   };
 };
 
-/** Reads the events that an operator skipped for good. */
 export const readSkippedEvents = async (
   database: Database | Transaction,
   name: string,
@@ -29,7 +27,6 @@ export const readSkippedEvents = async (
   return createExcludedEvents(rows);
 };
 
-/** Reads skipped and parked events. */
 export const readExcludedEvents = async (
   database: Database | Transaction,
   name: string,

@@ -7,15 +7,11 @@ import { type BehindRow, proveRunning } from '../apply/running.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 import { BATCH_BYTES_MAX } from '../subscription/batch-reader.ts';
 
-/** Maximum parked events read from the log and applied in one transaction. */
 const RETRY_BATCH = 1_000;
 
 type ParkedEvent = { readonly position: string; readonly revision: string | null };
 
-/**
- * Returns the live tables as a target that moves no checkpoint: the checkpoint is past the parked events
- * already.
- */
+/** A target that moves no checkpoint, since the checkpoint is past the parked events. */
 const retryTarget = (target: Target, stream: string): Target => ({
   ...target,
   saveCheckpoint: async (client, position, events) => {
@@ -31,7 +27,7 @@ const retryTarget = (target: Target, stream: string): Target => ({
   },
 });
 
-/** Moves the failed event to `projector.skipped` if an operator requested that. */
+/** Moves the failed event to `projector.skipped` if requested. */
 const applySkipRequest = (
   { database }: ProjectorDependencies,
   name: string,
@@ -56,10 +52,7 @@ const readParked = async ({ database }: ProjectorDependencies, name: string, str
   return rows;
 };
 
-/**
- * Reads the first of the parked events from the log, up to the byte limit of a batch. Events that the log no longer has
- * are missing from the result.
- */
+/** Stops at the byte limit of a batch. Omits events that the log no longer has. */
 const readEvents = async (
   { eventStore }: ProjectorDependencies,
   stream: string,
@@ -81,7 +74,6 @@ const readEvents = async (
   return events;
 };
 
-/** Stores why a retry failed for a reason that is not in an event. The request stays, and is carried out later. */
 const recordPostponed = (
   { database }: ProjectorDependencies,
   name: string,
@@ -97,7 +89,6 @@ const recordPostponed = (
     ),
   );
 
-/** Parks the events again and stores why the first one failed. */
 const recordFailure = (
   { database }: ProjectorDependencies,
   name: string,
@@ -118,7 +109,7 @@ const recordFailure = (
     );
   });
 
-/** Retries the events of a stream. `live`: the database of its tables. Throws an error that no event causes. */
+/** Throws an error that no event causes. */
 const retryStream = async (
   dependencies: ProjectorDependencies,
   live: Database,
@@ -168,9 +159,8 @@ const retryStream = async (
 };
 
 /**
- * Applies the parked events of the streams for which an operator requested it. Needs exclusive access to the
- * tables. Each transaction proves the row of the projection. Throws when a table is locked or a statement is cancelled: the
- * streams that are left keep their requests, and the one that failed comes last at the next attempt.
+ * Retries the requested streams; needs exclusive access to the tables. Throws when a table is locked or a statement is
+ * cancelled. The remaining streams keep their requests, and the failed one comes last at the next attempt.
  */
 export const retryParked = async (
   dependencies: ProjectorDependencies,

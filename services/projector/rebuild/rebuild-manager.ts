@@ -15,45 +15,30 @@ import { nextSchemaOf } from '../read-model-schema.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 import { catchUpAndSwap, tryToDrop } from './swap-schema.ts';
 
-/**
- * Maximum concurrent rebuilds of one process; further ones wait. A rebuild keeps one core busy here and one
- * in Postgres, and readers need the others.
- */
+/** Maximum concurrent rebuilds. Each uses a core here and one in Postgres, and readers need the others. */
 const CONCURRENT_REBUILDS_MAX = Math.min(2, Math.ceil(availableParallelism() / 4));
 
 type Building = {
   readonly lease: Lease;
-  /** Its transactions prove the lease. */
   readonly database: Database;
   readonly cancelling: AbortController;
   readonly done: Promise<void>;
   isReady: boolean;
-  /** True once `done` is resolved. */
   isOver: boolean;
 };
 
-/**
- * Runs the rebuilds of a process, concurrently with live projecting. One that the end of the session cuts off is resumed by
- * the next session. Disposal waits for that end.
- */
+/** Runs rebuilds during live projecting. The next session resumes an interrupted one. Disposal awaits them. */
 export type RebuildManager = AsyncDisposable & {
-  /**
-   * Starts, resumes and cancels rebuilds according to the control table. `owned`: projections that this process may
-   * write.
-   */
+  /** `owned`: projections that this process may write. */
   reconcile(control: ReadonlyMap<string, Control>, owned: ReadonlySet<string>): Promise<void>;
-  /** Returns the projections whose rebuild has caught up and can be swapped in by their owner. */
   ready(): readonly string[];
-  /**
-   * Swaps a rebuild in. Needs exclusive access to the live tables, which `row` proves. Throws when it is to be tried again
-   * later, as it is while readers hold replaced tables.
-   */
+  /** Swaps a rebuild in; `row` proves exclusive access. Throws while readers hold replaced tables, to be retried. */
   finish(name: string, row: BehindRow): Promise<void>;
 };
 
 const isUnfinished = (state: string): boolean => UNFINISHED.some((one) => one === state);
 
-/** Drops the tables of a rebuild and records its end. Returns false while a reader such as a backup holds the tables. */
+/** Returns false while a reader, such as a backup, holds the tables. */
 const dropRebuild = (database: Database, log: Log, name: string): Promise<boolean> =>
   tryToDrop(database, log, name, async (client) => {
     await client.query(`drop schema if exists "${nextSchemaOf(name)}" cascade`);
@@ -61,24 +46,19 @@ const dropRebuild = (database: Database, log: Log, name: string): Promise<boolea
     await client.query('update projector.read_model set wanted_version = null where name = $1', [name]);
   });
 
-/** Creates the manager. `wake` is called when a rebuild is ready. */
 export const createRebuildManager = (
   dependencies: ProjectorDependencies,
   wake: () => void,
 ): RebuildManager => {
   const { eventStore, leases, projections, log } = dependencies;
   const building = new Map<string, Building>();
-  /** Rebuilds that are being swapped in and can no longer be cancelled. */
   const finishing = new Set<string>();
-  /**
-   * Projections whose rebuild failed in this process. It would fail again, so only a process with other code
-   * retries it.
-   */
+  /** Rebuilds that failed in this process. Only other code can succeed, so this process does not retry them. */
   const failedHere = new Set<string>();
-  /** Rebuilds that were interrupted, by projection: interruptions in a row, and the time of the next attempt. */
+  /** Interruptions in a row, and the time of the next attempt. */
   const postponed = new Map<string, { readonly failures: number; readonly untilMs: number }>();
 
-  /** Returns true if this process should rebuild the projection. */
+  /** True if this process should rebuild the projection. */
   const shouldRebuild = ({ name, version }: Projection, row: Control, isOwned: boolean): boolean => {
     const { build } = row;
     if (build?.state === 'asked') return isOwned;
@@ -118,7 +98,7 @@ export const createRebuildManager = (
     });
   };
 
-  /** Leaves a rebuild to a later attempt: what interrupted it may last. */
+  /** Delays the next attempt, because the cause of the interruption may last. */
   const postpone = (name: string, error: unknown): void => {
     const failures = (postponed.get(name)?.failures ?? 0) + 1;
     const delayMs = retryDelayMs(failures);
@@ -129,10 +109,8 @@ export const createRebuildManager = (
     );
   };
 
-  /** True after an interruption until the next attempt is due. */
   const isPostponed = (name: string): boolean => (postponed.get(name)?.untilMs ?? 0) > performance.now();
 
-  /** Records why a rebuild ended, unless it was cancelled. */
   const end = async (
     projection: Projection,
     { lease, database }: Pick<Building, 'lease' | 'database'>,
@@ -183,7 +161,7 @@ export const createRebuildManager = (
     building.set(name, one);
   };
 
-  /** Ends a rebuild and drops its tables. It is called again while its last statement runs: the poll must not wait for that. */
+  /** Does not wait for the last statement of the rebuild, so that the poll continues; the caller repeats it. */
   const cancel = async (name: string): Promise<void> => {
     if (finishing.has(name)) return;
     const here = building.get(name);
@@ -192,7 +170,7 @@ export const createRebuildManager = (
     const held = here ?? (await acquire(name));
     if (held === null) return;
     postponed.delete(name);
-    // Statements of the poll have a short time, and those of a rebuild have not.
+    // Polls have a short timeout, which a rebuild would exceed.
     const database = withProof(dependencies.database, (client) => proveLease(client, held.lease));
     const isDropped = await dropRebuild(database, log, name);
     await release(name, held.lease);

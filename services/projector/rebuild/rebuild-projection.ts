@@ -13,7 +13,6 @@ import {
 import { replay } from './replay.ts';
 import { readSkippedEvents } from '../dead-letters/excluded-events.ts';
 
-/** States in which an interrupted rebuild can be resumed. */
 export const UNFINISHED = ['reading', 'indexing', 'ready'] as const;
 
 const saveRebuildCheckpoint =
@@ -39,7 +38,7 @@ export const setRebuildState = async (
   );
 };
 
-/** Creates or resumes a rebuild: its tables in the shadow schema, and its checkpoint. */
+/** Creates or resumes a rebuild with its tables and checkpoint. */
 export const openRebuild = async (
   database: Database,
   projection: Projection,
@@ -81,7 +80,7 @@ export const openRebuild = async (
   return { target: { projection, schema, catalog, saveCheckpoint: saveRebuildCheckpoint(name) }, ...resumed };
 };
 
-/** Applies all events since the checkpoint. Returns the new position and how many were applied. */
+/** Applies all events since the checkpoint. Returns the new position and the number of events. */
 export const catchUpRebuild = async (
   database: Database,
   eventStore: EventStore,
@@ -98,16 +97,11 @@ export const catchUpRebuild = async (
   return { position, events };
 };
 
-/** Maximum passes over the log before a rebuild is swapped in, even if it is still slightly behind. */
 const PASSES_MAX = 10;
-/** A rebuild is ready for the swap once a pass applies at most this many events. */
+/** A pass that applies at most this many events makes a rebuild ready for the swap. */
 const NEAR_EVENTS = 1_000;
 
-/**
- * Rebuilds a projection into its shadow schema (blue/green), from the beginning or from where an interrupted
- * rebuild stopped. Writes the rows first, then the indexes, then the events recorded meanwhile. Throws
- * `PoisonEvent` for an event that cannot be applied. Each transaction of `database` proves the lease of the rebuild.
- */
+/** Rebuilds (blue/green) or resumes: rows, then indexes, then the events recorded meanwhile. Throws `PoisonEvent`. */
 export const rebuildProjection = async (
   database: Database,
   eventStore: EventStore,

@@ -5,24 +5,20 @@ import { applyBatch, type Target } from '../apply/apply-batch.ts';
 import { BATCH_BYTES_MAX } from '../subscription/batch-reader.ts';
 import type { ExcludedEvents } from '../dead-letters/excluded-events.ts';
 
-/** Maximum events per transaction while catching up. Larger batches gain nothing. */
 const REPLAY_BATCH = 5_000;
 
 export type Replay = {
   readonly target: Target;
-  /** Exclusive start position; 0 reads from the beginning. */
+  /** Exclusive; 0 reads from the beginning. */
   readonly after: bigint;
-  /** Inclusive end position; `null` reads to the end of the log. */
+  /** Inclusive; `null` reads to the end of the log. */
   readonly to: bigint | null;
   readonly excluded: ExcludedEvents;
   readonly signal: AbortSignal;
   readonly onBatch?: (events: number) => void;
 };
 
-/**
- * Applies the events of the log to tables that no other process writes. Returns the position reached: the end
- * of the log as of the read, or `to`. Throws `PoisonEvent` for an event that cannot be applied.
- */
+/** Applies events to tables without another writer. Returns the position reached. Throws `PoisonEvent`. */
 export const replay = async (
   database: Database,
   eventStore: EventStore,

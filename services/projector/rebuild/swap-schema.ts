@@ -11,14 +11,12 @@ import { PROJECTIONS } from '../control/lease-names.ts';
 import { catchUpRebuild, openRebuild } from './rebuild-projection.ts';
 import { droppedSchemaOf, lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
 
-/** Hours after which replaced tables are dropped, if no verification has passed before. */
+/** Lifetime of replaced tables without a passed verification. */
 const REPLACED_TTL_HOURS = 24;
 
 /**
- * Swaps the rebuilt tables in (blue/green) in one transaction: readers see the old or the new tables, never
- * none. The old tables are kept in another schema. Those of an earlier swap are only renamed: dropping them would wait for
- * their readers. Needs exclusive access to both the live and the rebuilt tables; `row` proves that to the live ones. It
- * takes the position of the rebuild.
+ * Swaps rebuilt tables in, in one transaction (blue/green). Keeps the old tables in another schema; earlier ones are
+ * renamed, because dropping them would wait for readers. `row` proves exclusive access.
  */
 export const swapSchemas = (database: Database, projection: Projection, row: BehindRow): Promise<void> =>
   inTransaction(database, async (client) => {
@@ -27,7 +25,7 @@ export const swapSchemas = (database: Database, projection: Projection, row: Beh
     const [schema, next, old] = [schemaOf(name), nextSchemaOf(name), oldSchemaOf(name)];
     const { rows } = await client.query('select where to_regnamespace(quote_ident($1)) is not null', [old]);
     if (rows.length > 0) {
-      // It exists only while readers hold the tables of two earlier swaps. The swap is then tried again later.
+      // Exists only while readers hold the tables of two earlier swaps. The swap is then retried later.
       await client.query(`drop schema if exists "${droppedSchemaOf(name)}" cascade`);
       await client.query(`alter schema "${old}" rename to "${droppedSchemaOf(name)}"`);
     }
@@ -39,8 +37,7 @@ export const swapSchemas = (database: Database, projection: Projection, row: Beh
     );
     await client.query(`alter schema "${schema}" rename to "${old}"`);
     await client.query(`alter schema "${next}" rename to "${schema}"`);
-    // The live checkpoint may be higher if no later event was for this projection. The rebuild has read to
-    // the end of the log as well, so the higher one holds for both.
+    // Both positions hold: the rebuild read to the end of the log, and events after either are not for this projection.
     const moved = await client.query<{ position: string }>(
       `update projector.behind h set position = greatest(h.position, b.position), error = null, next_try = null,
          state = case when h.state = 'failing' then 'catching_up' else h.state end
@@ -61,13 +58,12 @@ export const swapSchemas = (database: Database, projection: Projection, row: Beh
       `update projector.build set state = 'done', finished_at = now(), updated_at = now() where name = $1`,
       [name],
     );
-    // Notifies readers, which may have cached a higher position.
+    // Readers may have cached a higher position.
     const position = BigInt(moved.rows[0].position);
     const notice = formatProjected({ position, projections: [name] });
     await client.query(`select pg_notify('${PROJECTED_CHANNEL}', $1)`, [notice]);
   });
 
-/** Catches up once more and swaps. Needs exclusive access to the live tables. */
 export const catchUpAndSwap = async (
   database: Database,
   eventStore: EventStore,
@@ -80,10 +76,7 @@ export const catchUpAndSwap = async (
   await swapSchemas(database, projection, row);
 };
 
-/**
- * Drops schemas of a projection in a transaction. Returns false if it fails, as it does while readers hold the tables; it is tried
- * again later. Logs any other reason.
- */
+/** Returns false while readers hold the tables, to be retried. Logs any other error. */
 export const tryToDrop = async (
   database: Database,
   log: Log,
@@ -104,7 +97,6 @@ export const tryToDrop = async (
   }
 };
 
-/** Drops the tables that a swap replaced. Returns false if readers still hold them. */
 export const dropReplaced = (database: Database, log: Log, name: string): Promise<boolean> =>
   tryToDrop(database, log, name, async (client) => {
     await client.query(`drop schema if exists "${oldSchemaOf(name)}" cascade`);
@@ -113,7 +105,7 @@ export const dropReplaced = (database: Database, log: Log, name: string): Promis
 
 type Unused = { readonly name: string; readonly schema: string };
 
-/** Returns replaced tables that have expired, and those that readers held at an earlier swap. */
+/** Replaced tables that have expired, and those that readers held at an earlier swap. */
 const readUnused = async (database: Database): Promise<readonly Unused[]> => {
   const { rows: expired } = await database.query<{ name: string }>(
     'select name from projector.replaced where replaced_at < now() - make_interval(hours => $1) order by name',
@@ -134,10 +126,7 @@ const readUnused = async (database: Database): Promise<readonly Unused[]> => {
   ];
 };
 
-/**
- * Attempts to drop one unused schema that is not in `tried`, and adds it there. A call attempts one only, because a reader may
- * hold up each attempt for a second. Returns false if none is left.
- */
+/** Drops one unused schema outside `tried`. A reader may block each attempt for a second, so a call makes only one. */
 export const dropOneUnused = async (database: Database, log: Log, tried: Set<string>): Promise<boolean> => {
   const unused = (await readUnused(database)).find(({ schema }) => !tried.has(schema));
   if (unused === undefined) return false;

@@ -2,20 +2,15 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
 import type { Follower } from '#platform/event-store/catch-up-subscription.ts';
 
-/** Batch limits: events of a live batch, and events or milliseconds of a batch while far behind. */
 const LIVE_BATCH = 1_000;
 const CATCH_UP_BATCH = 5_000;
 const CATCH_UP_BATCH_WINDOW_MS = 250;
-/** Batching window under load: wait 3 ms for more events, so that fewer commits compete with the writers. */
+/** Waits 3 ms for more events, so that fewer commits compete with writers. */
 const LIVE_BATCH_WINDOW_MS = 3;
 const BATCH_WINDOW_FROM_EVENTS = 50;
-/**
- * Bytes of events that end a batch. Each projection holds the rows of a batch in memory until they are written. Events of
- * usual size reach the limit of their number first.
- */
+/** Byte limit of a batch: each projection holds its rows in memory. Usual events reach the number limit first. */
 export const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Returns a function that reads the next batch, or `null` once the follower is closed. */
 export const createBatchReader = (follower: Follower) => {
   let isCaughtUp = false;
   let lastBatchEvents = 0;

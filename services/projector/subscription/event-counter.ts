@@ -1,18 +1,14 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Minimum milliseconds between two writes of the counts. Lag in events is exact to this interval. */
 const STORE_MS = 1_000;
 
 /**
- * Counts the events of the log by stream category, from which lag in events is computed, and notes the newest one, by which
- * processes know the log again (`run.known_event`). One process counts. It uses the batches that its projections read, or reads the log on its own if these are far behind.
+ * Counts events by stream category, for the lag. Records the newest one in `run.known_event`, which identifies the log.
  */
 export type EventCounter = {
-  /** Every event up to this position is counted. */
   position(): bigint;
   add(events: readonly RecordedEvent[], position: bigint): void;
-  /** Stores the counts if the interval has passed, or at once if `now`. */
   store(now?: boolean): Promise<void>;
 };
 
@@ -32,7 +28,7 @@ export const openEventCounter = async (database: Database): Promise<EventCounter
     const known = newest;
     counts = new Map();
     storedAtMs = performance.now();
-    // One statement moves counts and position together, and only from where this process left them.
+    // One statement moves counts and position, only from the position that this process stored.
     const { rows: moved } = await database.query(
       `with moved as (
          insert into projector.log as l (position) values ($1)
@@ -67,7 +63,7 @@ export const openEventCounter = async (database: Database): Promise<EventCounter
       position = upTo;
     },
     store: (now = false) => {
-      // Writes run one after the other: each starts from the position the last one stored.
+      // Serial writes: each starts from the position that the previous one stored.
       storing = storing.then(() => storeCounts(now));
       return storing;
     },

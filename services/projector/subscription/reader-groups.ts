@@ -8,20 +8,12 @@ import type { EventCounter } from './event-counter.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 
 const BUFFERED_ITEMS = 10_000;
-/**
- * Maximum distance in the log (position bytes) between projections that share a reader. A projection further
- * behind would delay the others while it catches up.
- */
+/** Maximum distance of projections that share a reader. A projection further behind would delay the others. */
 const GROUP_DISTANCE_BYTES = 16n * 1024n * 1024n;
 
-/** Projections that share one subscription to the log. */
 export type ReaderGroup = Followers & { readonly counter: EventCounter | null };
 
-/**
- * Groups projections by position, furthest first. One that failed, or is on probation, reads alone. The cursor belongs to the group of the
- * projections at it. The event counter joins the furthest group if it is close to the head of the log; otherwise it reads
- * on its own.
- */
+/** Groups projections by position, furthest first. Failed ones and those on probation read alone. */
 export const groupReaders = (
   running: readonly Running[],
   cursor: Cursor | null,
@@ -57,7 +49,6 @@ export const groupReaders = (
   return [...readerGroups, ...alone, ...own];
 };
 
-/** A stop position for a projection, and the callback to run when it is reached. */
 export type Stop = { readonly at: bigint; readonly reached: () => Promise<void> };
 
 const lowestPosition = (group: ReaderGroup): bigint => {
@@ -72,10 +63,7 @@ type Following = {
   readonly onCaughtUp: () => void;
 };
 
-/**
- * Follows the log for one reader group, until the signal, until a stop position is reached, or until a projection of
- * several fails. A projection that reads alone tries a failed batch again.
- */
+/** Follows the log until the signal, a stop position, or a failure in a group of several. */
 export const runReaderGroup = async (
   dependencies: ProjectorDependencies,
   group: ReaderGroup,
@@ -102,7 +90,6 @@ export const runReaderGroup = async (
   const readBatch = createBatchReader(follower);
   const [stop] = stops.toSorted((a, b) => (a.at < b.at ? -1 : 1));
 
-  /** Applies a batch. Returns false when the group is to end. */
   const apply = async (...batch: Parameters<typeof dispatcher.apply>): Promise<boolean> => {
     for (;;) {
       const failed: readonly Failed[] = await dispatcher.apply(...batch);
@@ -128,7 +115,7 @@ export const runReaderGroup = async (
         return;
       }
       if (position > 0n) {
-        // Counted before applying, so that lag is visible even if applying hangs.
+        // Counts before applying, so that lag is visible even if applying hangs.
         counter?.add(events, position);
         await counter?.store();
         if (!(await apply(events, position))) return;
@@ -142,7 +129,7 @@ export const runReaderGroup = async (
       if (running.length > 0) {
         log.info({ position: String(position), projections: running.length }, 'caught up');
       }
-      // One on probation joins the others at its end, and not when it has caught up.
+      // A projection on probation joins the others when the probation ends, not when it has caught up.
       if (!running.some(({ readsAlone }) => readsAlone)) onCaughtUp();
     }
   } finally {

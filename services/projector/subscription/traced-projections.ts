@@ -1,16 +1,10 @@
 import { inSyncSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
-/**
- * Maximum age in milliseconds of an event that gets a span. Older events come from a rebuild, and their
- * traces have ended.
- */
+/** Older events come from a rebuild, and their traces have ended. */
 const FRESH_MS = 60_000;
 
-/**
- * Wraps projections so that each event with a trace gets a span in it. Returns them unchanged if tracing is
- * off.
- */
+/** Gives each event with a trace a span. Returns the projections unchanged if tracing is off. */
 export const tracedProjections = (projections: readonly Projection[]): readonly Projection[] => {
   if (!isTracing()) return projections;
   return projections.map((projection) => ({

@@ -1,15 +1,14 @@
 import type { DifferingKey, TableComparison } from '#contracts/messages/verification-report.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 
-/** Maximum differing keys and groups reported per table. */
 const REPORTED_MAX = 10;
 const ROWS_AT_ONCE = 2_000;
-/** Columns that tell whose rows differ, if the table has one of them. */
+/** Columns that group the differences, if the table has one of them. */
 const GROUP_COLUMNS = ['workspace_id', 'brand_id'] as const;
 
 export type TableShape = {
   readonly table: string;
-  /** Columns of the primary key, or all columns of a table without one. */
+  /** The primary key, or all columns of a table without one. */
   readonly key: readonly string[];
   readonly columns: readonly string[];
 };
@@ -32,15 +31,11 @@ export const readShapes = async (client: Transaction, schema: string): Promise<r
 
 const rowText = ({ columns }: TableShape): string => columns.map((column) => `t."${column}"::text`).join(',');
 
-/**
- * SQL of a hash of one row. Columns are reported in a fixed order, so the column order of the table does not
- * matter.
- */
+/** SQL of a hash of one row, with its columns in a fixed order. */
 const rowHash = (shape: TableShape): string => `hashtextextended(row(${rowText(shape)})::text, 0)`;
 
 export type Checksum = { readonly rows: number; readonly sum: string };
 
-/** Returns the row count and a checksum that does not depend on the order of rows. */
 export const checksumOf = async (
   client: Transaction,
   schema: string,
@@ -60,7 +55,6 @@ const groupSums = async (client: Transaction, schema: string, shape: TableShape,
   return new Map(rows.map(({ group, sum }) => [group, sum]));
 };
 
-/** One side of a comparison: a schema, and a transaction whose snapshot is compared. */
 export type Side = { readonly client: Transaction; readonly schema: string };
 
 const differingGroups = async (
@@ -81,7 +75,6 @@ const differingGroups = async (
 
 type KeyedRow = { readonly k: readonly (string | null)[]; readonly h: string };
 
-/** Yields keys and row hashes in key order, `ROWS_AT_ONCE` per fetch. */
 const orderedRows = async function* ({ client, schema }: Side, shape: TableShape): AsyncGenerator<KeyedRow> {
   const key = shape.key.map((column) => `t."${column}"::text`).join();
   const order = shape.key.map((column) => `t."${column}"::text collate "C" nulls first`).join();
@@ -100,7 +93,6 @@ const orderedRows = async function* ({ client, schema }: Side, shape: TableShape
   }
 };
 
-/** Compares keys in the order of the SQL above: by bytes, nulls first. */
 const compareKeys = (a: KeyedRow['k'], b: KeyedRow['k']): number => {
   for (const [index, left] of a.entries()) {
     const right = b[index] ?? null;
@@ -124,7 +116,7 @@ const columnsOf = async ({ client, schema }: Side, shape: TableShape, key: Keyed
   return rows[0]?.texts ?? [];
 };
 
-/** Returns the first keys at which two tables differ, by a merge of both in key order. */
+/** Merges both tables in key order. */
 const differingKeys = async (
   live: Side,
   replayed: Side,
@@ -166,7 +158,6 @@ const differingKeys = async (
   return reported;
 };
 
-/** Compares one table on two sides. `sum` is the checksum of the live side. */
 export const compareTable = async (
   live: Side,
   replayed: Side,

@@ -10,16 +10,11 @@ import type { ProjectorDependencies } from '../dependencies.ts';
 import { dropReplaced } from '../rebuild/swap-schema.ts';
 import { VerificationRefused, verifyProjection } from './verify-projection.ts';
 
-/** Maximum milliseconds to wait until a projection reaches the requested position. */
 const PAUSE_TIMEOUT_MS = 60_000;
 const PAUSE_POLL_MS = 100;
-/** Minimum milliseconds between two writes of the progress. */
 const PROGRESS_EVERY_MS = 500;
 
-/**
- * Runs the verifications of a process, one at a time, concurrently with live projecting. One that the end of the session cuts
- * off keeps its state, and the next session starts it again. Disposal waits for that end.
- */
+/** Runs one verification at a time during live projecting. The next session restarts an interrupted one. */
 export type VerificationManager = AsyncDisposable & {
   reconcile(control: ReadonlyMap<string, Control>): Promise<void>;
 };
@@ -49,7 +44,7 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
     );
   };
 
-  /** Pauses the owner at the requested position. Returns false if no position was requested. */
+  /** Returns false if no position was requested. */
   const pauseAtPosition = async (database: Database, name: string, signal: AbortSignal): Promise<boolean> => {
     const { rows } = await database.query<{ to: string | null; position: string; is_paused: boolean }>(
       `select v.to_position::text as to, p.position::text, p.is_paused
@@ -137,7 +132,7 @@ export const createVerificationManager = (dependencies: ProjectorDependencies): 
         await verifyProjection({ database, eventStore, projection, signal, onEvents, onComparing }),
       );
     } catch (error) {
-      // The end of the session has cut it off. The next session starts it again.
+      // The session ended during the verification. The next session restarts it.
       if (dependencies.signal.aborted) return;
       if (signal.aborted) await set(database, name, 'cancelled', { finished_at: new Date() });
       else {

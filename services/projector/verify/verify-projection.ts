@@ -9,7 +9,7 @@ import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from
 import { replay } from '../rebuild/replay.ts';
 import { readExcludedEvents } from '../dead-letters/excluded-events.ts';
 
-/** Thrown if a verification cannot give a result now. The request can be repeated. */
+/** A verification that cannot give a result now; the request can be repeated. */
 export class VerificationRefused extends Error {}
 
 type LiveState = { readonly version: number; readonly position: bigint; readonly swapped: string };
@@ -24,7 +24,7 @@ const readLiveState = async (client: Database | Transaction, name: string): Prom
   return row ? { ...row, position: BigInt(row.position) } : null;
 };
 
-/** Ends the transaction of a connection and gives the connection back. A connection that failed is closed. */
+/** Returns the connection to the pool, or closes it if it failed. */
 const rollBack = async (client: Transaction): Promise<void> => {
   const broken = await client.query('rollback').then(
     () => undefined,
@@ -33,7 +33,7 @@ const rollBack = async (client: Transaction): Promise<void> => {
   client.release(broken);
 };
 
-/** Drops the shadow tables. While a reader such as a backup holds them, they stay until the next verification. */
+/** While a reader, such as a backup, holds the tables, they stay until the next verification. */
 const dropShadow = (database: Database, name: string): Promise<void> =>
   inTransaction(database, async (client) => {
     await lockSchemas(client);
@@ -65,11 +65,7 @@ export type Verification = {
   readonly onComparing: () => Promise<unknown>;
 };
 
-/**
- * Replays the log into a shadow schema and compares it with a snapshot of the live tables, at the checkpoint
- * of that snapshot. The projector continues meanwhile. The order of rows does not matter. Each transaction of
- * `database` proves the lease of the verification.
- */
+/** Compares a replay in a shadow schema with a snapshot of the live tables. `database` proves the lease. */
 export const verifyProjection = async (verification: Verification): Promise<VerificationReport> => {
   const { database, eventStore, projection, signal, onEvents, onComparing } = verification;
   const { name, version } = projection;
@@ -90,7 +86,7 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
   const live = await database.connect();
   const replayed = await database.connect();
   try {
-    // Replays most of the log before the snapshot is taken, so that the snapshot is held only briefly.
+    // Replays most of the log first, so that the snapshot is held only briefly.
     const near = await replay(database, eventStore, {
       target,
       after: 0n,
@@ -100,7 +96,7 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
       onBatch,
     });
     await live.query('begin isolation level repeatable read read only');
-    // The snapshot waits while the rest of the log is replayed.
+    // The snapshot is idle while the rest of the log is replayed.
     await live.query('set local idle_in_transaction_session_timeout = 0');
     const snapshot = await readLiveState(live, name);
     const shapes = await readShapes(live, schemaOf(name));
