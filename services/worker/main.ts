@@ -43,7 +43,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
     leaseSeconds: settings.REPORT_LEASE_SECONDS,
   });
   resources.defer(() => exporting);
-  // Retries without a limit and does not block the start: only the requests for scans need NATS, and each is due until then.
+  // Only scan requests need NATS, and they stay due, so a missing server does not block the start.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'worker', settings));
   let requesting: Promise<void> | undefined;
   const requestScans = async (): Promise<void> => {
@@ -63,7 +63,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   requestScans().catch(() => undefined);
   resources.defer(async () => {
     await requesting;
-    // A connection attempt that is still pending is abandoned: it ends with the process.
+    // A pending connection attempt ends with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
     await opened?.[Symbol.asyncDispose]();
   });

@@ -4,7 +4,7 @@ import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 
-/** Age from which a list counts as missed when the worker starts. */
+/** A list older than this is rewritten when the worker starts. */
 const OVERDUE_HOURS = 24;
 const RETRY_MS = 5_000;
 const ATTEMPTS_MAX = 60;
@@ -24,7 +24,6 @@ const isOverdue = async (database: Database): Promise<boolean> => {
   return rows.length === 0;
 };
 
-/** Rewrites the nightly lists on schedule, and at once if a rewrite was missed. */
 export const scheduleRewrites = (options: {
   readonly database: Database;
   readonly cron: string;

@@ -8,11 +8,10 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { INVARIANTS } from '#projections/queries/invariants.ts';
 
 type Times = {
-  /** Wait for read models that are behind the log. */
   readonly waitMs: number;
-  /** Violations are looked up again after this time. A scan of the largest brands is recorded within it. */
+  /** Delay before violations are read again: the largest scan is recorded within it. */
   readonly recheckMs: number;
-  /** A longer verification is aborted. Until then no other process begins one. */
+  /** Timeout of a verification. Until then no other process starts one. */
   readonly limitMs: number;
 };
 const TIMES: Times = { waitMs: 10 * MINUTE_MS, recheckMs: MINUTE_MS, limitMs: 30 * MINUTE_MS };
@@ -32,10 +31,7 @@ const check = async ({ database, log }: Options, times: Times, signal: AbortSign
   await storeVerification(database, { report });
 };
 
-/**
- * Checks the figures of all brands against each other, logs what does not agree, and stores the report for operators.
- * Does nothing when another process has begun within the limit. Throws when it fails or exceeds the limit.
- */
+/** Stores a report for operators. Does nothing while another process verifies. Throws on failure or timeout. */
 export const verifyFigures = async (options: Options, times: Times = TIMES): Promise<void> => {
   const { database, log, signal } = options;
   if (!(await claimVerification(database, times.limitMs))) {
@@ -52,7 +48,6 @@ export const verifyFigures = async (options: Options, times: Times = TIMES): Pro
   }
 };
 
-/** Verifies the figures on schedule. A failure is logged; the next run follows on schedule. */
 export const scheduleVerification = ({
   cron,
   ...options

@@ -24,7 +24,7 @@ import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { listWorkspacesTracking } from '#projections/tracking/read.ts';
 import { readRadarWindow } from './reports/read-radar-window.ts';
 
-/** Read models that must have passed the whole week before a brief is prepared from them. */
+/** Read models that must have passed the week before a brief is prepared. */
 const READ_MODELS = ['radar', 'tracking', 'briefs'];
 const BEHIND_STEP_MS = 1_000;
 const BEHIND_STEPS_UNTIL_WARNED = 30;
@@ -44,7 +44,7 @@ const snapshotOf = ({ brand, ad, correction, ...rest }: RadarItem): RadarSnapsho
   return { ...rest, ...(correction ? { correction } : {}), brand: snapshotBrand, ad: snapshotAd };
 };
 
-/** Counts changes and selects notable items of a week in one pass. Memory holds only the notable items so far. */
+/** Reads the week in one pass; memory holds only the notable items. */
 const readWeek = async (db: ReadDatabase, week: Week, brandIds: readonly string[]) => {
   const counts = new Map<string, RadarChanges>(brandIds.map((brandId) => [brandId, countChanges([])]));
   let notable: readonly RadarSnapshot[] = [];
@@ -83,15 +83,11 @@ const prepare = async (
   return events.length > 0;
 };
 
-/**
- * Waits until the read models have passed the current end of the log, because a week is counted only once. Returns
- * early on shutdown.
- */
+/** Waits for the end of the log, because each week is counted only once. Returns early on shutdown. */
 const waitUntilProjected = async (
   { eventStore, projectionWait, log }: BriefDependencies,
   signal: AbortSignal,
 ): Promise<void> => {
-  // Read once: later events belong to no week that is due.
   const head = await eventStore.head();
   for (let step = 1; !signal.aborted; step += 1) {
     if (await projectionWait.wait(READ_MODELS, head, BEHIND_STEP_MS)) return;
@@ -99,10 +95,7 @@ const waitUntilProjected = async (
   }
 };
 
-/**
- * Prepares the missing briefs of every due week, for each workspace that tracked a brand before the week ended.
- * Returns how many were prepared. Idempotent, also across workers.
- */
+/** Prepares missing briefs of all due weeks; returns how many. Idempotent, also across workers. */
 export const prepareDueBriefs = async (
   dependencies: BriefDependencies,
   signal: AbortSignal,
@@ -123,7 +116,6 @@ export const prepareDueBriefs = async (
   return prepared;
 };
 
-/** Prepares briefs on schedule, and at once those that were missed while no worker ran. */
 export const scheduleBriefs = (dependencies: BriefDependencies, signal: AbortSignal): AsyncDisposable => {
   let running: Promise<void> | undefined;
   const run = async (): Promise<void> => {

@@ -5,10 +5,9 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { listClosedRadar } from '#projections/radar/read.ts';
 
-/** Maximum radar items per query, which bounds the memory of exports and briefs. */
 const PAGE_ITEMS = 1_000;
 
-/** Filter of the radar. `from` and `to` are UTC dates, both inclusive. */
+/** `from` and `to` are UTC dates, both inclusive. */
 export type RadarWindow = {
   readonly brand_ids: readonly string[];
   readonly types: readonly RadarItemType[];
@@ -16,10 +15,7 @@ export type RadarWindow = {
   readonly to: string;
 };
 
-/**
- * Yields the items of a window in pages: brand by brand, newest first within a brand. Their URLs are paths, because
- * files and events carry no base URL.
- */
+/** Yields brand by brand, newest first. URLs are paths, because files and events carry no base URL. */
 export const readRadarWindow = async function* (
   db: ReadDatabase,
   window: RadarWindow,

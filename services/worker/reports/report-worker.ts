@@ -19,10 +19,8 @@ import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type ClaimableReport, listClaimableReports } from '#projections/reports/read.ts';
 import { exportRadar } from './write-radar-csv.ts';
 
-/** Polling interval for pending reports. */
 const POLL_INTERVAL_MS = 1_000;
 const REPORTS_PER_POLL_MAX = 20;
-/** Lease renewals per lease duration. */
 const EXTENSIONS_PER_LEASE = 3;
 
 export type ReportExports = {
@@ -30,23 +28,17 @@ export type ReportExports = {
   readonly eventStore: EventStore;
   readonly objectStore: ObjectStore;
   readonly clock: Clock;
-  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
   readonly leaseClock?: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly workerId: string;
-  /** Lease duration. After it, another worker may take the report over. */
   readonly leaseSeconds: number;
 };
 
-/** Returns the folder of all objects of a report. */
 const folderOf = ({ workspace_id, report_id }: ClaimableReport): string =>
   `reports/${workspace_id}/${report_id}`;
 
-/**
- * Returns the time by which leases begin and end. It is the clock of Postgres, because those of two hosts differ: the one that is
- * ahead would take what the other still exports.
- */
+/** The clock of Postgres, since hosts differ: a fast one would take over running exports. */
 const leaseNow = async ({ db, leaseClock }: ReportExports): Promise<string> => {
   if (leaseClock !== undefined) return leaseClock.now().toISOString();
   const rows = await db.query<{ now: Date }>({ sql: 'select clock_timestamp() as now', values: [] });
@@ -72,10 +64,7 @@ const decide = async (
   return executeCommand(eventStore, { stream, decider: report, decision, metadata, commandId });
 };
 
-/**
- * Claims a report by appending at the expected revision, so only one of several workers succeeds. Returns `null`
- * when another one has it, or when the report was given up.
- */
+/** Appends at the expected revision, so only one worker succeeds. Returns `null` for all others. */
 const claim = async (dependencies: ReportExports, found: ClaimableReport): Promise<Claimed | null> => {
   const { workerId: worker_id, leaseSeconds: lease_seconds, log } = dependencies;
   const decision = startReport({ worker_id, at: await leaseNow(dependencies), lease_seconds });
@@ -88,7 +77,7 @@ const claim = async (dependencies: ReportExports, found: ClaimableReport): Promi
   return event?.type === 'ReportStarted' && state ? { ...found, state } : null;
 };
 
-/** Renews the lease until disposed. Aborts the export if another worker has taken the report over. */
+/** Renews the lease until disposed. Aborts the export when the lease is lost. */
 const startLeaseRenewal = (
   dependencies: ReportExports,
   claimed: Claimed,
@@ -111,7 +100,6 @@ const startLeaseRenewal = (
   return { [Symbol.dispose]: () => clearInterval(timer) };
 };
 
-/** Returns the failure reason for the customer. The log has the exact error. */
 const failureReason = (error: unknown): string => {
   const { code, syscall } = error as { code?: string; syscall?: string };
   if (code === 'ENOSPC') return 'Not enough storage space for the file.';
@@ -125,8 +113,7 @@ const exportReport = async (dependencies: ReportExports, claimed: Claimed): Prom
   const { db, objectStore, clock, log, signal, workerId: worker_id } = dependencies;
   const { report_id, state } = claimed;
   const { attempt } = state;
-  // Each attempt writes its own object, so an attempt that is still running after a takeover cannot damage the next
-  // one.
+  // A separate object per attempt: a late attempt after a takeover cannot damage the next one.
   const object_key = `${folderOf(claimed)}/attempt-${attempt}.csv`;
   const lost = new AbortController();
   try {
@@ -143,7 +130,7 @@ const exportReport = async (dependencies: ReportExports, claimed: Claimed): Prom
     if (finished.events.length > 0) log.info({ report_id, attempt, rows, bytes }, 'report ready');
     else log.warn({ report_id, attempt }, 'report taken over by another worker');
   } catch (error) {
-    // Shutdown or takeover: the lease expires, and the next worker starts over.
+    // Shutdown or takeover: the lease expires, and the next worker starts again.
     if (signal.aborted || lost.signal.aborted) return;
     log.error({ err: error, report_id, attempt }, 'report failed');
     const at = clock.now().toISOString();
@@ -151,7 +138,7 @@ const exportReport = async (dependencies: ReportExports, claimed: Claimed): Prom
   }
 };
 
-/** Exports pending reports one at a time, including those that another worker left unfinished. */
+/** Includes reports that another worker left unfinished. */
 export const exportReports = async (dependencies: ReportExports): Promise<void> => {
   const { db, log, signal } = dependencies;
   while (!signal.aborted) {

@@ -38,7 +38,7 @@ const csvOf = (items: readonly RadarItem[]): string =>
     LINE_END,
   );
 
-/** Streams a report's rows into the object store page by page, so memory does not grow with the file. */
+/** Streams page by page, so that memory does not grow with the file. */
 export const exportRadar = async (
   db: ReadDatabase,
   objectStore: ObjectStore,

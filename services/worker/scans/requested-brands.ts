@@ -3,15 +3,14 @@ import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 
-/** Hours until a brand that is still due is requested again. They double with each request in vain, up to the maximum. */
+/** Hours until a due brand is requested again; they double with each request without a scan. */
 export const FIRST_AGAIN_HOURS = 6;
 export const AGAIN_HOURS_MAX = 72;
-/** Days after which the row of a brand that is not due any more is deleted. */
+/** Rows of brands that are no longer due are deleted after this time. */
 const FORGOTTEN_AFTER_DAYS = 30;
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
-/** Creates the table of requested scans. */
 export const createScanRequestTables = (database: Database): Promise<void> =>
   installSchema(database, {
     lock: ADVISORY_LOCKS.scanRequestSchema,
@@ -19,7 +18,6 @@ export const createScanRequestTables = (database: Database): Promise<void> =>
     fingerprintOn: 'scan_requests',
   });
 
-/** A brand whose scan is due. `scanned_at`: its last scan as ISO time, `null` before the first. */
 export type DueBrand = { readonly brand_id: string; readonly scanned_at: string | null };
 
 const REQUESTED_LATELY = `
@@ -27,7 +25,7 @@ const REQUESTED_LATELY = `
   join unnest($1::uuid[], $2::timestamptz[]) as due (brand_id, scanned_at) using (brand_id)
   where r.next_at > $3 and r.scanned_at is not distinct from due.scanned_at`;
 
-/** Returns the brands that may be requested now: the others were requested lately, and not scanned since. */
+/** Omits brands that were requested recently and not scanned since. */
 export const mayBeRequested = async <Due extends DueBrand>(
   database: Database,
   due: readonly Due[],
@@ -55,7 +53,7 @@ const NOTE = `
         interval '${FIRST_AGAIN_HOURS} hours' * (2 ^ least(r.requests, 10)), interval '${AGAIN_HOURS_MAX} hours')
       else excluded.next_at end`;
 
-/** Notes that scans of these brands were requested now, and forgets brands that have not been due for long. */
+/** Also deletes rows of brands that have not been due for long. */
 export const noteRequested = async (
   client: Transaction,
   brands: readonly DueBrand[],

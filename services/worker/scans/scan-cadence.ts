@@ -15,12 +15,11 @@ import {
   noteRequested,
 } from './requested-brands.ts';
 
-/** Kind of the lease: one worker requests scans at a time. */
+/** One worker at a time requests scans. */
 const ROLE = 'scan_requests';
 const POLL_INTERVAL_MS = 60_000;
 const POOL_CLIENTS = 1;
 
-/** `pageSize`: due brands read together. `requestsMax`: brands requested per poll; the others are still due at the next one. */
 export type PollSizes = { readonly pageSize: number; readonly requestsMax: number };
 const SIZES: PollSizes = { pageSize: 1_000, requestsMax: 1_000 };
 
@@ -28,7 +27,6 @@ export type DueScanDependencies = {
   readonly db: ReadDatabase;
   readonly database: Database;
   readonly clock: Clock;
-  /** Publishes a request. The queue drops a second one with the same message id. */
   readonly publish: (request: ScrapeRequested, messageId: string) => Promise<void>;
 };
 
@@ -43,10 +41,7 @@ const requestSome = async (
   await inTransaction(database, (client) => noteRequested(client, due, now));
 };
 
-/**
- * Requests scans of due brands, longest unscanned first, and returns how many. A brand that was requested in vain waits before
- * the limit is applied, so that many of them hold up no other.
- */
+/** Longest unscanned first. Waiting brands are excluded before the limit, so that they do not block others. */
 export const requestDueScans = async (
   dependencies: DueScanDependencies,
   { pageSize, requestsMax }: PollSizes = SIZES,
@@ -72,10 +67,7 @@ export type ScanRequests = Omit<DueScanDependencies, 'database'> & {
   readonly signal: AbortSignal;
 };
 
-/**
- * Cadence loop: requests scans of the tracked brands that are due, each minute, in one worker at a time. A crash may repeat
- * requests, which is harmless.
- */
+/** Requests due scans each minute, in one worker at a time. Repeated requests after a crash are harmless. */
 export const requestScansWhenDue = async ({
   databaseUrl,
   log,
