@@ -11,12 +11,9 @@ import { removeUnused } from './remove-unused.ts';
 import { sendNextFile } from './send-files.ts';
 import { type Claimed, claimFile, endExpired, extendLease, recordSettings } from './store/wanted-store.ts';
 
-/** Files of one process that are fetched at once. */
 const FETCHED_AT_ONCE = 4;
-/** Milliseconds until an idle loop looks again. */
 const POLL_MS = 2_000;
 const SWEEP_INTERVAL_MS = MINUTE_MS;
-/** Files that one sweep ends or removes. */
 const SWEEP_FILES_MAX = 1_000;
 
 export type ArchiveOptions = Archiver & {
@@ -25,9 +22,7 @@ export type ArchiveOptions = Archiver & {
   readonly keepDays: number | null;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
   readonly leaseClock?: Clock;
-  /** Milliseconds until an idle loop looks again, for tests. */
   readonly pollMs?: number;
 };
 
@@ -44,7 +39,7 @@ const archiveWithLease = async (options: ArchiveOptions, claimed: Claimed): Prom
   } catch (error) {
     if (signal.aborted) return;
     if (error instanceof RowLeaseLost || lost.signal.aborted) log.warn(file, 'lease lost');
-    // The lease expires, and the file is tried again.
+    // The lease expires, and the file is retried.
     else log.warn({ err: error, ...file }, 'file not archived; retrying when the lease has expired');
   }
   if (outcome === null) return;
@@ -52,7 +47,6 @@ const archiveWithLease = async (options: ArchiveOptions, claimed: Claimed): Prom
   log.debug({ ...file, outcome }, 'file ended');
 };
 
-/** Runs `step` while it has work, and pauses when it has none or fails. Ends when the signal is aborted. */
 const loop = async (
   { log, signal, pollMs = POLL_MS }: ArchiveOptions,
   what: string,
@@ -69,7 +63,6 @@ const loop = async (
   }
 };
 
-/** Ends files whose address has expired, and removes files that no scan has shown for long. */
 const sweep = async (options: ArchiveOptions): Promise<boolean> => {
   const { database, nats, objectStore, clock, keepDays, log } = options;
   const times = { now: clock.now(), leaseNow: leaseNowOf(options) };
@@ -87,10 +80,7 @@ const sweep = async (options: ArchiveOptions): Promise<boolean> => {
   return expired === SWEEP_FILES_MAX || removed === SWEEP_FILES_MAX;
 };
 
-/**
- * Stores wanted files and publishes them, until the signal is aborted. Any number of processes may do so. The tables must
- * exist. Files that are stored already are published in each mode.
- */
+/** Stores and publishes wanted files until the abort. Any number of processes may run it. The tables must exist. */
 export const runArchive = async (options: ArchiveOptions): Promise<void> => {
   const { database, nats, mode, quotaBytes, clock } = options;
   await recordSettings(database, mode, quotaBytes);
@@ -98,7 +88,7 @@ export const runArchive = async (options: ArchiveOptions): Promise<void> => {
   let claims = 0;
   const archiveNext = async (): Promise<boolean> => {
     claims += 1;
-    // Each claim has an owner of its own: after a lost lease, the same process may own the file again.
+    // Each claim has an owner of its own, because the same process may claim the file again after a lost lease.
     const times = { now: clock.now(), leaseNow: leaseNowOf(options) };
     const claimed = await claimFile(database, { owner: `${owner}.${claims}`, ...times, mode, quotaBytes });
     if (claimed === null) return false;

@@ -16,7 +16,7 @@ import { openVideoTools } from './measure/measure-video.ts';
 import { MediaSettings } from './settings.ts';
 
 const POOL_CLIENTS = 8;
-/** Images in memory at once. Each takes up to 400 MB while it is decoded. */
+/** Each image uses up to 400 MB while it is decoded. */
 const DECODED_AT_ONCE = 1;
 
 await runProcess('media', MediaSettings, async ({ settings, resources, log, signal }) => {

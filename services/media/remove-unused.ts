@@ -6,7 +6,7 @@ import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { StoredFile } from './store/wanted-store.ts';
 
-/** Days for which a file that was missed or refused is remembered after the last scan that showed it. */
+/** Days after the last scan for which a missed or rejected file is remembered. */
 const REMEMBERED_DAYS = 30;
 
 export type Removal = {
@@ -14,7 +14,7 @@ export type Removal = {
   readonly nats: Pick<Nats, 'jetstream'>;
   readonly objectStore: Pick<ObjectStore, 'remove'>;
   readonly now: Date;
-  /** Days for which a stored file is kept after the last scan that showed it; `null` for ever. */
+  /** Days after the last scan for which a file is kept; `null` keeps it for ever. */
   readonly keepDays: number | null;
   readonly limit: number;
 };
@@ -26,7 +26,6 @@ type OldFile = {
   readonly ad_id: string | null;
 };
 
-/** Returns files that no scan has shown for long, locked. */
 const selectOld = async (
   client: Transaction,
   { now, keepDays, limit }: Removal,
@@ -44,7 +43,7 @@ const selectOld = async (
   return rows;
 };
 
-/** Deletes the objects that no stored file uses from the table. Returns their keys. */
+/** Deletes unused objects from the table and returns their keys. */
 const deleteUnused = async (client: Transaction, keys: readonly string[]): Promise<ReadonlySet<string>> => {
   const { rows } = await client.query<{ object_key: string; bytes: string }>(
     `delete from media.object o where object_key = any($1)
@@ -57,15 +56,11 @@ const deleteUnused = async (client: Transaction, keys: readonly string[]): Promi
   return new Set(rows.map(({ object_key }) => object_key));
 };
 
-/**
- * Forgets files that no scan has shown for long, publishes that stored ones are removed, and removes objects that no
- * other file uses. Objects are removed before the transaction ends, so that a killed process repeats all of it. Returns
- * the number of files.
- */
+/** Removes objects before the commit, so that a repetition completes interrupted work. Returns the number of files. */
 export const removeUnused = (removal: Removal): Promise<number> =>
   inTransaction(removal.database, async (client) => {
     const { nats, objectStore, now } = removal;
-    // The row of the sum first, as in every transaction that changes it: no file takes these objects meanwhile.
+    // Locks the total first, like all transactions that change it, so that no file takes these objects.
     await client.query('select from media.usage for update');
     const files = await selectOld(client, removal);
     if (files.length === 0) return 0;

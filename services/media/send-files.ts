@@ -4,13 +4,9 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { StoredFile } from './store/wanted-store.ts';
 
-/** Maximum ads in one observation. Further ones follow in the next. */
 const ADS_MAX = 2_000;
 
-/**
- * Publishes the next stored file with the ads that are not published yet, and marks them. A process that is killed in
- * between publishes again, and ingest records nothing twice. Returns `false` when nothing is left.
- */
+/** Repeatable: ingest ignores a second publication. Returns `false` when nothing is left. */
 export const sendNextFile = (database: Database, nats: Pick<Nats, 'jetstream'>): Promise<boolean> =>
   inTransaction(database, async (client) => {
     const { rows } = await client.query<{ file_key: string; file: StoredFile; fetched_at: Date }>(

@@ -22,9 +22,9 @@ import {
 import { type Download, type Downloader, downloadFile } from './download-file.ts';
 import { temporaryFile } from './spool-folder.ts';
 
-/** Milliseconds until a file is tried again for which there was no room. */
+/** Delay of a file that exceeds the quota. */
 const NO_ROOM_REST_MS = HOUR_MS;
-/** Milliseconds until an image is tried again whose decoder was too slow on a busy machine. */
+/** Delay of an image whose decoder timed out on a busy machine. */
 const SLOW_REST_MS = 5 * MINUTE_MS;
 
 export type Archiver = {
@@ -38,11 +38,9 @@ export type Archiver = {
   readonly clock: Clock;
 };
 
-/** Result of trying a claimed file. */
 export type FileOutcome = 'stored' | 'missed' | 'refused' | 'retried';
 
 type Downloaded = Extract<Download, { readonly kind: 'downloaded' }>;
-/** A still image: its bytes are in a temporary file. */
 type Still = {
   readonly path: string;
   readonly sha256: string;
@@ -59,7 +57,7 @@ const decode = async ({ decoding }: Archiver, path: string) => {
   }
 };
 
-/** Returns the poster of a film: that of the library, or else its first frame. `null` without a valid one. */
+/** Returns the poster of the library, or else the first frame; `null` without a valid one. */
 const posterOf = async (
   archiver: Archiver,
   claimed: Claimed,
@@ -83,7 +81,6 @@ const posterOf = async (
   return { path, sha256: hash('sha256', bytes, 'hex'), bytes: bytes.length, image };
 };
 
-/** Writes an object unless it exists: its key is the hash of its content, so it is the same. */
 const writeOnce = async (
   { objectStore }: Archiver,
   key: string,
@@ -96,7 +93,7 @@ const bytesOf = async function* (bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 };
 
-/** Stores a file and its still image, then records the file as stored. Returns `retried` when the quota is full. */
+/** Returns `retried` when the quota is full. Records the file last. */
 const store = async (
   archiver: Archiver,
   claimed: Claimed,
@@ -207,10 +204,7 @@ const fileOf = ({ sha256, bytes, type }: Downloaded) =>
     poster_url: null,
   }) as const;
 
-/**
- * Downloads, measures and stores a claimed file, and records how that ended. Safe to repeat after any interruption: the
- * file is recorded as stored last. Throws `RowLeaseLost`, an abort, and errors of the servers.
- */
+/** Archives a claimed file. Repeatable: it records the file last. Throws `RowLeaseLost`, aborts and server errors. */
 export const archiveFile = async (
   archiver: Archiver,
   claimed: Claimed,

@@ -8,26 +8,24 @@ import { BlockedTarget } from '#platform/egress/ssrf-guard.ts';
 import { nextLocation, REDIRECTS_MAX } from '#platform/http-client/redirects.ts';
 import { requireTarget, type Route } from '#platform/http-client/request-once.ts';
 
-/** Milliseconds for a whole file, from connecting to its last byte. A server that sends slowly gets no more. */
+/** Time limit from connecting to the last byte; slow servers get no extension. */
 const DOWNLOAD_LIMIT_MS = { image: MINUTE_MS, video: 10 * MINUTE_MS } as const;
-/** Milliseconds of rest after a 429 without `Retry-After`. */
 const BUSY_REST_MS = 5 * MINUTE_MS;
 const BUSY_REST_MIN_MS = 30 * SECOND_MS;
-/** Answers after which the same address never works: it has expired, or the file was removed. */
+/** Statuses after which the address never works again. */
 const GONE: ReadonlySet<number> = new Set([400, 401, 403, 404, 410, 451]);
 
 export type Download =
   | { readonly kind: 'downloaded'; readonly bytes: number; readonly sha256: string; readonly type: MediaType }
-  /** A newer address may work. */
+  /** The file may be available at a newer address. */
   | { readonly kind: 'gone'; readonly reason: string }
-  /** The file is not one that is stored, at any address. */
+  /** The archive stores no such file, at any address. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** The host asked for a pause. */
   | { readonly kind: 'busy'; readonly restMs: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type DownloadRequest = {
-  /** `image` also stops at the limit of images when the file turns out to be a video. */
   readonly kind: 'image' | 'video';
   readonly path: string;
   readonly now: Date;
@@ -62,7 +60,7 @@ const headersOf = ({ headers }: Dispatcher.ResponseData): Readonly<Record<string
     ]),
   );
 
-/** Writes a body to a file up to the limit of its type, which its first bytes show. Throws `Refused`. */
+/** The first bytes determine the type and its limit. Throws `Refused`. */
 const receive = async (
   { body }: Dispatcher.ResponseData,
   headers: Readonly<Record<string, string>>,
@@ -112,10 +110,7 @@ const reasonOf = (error: unknown): string => {
   return (code ?? message ?? String(error)).slice(0, 200);
 };
 
-/**
- * Downloads a media file through the SSRF guard, each redirect too. The type is that of its first bytes, never that of
- * a header. Throws only when `request.signal` is aborted.
- */
+/** Downloads through the SSRF guard. The first bytes decide the type, not a header. Throws only on abort. */
 export const downloadFile = async (
   downloader: Downloader,
   address: string,
@@ -127,7 +122,7 @@ export const downloadFile = async (
     let url = new URL(address);
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
       const reply = await send(downloader, url, signal);
-      // An aborted body emits an error. Without a listener, that error would end the process.
+      // An aborted body emits an error, which would end the process without a listener.
       reply.body.on('error', () => undefined);
       const headers = headersOf(reply);
       const status = reply.statusCode;

@@ -7,7 +7,7 @@ import { PERCEPTUAL_HASH_SET_BITS_MIN } from '#contracts/values/media/creatives.
 export type MeasuredImage = {
   readonly width: number;
   readonly height: number;
-  /** Null for a picture without structure: plain areas of all pictures have equal hashes. */
+  /** `null` for a picture without structure: all plain areas have equal hashes. */
   readonly perceptualHash: string | null;
   readonly thumbnail: Buffer;
 };
@@ -19,7 +19,6 @@ const tellsApart = (hash: string): boolean => {
   return set >= PERCEPTUAL_HASH_SET_BITS_MIN && set <= HASH_BITS - PERCEPTUAL_HASH_SET_BITS_MIN;
 };
 
-/** Measures an image file and makes its thumbnail. Returns the fault of an invalid image. */
 export const measureImage = async (path: string): Promise<MeasuredImage | ImageFault> => {
   const file = await readFile(path);
   const thumbnail = await makeThumbnail(file);

@@ -6,13 +6,11 @@ import { SECOND_MS } from '#contracts/values/time.ts';
 
 const run = promisify(execFile);
 
-/** Milliseconds for one run of a program. */
 const PROGRAM_LIMIT_MS = 20 * SECOND_MS;
 const OUTPUT_MAX_BYTES = 64 * 1024;
-/** Only the downloaded file is read: a film can name other files and addresses. */
+/** A film can name other files and addresses, so only the downloaded file is read. */
 const PROTOCOLS = ['-protocol_whitelist', 'file'];
 
-/** Measured properties of a video; null each when it was not measured. */
 export type MeasuredVideo = {
   readonly width: number | null;
   readonly height: number | null;
@@ -22,11 +20,11 @@ export const NOT_MEASURED: MeasuredVideo = { width: null, height: null, duration
 
 export type VideoTools = {
   measure(path: string, signal: AbortSignal): Promise<MeasuredVideo>;
-  /** Writes a still image of the film as JPEG. Returns whether there is one. */
+  /** Returns false when no still image can be made. */
   extractStill(path: string, to: string, signal: AbortSignal): Promise<boolean>;
 };
 
-/** A size outside of its range counts as not measured. */
+/** A size outside its range counts as not measured. */
 const within = (value: unknown, max: number): number | null => {
   const number = Number(value);
   return Number.isFinite(number) && number > 0 && number <= max ? number : null;
@@ -40,10 +38,7 @@ type Probe = {
   readonly format?: { readonly duration?: unknown };
 };
 
-/**
- * Opens `ffprobe` and `ffmpeg` in a folder, or on `PATH` for `null`. Where a program is absent, fails or takes too long,
- * nothing is measured.
- */
+/** `null` searches `PATH`. Without a program, or when it fails, nothing is measured. */
 export const openVideoTools = (folder: string | null): VideoTools => {
   const program = (name: string): string => (folder === null ? name : join(folder, name));
   const options = (signal: AbortSignal) => ({

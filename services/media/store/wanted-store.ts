@@ -6,10 +6,9 @@ import { MINUTE_MS } from '#contracts/values/time.ts';
 import { leaseEndSql, leaseTimeSql, RowLeaseLost } from '#platform/postgres/lease/row-lease.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
-/** Tries of an address, and the milliseconds before each further one. */
+/** Delays before further attempts. */
 const RETRY_DELAYS_MS = [0.5, 2, 8, 30].map((minutes) => minutes * MINUTE_MS);
 
-/** A wanted file that this owner fetches. */
 export type Claimed = {
   readonly fileKey: string;
   readonly kind: MediaKind;
@@ -20,10 +19,8 @@ export type Claimed = {
   readonly owner: string;
 };
 
-/** The observation of a stored file, without its ads and time. */
 export type StoredFile = Omit<CreativeFile, 'ad_ids' | 'observed_at'>;
 
-/** Returns the kinds of files that fit into the quota. */
 const kindsThatFit = async (
   database: Database,
   mode: ArchiveMode,
@@ -44,22 +41,15 @@ type ClaimedRow = {
   readonly try_until: Date;
 };
 
-/**
- * Conditions on files, most urgent first: an address that ends soon, then a file of a running ad, then any other. Each is a
- * statement of its own, so that it reads the first row of an index.
- */
+/** Most urgent first: expiring address, running ad, any. Separate statements, so that each reads one index row. */
 const URGENCIES = [`expires_at < $2::timestamptz + interval '${EXPIRING_HOURS} hours'`, 'running', 'true'];
 
-/**
- * Claims a wanted file: first those whose address ends within hours, then those of running ads, and of equals the one whose
- * address ends first. Returns `null` when there is none, or no room for one.
- */
+/** Claims the most urgent file. Returns `null` when there is none, or no quota for one. */
 export const claimFile = async (
   database: Database,
   options: {
     readonly owner: string;
     readonly now: Date;
-    /** Time of leases; `null` for the clock of Postgres. Tests set it. */
     readonly leaseNow: Date | null;
     readonly mode: ArchiveMode;
     readonly quotaBytes: number;
@@ -101,17 +91,16 @@ const changeOwned = async (
   if (rowCount !== 1) throw new RowLeaseLost(`the file ${fileKey}`);
 };
 
-/** Extends a lease. `leaseNow`: `null` for the clock of Postgres. Throws `RowLeaseLost`. */
 export const extendLease = (database: Database, claimed: Claimed, leaseNow: Date | null): Promise<void> =>
   changeOwned(database, claimed, `lease_until = ${leaseEndSql('$3')}`, [leaseNow]);
 
 const RELEASE = 'lease_owner = null, lease_until = null';
 
-/** Gives a file back until `retryAt`, without counting a try. Throws `RowLeaseLost`. */
+/** Returns a file until `retryAt`; does not count as an attempt. Throws `RowLeaseLost`. */
 export const putBack = (database: Database, claimed: Claimed, retryAt: Date, reason: string): Promise<void> =>
   changeOwned(database, claimed, `${RELEASE}, retry_at = $3, reason = $4`, [retryAt, reason]);
 
-/** Gives a file back after a failed try, or counts it as missed after the last one. Throws `RowLeaseLost`. */
+/** Schedules a retry, or counts the file as missed after the last attempt. Throws `RowLeaseLost`. */
 export const failTry = async (
   database: Database,
   claimed: Claimed,
@@ -127,7 +116,7 @@ export const failTry = async (
   ]);
 };
 
-/** Ends a file that is not stored. A missed one is tried again at a newer address. Throws `RowLeaseLost`. */
+/** A missed file is retried at a newer address. Throws `RowLeaseLost`. */
 export const endFile = (
   database: Database,
   claimed: Claimed,
@@ -135,17 +124,14 @@ export const endFile = (
   reason: string,
 ): Promise<void> => changeOwned(database, claimed, `${RELEASE}, state = $3, reason = $4`, [state, reason]);
 
-/**
- * Records a file as stored. Its objects are complete. Throws `RowLeaseLost`, also when an object was removed meanwhile
- * with another file that had it. Then the file is fetched again.
- */
+/** Throws `RowLeaseLost`, also when its objects were removed with another file; the file is then fetched again. */
 export const finishFile = (
   database: Database,
   claimed: Claimed,
   stored: { readonly file: StoredFile; readonly objectKeys: readonly string[]; readonly fetchedAt: Date },
 ): Promise<void> =>
   inTransaction(database, async (client) => {
-    // A removal holds this row until its objects are gone.
+    // A removal locks this row until its objects are gone.
     await client.query('select from media.usage for share');
     const { file, objectKeys, fetchedAt } = stored;
     const { rowCount } = await client.query('select from media.object where object_key = any($1)', [
@@ -160,7 +146,7 @@ export const finishFile = (
     );
   });
 
-/** Counts files as missed whose address has expired. `leaseNow`: the time of leases; `null` for the clock of Postgres. */
+/** Counts files with an expired address as missed. `leaseNow` is `null` for the clock of Postgres. */
 export const endExpired = async (
   database: Database,
   { now, leaseNow }: { readonly now: Date; readonly leaseNow: Date | null },
@@ -179,10 +165,7 @@ export const endExpired = async (
 
 export type Reservation = { readonly objectKey: string; readonly bytes: number };
 
-/**
- * Enters objects before they are written, so that the sum of bytes is never too low. Returns whether they fit below
- * `maxBytes`; else nothing is entered. An object that is entered already takes no more room.
- */
+/** Reserves objects before they are written, so that the total is never too low. Returns false beyond `maxBytes`. */
 export const reserve = (
   database: Database,
   objects: readonly Reservation[],
@@ -192,7 +175,7 @@ export const reserve = (
     const ordered = [...new Map(objects.map((one) => [one.objectKey, one])).values()].toSorted((a, b) =>
       a.objectKey < b.objectKey ? -1 : 1,
     );
-    // The row of the sum first: each transaction takes the locks in this order.
+    // Locks the total first, like every transaction.
     const usage = await client.query<{ bytes: string }>('select bytes::text from media.usage for update');
     const { rows } = await client.query<{ bytes: string }>(
       `with entered as (
@@ -212,7 +195,6 @@ export const reserve = (
 
 class NoRoom extends Error {}
 
-/** Records the settings of the archive, for operators. */
 export const recordSettings = async (
   database: Database,
   mode: ArchiveMode,
