@@ -12,7 +12,7 @@ import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { buildIntake } from './server/server.ts';
 import { IntakeSettings } from './settings.ts';
 
-/** Maximum connections for key lookups: two per request, a millisecond each. */
+/** Each request needs two short key lookups. */
 const POOL_CLIENTS = 4;
 
 await runProcess('intake', IntakeSettings, async ({ settings, resources, log, signal }) => {

@@ -24,20 +24,19 @@ const NAMESPACE = 'a7b0c1f2-6a55-4a0e-9d0e-3f7f6f1f2b11';
 const PRODUCTS_PER_PAGE = 250;
 /** A shop publishes at most 25,000 products in its catalogue. */
 const PAGES_MAX = 100;
-/** Products per observation, which has at most 1 MB. */
+/** An observation has at most 1 MB. */
 const PRODUCTS_PER_LINE = 50;
-/** Lines per request, which has at most 1,000 lines and 16 MiB. */
+/** A request has at most 1,000 lines and 16 MiB. */
 const LINES_PER_REQUEST = 15;
 /** Milliseconds between two requests to the shop. */
 const SHOP_PAUSE_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const ATTEMPTS = 5;
 const RETRY_SECONDS = 5;
-/** Shops leased at once. All of them are read within the 30 minutes of a lease. */
+/** A lease lasts 30 minutes, in which all of these shops are read. */
 const TASKS_PER_REQUEST = 5;
 const REASON_MAX_LENGTH = 500;
 
-/** The parts of a product in `/products.json` that are read here. */
 type CatalogueProduct = {
   readonly id: number;
   readonly handle: string;
@@ -69,13 +68,13 @@ const observedProduct = (product: CatalogueProduct): ObservedProduct => ({
     title: variant.title,
     sku: variant.sku || null,
     price: variant.price,
-    // The page shows that such a price does not exist, so `null` (unknown) would be wrong.
+    // The page shows that such a price does not exist; `null` would mean unknown.
     compare_at_price: variant.compare_at_price || 'none',
     available: variant.available ?? null,
   })),
 });
 
-/** Reads the catalogue to its end. `complete` is false when a product came twice: the list moved meanwhile. */
+/** `complete` is false when a product came twice: the list changed while it was read. */
 const readCatalogue = async (shopUrl: string) => {
   const products = new Map<string, ObservedProduct>();
   let seen = 0;
@@ -95,7 +94,7 @@ const readCatalogue = async (shopUrl: string) => {
   return { products: [...products.values()], complete: false };
 };
 
-/** Sends a body, again after the time that the intake names. Returns the parsed reply. */
+/** Sends a body, and retries after the time that the intake names. Returns the parsed reply. */
 const call = async (
   path: string,
   headers: Record<string, string>,
@@ -117,18 +116,15 @@ const call = async (
   }
 };
 
-/** Sends lines of observations. Returns the lines that the intake refused. */
 const sendLines = async (lines: readonly object[]): Promise<readonly object[]> => {
   const headers = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
   const body = new Uint8Array(gzipSync(lines.map((line) => JSON.stringify(line)).join('\n')));
   return ((await call('/intake/observations', headers, body)) as { refused: readonly object[] }).refused;
 };
 
-/** Asks for tasks, or ends one. */
 const callTasks = (path: string, body: object): Promise<unknown> =>
   call(`/intake/tasks${path}`, { 'content-type': 'application/json' }, JSON.stringify(body));
 
-/** Reads the catalogue of a shop and sends it. Returns whether no line was refused. */
 const collect = async (shopUrl: string): Promise<boolean> => {
   const { products, complete } = await readCatalogue(shopUrl);
   const scanned_at = new Date().toISOString();
@@ -163,7 +159,7 @@ const collect = async (shopUrl: string): Promise<boolean> => {
   return refused.length === 0;
 };
 
-/** Reads a leased shop, and tells the intake how it ended. A task that is not ended comes back when its lease expires. */
+/** A task without a reported end is leased again when its lease expires. */
 const doTask = async ({ id, domain }: LeasedTask): Promise<boolean> => {
   let reason = 'lines were refused';
   try {
@@ -179,7 +175,6 @@ const doTask = async ({ id, domain }: LeasedTask): Promise<boolean> => {
   return false;
 };
 
-/** Reads the shops that are due until none is left. */
 const doTasks = async (): Promise<boolean> => {
   let allDone = true;
   for (;;) {

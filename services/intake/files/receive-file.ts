@@ -11,10 +11,9 @@ import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { IntakeRefusal } from '../server/intake-refusal.ts';
 import { receiveBody } from '../server/request-body.ts';
 
-/** The type that a key needs to send files: it describes them. */
 const GRANTED_BY: ObservationType = 'creative.file';
 
-/** Seconds until a collector sends a file again that the object store did not take. */
+/** Retry delay of a collector whose file the object store did not accept. */
 const RETRY_SECONDS = 30;
 
 const tooLarge = (maxBytes: number): IntakeRefusal =>
@@ -22,10 +21,7 @@ const tooLarge = (maxBytes: number): IntakeRefusal =>
 
 export type FileReceipt = { readonly created: boolean; readonly reply: FileReply };
 
-/**
- * Stores a file under its SHA-256. The type is recognised by its bytes. The object store shows the file only after its
- * hash was compared, so a refused body leaves nothing behind. `created` is false when the file was there.
- */
+/** Stores a file under its SHA-256 once the hash is verified. `created` is false when the file existed. */
 export const receiveFile = async (
   request: IncomingMessage,
   sha256: string,
@@ -61,7 +57,7 @@ export const receiveFile = async (
   const digest = createHash('sha256');
   let contentType = '';
   let bytes = 0;
-  /** Passes the bytes on once their type is known. Throws before its end when the file is refused. */
+  /** Passes bytes on once their type is known. Throws before the end of a rejected file. */
   const checkedBody = async function* (): AsyncGenerator<Buffer> {
     let head: Buffer | null = Buffer.alloc(0);
     let maxBytes = VIDEO_MAX_BYTES;

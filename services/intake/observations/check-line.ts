@@ -15,10 +15,9 @@ export type CheckedLine =
   | { readonly outcome: 'refused'; readonly refused: RefusedLine }
   | { readonly outcome: 'not_granted'; readonly detail: ErrorDetail };
 
-/** Rejects bytes that are not UTF-8: the replacement character would be stored as text of an ad. */
+/** Rejects invalid UTF-8: a replacement character would be stored as text of an ad. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Returns the collector that a scan names, with its path; `null` for other observations. */
 const collectorOf = (observation: Observation): { readonly path: string; readonly name: string } | null => {
   switch (observation.type) {
     case 'ad_library.scan_end':
@@ -60,7 +59,6 @@ const typeOf = (input: unknown): string | null => {
   return typeof type === 'string' && (OBSERVATION_TYPES as readonly string[]).includes(type) ? type : null;
 };
 
-/** Checks one line: its size and JSON, the grant of its type, its schema and time, and the name of its collector. */
 export const checkLine = (line: Line, { name, types }: Collector): CheckedLine => {
   const refuse = (fault: Omit<RefusedLine, 'line'>): CheckedLine => ({
     outcome: 'refused',

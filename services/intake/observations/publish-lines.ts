@@ -10,19 +10,16 @@ import { ensureStreams } from '#platform/nats/streams.ts';
 import { currentTraceparent } from '#platform/telemetry/tracing.ts';
 import { IntakeRefusal } from '../server/intake-refusal.ts';
 
-/** Messages published at once. A failure stops the request after the window, so little is published in another order. */
+/** Maximum concurrent messages. A failure stops after this window, so few messages are out of order. */
 const WINDOW_MESSAGES = 64;
 const WINDOW_MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;
-/** Seconds until a collector tries again: while NATS is away, and while the queue is full. */
+/** Retry delay of a collector while NATS is down or the queue is full. */
 const RETRY_SECONDS = 5;
 const RETRY_FULL_SECONDS = 60;
-/**
- * Maximum characters of a key in a subject. NATS closes the connection when a subject is longer than a few thousand
- * bytes; keys that are equal up to here only share an order.
- */
+/** Maximum length of a key in a subject: NATS closes the connection on subjects of thousands of bytes. */
 const SUBJECT_KEY_MAX_CHARACTERS = 256;
-/** Error code of JetStream: the stream has reached its limit and rejects new messages. */
+/** Error code of JetStream for a stream at its limit. */
 const STREAM_FULL = 10_077;
 
 export type QueuedLine = {
@@ -45,7 +42,7 @@ const windowsOf = (lines: readonly QueuedLine[]): readonly (readonly QueuedLine[
   return windows;
 };
 
-/** Stores a large body, and returns the message to publish. */
+/** Stores a large body; the message then refers to it. */
 const publicationOf = (
   nats: Nats,
   { bytes, input, observation }: QueuedLine,
@@ -54,14 +51,13 @@ const publicationOf = (
   const publication = {
     subject: observationSubject(keyOf(observation).slice(0, SUBJECT_KEY_MAX_CHARACTERS)),
     data: bytes,
-    // Derived from the content, so that JetStream drops a line that is sent again within ten minutes.
+    // A content hash, so that JetStream drops a line that is sent again within ten minutes.
     msgID: hash('sha256', bytes, 'hex'),
     headers: { ...routingHeadersOf(input), ...(traceparent === undefined ? {} : { traceparent }) },
   };
   return checkInLargeBody(nats, publication, { timeout: timeLeft(PUBLISH_TIMEOUT_MS) });
 };
 
-/** Publishes the lines of a window in their order. Throws the first error. */
 const publishWindow = async (nats: Nats, window: readonly QueuedLine[]): Promise<void> => {
   const publications = await Promise.all(window.map((line) => publicationOf(nats, line)));
   const outcomes = await Promise.allSettled(
@@ -79,10 +75,7 @@ const publishWindow = async (nats: Nats, window: readonly QueuedLine[]): Promise
 const isFull = (error: unknown): boolean =>
   (error as { api_error?: { err_code?: number } }).api_error?.err_code === STREAM_FULL;
 
-/**
- * Publishes the lines in their order and returns after the stream has stored all of them. Throws `unavailable` when one
- * was not stored. Some may be stored then; sending all lines again records none of them twice.
- */
+/** Returns once the stream has stored all lines. Throws `unavailable` otherwise; sending them again is harmless. */
 export const publishLines = async (nats: Nats, lines: readonly QueuedLine[], log: Log): Promise<void> => {
   for (const window of windowsOf(lines)) {
     requireTime();
@@ -91,7 +84,7 @@ export const publishLines = async (nats: Nats, lines: readonly QueuedLine[], log
     } catch (error) {
       log.warn({ err: error }, 'observations not queued');
       const full = isFull(error);
-      // A server that restarted without its storage has no stream until one is created.
+      // A server that restarted without its storage has no stream.
       if (!full) ensureStreams(nats).catch(() => undefined);
       throw new IntakeRefusal(
         'unavailable',

@@ -1,23 +1,18 @@
 import { IntakeRefusal } from '../server/intake-refusal.ts';
 
-/** Maximum lines of a request, blank ones not counted. */
 export const LINES_MAX = 1_000;
 
 const NEWLINE = 0x0a;
 const BLANK = new Set([0x09, 0x0d, 0x20]);
 
 export type Line = {
-  /** Number in the body, from 1. */
   readonly number: number;
   readonly bytes: Buffer;
 };
 
 const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => BLANK.has(byte));
 
-/**
- * Splits a body into its lines and leaves out blank ones. Throws `invalid_request` when there are none, and `too_large`
- * when there are too many.
- */
+/** Omits blank lines. Throws `invalid_request` without lines, `too_large` for too many. */
 export const readLines = (body: Buffer): readonly Line[] => {
   const lines: Line[] = [];
   let number = 0;

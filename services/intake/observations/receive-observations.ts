@@ -15,12 +15,11 @@ import { readLines } from './read-lines.ts';
 
 export const OBSERVATIONS_MAX_BYTES = 16 * 1024 * 1024;
 const DETAILS_MAX = 20;
-/** Lines checked before other requests get their turn: up to a few milliseconds of work for usual lines. */
+/** Lines checked per turn of the event loop: a few milliseconds of work. */
 const LINES_PER_TURN = 20;
 
 const TYPES = new Set(['application/x-ndjson', 'application/ndjson', 'application/jsonl']);
 
-/** Throws `unsupported_content` unless the body is declared as lines of JSON in UTF-8. */
 const requireLines = (contentType: string | undefined): void => {
   try {
     const { essence, params } = new MIMEType(contentType ?? '');
@@ -42,10 +41,7 @@ export type Receiving = {
   readonly limits: BodyLimits;
 };
 
-/**
- * Checks every line of a body and queues the valid ones. Nothing is queued when the request as a whole is refused. The
- * reply is returned only after the queue has stored the accepted lines.
- */
+/** Queues the valid lines of a body. Replies only after the queue has stored them. */
 export const receiveObservations = async (
   request: IncomingMessage,
   collector: Collector,

@@ -1,10 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { observationSchemas } from './observation-schemas.ts';
 
-/**
- * Generates `contracts/observation-schemas/`, one file per type of observation. With `--check` it writes nothing and
- * exits with 1 when a committed file is stale, missing, or of a type that no longer exists.
- */
+/** Generates `contracts/observation-schemas/`. With `--check` it exits with 1 when a committed file is stale. */
 const FOLDER = new URL('../../../contracts/observation-schemas/', import.meta.url);
 
 const expected = new Map(

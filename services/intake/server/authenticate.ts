@@ -8,10 +8,7 @@ import { IntakeRefusal } from './intake-refusal.ts';
 
 const RETRY_SECONDS = 5;
 
-/**
- * Identifies the collector by its key. The error is the same for a missing, malformed, unknown and revoked key. Throws
- * `unavailable` when Postgres does not answer.
- */
+/** Replies equally to a missing, malformed, unknown and revoked key. Throws `unavailable` without Postgres. */
 export const authenticate = async (
   database: Database,
   headers: IncomingHttpHeaders,

@@ -3,11 +3,10 @@ import type { IntakeErrorCode } from '#contracts/intake/errors.ts';
 
 type Options = {
   readonly details?: readonly ErrorDetail[];
-  /** Whole seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number;
 };
 
-/** Error that ends a request with a status of `INTAKE_ERRORS`. `message` says what the collector should do. */
+/** Ends a request with a status of `INTAKE_ERRORS`. `message` says what the collector should do. */
 export class IntakeRefusal extends Error {
   readonly code: IntakeErrorCode;
   readonly details: readonly ErrorDetail[];

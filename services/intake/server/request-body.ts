@@ -3,22 +3,18 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { IntakeRefusal } from './intake-refusal.ts';
 
-/** Milliseconds in which the rest of a refused body is read and dropped, so that the client can read the reply. */
+/** Time to read and drop the rest of a rejected body, so that the client can read the reply. */
 const DISCARD_LIMIT_MS = 10_000;
 
 export type BodyLimits = {
   readonly maxBytes: number;
-  /** Milliseconds to receive the whole body. */
   readonly timeoutMs: number;
 };
 
 const tooLarge = (maxBytes: number): IntakeRefusal =>
   new IntakeRefusal('too_large', `The body is larger than ${maxBytes} bytes. Send smaller parts.`);
 
-/**
- * Yields the body as it arrives. Throws `too_large` for a body over the limit, and `invalid_request` for one that
- * arrives too slowly or ends early. After a throw, call `discardBody`.
- */
+/** Throws `too_large`, or `invalid_request` for a slow or incomplete body. After a throw, call `discardBody`. */
 export const receiveBody = async function* (
   request: IncomingMessage,
   { maxBytes, timeoutMs }: BodyLimits,
@@ -53,10 +49,10 @@ export const receiveBody = async function* (
   }
 };
 
-/** Drops the rest of a body that is not read to its end, for a limited time, and then closes the connection. */
+/** Drops the rest of a body for a limited time, then closes the connection. */
 export const discardBody = (request: IncomingMessage): void => {
   if (request.readableEnded || request.destroyed) return;
-  // A listener of `receiveBody` would keep `resume` from having an effect.
+  // `resume` has no effect while `receiveBody` has a listener.
   request.removeAllListeners('readable');
   setImmediate(() => request.resume());
   const timer = setTimeout(() => request.destroy(), DISCARD_LIMIT_MS);
@@ -66,10 +62,7 @@ export const discardBody = (request: IncomingMessage): void => {
 
 const unpack = promisify(gunzip);
 
-/**
- * Returns the whole body, unpacked when its `content-encoding` is gzip. The limit applies to the received bytes and to
- * the unpacked ones: unpacking stops there, so a small body cannot fill the memory.
- */
+/** Limits received and unpacked bytes alike, so that a small gzip body cannot fill the memory. */
 export const readWholeBody = async (request: IncomingMessage, limits: BodyLimits): Promise<Buffer> => {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (!['identity', 'gzip', 'x-gzip'].includes(encoding)) {

@@ -1,20 +1,16 @@
 import { IntakeRefusal } from './intake-refusal.ts';
 
-/** Maximum requests of one key that this process handles at once. A slow client holds slots of its own key only. */
+/** A slow client occupies slots of its own key only. */
 const SLOTS_PER_KEY = 4;
-/**
- * Maximum requests that this process handles at once. Each may hold 16 MiB as received, 16 MiB unpacked, and its parsed
- * lines, so this limits the memory of the process.
- */
+/** Bounds the memory: each request may hold 16 MiB as received, 16 MiB unpacked, and its parsed lines. */
 const SLOTS = 8;
 const RETRY_SECONDS = 1;
 
 export type RequestSlots = {
-  /** Runs `work` in a slot of the key. Throws `rate_limited` or `unavailable` at once when none is free. */
+  /** Throws `rate_limited` or `unavailable` at once when no slot is free: a queued body would wait unread. */
   run<T>(keyId: string, work: () => Promise<T>): Promise<T>;
 };
 
-/** Creates the slots of a process. They reject and do not queue, because a queued body would wait unread. */
 export const createRequestSlots = (): RequestSlots => {
   const usedByKey = new Map<string, number>();
   let used = 0;

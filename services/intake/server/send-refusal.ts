@@ -5,7 +5,6 @@ import { type Headers, send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';
 import { IntakeRefusal } from './intake-refusal.ts';
 
-/** Sends an error reply with the error body of the API. Any other error is logged and sent as 500. */
 export const sendRefusal = (reply: FastifyReply, requestId: string, error: unknown, log: Log): void => {
   const refusal =
     error instanceof IntakeRefusal

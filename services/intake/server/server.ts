@@ -25,39 +25,32 @@ import { discardBody } from './request-body.ts';
 import { createRequestSlots } from './request-slots.ts';
 import { sendRefusal } from './send-refusal.ts';
 
-/** Requests per minute and key, counted over all processes. Each carries up to 1,000 lines. */
+/** Counted per key over all processes; each request carries up to 1,000 lines. */
 export const REQUESTS_PER_MINUTE = 600;
-/** Milliseconds in which observations arrive: 16 MiB at 280 KB/s. */
+/** 16 MiB at 280 KB/s. */
 const OBSERVATIONS_TIMEOUT_MS = 60_000;
-/** Milliseconds in which a file arrives: 100 MiB at 350 KB/s. */
+/** 100 MiB at 350 KB/s. */
 const FILE_TIMEOUT_MS = 300_000;
-/** Milliseconds of a request, in addition to those in which its body may arrive. */
+/** Time limit of a request without the transfer of its body. */
 export const INTAKE_BUDGET_MS = 10_000;
-/** Seconds after which a request may be sent again whose time was used up. */
+/** Retry delay after a request that exceeded its time limit. */
 const LATE_RETRY_SECONDS = 5;
-/** Milliseconds after which Node ends a request. Longer than the others, so that those reply. */
+/** Timeout of Node, longer than all others so that those send a reply. */
 const REQUEST_TIMEOUT_MS = 330_000;
-/** Maximum characters of a path parameter: longer than any hash or type. */
 const PATH_PARAMETER_MAX_LENGTH = 200;
 
-/** Resources that the caller opens and closes. */
 export type IntakeResources = {
   readonly database: Database;
   readonly nats: Nats;
   readonly objectStore: ObjectStore;
   readonly clock: Clock;
-  /** Clock of tasks in tests. Without it, tasks are due and leased by the clock of Postgres. */
+  /** Clock of tests; otherwise Postgres decides when tasks are due. */
   readonly taskClock?: Clock;
   readonly log: Log;
-  /** Processes that divide the requests of a key among them; this one alone when absent. */
   readonly servingGroup?: ServingGroup;
-  /** Refused requests per minute and address; the default of `refused-requests.ts` when absent. */
   readonly refusedPerMinute?: number;
-  /** Proxies whose `x-forwarded-for` names the address of a client. */
   readonly trustedProxies?: readonly string[];
-  /** Milliseconds in which a body must arrive; for tests. */
   readonly bodyTimeoutMs?: number;
-  /** Milliseconds of a request apart from its body; those of this file when absent. */
   readonly requestBudgetMs?: number;
 };
 
@@ -78,17 +71,14 @@ const timeIsOut = (): IntakeRefusal =>
     retryAfterSeconds: LATE_RETRY_SECONDS,
   });
 
-/** Converts an error of Fastify, such as a malformed URL or content type. Returns other errors unchanged. */
+/** Converts errors of Fastify, such as a malformed URL; returns others unchanged. */
 const toRefusal = (error: unknown): unknown => {
   const { statusCode = 500, message } = error as { statusCode?: number; message: string };
   if (statusCode < 400 || statusCode >= 500) return error;
   return new IntakeRefusal(statusCode === 415 ? 'unsupported_content' : 'invalid_request', message);
 };
 
-/**
- * Builds the intake server: it validates what third-party collectors send and publishes it to the queue, and leases
- * tasks. It writes no event. It does not listen yet. Closing it leaves `resources` open.
- */
+/** Builds the server without listening. It writes no event. Closing it leaves `resources` open. */
 export const buildIntake = (resources: IntakeResources): FastifyInstance => {
   const { database, nats, objectStore, clock, log, bodyTimeoutMs, servingGroup } = resources;
   const { taskClock, refusedPerMinute, trustedProxies, requestBudgetMs = INTAKE_BUDGET_MS } = resources;
@@ -134,7 +124,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     );
   };
 
-  /** Identifies the collector. Refused requests have a limit by address, which is checked before a key is hashed. */
+  /** Checks the limit of the address before it hashes a key. */
   const limitRefused = async (
     request: FastifyRequest,
     requireKey: () => Promise<Collector>,
@@ -153,7 +143,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     }
   };
 
-  /** Refuses a request that matches no route. Without a key that was valid of late it counts against its address. */
+  /** Counts against the address, unless its key was valid recently. */
   const refuseUnmatched = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     try {
       const counted = await enterAddress(request);
@@ -164,10 +154,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     }
   };
 
-  /**
-   * Checks key and limits, runs the handler, and sends the reply, in the time of the request. The only place that writes replies
-   * to collectors. `bodyMs`: milliseconds in which its body may arrive.
-   */
+  /** The only place that writes replies to collectors. `bodyMs`: time for receiving the body. */
   const handle = (operation: string, bodyMs: number, run: Run) => {
     const meter = requestMeter(operation);
     return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {

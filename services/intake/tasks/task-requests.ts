@@ -20,28 +20,23 @@ import { IntakeRefusal } from '../server/intake-refusal.ts';
 import { readWholeBody } from '../server/request-body.ts';
 import { endTask, leaseTasks, type TaskEnd } from './task-store.ts';
 
-/** Maximum bytes of a body about tasks: a few short fields. */
 const BODY_MAX_BYTES = 16 * 1024;
-/** Milliseconds in which the body arrives. */
 export const TASK_BODY_TIMEOUT_MS = 10_000;
-/** Seconds until a request is sent again while Postgres is away. */
+/** Retry delay while Postgres is down. */
 const RETRY_SECONDS = 5;
 const DETAILS_MAX = 20;
 
 export type TaskRequests = {
   readonly database: Database;
-  /** Clock of tasks in tests. Without it, tasks are due and leased by the clock of Postgres. */
   readonly taskClock: Clock | undefined;
   readonly log: Log;
   /** Throws when the key was revoked while the body arrived. */
   readonly requireKey: () => Promise<unknown>;
-  /** Milliseconds in which a body must arrive. */
   readonly timeoutMs: number;
 };
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Throws `unsupported_content` unless the body is declared as JSON in UTF-8. */
 const requireJson = (contentType: string | undefined): void => {
   try {
     const { essence, params } = new MIMEType(contentType ?? '');
@@ -53,7 +48,7 @@ const requireJson = (contentType: string | undefined): void => {
   throw new IntakeRefusal('unsupported_content', 'Send `content-type: application/json`, in UTF-8.');
 };
 
-/** Reads a JSON body by its schema. An absent body is an empty object. Throws `invalid_request` with the failing fields. */
+/** An absent body is an empty object. Throws `invalid_request` with the failing fields. */
 const readJson = async <T>(request: IncomingMessage, schema: z.ZodType<T>, timeoutMs: number): Promise<T> => {
   const body = await readWholeBody(request, { maxBytes: BODY_MAX_BYTES, timeoutMs });
   let input: unknown = {};
@@ -79,7 +74,7 @@ const readJson = async <T>(request: IncomingMessage, schema: z.ZodType<T>, timeo
   );
 };
 
-/** Runs database work. Throws `unavailable` while Postgres is away, too slow, or cannot serve the statement. */
+/** Throws `unavailable` while Postgres is down, too slow, or rejects the statement. */
 const whileAvailable = async <T>(log: Log, work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
@@ -92,7 +87,6 @@ const whileAvailable = async <T>(log: Log, work: () => Promise<T>): Promise<T> =
   }
 };
 
-/** Leases due tasks. Throws `type_not_granted` when the key may not send what the task asks for. */
 export const receiveLeaseRequest = async (
   request: IncomingMessage,
   { name, types }: Collector,
@@ -114,7 +108,6 @@ export const receiveLeaseRequest = async (
   return { tasks: [...tasks] };
 };
 
-/** Ends a leased task as `done` or `failed`. */
 export const receiveTaskEnd = async (
   request: IncomingMessage,
   id: string,

@@ -12,14 +12,12 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { IntakeRefusal } from '../server/intake-refusal.ts';
 
-/** Maximum tasks that one collector holds at once, over all its keys. */
 export const LEASES_MAX = 200;
-/** Seconds until a collector with too many leases asks again, if it ends none. */
+/** Retry delay of a collector with too many leases. */
 const RETRY_SECONDS = 60;
-/** Delay after a failure: 15 minutes, doubling to a day. */
+/** Delay after a failed task; it doubles up to a day. */
 const RETRY_FIRST_MS = 15 * MINUTE_MS;
 const RETRY_MAX_MS = DAY_MS;
-/** Days that leases are kept, and tasks after their last lease. */
 const LEASE_DAYS_MAX = 30;
 const TASK_DAYS_MAX = 90;
 
@@ -27,7 +25,7 @@ const HAS_BRANDS = `
   select to_regclass('tracking.tracked_brand') is not null and to_regclass('brands.brand') is not null
     and to_regclass('social_pages.link') is not null and to_regclass('social_pages.page') is not null as found`;
 
-/** Due brands, never done first, then by overdue hours as a share of what their cadence promises. */
+/** Due brands: never scanned first, then by delay relative to their cadence. */
 const DUE = `
   with wanted as (
     select b.brand_id, b.domain, min(t.cadence) as cadence
@@ -60,17 +58,14 @@ type DueRow = {
   readonly pages: LeasedTask['pages'];
 };
 
-/**
- * Returns the time by which tasks are due and leased. It is the clock of Postgres, because those of two hosts differ: the one that
- * is ahead would lease what a collector still holds. `fixed`: a time that replaces it in tests, otherwise null.
- */
+/** The clock of Postgres, since hosts differ: a fast one would lease tasks twice. `fixed` replaces it in tests. */
 const timeOfTasks = async (client: Transaction, fixed: Date | null): Promise<Date> => {
   if (fixed !== null) return fixed;
   const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
   return (rows[0] as { now: Date }).now;
 };
 
-/** Throws `rate_limited` when the collector may hold no more leases. Returns how many it may take. */
+/** Returns how many leases the collector may take. Throws `rate_limited` for none. */
 const freeLeases = async (client: Transaction, collector: string, now: Date): Promise<number> => {
   const { rows } = await client.query<{ held: number }>(
     `select count(*)::int as held from intake.lease
@@ -97,10 +92,7 @@ const deleteOld = async (client: Transaction, now: Date): Promise<void> => {
   );
 };
 
-/**
- * Leases due brands to a collector, in the order of their urgency. Requests run one after the other, so that no brand is
- * leased twice. `fixedNow`: the time in tests; `null` for the clock of Postgres. Throws `rate_limited`.
- */
+/** Serial requests, so that no brand is leased twice. `fixedNow` is set in tests only. Throws `rate_limited`. */
 export const leaseTasks = (
   database: Database,
   fixedNow: Date | null,
@@ -148,10 +140,8 @@ type LeaseRow = {
   readonly outcome: string | null;
 };
 
-/** End of a task as its collector states it. */
 export type TaskEnd = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly reason: string };
 
-/** Changes the task while this lease is its newest. Returns false otherwise. */
 const endTaskRow = async (
   client: Transaction,
   id: string,
@@ -180,13 +170,9 @@ const endTaskRow = async (
   return rowCount === 1;
 };
 
-/** Result of ending a task: its type, and whether this call ended it. */
 export type EndedTask = { readonly type: string; readonly changed: boolean };
 
-/**
- * Ends a task of a collector. `changed` is false when the same end was recorded before. A lease that expired can be ended
- * until the task is leased again. `fixedNow` as for `leaseTasks`. Throws `not_found`, `task_ended` and `lease_lost`.
- */
+/** `changed` is false for a repetition. Accepts expired leases. Throws `not_found`, `task_ended`, `lease_lost`. */
 export const endTask = (
   database: Database,
   fixedNow: Date | null,
