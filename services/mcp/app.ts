@@ -7,25 +7,23 @@ import { CALL_BUDGET_MS } from './calls/call-limits.ts';
 import { INVALID_REQUEST, sendRpcError } from './http/guards.ts';
 import { MCP_PATHS, MESSAGE_MAX_BYTES, type McpEndpoint, registerMcpEndpoint } from './transport.ts';
 
-/** Longer than the time of a request. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Milliseconds without a byte while a request is in progress, such as of a client that reads no reply. */
+/** Timeout of a connection without traffic during a request, as when a client reads no reply. */
 const CLIENT_SILENCE_MS = 300_000;
-/** Maximum length of a path parameter in characters. The longest is a token of 43. */
+/** The longest path parameter is a token of 43 characters. */
 const PATH_PARAMETER_MAX_LENGTH = 100;
 
 export type AppOptions = {
-  /** Proxies whose word about the address of a client counts: addresses or ranges. */
+  /** Proxies whose address headers are trusted: addresses or ranges. */
   readonly trustedProxies?: readonly string[];
-  /** Milliseconds of a request, from its arrival to its reply; those of `time-budget.ts` when absent. */
+  /** Default: `time-budget.ts`. */
   readonly requestBudgetMs?: number;
-  /** The same for a request to `/mcp`; those of `call-limits.ts` when absent. */
+  /** Default: `call-limits.ts`. */
   readonly callBudgetMs?: number;
-  /** Registers further routes, such as the authorization server. */
+  /** Registers routes that belong to other parts, such as the authorization server. */
   readonly routes?: readonly ((app: FastifyInstance) => Promise<void>)[];
 };
 
-/** Builds the HTTP server of the process. It does not listen yet. */
 export const buildMcpApp = async (
   endpoint: McpEndpoint,
   {

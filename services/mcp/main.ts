@@ -34,9 +34,8 @@ import { deriveKeys } from './sign-in/keys.ts';
 import { createProvider, resourceOf } from './sign-in/provider.ts';
 import { createVerifyAccessToken } from './sign-in/verify-access-token.ts';
 
-/** Maximum connections for commands and checkpoints. Reads use a separate pool. */
 const POOL_CLIENTS = 10;
-/** Read models that must exist before the process is ready: without one of them some tool always fails. */
+/** Without any of these tables some tool always fails, so the process is not ready. */
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }) => {
@@ -49,16 +48,16 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   );
   resources.defer(() => pool.end());
   const { db, standby } = openReadDatabases(settings, resources, { answerMs });
-  // Tokens are private to this process: a role for reading does not see them, and a replica would be late.
+  // The primary: the read role cannot see tokens, and a replica would be late.
   const tokens = resources.use(openReadDatabase(DATABASE_URL, { answerMs }));
   const eventStore = resources.use(
     openEventStore(EVENT_STORE_URL, { answerWithinMs: EVENT_STORE_ANSWER_MS }),
   );
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
-  // Retries without limit. The process serves without NATS and shares its request counts once it is connected.
+  // Retries without limit. Until NATS is connected, this process counts requests alone.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'mcp', settings));
   resources.defer(async () => {
-    // A connection attempt that is still retrying ends with the process.
+    // A pending connection attempt ends with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
     await opened?.[Symbol.asyncDispose]();
   });
@@ -80,7 +79,7 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   );
   const neverFilled = (await readAccessCheckpoint(pool)) === null;
   const follower = resources.use(startAccessSubscription(pool, eventStore, log));
-  // Empty access tables would reject everyone. Tables that were filled once may only lag a little.
+  // Empty access tables would reject everyone. Filled tables may only lag a little.
   if (neverFilled) {
     await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
     await follower.filled;

@@ -4,12 +4,11 @@ import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources/register-resources.ts';
 import { registerTools } from './tools/register-tools.ts';
 
-/** Version that clients see; it rises when tools change so that clients have to adapt. */
 const VERSION = '1.0.0';
 const MINUTE_MS = 60_000;
 const LISTS_CACHED_MS = 5 * MINUTE_MS;
 
-/** Maximum 1,200 characters: every client puts them into each conversation. */
+/** Maximum 1,200 characters: clients put them into each conversation. */
 export const INSTRUCTIONS = [
   'Ad intelligence: ads of one public ad library as our scans observed them, with brands, landing pages, creatives, stores and site tools.',
   'It holds observations, not the whole market: a brand or ad that is absent may exist. Not seen is not stopped.',
@@ -21,11 +20,9 @@ export const INSTRUCTIONS = [
 ].join('\n');
 
 export type McpOptions = {
-  /** False hides the tools that write. */
   readonly hasWrites: boolean;
 };
 
-/** Creates the server of one request, with what the caller may use. */
 export const createMcpServer = (
   call: McpCall,
   { hasWrites }: McpOptions,

@@ -102,6 +102,6 @@ export const McpSettings = z.object({
   ...signInSettings,
 });
 
-/** Returns whether apps may name a document. `auto`: only where the base URL is public and https. */
+/** `auto`: only with a public https base URL. */
 export const hasClientDocuments = (mode: 'on' | 'off' | 'auto', baseUrl: string): boolean =>
   mode === 'auto' ? checkTargetUrl(baseUrl, { allowLoopback: false }) === null : mode === 'on';

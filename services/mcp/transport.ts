@@ -23,13 +23,10 @@ import { createMcpServer, type McpOptions } from './server.ts';
 import type { VerifyAccessToken } from './sign-in/verify-access-token.ts';
 import { costOfMessage } from './calls/cost-of-message.ts';
 
-/** The path of the protocol, and the same as people write it. */
+/** Users often type the path with a slash at its end. */
 export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
-/** Maximum size of a message in bytes. Arguments are ids, words and one note. */
 export const MESSAGE_MAX_BYTES = 64 * 1024;
-/** Seconds after which a client may try again while all its calls are in progress. */
 const RETRY_SOON_SECONDS = '1';
-/** An access token: 256 random bits in base64url. */
 const ACCESS_TOKEN = /^[\w-]{43}$/;
 const JSON_CONTENT = /^application\/json\s*(;|$)/i;
 
@@ -38,17 +35,14 @@ export type McpEndpoint = McpOptions & {
   readonly allowedOrigins: readonly string[];
   readonly verifyAccessToken: VerifyAccessToken;
   readonly dependencies: McpDependencies;
-  /** Creates the server of one request. Only tests of the transport replace it. */
   readonly createServer?: typeof createMcpServer;
-  /** Refused requests per minute and address; the default of `refused-requests.ts` when absent. */
   readonly refusedPerMinute?: number;
-  /** `json` when absent: no reply streams. Only tests of the transport replace it. */
   readonly responseMode?: 'json' | 'auto';
 };
 
 type RpcMessage = { readonly method?: unknown; readonly params?: unknown };
 
-/** Identity of a call in logs, without its arguments: they may hold what a person wrote. */
+/** Without the arguments, which may hold personal text. */
 const describe = ({ method, params }: RpcMessage): { method: string; tool?: string } => {
   const name = (params as { name?: unknown } | undefined)?.name;
   return {
@@ -57,7 +51,7 @@ const describe = ({ method, params }: RpcMessage): { method: string; tool?: stri
   };
 };
 
-/** Registers `/mcp`, also with a slash at its end, which serves both revisions of the protocol. The caller of the app adds other routes. */
+/** Registers `MCP_PATHS` for both revisions of the protocol. */
 export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEndpoint): Promise<void> => {
   const { baseUrl, allowedOrigins, verifyAccessToken, dependencies, hasWrites } = endpoint;
   const { createServer = createMcpServer, responseMode = 'json', refusedPerMinute } = endpoint;

@@ -6,15 +6,12 @@ import type { RateLimiter } from '#application/access/rate-limiter.ts';
 import { timeLeft } from '#platform/concurrency/time-budget.ts';
 import { CallTimeout } from './failure.ts';
 
-/** Calls of one connection that may run at the same time. */
 export const CALLS_AT_ONCE_MAX = 8;
-/** Milliseconds of a request to `/mcp` and of its call, from the arrival to the reply. A call may read several endpoints. */
+/** Time from the arrival of a request to its reply; a call may read several endpoints. */
 export const CALL_BUDGET_MS = 20_000;
 const SHORTEST_MS = 1_000;
-/** Less than the time after which the server ends a request (`app.ts`). */
 const LONGEST_MS = 25_000;
 
-/** Setting of the process. */
 export const callBudgetSettings = {
   MCP_CALL_BUDGET_MS: z.coerce
     .number()
@@ -27,10 +24,7 @@ export const callBudgetSettings = {
     ),
 };
 
-/**
- * Counts `cost` requests against the minute of the member in the workspace, all connections together. Counts none
- * when they do not all fit.
- */
+/** Counts against the member in the workspace over all connections. Counts nothing when not everything fits. */
 export const takeRequests = async (
   { workspaceId, memberId, plan }: Caller,
   cost: number,
@@ -47,9 +41,8 @@ export const takeRequests = async (
   return last;
 };
 
-/** Counts the calls in progress of each connection. */
 export type CallSlots = {
-  /** Takes a slot of the connection. `null` when all are taken, otherwise the function that frees it. */
+  /** Returns the function that frees the slot; `null` when none is free. */
   take(connectionId: string): (() => void) | null;
 };
 
@@ -72,10 +65,7 @@ export const createCallSlots = (): CallSlots => {
   };
 };
 
-/**
- * Waits for a call, at most `timeoutMs`, and until the time of its request is used up. Throws `CallTimeout` afterwards; the
- * waits of the call end at the same time.
- */
+/** Throws `CallTimeout` at `timeoutMs` or the end of the request's time, and ends the call's waits. */
 export const withinCallTime = async <T>(call: Promise<T>, timeoutMs = CALL_BUDGET_MS): Promise<T> => {
   const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => timeout.reject(new CallTimeout('call timed out')), timeLeft(timeoutMs));

@@ -6,12 +6,9 @@ import { createToolContext, type McpCall, type McpDependencies } from './call.ts
 import { withinCallTime } from './call-limits.ts';
 import { sentenceOf } from './failure.ts';
 
-/** Maximum number of faults in one sentence. */
 const FAULTS_MAX = 5;
-/** Maximum length of a fault: it may name what the client sent. */
 const FAULT_MAX_LENGTH = 200;
 
-/** Calls a tool. Never throws: the SDK would send the message of an error to the client. */
 export const callTool = async (
   { input, run, kind }: Tool,
   args: unknown,

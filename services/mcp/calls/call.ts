@@ -7,18 +7,15 @@ import type { Json } from '../output/observed.ts';
 import { readPictures } from '../output/pictures.ts';
 import type { ToolContext } from '../tools/define-tool.ts';
 
-/** One request to the MCP endpoint: who calls, and the id that logs and events carry. */
 export type McpCall = {
   readonly caller: Caller;
   readonly requestId: string;
-  /** Arrival time in milliseconds since 1970. */
   readonly now: number;
 };
 
-/** Dependencies of calls: those of endpoints, and the thumbnails of stored media, made once for the process. */
 export type McpDependencies = OperationDependencies & { readonly thumbnails: Thumbnails };
 
-/** Returns what tools work with: calls of endpoints as this caller, in this caller's workspace. */
+/** Calls endpoints as this caller, in this caller's workspace. */
 export const createToolContext = (
   { caller, requestId, now }: McpCall,
   dependencies: McpDependencies,

@@ -1,9 +1,7 @@
 import { costOfResource } from '../resources/cost-of-resource.ts';
 import { costOfCall } from '../tools/register-tools.ts';
 
-/**
- * Returns the requests that a message costs: one per endpoint that it reads. Lists of tools and prompts read none.
- */
+/** One request per endpoint that the message reads; lists of tools and prompts read none. */
 export const costOfMessage = ({
   method,
   params,

@@ -3,13 +3,11 @@ import { hasTime } from '#platform/concurrency/time-budget.ts';
 import type { Log } from '#platform/logger.ts';
 import { cleanText } from '../output/clean-text.ts';
 
-/** Maximum number of faults that one sentence names. */
 const DETAILS_MAX = 5;
 
-/** Thrown when a call takes longer than it may. */
 export class CallTimeout extends Error {}
 
-/** Advice after a refusal whose message does not say what to do. */
+/** For refusals whose message does not say what to do. */
 const ADVICE: Partial<Readonly<Record<ErrorCode, string>>> = {
   brand_unknown: '`find_brands` searches brands by name.',
   not_found: 'Check the id; `search` and `find_brands` return ids.',
@@ -17,17 +15,14 @@ const ADVICE: Partial<Readonly<Record<ErrorCode, string>>> = {
 };
 
 const READ_LATE = 'The call took too long. Ask for fewer parts or a smaller limit.';
-/** An event that was on its way may be recorded. */
+/** A timed-out write may still be recorded. */
 const WRITE_LATE = 'The call took too long. The change may have been made: look before you repeat it.';
 
 /** True when the time of the call, or of its request, was used up. */
 const isLate = (error: unknown): boolean =>
   error instanceof CallTimeout || (!hasTime() && error instanceof Refusal && error.code === 'overloaded');
 
-/**
- * Returns the sentence that a client gets for an error. Only refusals are worded; any other error is logged and gets a
- * constant text with the request id, because its message could hold internals.
- */
+/** Only refusals are worded. Other errors get a constant text with the request id, because they may hold internals. */
 export const sentenceOf = (error: unknown, requestId: string, log: Log, isWrite = false): string => {
   if (isLate(error)) return isWrite ? WRITE_LATE : READ_LATE;
   if (!(error instanceof Refusal) || error.code === 'internal') {

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 
 const MINUTE_MS = 60_000;
-/** Maximum addresses counted at once. The least recently seen is forgotten first. */
+/** Above this, the least recently seen address is dropped. */
 const ADDRESSES_MAX = 50_000;
 
-/** Counts requests of an address in this process: a flood ends here, and processes need not agree. */
+/** Each process counts alone: this limit only stops floods. */
 export type AddressLimit = {
-  /** Counts a request. Returns 0, or the seconds to wait when the minute's requests are used up. */
+  /** Returns 0, or the seconds to wait. */
   take(address: string): number;
 };
 

@@ -6,7 +6,6 @@ export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 const REFUSED = -32000;
 
-/** Sends a JSON-RPC error without an id, because the request was not read or not accepted. */
 export const sendRpcError = (
   reply: FastifyReply,
   status: number,
@@ -21,9 +20,7 @@ export const sendRpcError = (
 
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '')}"`;
 
-/**
- * Sends 401 with where to sign in (RFC 9728, section 5.1). No `error` when no token was sent (RFC 6750, section 3.1).
- */
+/** RFC 9728, section 5.1. Without a token no `error` is sent (RFC 6750, section 3.1). */
 export const sendUnauthorized = (
   reply: FastifyReply,
   baseUrl: string,
@@ -41,7 +38,7 @@ export const sendUnauthorized = (
   });
 };
 
-/** Headers that clients of both revisions send, from pages too. */
+/** Headers that clients of both revisions send. */
 const ALLOWED_HEADERS = [
   'authorization',
   'content-type',
@@ -52,7 +49,6 @@ const ALLOWED_HEADERS = [
   'mcp-method',
   'mcp-name',
 ].join(', ');
-/** Headers of replies that the script of a page may read. */
 const EXPOSED_HEADERS = [
   'www-authenticate',
   'mcp-session-id',
@@ -60,10 +56,10 @@ const EXPOSED_HEADERS = [
   'retry-after',
   'x-request-id',
 ].join(', ');
-/** Seconds for which a browser keeps the answer to a preflight. Chromium keeps none longer. */
+/** Chromium caches a preflight no longer. */
 const PREFLIGHT_KEPT_SECONDS = 7_200;
 
-/** Replies to the preflight of an origin that the guard let through (Fetch standard, section 3.3). */
+/** Runs after the origin guard (Fetch standard, section 3.3). */
 export const sendPreflight = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply
     .code(204)
@@ -74,10 +70,7 @@ export const sendPreflight = (_request: FastifyRequest, reply: FastifyReply): Fa
     })
     .send();
 
-/**
- * Checks `Host` and `Origin` against DNS rebinding: the host of the base URL, and, where a browser sends an origin,
- * that of the base URL or an allowed one, whose pages may then read the reply.
- */
+/** Checks `Host` and `Origin` against DNS rebinding. Pages of `baseUrl` and of allowed origins may read replies. */
 export const createOriginGuard = (baseUrl: string, allowedOrigins: readonly string[]) => {
   const { host, origin: own } = new URL(baseUrl);
   const origins = new Set([own, ...allowedOrigins]);

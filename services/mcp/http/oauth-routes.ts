@@ -8,19 +8,15 @@ import { createAddressLimit } from './address-limits.ts';
 import { createOriginGuard, sendPreflight } from './guards.ts';
 import { READ_SCOPES_OFFERED } from './offered-scopes.ts';
 
-/** Requests to `/oauth/…` per minute and address. */
 const REQUESTS_PER_MINUTE = 60;
-/** Registrations of apps per minute and address. */
 const REGISTRATIONS_PER_MINUTE = 20;
-/** Maximum size of an app's registration in bytes. */
 const REGISTRATION_MAX_BYTES = 16 * 1024;
-/** Seconds for which clients may keep the metadata of the resource. */
 const METADATA_KEPT_SECONDS = 300;
 
 const sendError = (reply: FastifyReply, status: number, error: string, description: string): FastifyReply =>
   reply.code(status).header('cache-control', 'no-store').send({ error, error_description: description });
 
-/** Returns the request with another body, to be read as if it had come from the client. */
+/** The provider reads the given body as the client's. */
 const withBody = (request: IncomingMessage, value: unknown): IncomingMessage => {
   const body = Buffer.from(JSON.stringify(value));
   const { 'transfer-encoding': _chunked, ...headers } = request.headers;
@@ -28,7 +24,7 @@ const withBody = (request: IncomingMessage, value: unknown): IncomingMessage => 
     method: request.method,
     url: request.url,
     headers: { ...headers, 'content-length': String(body.length) },
-    // Otherwise Node takes the end of the body for an aborted request and closes the connection.
+    // Otherwise Node treats the end of the body as an aborted request and closes the connection.
     complete: true,
   });
   copy.push(body);
@@ -43,7 +39,6 @@ export type OauthRoutes = {
   readonly allowedOrigins: readonly string[];
 };
 
-/** Registers the metadata of the resource (RFC 9728). Any page may read it. */
 const registerResourceMetadata = (app: FastifyInstance, baseUrl: string): void => {
   const metadata = {
     resource: resourceOf(baseUrl),
@@ -74,10 +69,7 @@ const registerResourceMetadata = (app: FastifyInstance, baseUrl: string): void =
   }
 };
 
-/**
- * Registers the authorization server: its metadata, `/oauth/…`, and the metadata of the resource. Only registrations
- * are read here; other bodies are left to the provider.
- */
+/** Reads only registrations; the provider reads all other bodies. */
 export const registerOauthRoutes = async (
   app: FastifyInstance,
   { provider, baseUrl, allowedOrigins }: OauthRoutes,
@@ -104,7 +96,7 @@ export const registerOauthRoutes = async (
     };
   const serveRaw = async (raw: IncomingMessage, reply: FastifyReply): Promise<FastifyReply> => {
     reply.hijack();
-    // The provider makes addresses from these: behind a proxy that ends TLS, the connection has others.
+    // The provider builds URLs from these headers. Behind a proxy that ends TLS, the connection has others.
     Object.assign(raw.headers, {
       host,
       'x-forwarded-host': host,
@@ -131,7 +123,7 @@ export const registerOauthRoutes = async (
     scope.addHook('onRequest', checkHost);
     registerResourceMetadata(scope, baseUrl);
     scope.removeAllContentTypeParsers();
-    // The stream of the body stays unread.
+    // Leaves the body for the provider to read.
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
     for (const document of ['oauth-authorization-server', 'openid-configuration']) {
       scope.route({ method: ['GET', 'OPTIONS'], url: `/.well-known/${document}`, handler: handOver });

@@ -1,6 +1,6 @@
 import { SCOPES } from '#contracts/values/access/scopes.ts';
 
-/** Scopes that a client asks for at first: all reads except those of API keys. Writes are asked for when needed. */
+/** Initial scopes: all reads except those of API keys. Clients ask for writes when they need them. */
 export const READ_SCOPES_OFFERED = SCOPES.filter(
   (scope) => scope.endsWith(':read') && scope !== 'apiKeys:read',
 );

@@ -19,7 +19,6 @@ import {
 } from './pages-context.ts';
 import { ensureBrowserCookie, registerSignInSteps, sendSignInPage } from './sign-in-routes.ts';
 
-/** Registers the page of a signed-in member. */
 export const registerAccountPages = (app: FastifyInstance, pages: MemberPages): void => {
   const { baseUrl, keys, browsers, history, cookies } = pages;
   const listConnections = createConnectionList(pages);
@@ -82,7 +81,6 @@ const sendUsedUp = (reply: FastifyReply): FastifyReply =>
 
 const tokenOf = (request: FastifyRequest): string => (request.params as { readonly token: string }).token;
 
-/** Registers the page of an invitation link. */
 export const registerInvitationPages = (app: FastifyInstance, pages: MemberPages): void => {
   const { baseUrl, invitations, directory, cookies } = pages;
   const PATH = '/signin/invitation/:token';

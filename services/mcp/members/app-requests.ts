@@ -8,33 +8,28 @@ import { cutText } from '../output/clean-text.ts';
 import { identificationOf, LOOPBACK_HOSTS } from '#application/sign-in/clients.ts';
 import { LOOPBACK } from '../pages/consent-page.ts';
 
-/** An app's request for access that waits for a person in this browser. */
 export type AppRequest = {
-  /** Id of this step; it is part of the page's address. */
   readonly uid: string;
-  /** Account in the authorization server's cookie. It can differ from the account signed in on the pages. */
   readonly accountId: string | null;
-  /** Time from which a sign-in counts, where the app demands a new one. Epoch seconds. */
+  /** Epoch seconds of the oldest accepted sign-in, when the app demands a new one. */
   readonly signedInSince: number | null;
   readonly isConsent: boolean;
   readonly app: ConnectedApp;
-  /** Origin or scheme that the browser returns to; forms may lead there. */
+  /** Origin or scheme that forms may lead to, so that the browser returns to the app. */
   readonly returnsTo: string;
   readonly scopes: readonly Scope[];
-  /** Id of the connection that an answer makes. The same request has one connection, however often it is answered. */
   readonly connectionId: string;
 };
 
-/** Requests of apps, as far as the pages need them. Each answer returns the address to send the browser to. */
 export type AppRequests = {
-  /** Returns `null` when the request has expired, was answered, or belongs to another browser. */
+  /** `null` when the request has expired, was answered, or belongs to another browser. */
   find(request: IncomingMessage, response: ServerResponse): Promise<AppRequest | null>;
   signIn(request: IncomingMessage, response: ServerResponse, accountId: string): Promise<string>;
   allow(request: IncomingMessage, response: ServerResponse, scopes: readonly Scope[]): Promise<string>;
   deny(request: IncomingMessage, response: ServerResponse): Promise<string>;
 };
 
-/** Reasons of the provider for a sign-in although the browser is signed in: the app asked for a new one. */
+/** Reasons of the provider for a sign-in of a signed-in browser: the app asked for one. */
 const NEW_SIGN_IN = ['login_prompt', 'max_age'];
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
@@ -42,7 +37,7 @@ type Client = { readonly clientId: string; readonly clientName?: string | undefi
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Describes an app for a person. Its name is a claim: cleaned, cut, and never trusted. */
+/** An app chooses its own name: it is cleaned, cut and never trusted. */
 export const describeApp = (client: Client, redirectUri: string): ConnectedApp => {
   const { clientId, clientName = '' } = client;
   const url = new URL(redirectUri);
@@ -56,13 +51,12 @@ export const describeApp = (client: Client, redirectUri: string): ConnectedApp =
   };
 };
 
-/** Returns the source for `form-action`: an origin, or the scheme of a program's own links. */
+/** Returns the source for `form-action`: an origin, or the scheme of a native app. */
 export const formTargetOf = (redirectUri: string): string => {
   const url = new URL(redirectUri);
   return url.origin === 'null' ? url.protocol : url.origin;
 };
 
-/** Creates the port to the authorization server. `resource`: what is asked for where the app names nothing. */
 export const createAppRequests = (provider: Provider, resource: string): AppRequests => {
   const grantIdOf = (uid: string): string => sha256Of(`grant of ${uid}`);
 
@@ -94,8 +88,8 @@ export const createAppRequests = (provider: Provider, resource: string): AppRequ
     signIn: async (request, response, accountId) => {
       const context = (provider as unknown as ContextFactory).createContext(request, response);
       const session = await provider.Session.get(context);
-      // Without this, the provider asks the person to sign the other account out first, in a page of its own. The
-      // interaction is changed first: after a crash in between, the next request changes the session.
+      // Otherwise the provider asks the person to sign out of the other account. The interaction changes first: after a
+      // crash in between, the next request changes the session.
       if (session.accountId !== undefined && session.accountId !== accountId) {
         const interaction = await provider.interactionDetails(request, response);
         await Object.assign(interaction, { session: undefined }).persist();
@@ -118,7 +112,7 @@ export const createAppRequests = (provider: Provider, resource: string): AppRequ
         const granted = asked.filter((scope) => (scopes as readonly string[]).includes(scope));
         const rejected = asked.filter((scope) => !granted.includes(scope));
         if (granted.length > 0) grant.addResourceScope(indicator, granted.join(' '));
-        // Without this, the provider asks again for what the person did not tick.
+        // Otherwise the provider asks again for the permissions that the person left out.
         if (rejected.length > 0) grant.rejectResourceScope(indicator, rejected.join(' '));
       }
       const grantId = await grant.save();

@@ -20,16 +20,14 @@ import {
 
 const APPS = `${ACCOUNT}/apps`;
 const END_ALL = `${ACCOUNT}/end-all`;
-/** Separates the two parts of a position. Neither ISO times nor ids of connections contain it. */
 const SEPARATOR = '~';
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-/** Ids of connections in addresses and forms. Postgres refuses other texts, such as one with a zero byte, as a fault. */
 const CONNECTION_ID = /^[\w-]{1,200}$/;
 
 const writePosition = ({ allowed_at, connection_id }: ConnectionPosition): string =>
   `${allowed_at}${SEPARATOR}${connection_id}`;
 
-/** Reads a position from an address. Returns `null`, which means the first page, for any other text. */
+/** Returns `null`, the first page, for an invalid position. */
 const readPosition = (text: unknown): ConnectionPosition | null => {
   if (typeof text !== 'string') return null;
   const [allowed_at = '', connection_id = '', ...more] = text.split(SEPARATOR);
@@ -40,14 +38,13 @@ const readPosition = (text: unknown): ConnectionPosition | null => {
 const pathOf = (path: string, fields: Readonly<Record<string, string>>): string =>
   `${path}?${new URLSearchParams(fields).toString()}`;
 
-/** Admins and owners see and end the apps of all members of their workspace. */
+/** Admins and owners see and end the apps of all members. */
 const isAdmin = ({ role }: Membership): boolean => role === 'admin' || role === 'owner';
 
 const ownOf = ({ workspaceId, memberId }: Membership): ConnectionsOf => ({ workspaceId, memberId });
 const visibleOf = (membership: Membership): ConnectionsOf =>
   isAdmin(membership) ? { workspaceId: membership.workspaceId } : ownOf(membership);
 
-/** Lists a page of the connections that a member sees in a workspace. */
 export type ListConnections = (
   membership: Membership,
   after?: ConnectionPosition | null,
@@ -80,7 +77,6 @@ export const createConnectionList =
     };
   };
 
-/** Registers the pages with older connections, the end of one connection, and the end of all. */
 export const registerConnectionPages = (
   app: FastifyInstance,
   pages: MemberPages,
@@ -112,7 +108,7 @@ export const registerConnectionPages = (
     const row = CONNECTION_ID.test(connectionId)
       ? await connections.find(visibleOf(membership), connectionId)
       : null;
-    // An app that has ended meanwhile is not found; the page then shows so.
+    // A connection that ended meanwhile is not found, and the page says so.
     if (row) await connections.endByMember(row, membership.memberId);
     const after = readPosition(form.get('after'));
     const { workspaceId } = membership;

@@ -1,21 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Cookies of a sign-in: the browser before it, and the signed-in browser. */
 export type CookieName = 'browser' | 'signed-in';
 
 export type Cookies = {
   read(request: FastifyRequest, name: CookieName): string | null;
-  /** Sets a cookie; `maxAgeSeconds` of 0 deletes it. */
+  /** `maxAgeSeconds` of 0 deletes the cookie. */
   set(reply: FastifyReply, name: CookieName, value: string, maxAgeSeconds: number): void;
 };
 
-/** Values that this service sets: 32 bytes in base64url. */
 const VALUE = /^[\w-]{43}$/;
 
-/**
- * Creates the reader and writer of cookies. With https, the prefix `__Host-` makes browsers refuse one that another
- * host of the domain set. `Lax`: the cookie must come along when an app leads the browser here.
- */
+/** `__Host-` makes browsers reject cookies of other hosts of the domain. `Lax` sends cookies when an app links here. */
 export const createCookies = (baseUrl: string): Cookies => {
   const isSecure = baseUrl.startsWith('https:');
   const nameOf = (name: CookieName): string => `${isSecure ? '__Host-' : ''}adintel-${name}`;

@@ -43,17 +43,13 @@ export type SignInDependencies = {
   readonly log: Log;
 };
 
-/** Members' sign-in before the authorization server exists, which asks `accounts` for them. */
 export type MemberSignIn = AsyncDisposable & {
-  /** Tells the authorization server which accounts exist. */
   readonly accounts: Accounts;
   /** Deletes expired rows and indexes members of older releases. Returns how many rows changed. */
   tidy(): Promise<number>;
-  /** Creates the pages once the authorization server exists. */
   pages(provider: Provider): MemberPages;
 };
 
-/** Opens members' sign-in and creates its tables. Throws when the upstream settings are incomplete. */
 export const openMemberSignIn = async (
   dependencies: SignInDependencies,
   settings: SignInSettings,

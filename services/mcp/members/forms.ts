@@ -1,23 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 
-/** Fields of a posted form. A field can occur several times, such as ticked permissions. */
 export type Form = URLSearchParams;
 
-/** Returns the token of the forms shown to a browser. It follows from a cookie that no script and no other site reads. */
+/** Derived from a cookie that neither scripts nor other sites can read. */
 export const formTokenOf = (cookie: string): string =>
   createHmac('sha256', cookie).update('form of a member page', 'utf8').digest('base64url');
 
-/**
- * Checks that a form was posted from a page of this service. A browser that sends `Origin: null`, because pages send
- * no referrer, says in `Sec-Fetch-Site` where the form was; browsers without that header name their origin.
- */
+/** With `Origin: null` (pages send no referrer) a browser states the origin of the form in `Sec-Fetch-Site`. */
 const isOwnOrigin = ({ headers }: FastifyRequest, origin: string): boolean =>
   headers.origin === origin ||
   ((headers.origin === undefined || headers.origin === 'null') &&
     headers['sec-fetch-site'] === 'same-origin');
 
-/** Returns the posted form, or `null` when another site posted it, or a page that was shown to another browser. */
+/** `null` when another site posted the form, or a page that another browser received. */
 export const readForm = (request: FastifyRequest, baseUrl: string, cookie: string | null): Form | null => {
   const form = request.body;
   if (!(form instanceof URLSearchParams) || cookie === null) return null;

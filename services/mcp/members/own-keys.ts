@@ -7,19 +7,18 @@ import { apiKeys, revokeApiKey } from '#domain/workspace/api-keys.ts';
 import type { Clock } from '#platform/clock.ts';
 import { listActiveKeysOf } from '#projections/queries/api-keys.ts';
 
-/** An API key of a member, as the account page shows it. */
 export type OwnKey = {
   readonly keyId: string;
   readonly name: string;
   readonly lastFour: string;
-  /** ISO time in UTC, up to 30 seconds late. `null` when the key was never used. */
+  /** ISO time in UTC, up to 30 seconds late; `null` for an unused key. */
   readonly lastUsedAt: string | null;
 };
 
-/** API keys of the signed-in member. Those of other members are neither shown nor revoked. */
+/** Other members' keys are neither shown nor revoked. */
 export type OwnKeys = {
   list(membership: Membership): Promise<readonly OwnKey[]>;
-  /** Returns when no process accepts the key any more. The key of another member stays. */
+  /** Returns when no process accepts the key. Ignores keys of other members. */
   revoke(membership: Membership, keyId: string): Promise<void>;
 };
 

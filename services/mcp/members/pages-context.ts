@@ -17,10 +17,8 @@ import type { Cookies } from './cookies.ts';
 import type { OwnKeys } from './own-keys.ts';
 import type { Upstream } from './upstream.ts';
 
-/** Dependencies of the members' pages. */
 export type MemberPages = {
   readonly baseUrl: string;
-  /** Days after which a connection ends. */
   readonly connectionDays: number;
   readonly requests: AppRequests;
   readonly connections: Connections;
@@ -29,7 +27,7 @@ export type MemberPages = {
   readonly browsers: Browsers;
   readonly invitations: Invitations;
   readonly history: SignInHistory;
-  /** `null` where members cannot get codes: no vault, or `SIGN_IN=upstream`. */
+  /** `null` without codes: no vault, or `SIGN_IN=upstream`. */
   readonly codes: { readonly codes: Codes; readonly mail: SignInMail } | null;
   readonly upstream: Upstream | null;
   readonly cookies: Cookies;
@@ -45,10 +43,9 @@ export type SignedIn = {
 };
 
 const DAY_SECONDS = 86_400;
-/** Path of the page of a signed-in member. */
 export const ACCOUNT = '/account';
 
-/** Sends a page. `formTargets`: where its forms may lead, apart from this service. */
+/** `formTargets`: other origins that forms of the page may lead to. */
 export const sendPage = (
   reply: FastifyReply,
   page: string,
@@ -65,7 +62,7 @@ export const sendMessage = (
   ...paragraphs: readonly string[]
 ): FastifyReply => sendPage(reply, messagePage(title, ...paragraphs), { status });
 
-/** Page for a form that cannot be trusted: it came from elsewhere, or the browser keeps no cookies. */
+/** The form came from elsewhere, or the browser keeps no cookies. */
 export const sendFormRefused = (reply: FastifyReply): FastifyReply =>
   sendMessage(
     reply,
@@ -74,11 +71,11 @@ export const sendFormRefused = (reply: FastifyReply): FastifyReply =>
     'Go back, reload the page and try again. Cookies must be allowed for this site.',
   );
 
-/** Sends the browser on. 303: with GET, so that a reload does not post again. */
+/** 303 redirects with GET, so that a reload does not post again. */
 export const sendOn = (reply: FastifyReply, path: string): FastifyReply =>
   reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).redirect(path, 303);
 
-/** Finds the member who is signed in to the browser. Ends the sign-in of an erased member. */
+/** Ends the sign-in of an erased member. */
 export const findSignedIn = async (pages: MemberPages, request: FastifyRequest): Promise<SignedIn | null> => {
   const cookie = pages.cookies.read(request, 'signed-in');
   const browser = cookie === null ? null : await pages.browsers.find(cookie);
@@ -89,7 +86,6 @@ export const findSignedIn = async (pages: MemberPages, request: FastifyRequest):
   return null;
 };
 
-/** Finds the membership of the signed-in person in a workspace. */
 export const findMembership = async (
   pages: MemberPages,
   request: FastifyRequest,
@@ -97,7 +93,7 @@ export const findMembership = async (
 ): Promise<Membership | undefined> =>
   (await findSignedIn(pages, request))?.account.memberships.find((one) => one.workspaceId === workspaceId);
 
-/** Signs a member in to the browser, with a new cookie. An earlier sign-in of this browser ends. */
+/** Sets a new cookie and ends an earlier sign-in of this browser. */
 export const signInBrowser = async (
   pages: MemberPages,
   request: FastifyRequest,
@@ -112,7 +108,7 @@ export const signInBrowser = async (
   pages.cookies.set(reply, 'browser', '', 0);
 };
 
-/** Ends a sign-in: first in the history, then for every process. */
+/** The event comes first, then the end in every process. */
 export const signOutBrowser = async (
   { history, browsers }: MemberPages,
   { account, browser }: Pick<SignedIn, 'account' | 'browser'>,
@@ -121,5 +117,4 @@ export const signOutBrowser = async (
   await browsers.end(account.accountId, browser.signInId);
 };
 
-/** Hash under which codes and links are bound to a browser. */
 export const browserHashOf = (cookie: string): string => sha256Of(cookie);

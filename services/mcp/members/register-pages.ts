@@ -8,19 +8,17 @@ import { registerRequestPages } from './request-routes.ts';
 import { registerUpstreamReturn } from './sign-in-routes.ts';
 import { UpstreamUnavailable } from './upstream.ts';
 
-/** Maximum size of a form in bytes: an address, a code or some ids. */
 const FORM_MAX_BYTES = 16 * 1024;
-/** Seconds after which a person may try the organisation's own sign-in again. */
+/** Retry delay while the upstream provider is unavailable. */
 const UPSTREAM_RETRY_SECONDS = 30;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** Registers the members' pages: `/signin/…` and `/account`. They are HTML without scripts. */
 export const registerMemberPages = async (app: FastifyInstance, pages: MemberPages): Promise<void> => {
   const { host } = new URL(pages.baseUrl);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer', bodyLimit: FORM_MAX_BYTES }, parseUtf8Form);
-    // Against DNS rebinding: another name for this address gets no page.
+    // Against DNS rebinding: other host names get no page.
     scope.addHook('onRequest', async (request, reply) => {
       if (request.headers.host !== host) {
         await sendMessage(reply, 403, 'Wrong address', `This service is at ${pages.baseUrl}.`);

@@ -31,7 +31,6 @@ const sendGone = (reply: FastifyReply): FastifyReply =>
     'Start again from your app. What you allowed before is listed in your account.',
   );
 
-/** Registers the page of an app's request: sign-in, choice of the workspace, consent. */
 export const registerRequestPages = (app: FastifyInstance, pages: MemberPages): void => {
   const { baseUrl, requests, connections, history, cookies, clock, connectionDays, log } = pages;
 
@@ -39,7 +38,6 @@ export const registerRequestPages = (app: FastifyInstance, pages: MemberPages): 
     const found = await requests.find(request.raw, reply.raw);
     return found?.uid === uidOf(request) ? found : null;
   };
-  /** Finds who is signed in, unless the app demands a newer sign-in. */
   const findRecent = async (
     request: FastifyRequest,
     { signedInSince }: AppRequest,
@@ -123,7 +121,7 @@ export const registerRequestPages = (app: FastifyInstance, pages: MemberPages): 
       return sendConsent(reply, found, signedIn, workspaceId, fault);
     }
     const { connectionId, app: client } = found;
-    // The event first: without it, no token of the grant is ever accepted.
+    // The event first: without it, no token of the grant is accepted.
     await connections.allow({ connectionId, workspaceId, memberId, app: client, scopes, role });
     return sendOn(reply, await requests.allow(request.raw, reply.raw, scopes));
   };

@@ -13,17 +13,14 @@ import {
   signInBrowser,
 } from './pages-context.ts';
 
-/** Seconds in which a person can finish a sign-in that was begun. */
 const BROWSER_COOKIE_SECONDS = 3_600;
 const COOKIE_BYTES = 32;
-/** 254: maximum characters of an e-mail address (RFC 5321). */
 const Address = z.string().trim().max(254).pipe(z.email());
 
 const LIMITED = 'Too many codes were requested for this address or from this network. Try again in an hour.';
 const INVALID_ADDRESS = 'This is not an e-mail address. Check it and try again.';
 const NO_CODE = 'This code has expired, was used, or was withdrawn. Send another code.';
 
-/** Returns the cookie of a browser before the sign-in. Sets one where there is none. */
 export const ensureBrowserCookie = (
   { cookies }: MemberPages,
   request: FastifyRequest,
@@ -40,7 +37,6 @@ type Shown = {
   readonly status?: number;
 };
 
-/** Sends the first page of a sign-in. `base`: path of the page that the person returns to. */
 export const sendSignInPage = (
   pages: MemberPages,
   request: FastifyRequest,
@@ -64,10 +60,7 @@ const sendCodePage = (
   return sendPage(reply, codePage({ base, formToken, fault }), { status: fault === null ? 200 : 400 });
 };
 
-/**
- * Registers the steps of a sign-in below a page: address, code, upstream. `baseOf` returns the path of that page for a
- * request.
- */
+/** Registers address, code and upstream below a page. `baseOf` returns the path of that page. */
 export const registerSignInSteps = (
   app: FastifyInstance,
   pages: MemberPages,
@@ -96,7 +89,7 @@ export const registerSignInSteps = (
 
     app.get(`${prefix}/code`, (request, reply) => sendCodePage(pages, request, reply, baseOf(request), null));
 
-    /** Runs after the reply, so that its duration does not show whether the address has a member. */
+    /** Runs after the reply, so that its duration does not reveal whether the address has a member. */
     const recordBlock = async (accountId: string, attemptId: string): Promise<void> => {
       try {
         const account = await directory.find(accountId);
@@ -138,7 +131,6 @@ export const registerSignInSteps = (
   }
 };
 
-/** Registers the address to which the organisation's own sign-in sends the browser back. */
 export const registerUpstreamReturn = (app: FastifyInstance, pages: MemberPages): void => {
   const { upstream, cookies, directory, baseUrl } = pages;
   if (!upstream) return;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { secret } from '#platform/settings.ts';
 
-/** Settings of members' sign-in. */
 export const signInSettings = {
   SIGN_IN: z
     .enum(['codes', 'upstream'])

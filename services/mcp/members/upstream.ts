@@ -15,12 +15,11 @@ import { TimeUsedUp, untilTimeUsedUp } from '#platform/concurrency/time-budget.t
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Seconds in which the provider must answer a request. */
 const ANSWER_TIMEOUT_SECONDS = 5;
-/** Minutes in which the browser must come back. */
+/** Time in which the browser must return. */
 const RETURN_MINUTES = 15;
 
-/** Thrown when the provider is down, does not answer in time, or answers with a fault of its own. */
+/** The provider is down, times out, or replies with a server fault. */
 export class UpstreamUnavailable extends Error {
   constructor(host: string, cause: unknown) {
     super(`The sign-in of ${host} does not answer.`, { cause });
@@ -28,29 +27,25 @@ export class UpstreamUnavailable extends Error {
   }
 }
 
-/** Codes of the client for a provider that does not answer in time. */
 const TIMEOUT_CODES: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
-/** Messages of `fetch` for a connection that is refused, or ends before the answer does. */
+/** Messages of `fetch` for a refused connection, and for one that ends before the reply. */
 const CONNECTION_FAILURES: ReadonlySet<unknown> = new Set(['fetch failed', 'terminated']);
 const SERVER_FAULT = 500;
 
-/** True when the provider has said nothing about the person: it is gone, silent, or has a fault. */
+/** True when the provider decided nothing about the person. */
 const isUnavailable = (error: unknown): boolean => {
   const { code, message, status, cause } = error as Error & { code?: unknown; status?: number };
   const answered = status ?? (cause instanceof Response ? cause.status : 0);
   return TIMEOUT_CODES.has(code) || CONNECTION_FAILURES.has(message) || answered >= SERVER_FAULT;
 };
 
-/** Sign-in at the organisation's own OpenID provider. It signs in existing members and creates none. */
 export type Upstream = {
-  /** Host of the provider, as the page names it. */
   readonly name: string;
-  /** Begins a sign-in and returns the address to send the browser to. Throws `UpstreamUnavailable`. */
+  /** Returns the URL to redirect to. Throws `UpstreamUnavailable`. */
   start(browserHash: string, returnTo: string): Promise<string>;
   /**
-   * Ends a sign-in with the address that the browser came back to. `null` when it did not begin in this browser, was
-   * ended before, or the provider refused. `accountId` is null when it did not vouch for an e-mail address. Throws
-   * `UpstreamUnavailable`: the sign-in must then begin again.
+   * `null` for a sign-in of another browser, a repetition, or a refusal. `accountId` is `null` without a verified
+   * address. Throws `UpstreamUnavailable`; the sign-in must then start again.
    */
   finish(
     browserHash: string,
@@ -78,9 +73,9 @@ export const createUpstream = (
   const issuer = new URL(settings.issuer);
   const redirectUri = `${settings.baseUrl}/signin/upstream/callback`;
   let found: Promise<Configuration> | undefined;
-  /** Reads the provider's metadata on first use. A failed reading is tried again. */
+  /** Reads the provider's metadata on first use, and again after a failure. */
   const configuration = (): Promise<Configuration> => {
-    // The setting is the operator's: http is for a provider in the same network and for tests.
+    // An operator may set http, for a provider in the same network and for tests.
     const options = {
       timeout: ANSWER_TIMEOUT_SECONDS,
       ...(issuer.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {}),

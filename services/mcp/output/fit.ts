@@ -1,13 +1,10 @@
 import type { Json } from './observed.ts';
 
-/** Maximum size of the JSON of one result, in bytes. */
 export const RESULT_MAX_BYTES = 32 * 1024;
-/** Bytes of a result reserved for times, notes and the cursor. */
 export const ENVELOPE_BYTES = 3 * 1024;
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '', 'utf8');
 
-/** Returns how many of the first items fit into `maxBytes`. */
 export const countThatFits = (items: readonly Json[], maxBytes: number): number => {
   let bytes = 2;
   for (const [index, item] of items.entries()) {
@@ -19,7 +16,6 @@ export const countThatFits = (items: readonly Json[], maxBytes: number): number 
 
 type List = { readonly path: string; readonly items: Json[]; readonly total: number };
 
-/** Returns a copy that can be cut, and its lists with their paths. */
 const copyWithLists = (value: Json, path: string, lists: List[]): Json => {
   if (Array.isArray(value)) {
     const items = value.map((item: Json) => copyWithLists(item, path, lists));
@@ -36,10 +32,7 @@ const copyWithLists = (value: Json, path: string, lists: List[]): Json => {
 
 export type Fitted = { readonly value: Json; readonly notes: readonly string[] };
 
-/**
- * Cuts the lists inside a value, the largest first and each from its end, until its JSON fits into `maxBytes`. Notes
- * say what was cut. A value whose lists are all empty and that is still too large becomes `null`.
- */
+/** Cuts lists from their ends, the largest first, until the JSON fits. Returns `null` when even that is too large. */
 export const fitLists = (value: Json, maxBytes: number): Fitted => {
   if (bytesOf(value) <= maxBytes) return { value, notes: [] };
   const lists: List[] = [];

@@ -1,5 +1,3 @@
-/** Sentences of `notes`: what an answer does not show. */
-
 export const NOT_SEEN =
   'Not seen is not stopped: an ad absent from a scan may still run, and a brand absent here may still advertise.';
 export const NO_MONEY = 'No figure is spend, revenue or performance; counts are ads observed.';

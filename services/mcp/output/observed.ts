@@ -1,28 +1,21 @@
 import { cleanText, cutText } from './clean-text.ts';
 
-/** Maximum length of an observed text in a list, in code points. */
 export const OBSERVED_IN_LISTS_MAX = 300;
-/** Maximum length of an observed text of one fetched object, in code points. */
 export const OBSERVED_IN_FETCH_MAX = 4_000;
-/** Maximum number of texts in one observed list, such as the headings of a page. */
 const OBSERVED_TEXTS_MAX = 40;
-/** Maximum length of an id, an enum value or another plain text. Advertisers write none of them. */
 const PLAIN_MAX_LENGTH = 300;
 
-/** JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Values that no advertiser can word: uuids, dates, times and decimal numbers. */
 const PLAIN_SHAPES: readonly RegExp[] = [
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/,
   /^-?\d{1,20}(\.\d{1,6})?$/,
 ];
-/** A plain value is one word of printable ASCII. */
 const ONE_WORD = /^[\x21-\x7e]+$/;
 
-/** Fields of the contract with ids, values of closed lists, codes and domains. Every other text is observed. */
+/** Fields with ids, closed lists, codes and domains. All other text is observed. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set(
   (
     'id slug domain country countries top_country languages language currency status format type ' +
@@ -34,15 +27,12 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(
     'variant_id platforms library_url'
   ).split(' '),
 );
-/** Fields whose objects hold words of the service: its categories and its catalogue of tools. */
+/** Fields whose objects hold text of the service: its categories and its catalogue of tools. */
 const OWN_OBJECTS: ReadonlySet<string> = new Set(['category', 'mid_category', 'parent', 'tool', 'tools']);
 
 export type SeparateOptions = {
-  /** Maximum length of an observed text, in code points. */
   readonly maxLength: number;
-  /** Addresses that begin with it are links of the service. */
   readonly baseUrl: string;
-  /** True when the texts at the top are the words of the service or of the workspace's members. */
   readonly isOwn?: boolean;
 };
 
@@ -66,7 +56,7 @@ const separateObject = (record: JsonObject, options: SeparateOptions): JsonObjec
   };
   for (const [field, value] of Object.entries(record)) {
     if (typeof value === 'string') {
-      // A code or a link of the service that was cut would be a wrong one.
+      // A cut code or link would be wrong.
       if (isPlainText(field, value, baseUrl)) plain[field] = cleanText(value);
       else if (isOwn) plain[field] = observe(field, value);
       else observed[field] = observe(field, value);
@@ -86,10 +76,7 @@ const separateObject = (record: JsonObject, options: SeparateOptions): JsonObjec
   return plain;
 };
 
-/**
- * Moves the words of advertisers and sites under `observed`, in the object that they belong to. A text counts as
- * theirs unless its field holds ids, codes or values of closed lists. `observed_cut` names the fields that were cut.
- */
+/** Moves texts of advertisers and sites under `observed`. `observed_cut` names the fields that were cut. */
 export const separate = (value: Json, options: SeparateOptions): Json => {
   if (typeof value === 'string') return { observed: { text: cutText(value, options.maxLength).text } };
   if (value === null || typeof value !== 'object') return value;

@@ -11,32 +11,27 @@ import type { Log } from '#platform/logger.ts';
 import { IMAGES_LATE, IMAGES_NOT_STORED, someImages } from './notes.ts';
 import type { Json, JsonObject } from './observed.ts';
 
-/** Maximum images of one result. Each has at most 60 KiB, so that all have at most 240 KiB. */
+/** Each image has at most 60 KiB. */
 export const IMAGES_MAX = 4;
-/** Creatives whose thumbnail is looked for until enough are found. */
+/** Maximum creatives whose thumbnail is looked up. */
 const TRIED_MAX = 12;
-/** Milliseconds that a result waits for its images. */
+/** Maximum wait of a result for its images. */
 const IMAGES_WAIT_MS = 6_000;
-/** Milliseconds of the call's time that are left for the text, which must not be lost with its images. */
 const TEXT_MARGIN_MS = 500;
 const SHA256_LENGTH = 64;
 
-/** Types of image blocks. Most clients show WebP; some take PNG only. */
+/** Most clients show WebP; some accept PNG only. */
 export const IMAGE_TYPES = ['webp', 'png'] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
-/** A creative that a result shows. `picture`: SHA-256 of the stored image that shows it, itself or its poster. */
 export type ShownCreative = { readonly key: string; readonly picture: string };
 
-/** `count`: how many images the client asks for, 0 to `IMAGES_MAX`. */
+/** `count`: from 0 to `IMAGES_MAX`. */
 export type ImagesAsked = { readonly count: number; readonly type: ImageType };
 
-/** Images of a result. */
 export type Pictures = {
   readonly blocks: readonly ImageContent[];
-  /** Creative key of each block, in the order of the blocks. Empty without images. */
   readonly index: readonly string[];
-  /** Says what of the images is missing. */
   readonly notes: readonly string[];
 };
 
@@ -44,7 +39,6 @@ export type PictureSource = { readonly thumbnails: Pick<Thumbnails, 'thumbnailOf
 
 const NO_PICTURES: Pictures = { blocks: [], index: [], notes: [] };
 
-/** Returns the image of a stored creative; `null` when the service has no thumbnail of it. */
 const readPicture = async (
   picture: string,
   type: ImageType,
@@ -61,10 +55,7 @@ const readPicture = async (
 type Found = Map<string, ImageContent | null>;
 const countIn = (found: Found): number => [...found.values()].filter((one) => one !== null).length;
 
-/**
- * Adds images to `found` until there are enough, as many at once as are missing. Begins none when the signal is aborted.
- * A key stays absent while its thumbnail could not be read, which says nothing about the file.
- */
+/** Reads as many at once as are missing. A failed read says nothing about the file, so its key stays absent. */
 const searchPictures = async (
   creatives: readonly ShownCreative[],
   { count, type }: ImagesAsked,
@@ -80,7 +71,7 @@ const searchPictures = async (
         try {
           found.set(key, await readPicture(picture, type, thumbnails));
         } catch (error) {
-          // A full queue is expected on a busy machine, and is not logged.
+          // A full queue is expected on a busy machine.
           if (!(error instanceof Refusal)) log.warn({ err: error, creative_key: key }, 'thumbnail not read');
         }
       }),
@@ -100,10 +91,7 @@ const notesOf = (
   return [someImages(shown)];
 };
 
-/**
- * Reads the images of a result. `creatives`: those that the result shows, the most wanted first. Those without a
- * stored thumbnail are left out. Never throws: a result without its images is still a result.
- */
+/** Most wanted creatives first. Never throws: a result without images is still a result. */
 export const readPictures = async (
   creatives: readonly ShownCreative[],
   asked: ImagesAsked,
@@ -133,11 +121,10 @@ export const readPictures = async (
   };
 };
 
-/** Returns the field that names the creative of each image, or no field. */
 export const imageIndexOf = ({ index }: Pictures): JsonObject =>
   index.length === 0 ? {} : { image_index: index };
 
-/** Returns the SHA-256 in a signed URL of this service for a stored media file; `null` for any other address. */
+/** `null` for an address other than a signed URL of stored media. */
 const sha256OfLink = (url: Json | undefined, baseUrl: string): string | null => {
   const start = `${baseUrl}${MEDIA_PATH}/`;
   if (typeof url !== 'string' || !url.startsWith(start)) return null;
@@ -145,10 +132,7 @@ const sha256OfLink = (url: Json | undefined, baseUrl: string): string | null => 
   return CREATIVE_KEY.test(sha256) ? sha256 : null;
 };
 
-/**
- * Returns the creatives in a value of JSON, in the order in which it shows them. A stored poster stands for its video.
- * `baseUrl`: where signed URLs of media begin.
- */
+/** Returns the creatives in their order in the value. A stored poster stands for its video. */
 export const creativesIn = (value: Json, baseUrl: string): readonly ShownCreative[] => {
   if (value === null || typeof value !== 'object') return [];
   if (Array.isArray(value)) return value.flatMap((one: Json) => creativesIn(one, baseUrl));

@@ -7,7 +7,6 @@ import { formOf, pageOf } from './layout.ts';
 import { html, type Html } from './html.ts';
 import { timeOf } from './times.ts';
 
-/** A workspace of the member with the apps and the member's own API keys in it. */
 export type ShownWorkspace = {
   readonly membership: Membership;
   readonly connections: ShownConnections;
@@ -45,7 +44,6 @@ const workspaceOf = (formToken: string, workspace: ShownWorkspace): Html => {
   return html`<h2>Apps in <bdi>${membership.workspaceName}</bdi></h2>${connectionsOf(formToken, membership.workspaceId, connections)}${keysOf(formToken, workspace)}`;
 };
 
-/** Page of a signed-in member: apps and own API keys per workspace, and the browsers in which the member is signed in. */
 export const accountPage = ({
   account,
   formToken,

@@ -6,29 +6,21 @@ import { formOf, pageOf } from './layout.ts';
 import { permissionsOf } from './permissions.ts';
 import { dayOf, timeOf } from './times.ts';
 
-/** A connected app as the account page shows it. */
 export type ShownConnection = {
   readonly connectionId: string;
   readonly app: ConnectedApp;
   readonly scopes: readonly Scope[];
-  /** ISO time in UTC. */
   readonly allowedAt: string;
-  /** ISO time in UTC of the last call; `null` when there was none. */
   readonly lastUsedAt: string | null;
   /** False until the app has received its first token. */
   readonly isConnected: boolean;
-  /** Name of the other member whose app it is; `null` for the member's own. */
   readonly owner: string | null;
 };
 
-/** A page of the list of connections. */
 export type ShownConnections = {
   readonly rows: readonly ShownConnection[];
-  /** Position behind which this page begins; `null` for the first page. */
   readonly after: string | null;
-  /** Address of the page with older connections; `null` when there are none. */
   readonly olderPath: string | null;
-  /** Address of the page that asks before it ends all. */
   readonly endAllPath: string;
 };
 
@@ -60,7 +52,6 @@ ${formOf(
 )}</li>`;
 };
 
-/** A page of connections, with links to older ones and to the end of all. */
 export const connectionsOf = (
   formToken: string,
   workspaceId: string,
@@ -76,7 +67,6 @@ export const connectionsOf = (
       : html`<p><a href="${endAllPath}">End several connections at once</a></p>`
   }`;
 
-/** Page with older connections of a workspace. */
 export const olderConnectionsPage = ({
   membership,
   formToken,
@@ -94,7 +84,7 @@ export const olderConnectionsPage = ({
 <p><a href="${accountPath}">Back to your account</a></p>`,
   );
 
-/** Page that asks before it ends connections: the member's own, and for admins those of all members. */
+/** Admins may end the connections of all members. */
 export const endAllPage = ({
   membership,
   formToken,
@@ -105,7 +95,7 @@ export const endAllPage = ({
   readonly membership: Membership;
   readonly formToken: string;
   readonly isAdmin: boolean;
-  /** Maximum connections that one press ends. */
+  /** Maximum connections that one confirmation ends. */
   readonly endedMax: number;
   readonly accountPath: string;
 }): string => {

@@ -43,7 +43,6 @@ const whoOf = ({ base, formToken, account }: ConsentPage): Html => {
 const appOf = (app: ConnectedApp): Html =>
   html`<p><strong><bdi>${app.name}</bdi></strong> (${claimOf(app)}) asks for access to ${PRODUCT} in your name.</p>`;
 
-/** Page that asks which workspace the app may use. */
 export const workspacePage = (page: ConsentPage, fault: string | null): string =>
   pageOf(
     'Choose a workspace',
@@ -66,7 +65,7 @@ const groupOf = (legend: string, permissions: readonly Permission[]): Html | nul
     ? null
     : html`<fieldset><legend>${legend}</legend>${permissions.map(choiceOf)}</fieldset>`;
 
-/** Page that asks what the app may do in the workspace. Reads are ticked, writes are not. */
+/** Reads are preselected, writes are not. */
 export const consentPage = (
   page: ConsentPage,
   {
@@ -78,7 +77,6 @@ export const consentPage = (
   }: {
     readonly membership: Membership;
     readonly permissions: readonly Permission[];
-    /** Day on which the connection ends, such as 22 May 2027. */
     readonly expiresAt: string;
     readonly accountUrl: string;
     readonly fault: string | null;

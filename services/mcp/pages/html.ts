@@ -1,4 +1,4 @@
-/** Text that is HTML already. Only `html` creates it. */
+/** Only `html` creates it. */
 export type Html = { readonly html: string };
 
 type Part = string | number | Html | readonly Html[] | null;
@@ -11,7 +11,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes a text for an element or a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   text.toWellFormed().replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
 
@@ -21,7 +20,7 @@ const render = (part: Part): string => {
   return 'html' in part ? part.html : part.map((one) => one.html).join('');
 };
 
-/** Template tag that escapes every inserted text. Attributes in a template must be quoted. */
+/** Escapes each inserted text. Attributes in a template must be quoted. */
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html => ({
   html: strings.map((text, i) => text + render(parts[i] ?? null)).join(''),
 });

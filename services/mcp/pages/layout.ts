@@ -2,13 +2,12 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { html, type Html } from './html.ts';
 
-/** Name of the product, as the e-mails say it. */
 export const PRODUCT = 'Ad intelligence';
 
 const STYLE = readFileSync(new URL('./pages.css', import.meta.url), 'utf8');
 const STYLE_SOURCE = `'sha256-${hash('sha256', STYLE, 'base64')}'`;
 
-/** Headers of every page. `formTargets`: origins or schemes that a form may lead to, apart from this service. */
+/** `formTargets`: other origins or schemes that a form may lead to. */
 export const headersOf = (formTargets: readonly string[] = []): Readonly<Record<string, string>> => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
@@ -26,7 +25,6 @@ export const headersOf = (formTargets: readonly string[] = []): Readonly<Record<
   'x-frame-options': 'DENY',
 });
 
-/** Builds a page. It has no script and loads nothing. */
 export const pageOf = (title: string, body: Html): string =>
   `<!doctype html>\n${
     html`<html lang="en"><head><meta charset="utf-8"><title>${title} – ${PRODUCT}</title>
@@ -35,19 +33,16 @@ export const pageOf = (title: string, body: Html): string =>
 <body><header>${PRODUCT}</header><main><h1>${title}</h1>${body}</main></body></html>`.html
   }`;
 
-/** A form that posts to this service, with the token that proves it came from one of these pages. */
+/** The token proves that the form came from a page of this service. */
 export const formOf = (action: string, formToken: string, content: Html): Html =>
   html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${formToken}">${content}</form>`;
 
-/** A message about what the person entered; screen readers read it first. */
 export const faultOf = (fault: string | null): Html | null =>
   fault === null ? null : html`<p class="fault" role="alert">${fault}</p>`;
 
-/** A page with a message only. */
 export const messagePage = (title: string, ...paragraphs: readonly string[]): string =>
   pageOf(title, html`${paragraphs.map((text) => html`<p>${text}</p>`)}`);
 
-/** Page for an app's request that the service does not accept and cannot answer to the app. */
 export const requestFaultPage = ({
   error,
   description,

@@ -3,17 +3,17 @@ import { SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
 import type { Scope } from '#contracts/values/access/scopes.ts';
 import { GRANTABLE_SCOPES } from '#domain/workspace/connection.ts';
 
-/** A permission as a member reads it on the consent page: some scopes that are given together. */
+/** Scopes that a member grants together. */
 export type Permission = {
   readonly id: string;
   readonly title: string;
   readonly detail: string;
   readonly scopes: readonly Scope[];
-  /** Writes are never ticked beforehand. */
+  /** Writes are not preselected. */
   readonly isWrite: boolean;
 };
 
-/** Every scope that an app can be granted is in exactly one permission. */
+/** Each grantable scope is in exactly one permission. */
 export const PERMISSIONS: readonly Permission[] = [
   {
     id: 'corpus',
@@ -77,15 +77,14 @@ export const PERMISSIONS: readonly Permission[] = [
   },
 ];
 
-/** Scopes that an app asked for and that this role can give it. */
+/** Requested scopes that the role allows. */
 export const offeredScopes = (requested: readonly string[], role: Role): readonly Scope[] =>
   GRANTABLE_SCOPES.filter((scope) => requested.includes(scope) && SCOPES_OF_ROLE[role].includes(scope));
 
-/** Permissions with at least one of these scopes. */
 export const permissionsOf = (scopes: readonly Scope[]): readonly Permission[] =>
   PERMISSIONS.filter((permission) => permission.scopes.some((scope) => scopes.includes(scope)));
 
-/** Scopes of the ticked permissions, and none that was not offered. */
+/** Ignores scopes that were not offered. */
 export const grantedScopes = (offered: readonly Scope[], ticked: readonly string[]): readonly Scope[] => {
   const chosen = PERMISSIONS.filter(({ id }) => ticked.includes(id)).flatMap(({ scopes }) => scopes);
   return offered.filter((scope) => chosen.includes(scope));

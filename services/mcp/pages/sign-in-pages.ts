@@ -2,9 +2,8 @@ import { CODE_MINUTES } from '#application/sign-in/codes.ts';
 import { faultOf, formOf, pageOf, PRODUCT } from './layout.ts';
 import { html, type Html } from './html.ts';
 
-/** Input of every page of a sign-in. */
 export type SignInPage = {
-  /** Path of the sign-in: forms post below it. */
+  /** Forms post below this path. */
   readonly base: string;
   readonly formToken: string;
   readonly fault: string | null;
@@ -12,11 +11,11 @@ export type SignInPage = {
 
 export type SignInWays = {
   readonly hasCodes: boolean;
-  /** Name of the organisation's own sign-in; `null` when there is none. */
+  /** `null` without a sign-in of the organisation's own. */
   readonly upstreamName: string | null;
 };
 
-/** A link, because a form could not lead to another site. */
+/** A link, because a form cannot lead to another site. */
 const upstreamLink = (base: string, name: string): Html =>
   html`<p><a class="button" href="${base}/upstream">Continue with ${name}</a></p>`;
 
@@ -30,7 +29,6 @@ ${faultOf(fault)}<label class="field" for="address">E-mail address</label>
 <button class="main">Send a code</button>`,
   );
 
-/** First page: how to sign in. `appName`: the app that waits, as it calls itself. */
 export const signInPage = (page: SignInPage, ways: SignInWays, appName: string | null): string =>
   pageOf(
     'Sign in',
@@ -42,7 +40,6 @@ ${ways.hasCodes ? codeForm(page, page.fault) : faultOf(page.fault)}
 service makes such links. Accounts cannot be created here.</p>`,
   );
 
-/** Second page: the code. It is the same for every address. */
 export const codePage = ({ base, formToken, fault }: SignInPage): string =>
   pageOf(
     'Enter the code',
@@ -58,7 +55,7 @@ ${formOf(
 <p><a href="${base}">Use another address or send another code</a></p>`,
   );
 
-/** Page of an invitation link. Viewing it does not use the link up; the button does. */
+/** Only the button uses the link up, so that viewing the page is harmless. */
 export const invitationPage = (action: string, formToken: string, workspaceName: string): string =>
   pageOf(
     'Your invitation',

@@ -1,4 +1,3 @@
-/** Formats a day or a time in UTC, in English. */
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 export const dayOf = (time: Date): string => DAY.format(time);

@@ -1,4 +1,4 @@
-/** Returns the requests that reading a resource costs. The guide costs none. */
+/** The guide costs no request. */
 export const costOfResource = (uri: unknown): number => {
   if (typeof uri !== 'string') return 0;
   if (uri.startsWith('adintel://ads/')) return 2;

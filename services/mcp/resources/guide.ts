@@ -1,4 +1,4 @@
-/** Text of `adintel://guide`: how to read the data. It names tools of `tools/index.ts`. */
+/** Text of `adintel://guide`: how to interpret the data. */
 export const GUIDE = `# How to use this ad intelligence
 
 What it holds: ads of one public ad library as our scans observed them, the brands they are attributed to, their landing

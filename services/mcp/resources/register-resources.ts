@@ -24,7 +24,6 @@ import { GUIDE } from './guide.ts';
 
 const GUIDE_URI = 'adintel://guide';
 const BRIEFS_LISTED = 10;
-/** Maximum number of completions; the protocol allows 100. */
 const COMPLETIONS = 20;
 const NAME_MAX_LENGTH = 100;
 const JSON_TYPE = 'application/json';
@@ -34,7 +33,7 @@ const scopesOf = (kind: string): readonly Scope[] => {
   return found ? scopesOfKind(found) : [];
 };
 
-/** Returns the ids of completions: slugs of brands whose names begin with or contain the text. */
+/** Slugs of brands whose names begin with or contain the text. */
 const completeSlug = async (text: string, { call }: ToolContext): Promise<string[]> => {
   const q = text.trim().slice(0, NAME_MAX_LENGTH).toWellFormed();
   const query = { limit: COMPLETIONS, ...(q === '' ? {} : { q }) };
@@ -42,14 +41,13 @@ const completeSlug = async (text: string, { call }: ToolContext): Promise<string
   return (data as readonly Json[]).map((brand) => textField(brand, 'slug'));
 };
 
-/** Registers the guide and the objects that have an address of their own. */
 export const registerResources = (server: McpServer, call: McpCall, dependencies: McpDependencies): void => {
   const context = createToolContext(call, dependencies);
   const { caller, requestId } = call;
   const { log } = dependencies;
   const challenge = (kind: string) => (): ScopeChallenge | undefined => challengeFor(scopesOf(kind), caller);
 
-  /** Reads like the tool `fetch`. Errors get the texts of tools, because the SDK sends messages to the client. */
+  /** Errors get the texts of tools, because the SDK sends messages to the client. */
   const read = async (uri: URL, kind: string, key: string): Promise<ReadResourceResult> => {
     try {
       const value = await withinCallTime(fetchedJson(`${kind}:${key}`, context));
@@ -63,7 +61,6 @@ export const registerResources = (server: McpServer, call: McpCall, dependencies
       throw new ProtocolError(code, sentenceOf(error, requestId, log));
     }
   };
-  /** A list or a completion is an aid: when it fails, it is empty, and the failure is logged. */
   const orEmpty = async <T>(reading: Promise<T[]>): Promise<T[]> => {
     try {
       return await withinCallTime(reading);

@@ -4,13 +4,9 @@ import { identificationOf, REGISTERED_SECONDS } from '#application/sign-in/clien
 import { connectionIdOf } from '#domain/workspace/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/**
- * Seconds in which a refresh token that was exchanged is accepted again. A client whose reply was lost repeats the
- * exchange; a later use is theft, and ends the connection.
- */
+/** A client whose reply was lost repeats the exchange. A later reuse counts as theft and ends the connection. */
 export const REFRESH_GRACE_SECONDS = 30;
 
-/** Kinds of records that belong to a connection. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   'AccessToken',
   'AuthorizationCode',
@@ -18,25 +14,24 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'RefreshToken',
 ]);
 
-/** Connections, as far as the store of tokens needs them. */
 export type TokenRights = {
-  /** Records the first token. Returns false when the connection has ended or never existed. */
+  /** Returns false when the connection has ended or never existed. */
   admit(connectionId: string): Promise<boolean>;
   /** Ends the connection in the log and in every process. */
   end(connectionId: string, reason: 'member' | 'token_reused'): Promise<void>;
 };
 
-/** True while an app gives its own tokens back (RFC 7009). Otherwise a grant ends because a token was used twice. */
+/** True when an app revokes its own tokens (RFC 7009); otherwise a grant ends because of token reuse. */
 const isRevocation = (): boolean => Provider.ctx?.oidc.route === 'revocation';
 
-/** Returns what is stored of a record: neither its own id, nor that of the browser's session. */
+/** Omits the ids of the record and of the browser's session. */
 const storedOf = (kind: string, { jti: _jti, ...stored }: AdapterPayload): AdapterPayload => {
   if (kind !== 'Interaction' || stored.session === undefined) return stored;
   const { cookie: _cookie, ...session } = stored.session;
   return { ...stored, session };
 };
 
-/** Returns the lifetime in seconds. Apps that registered themselves live shortly at first; an operator's have no end. */
+/** Self-registered apps expire soon at first; an operator's app never does (`null`). */
 const secondsOf = (kind: string, id: string, expiresIn: number | undefined): number | null => {
   if (kind === 'Client') return identificationOf(id) === 'registration' ? REGISTERED_SECONDS : null;
   return expiresIn !== undefined && Number.isFinite(expiresIn) ? expiresIn : null;
@@ -50,7 +45,7 @@ const UPSERT = `
   on conflict (kind, key) do update set connection_id = excluded.connection_id, uid = excluded.uid,
     payload = excluded.payload, expires_at = excluded.expires_at`;
 
-/** A refresh token within its grace is not shown as consumed. Other records are consumed at once. */
+/** A refresh token within its grace period does not count as consumed; other records do. */
 const SELECT = `
   select payload, case when consumed_at is null
       or (kind = 'RefreshToken' and consumed_at > now() - make_interval(secs => ${REFRESH_GRACE_SECONDS})) then null
@@ -58,9 +53,8 @@ const SELECT = `
   from oauth.record where kind = $1 and (expires_at is null or expires_at > now())`;
 
 /**
- * Creates the storage of the provider in Postgres, for one kind of record. Events come before rows: a token is stored
- * after its connection is recorded, and deleted after its end is recorded. A crash between leaves rows that no check
- * accepts.
+ * Events come before rows: a token follows the event of its connection, and its deletion follows the event of the end.
+ * A crash in between leaves rows that no check accepts.
  */
 export const createAdapter =
   (pool: Database, rights: TokenRights) =>
@@ -93,10 +87,10 @@ export const createAdapter =
       find: async (id) => {
         const row = await findWhere('key', id);
         if (!row) return undefined;
-        // A client's record has no `jti`; its id is part of its metadata.
+        // A client's record has no `jti`; its metadata holds its id.
         return kind === 'Client' ? shown(row) : { ...shown(row), jti: id };
       },
-      // Only sessions are found by uid, by which a token refers to them. Their id is not stored in plain text.
+      // Tokens refer to sessions by uid; the session id is not stored in plain text.
       findByUid: async (uid) => {
         const row = await findWhere('uid', uid);
         return row && shown(row);
@@ -107,7 +101,7 @@ export const createAdapter =
           'update oauth.record set consumed_at = now() where kind = $1 and key = $2 and consumed_at is null',
           [kind, sha256Of(id)],
         );
-        // When one code is exchanged twice at once, one exchange gets tokens. Refresh tokens have their grace.
+        // Only one of two concurrent exchanges of a code gets tokens.
         if (rowCount === 0 && kind === 'AuthorizationCode') {
           throw new errors.InvalidGrant('authorization code already consumed');
         }
@@ -126,10 +120,10 @@ export const createAdapter =
     };
   };
 
-/** Days for which an app that registered itself is kept after its last live connection. */
+/** Days after its last live connection for which a self-registered app is kept. */
 const CLIENT_KEPT_DAYS = 30;
 
-/** Keeps the apps that have a live connection. Returns how many were kept for longer. */
+/** Extends apps with a live connection; returns how many. */
 export const keepUsedClients = async (pool: Database): Promise<number> => {
   const { rowCount } = await pool.query(
     `update oauth.record set expires_at = now() + make_interval(days => $1)
@@ -141,10 +135,8 @@ export const keepUsedClients = async (pool: Database): Promise<number> => {
   return rowCount ?? 0;
 };
 
-/** Maximum expired records deleted per statement. */
 const DELETED_TOGETHER_MAX = 10_000;
 
-/** Deletes records that have expired, and those of ended connections. Returns how many were deleted. */
 export const deleteDeadRecords = async (pool: Database): Promise<number> => {
   const { rowCount } = await pool.query(
     `delete from oauth.record where (kind, key) in (

@@ -2,12 +2,9 @@ import type { Egress } from '#platform/egress/http-client.ts';
 import { loadUndici } from '#platform/egress/undici.ts';
 import { prepareMetadata } from '#application/sign-in/clients.ts';
 
-/** Maximum size of a client's document in bytes. */
 export const DOCUMENT_MAX_BYTES = 5 * 1024;
-/** Maximum size of a client's public keys in bytes. */
 export const KEYS_MAX_BYTES = 64 * 1024;
 
-/** Fetches for the provider: documents and public keys of clients. */
 export type FetchForClient = (url: string | URL, options?: RequestInit) => Promise<Response>;
 
 const readAtMost = async (body: AsyncIterable<Uint8Array> | null, maxBytes: number): Promise<string> => {
@@ -29,10 +26,7 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/**
- * Creates the fetch for addresses that clients name. It goes through the egress guard and follows no redirect. A
- * client's document comes back prepared; other replies come back as they are, with a limited size.
- */
+/** Fetches client URLs through the egress guard, without redirects. Prepares documents; limits the size of the rest. */
 export const createFetchForClient =
   (egress: Pick<Egress, 'targetOf' | 'dispatcher'>): FetchForClient =>
   async (address, options = {}) => {
@@ -62,7 +56,7 @@ export const createFetchForClient =
     }
     const prepared = prepareMetadata(document);
     if ('fault' in prepared) throw new Error(prepared.fault);
-    // A shared secret in a public document is a mistake that the provider refuses; it must see it.
+    // A public document with a shared secret is invalid: the provider must see it to reject it.
     const secret = 'client_secret' in document ? { client_secret: String(document.client_secret) } : {};
     return new Response(JSON.stringify({ ...prepared.metadata, ...secret }), { headers: kept });
   };

@@ -37,17 +37,14 @@ export type ConnectionRow = {
 };
 
 export type ListedConnection = ConnectionRow & {
-  /** Time of the last call, as ISO text in UTC, written in batches. `null` when there was none. */
   readonly last_used_at: string | null;
 };
 
-/** Place in the list of connections: the last one that was listed. */
 export type ConnectionPosition = Pick<ConnectionRow, 'allowed_at' | 'connection_id'>;
 
-/** Selects connections of a workspace: those of one member, or of all members where `memberId` is missing. */
+/** Without `memberId`: all members of the workspace. */
 export type ConnectionsOf = { readonly workspaceId: string; readonly memberId?: string | undefined };
 
-/** A member's answer on the consent page. */
 export type Consent = {
   readonly connectionId: string;
   readonly workspaceId: string;
@@ -55,45 +52,40 @@ export type Consent = {
   readonly app: ConnectedApp;
 };
 
-/** Commands and lists of connections. Ending one returns when no process accepts its tokens any more. */
+/** Ending a connection returns when no process accepts its tokens. */
 export type Connections = TokenRights & {
   /** Throws `scope_missing` for scopes that the role does not have. */
   allow(consent: Consent & { readonly scopes: readonly Scope[]; readonly role: Role }): Promise<void>;
   deny(consent: Consent): Promise<void>;
   endAs(row: ConnectionRow, reason: DisconnectReason, actor: Actor): Promise<void>;
-  /** Ends a connection by its member, or by an admin of its workspace. */
+  /** The member may be an admin of the workspace. */
   endByMember(row: ConnectionRow, memberId: string): Promise<void>;
-  /** Lists live connections, newest first, at most `PAGE_SIZE`. `after`: continues behind this one. */
+  /** Newest first, at most `PAGE_SIZE`. */
   list(of: ConnectionsOf, after?: ConnectionPosition | null): Promise<readonly ListedConnection[]>;
-  /** Finds a live connection; `null` where none of these members' connections has the id. */
+  /** `null` when none of these members has the connection. */
   find(of: ConnectionsOf, connectionId: string): Promise<ConnectionRow | null>;
-  /** Ends connections by a member, newest first, at most `ENDED_BY_MEMBER_MAX`. Returns how many. */
+  /** Newest first, at most `ENDED_BY_MEMBER_MAX`; returns how many. */
   endAll(of: ConnectionsOf, byMemberId: string): Promise<number>;
-  /** Ends connections that have expired or whose member was erased. Their tokens were refused before. */
+  /** Ends expired connections and those of erased members, whose tokens are already rejected. */
   endDead(): Promise<number>;
 };
 
 const COLUMNS = 'connection_id, workspace_id, member_id, app, scopes, allowed_at, connected';
-/** Condition of live connections: $1 is the workspace, $2 the member or null for all. */
 const IS_LISTED =
   'workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()';
-/** $3: ids of connections that requests are creating. Those that the table does not show yet count too. */
+/** $3: connections in creation, which the table may not show yet. */
 const COUNT = `
   select ((select count(*) from access.connection where ${IS_LISTED})
     + (select count(*) from unnest($3::text[]) c(id)
        where not exists (select from access.connection where connection_id = c.id)))::int as count`;
-/** Maximum connections of one page of the list. */
 export const PAGE_SIZE = 50;
-/** Maximum connections that one `endAll` ends, so that a request takes seconds. The member repeats it for more. */
 export const ENDED_BY_MEMBER_MAX = 1_000;
-/** Maximum dead connections ended per run. */
 const ENDED_TOGETHER_MAX = 100;
 
 export const createConnections = (dependencies: {
   readonly pool: Database;
   readonly workspaceCommands: WorkspaceCommands;
   readonly clock: Clock;
-  /** Days after which a connection ends, however much it is used. */
   readonly connectionDays: number;
 }): Connections => {
   const { pool, workspaceCommands, clock, connectionDays } = dependencies;
@@ -167,7 +159,7 @@ export const createConnections = (dependencies: {
         async (connections) => {
           const by = { kind: 'member', id: memberId } as const;
           await execute({ workspaceId, connectionId }, by, decisionOn(connections));
-          // A command on a connection ends when its table shows it.
+          // `execute` returns once the table shows the connection.
           return { isShown: true };
         },
       );
@@ -179,7 +171,7 @@ export const createConnections = (dependencies: {
     },
     admit: async (connectionId) => {
       const row = await find(connectionId);
-      // An expired connection gets no more tokens, though its end is recorded later.
+      // An expired connection gets no tokens, even before its end is recorded.
       if (!row || row.expired) return false;
       if (row.connected) return true;
       const { workspace_id, connection_id } = row;
@@ -211,7 +203,7 @@ export const createConnections = (dependencies: {
       let ended = 0;
       let last: ConnectionRow | null = null;
       do {
-        // Goes on behind the last one, so that it ends even where a connection stays in the list.
+        // Continues after the last one, so that the loop ends even if a connection stays in the list.
         const rows: readonly ListedConnection[] = await list(of, last);
         await Promise.all(rows.map((row) => endByMember(row, byMemberId)));
         ended += rows.length;

@@ -4,21 +4,17 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { deleteDeadRecords, keepUsedClients } from './adapter.ts';
 import type { Connections } from './connections.ts';
 
-/** Milliseconds between two runs. Nothing waits for a run: dead connections and records are refused before it. */
 const RUN_EVERY_MS = 60_000;
 
 export type HousekeepingDependencies = {
   readonly pool: Database;
   readonly connections: Connections;
-  /** Removes expired codes, links and browsers. Absent where members cannot sign in. */
+  /** Absent when members cannot sign in. */
   readonly signIn?: { tidy(): Promise<number> };
   readonly log: Log;
 };
 
-/**
- * Records the end of connections that have expired or whose member was erased, and deletes records that nothing
- * accepts. Runs in every process until the signal is aborted; several may do the same work at once.
- */
+/** Ends dead connections and deletes dead records. Runs in every process; concurrent runs are harmless. */
 export const startHousekeeping = (
   { pool, connections, signIn, log }: HousekeepingDependencies,
   everyMs: number = RUN_EVERY_MS,

@@ -20,45 +20,37 @@ import { DOCUMENT_MAX_BYTES, type FetchForClient, KEYS_MAX_BYTES } from './clien
 import { newRegisteredId } from '#application/sign-in/clients.ts';
 import type { SignInKeys } from './keys.ts';
 
-/** Finds who can sign in. An account is a person, or a member without an address. */
+/** An account is a person, or a member without an address. */
 export type Accounts = {
-  /** Returns `null` for an account that has no members any more. */
+  /** `null` for an account without members. */
   find(accountId: string): Promise<{ readonly accountId: string } | null>;
 };
 
 export type ProviderDependencies = {
-  /** Address of the process: the issuer. */
   readonly baseUrl: string;
   readonly pool: Database;
   readonly connections: TokenRights;
   readonly members: Accounts;
   readonly keys: SignInKeys;
-  /** Fetches documents of clients. `null` when client documents are off. */
   readonly fetchForClient: FetchForClient | null;
   readonly hasRegistration: boolean;
-  /** Days after which a connection ends. */
   readonly connectionDays: number;
-  /** Page for errors that cannot be sent to an app. */
   readonly errorPage: (fault: { readonly error: string; readonly description: string }) => string;
   readonly log: Log;
 };
 
-/** Lifetimes in seconds. */
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = DAY_MS / 1_000;
 const INTERACTION_SECONDS = 15 * MINUTE;
 const CODE_SECONDS = MINUTE;
 const ACCESS_TOKEN_SECONDS = HOUR;
-/** From the last use, because each use makes a new one. */
+/** Counts from the last use, because each use creates a new token. */
 const REFRESH_TOKEN_SECONDS = 30 * DAY;
 const SESSION_SECONDS = 12 * HOUR;
-/** Seconds for which a client's document is kept. */
 const DOCUMENT_KEPT = { min: 5 * MINUTE, max: DAY };
 
-/** Path of the page on which a member answers an app's request. */
 export const interactionPath = (uid: string): string => `/signin/${uid}`;
-/** Address that tokens are for. */
 export const resourceOf = (baseUrl: string): string => `${baseUrl}/mcp`;
 
 const AUTHORIZE = '/oauth/authorize';
@@ -66,19 +58,19 @@ const METADATA: ReadonlySet<string> = new Set([
   '/.well-known/oauth-authorization-server',
   '/.well-known/openid-configuration',
 ]);
-/** Parameters that the provider refuses without ID tokens. Common clients send them, and need no answer to them. */
+/** The provider rejects these without ID tokens, but common clients send them; ignoring them is safe. */
 const OF_ID_TOKENS = ['nonce', 'max_age', 'claims', 'claims_locales', 'id_token_hint', 'acr_values'];
 const KNOWN: ReadonlySet<string> = new Set<string>([...GRANTABLE_SCOPES, 'offline_access']);
 const GRANTABLE: ReadonlySet<string> = new Set<string>(GRANTABLE_SCOPES);
 
-/** Keeps known scopes of an app's request. An app that asks for none of the service gets all reads to ask for. */
+/** Keeps known scopes. A request without any offers all reads. */
 const scopesAskedFor = (text: unknown): string => {
   const asked = typeof text === 'string' ? text.split(' ').filter((scope) => KNOWN.has(scope)) : [];
   const some = asked.some((scope) => GRANTABLE.has(scope)) ? [] : READ_SCOPES_OFFERED;
   return [...new Set([...asked, ...some])].join(' ');
 };
 
-/** Login is also needed where the signed-in account has no members any more. */
+/** Also requires a login when the signed-in account has no members. */
 const createPolicy = (): NonNullable<NonNullable<Configuration['interactions']>['policy']> => {
   const policy = interactionPolicy.base();
   const { Check } = interactionPolicy;
@@ -105,10 +97,10 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },
-    // The cookies of a request have no path here: the provider then limits each to the pages of its own request, so that
-    // two requests in one browser do not end each other.
+    // Without a path the provider limits each cookie to its own request, so that two requests in a browser do not
+    // interfere.
     cookies: { keys: [...keys.cookies], long: { ...cookie, path: '/' }, short: cookie },
-    // A person signs out of a browser; the app's connection goes on until it is ended.
+    // Signing out of a browser does not end the app's connection.
     expiresWithSession: () => false,
     features: {
       clientIdMetadataDocument: {
@@ -158,7 +150,7 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
     interactions: { url: (_ctx, { uid }) => interactionPath(uid), policy: createPolicy() },
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     jwks: { keys: [...keys.signing.keys] },
-    // Each request of an app is asked about; an earlier consent is another connection.
+    // Each request needs consent; an earlier consent is another connection.
     loadExistingGrant: async ({ oidc }) => {
       const grantId = oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
@@ -178,27 +170,24 @@ const configurationOf = (dependencies: ProviderDependencies): Configuration => {
       revocation: '/oauth/revoke',
       token: '/oauth/token',
     },
-    // Scopes of the API are those of the resource. Listed here, each authorization would ask for ever.
+    // API scopes belong to the resource. Listed here, the provider would ask for consent each time.
     scopes: ['offline_access'],
     ttl: {
       AccessToken: ACCESS_TOKEN_SECONDS,
       AuthorizationCode: CODE_SECONDS,
       Grant: connectionDays * DAY,
       Interaction: INTERACTION_SECONDS,
-      // Also for public clients on the web, to which the provider would give no longer life than the first token had.
+      // By default a public web client would get no longer life than its first token.
       RefreshToken: REFRESH_TOKEN_SECONDS,
       Session: SESSION_SECONDS,
     },
   };
 };
 
-/**
- * Creates the authorization server. Its state is in Postgres, so that every process serves every step. Members answer
- * on the pages under `/signin`, which call `interactionDetails` and `interactionFinished`.
- */
+/** Creates the authorization server. Postgres holds its state, so that any process serves any step. */
 export const createProvider = (dependencies: ProviderDependencies): Provider => {
   const provider = new Provider(dependencies.baseUrl, configurationOf(dependencies));
-  // Addresses are made from the headers that the routes set, not from those of the connection.
+  // Builds URLs from the headers that the routes set, not from the connection.
   provider.proxy = true;
   provider.silent = true;
   const { log } = dependencies;
@@ -207,7 +196,7 @@ export const createProvider = (dependencies: ProviderDependencies): Provider => 
     const refusal = overloadOf(error);
     if (refusal === null) return report(error);
     log.warn({ err: error }, 'authorization server did not finish in time');
-    // The error of RFC 6749, section 4.1.2.1, instead of a fault of the provider.
+    // Error of RFC 6749, section 4.1.2.1, instead of a server fault.
     ctx.status = ERRORS[refusal.code].status;
     ctx.set('retry-after', String(refusal.retryAfterSeconds));
     if (typeof ctx.body === 'object')
@@ -217,7 +206,6 @@ export const createProvider = (dependencies: ProviderDependencies): Provider => 
     const grant = oidc.params?.['grant_type'];
     if (grant === 'authorization_code' || grant === 'refresh_token') appTokens.inc({ grant });
   });
-  // An event of Koa, which the types of the provider do not list.
   (provider as EventEmitter).on('error', report);
   provider.use(async (ctx, next) => {
     const { query, path } = ctx as unknown as KoaContextWithOIDC;
@@ -227,7 +215,7 @@ export const createProvider = (dependencies: ProviderDependencies): Provider => 
     }
     await next();
     if (METADATA.has(path) && typeof ctx.body === 'object') {
-      // The provider would list its own scopes, and `openid`, for which the service has no tokens.
+      // The provider would list its own scopes and `openid`, which the service does not issue.
       Object.assign(ctx.body as object, { scopes_supported: [...READ_SCOPES_OFFERED, 'offline_access'] });
     }
   });

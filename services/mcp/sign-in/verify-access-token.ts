@@ -2,19 +2,12 @@ import { sha256Of } from '#application/access/api-key-format.ts';
 import { type Caller, createLeaseCache } from '#application/access/key-lease-cache.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
-/**
- * Finds the caller by the access token of a connection. `null` when the token is unknown, expired or of an ended
- * connection. API keys are never accepted.
- */
+/** `null` when the token is unknown, expired or of an ended connection. Never accepts API keys. */
 export type VerifyAccessToken = (token: string) => Promise<Caller | null>;
 
-/** Maximum characters of a token. Longer ones are not hashed. */
 const TOKEN_MAX_LENGTH = 256;
 
-/**
- * Access tokens that are valid now. A token may have fewer scopes than its connection, and the member's present role
- * bounds both.
- */
+/** A token's scopes are limited by its connection and by the member's present role. */
 const FIND = `
   select record.key as sha256, connection_id as key_id, workspace_id, member_id, role, plan,
     array(select unnest(connection.scopes)
@@ -27,10 +20,7 @@ const FIND = `
     and record.payload->>'aud' = $2
     and not connection.ended and connection.expires_at > now()`;
 
-/**
- * Creates the check of access tokens for one resource, with the leases that API keys have. A token for another
- * resource is refused. `now`: the monotonic clock in ms.
- */
+/** Rejects tokens for another resource. `now`: the monotonic clock in ms. */
 export const createVerifyAccessToken = (
   db: ReadDatabase,
   resource: string,

@@ -17,7 +17,6 @@ import { trackBrand } from './writers/track-brand.ts';
 import { untrackBrand } from './writers/untrack-brand.ts';
 import { writeNote } from './writers/write-note.ts';
 
-/** All tools, in the order in which clients list them. */
 export const TOOLS: readonly Tool[] = [
   search,
   fetchTool,

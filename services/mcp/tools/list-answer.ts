@@ -7,9 +7,8 @@ import { type Json, type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../
 import { structuredResult, timesOf } from '../output/result.ts';
 import type { EndpointInput, Part, ToolContext } from './define-tool.ts';
 
-/** Bytes that the items of a list may take. */
 const ITEMS_MAX_BYTES = RESULT_MAX_BYTES - ENVELOPE_BYTES;
-/** Bytes that one item may take: more than the texts of any card need, so that only long lists inside it are cut. */
+/** Larger than the texts of any card, so that only long lists in it are cut. */
 const CARD_MAX_BYTES = 12 * 1024;
 
 export type ListRequest = {
@@ -17,18 +16,17 @@ export type ListRequest = {
   readonly cursor?: string | undefined;
   readonly params?: EndpointInput['params'];
   readonly query?: EndpointInput['query'];
-  /** True when names and texts at the top of an item are the service's or a member's words. */
+  /** True when the top-level texts are the service's or a member's. */
   readonly isOwn?: boolean;
   readonly notes?: readonly string[];
 };
 
-/** One page of an endpoint as cards that fit. */
 export type CardPage = Omit<Part, 'data'> & {
   readonly items: readonly Json[];
   readonly notes: readonly string[];
 };
 
-/** Cuts the lists inside a card that is too large. A card of long texts alone keeps only what identifies it. */
+/** A card that is too large for its texts keeps only its identity. */
 const fitCard = (card: Json): Json => {
   const { value } = fitLists(card, CARD_MAX_BYTES);
   if (value !== null || card === null || typeof card !== 'object') return value;
@@ -44,10 +42,7 @@ const cardsOf = (data: Json, isOwn: boolean, { baseUrl }: ToolContext): readonly
 const cutNote = (kept: number, total: number): string =>
   `${kept} of ${total} items, to keep the answer short; \`next_cursor\` leads to the others.`;
 
-/**
- * Reads one page of a paged endpoint. When its items do not fit, reads the page again with as many as fit, so that
- * the endpoint's cursor leads to the first one left out.
- */
+/** Reads again with fewer items when they do not fit, so that the cursor leads to the first omitted item. */
 const readPage = async (
   endpoint: Endpoint,
   request: ListRequest,
@@ -69,7 +64,6 @@ const readPage = async (
   };
 };
 
-/** Reads a list that its endpoint returns whole, and serves it in pages of its own. */
 const readWhole = async (
   endpoint: Endpoint,
   request: ListRequest,
@@ -91,7 +85,6 @@ const readWhole = async (
   };
 };
 
-/** Reads one page of a list endpoint. */
 export const readCards = (
   endpoint: Endpoint,
   request: ListRequest,
@@ -101,7 +94,6 @@ export const readCards = (
     ? readPage(endpoint, request, context)
     : readWhole(endpoint, request, context);
 
-/** Returns the result of a tool that lists one endpoint. */
 export const listAnswer = async (
   endpoint: Endpoint,
   request: ListRequest,

@@ -7,7 +7,6 @@ import type { Json, JsonObject } from '../output/observed.ts';
 import { IMAGE_TYPES, IMAGES_MAX } from '../output/pictures.ts';
 import type { ToolContext } from './define-tool.ts';
 
-/** Items of a list: at most, and when nothing is said. */
 const LIMIT_MAX = 25;
 export const LIMIT_DEFAULT = 10;
 const CURSOR_MAX_LENGTH = 2_048;
@@ -24,7 +23,6 @@ export const listInput = {
 
 export const Brand = slugOrUuid.meta({ description: 'Slug or uuid of a brand.' });
 export const Category = slugOrUuid.meta({ description: 'Slug or uuid of a category.' });
-/** Arguments of tools that attach images: how many, and of which type. */
 export const imagesInput = (defaultCount: number) => ({
   images: z
     .int()
@@ -40,28 +38,24 @@ export const imagesInput = (defaultCount: number) => ({
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const isUuid = (text: unknown): text is string => typeof text === 'string' && UUID.test(text);
-/** Requests that resolving a slug costs. */
 export const slugCost = (text: unknown): 0 | 1 => (text === undefined || isUuid(text) ? 0 : 1);
 
 const fieldOf = (value: Json, field: string): Json | undefined =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? (value as JsonObject)[field]
     : undefined;
-/** Returns a text field of a JSON object. Throws when there is none: the contract promises it. */
 export const textField = (value: Json, field: string): string => {
   const text = fieldOf(value, field);
   if (typeof text !== 'string') throw new Error(`no text in ${field}`);
   return text;
 };
 
-/** Returns the uuid of a brand that is named by slug or uuid. Throws `Refusal` for an unknown slug. */
 export const brandIdOf = async ({ call }: ToolContext, text: string): Promise<string> => {
   if (isUuid(text)) return text.toLowerCase();
   const { data } = await call(getBrand, { params: { brandId: text } });
   return textField(data, 'id');
 };
 
-/** Returns the uuid of a category that is named by slug or uuid. Throws `Refusal` for an unknown or shared slug. */
 export const categoryIdOf = async ({ call }: ToolContext, text: string): Promise<string> => {
   if (isUuid(text)) return text.toLowerCase();
   const { data } = await call(listCategories, { query: { slug: text } });

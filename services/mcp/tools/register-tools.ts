@@ -10,10 +10,7 @@ import { TOOLS } from './index.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/**
- * Wraps a JSON schema that is made once, because a server is created per request. It accepts every value: `callTool`
- * checks arguments itself and words the faults.
- */
+/** Cached, because a server is created per request. Accepts every value: `callTool` checks arguments itself. */
 const publishedSchema = (schema: z.ZodType, io: 'input' | 'output'): StandardSchemaWithJSON => {
   const json = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema;
   return {
@@ -26,7 +23,7 @@ const publishedSchema = (schema: z.ZodType, io: 'input' | 'output'): StandardSch
   };
 };
 
-/** Output of every structured tool. The items are open, so that new fields break no client. */
+/** Items are open objects, so that new fields break no client. */
 const STRUCTURED = publishedSchema(
   z.looseObject({
     as_of: z.string().meta({ description: 'Time at which the data holds.' }),
@@ -39,13 +36,13 @@ const STRUCTURED = publishedSchema(
 const INPUTS = new Map(TOOLS.map(({ name, input }) => [name, publishedSchema(input, 'input')]));
 const TOOLS_BY_NAME = new Map(TOOLS.map((tool) => [tool.name, tool]));
 
-/** Arguments that a schema rejects need no scope: the call itself fails. */
+/** Rejected arguments need no scope: the call itself fails. */
 const parsedArguments = ({ input }: Tool, args: unknown): unknown => {
   const checked = input.safeParse(args ?? {});
   return checked.success ? checked.data : null;
 };
 
-/** Returns the requests that a call of a tool costs. 1 for rejected arguments, and 0 for an unknown tool. */
+/** 1 for rejected arguments, 0 for an unknown tool. */
 export const costOfCall = (name: unknown, args: unknown): number => {
   const tool = typeof name === 'string' ? TOOLS_BY_NAME.get(name) : undefined;
   if (!tool) return 0;
@@ -53,10 +50,7 @@ export const costOfCall = (name: unknown, args: unknown): number => {
   return parsed === null ? 1 : tool.cost(parsed as never);
 };
 
-/**
- * Returns the challenge for scopes that the connection lacks and the member's role allows. A new sign-in cannot grant
- * what the role forbids, so that the call itself refuses this.
- */
+/** Scopes that the connection lacks and the role allows: a new sign-in cannot grant others. */
 export const challengeFor = (
   needed: readonly Scope[],
   { scopes, role }: Caller,
@@ -67,7 +61,6 @@ export const challengeFor = (
   return { scopes: needed as [string, ...string[]] };
 };
 
-/** Write scopes of each tool that writes. */
 const WRITE_SCOPES = new Map(
   TOOLS.filter(({ kind }) => kind === 'writer').map((tool) => [
     tool.name,
@@ -75,13 +68,12 @@ const WRITE_SCOPES = new Map(
   ]),
 );
 
-/** Says whether a caller sees the tool: a writer only where the role has its scope. */
+/** A caller sees a writing tool only with a role that has its scope. */
 const isListed = (tool: Tool, { role }: Caller, hasWrites: boolean): boolean => {
   if (tool.kind === 'reader') return true;
   const needed = WRITE_SCOPES.get(tool.name) ?? [];
   return hasWrites && needed.every((scope) => SCOPES_OF_ROLE[role].includes(scope));
 };
-/** Registers the tools that the role of the caller may use. */
 export const registerTools = (
   server: McpServer,
   call: McpCall,

@@ -3,26 +3,21 @@ import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { type Json, type JsonObject, OBSERVED_IN_LISTS_MAX, separate } from '../output/observed.ts';
 import type { EndpointInput, ToolContext } from './define-tool.ts';
 
-/** One part of an answer that joins several endpoints. */
 export type Section = {
   readonly name: string;
   readonly endpoint: Endpoint;
   readonly input: EndpointInput;
-  /** True when names at its top are the service's or a member's words. */
+  /** True when the top-level names are the service's or a member's. */
   readonly isOwn?: boolean;
 };
 
 export type ReadSections = {
   readonly sections: JsonObject;
   readonly asOfs: readonly (string | null)[];
-  /** Cursor of the first section; `null` on its last page. */
   readonly cursor: string | null;
 };
 
-/**
- * Reads sections at the same time. A section that its endpoint refuses says why; the others stand. A refused input
- * concerns the whole call and is thrown.
- */
+/** Reads concurrently. A failed section holds its reason; invalid input concerns the whole call and throws. */
 export const readSections = async (
   wanted: readonly Section[],
   context: ToolContext,
@@ -34,7 +29,7 @@ export const readSections = async (
         const { data, asOf, cursor } = await call(endpoint, input);
         const value = separate(data, { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl, isOwn });
         const shown = Array.isArray(value) ? { items: value } : (value as JsonObject);
-        // The field comes last, because some records have their own.
+        // Last, because some records have their own `as_of`.
         const section: JsonObject = { ...shown, as_of: asOf ?? new Date(now).toISOString() };
         return { name, section, asOf, cursor };
       } catch (error) {

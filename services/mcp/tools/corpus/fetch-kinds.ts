@@ -13,21 +13,19 @@ import { getTool } from '#operations/tools/get-tool.ts';
 import { NO_MONEY, NOT_SEEN, SHARED_PAGES } from '../../output/notes.ts';
 import type { JsonObject } from '../../output/observed.ts';
 
-/** A kind of object that `fetch` returns: its endpoints, and what stands around its record. */
 export type FetchKind = {
   readonly endpoint: Endpoint;
   readonly parameter: string;
-  /** A second endpoint with the same parameter, and the field for what it returns. */
+  /** A second endpoint with the same parameter, and its field. */
   readonly more?: { readonly field: string; readonly endpoint: Endpoint };
-  /** True when names at the top are the service's words. */
+  /** True when the top-level names are the service's own. */
   readonly isOwn?: boolean;
   readonly hasImages?: boolean;
-  /** Title without words of advertisers. */
+  /** Must not contain text of advertisers. */
   readonly title: (record: JsonObject, key: string) => string;
   readonly notes: readonly string[];
 };
 
-/** Characters of a creative key that its title shows. */
 const KEY_SHOWN = 12;
 const word = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -88,7 +86,6 @@ export const FETCH_KINDS: Readonly<Record<string, FetchKind>> = {
   },
 };
 
-/** Endpoints that fetching a kind reads. */
 export const endpointsOf = ({ endpoint, more }: FetchKind): readonly Endpoint[] =>
   more ? [endpoint, more.endpoint] : [endpoint];
 

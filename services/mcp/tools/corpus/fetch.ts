@@ -9,15 +9,12 @@ import { categoryIdOf, imagesInput, isUuid } from '../parameters.ts';
 import { endpointsOf, FETCH_KINDS, type FetchKind, scopesOfKind } from './fetch-kinds.ts';
 
 const ID_MAX_LENGTH = 300;
-/** Lengths of observed texts, the first of which makes the result fit. */
 const TEXT_LENGTHS = [OBSERVED_IN_FETCH_MAX, 1_000, 300] as const;
-/** Bytes of a record inside the text of a result, to begin with: quoting makes the text longer. */
+/** Initial size of a record; quoting as text makes it longer. */
 const RECORD_BYTES = 26 * 1024;
 const RECORD_BYTES_MIN = 4 * 1024;
-/** Bytes of a result kept for the keys of its images and the notes on them. */
 const IMAGES_BYTES = 1_024;
 
-/** Splits `ad:123` into its kind and key. `null` for an unknown kind. */
 const parseId = (id: string): { readonly kind: FetchKind; readonly key: string } | null => {
   const colon = id.indexOf(':');
   const name = id.slice(0, Math.max(0, colon));
@@ -30,7 +27,6 @@ const isCategorySlug = (id: string): boolean =>
 
 type Fetched = { readonly kind: FetchKind; readonly result: JsonObject; readonly record: Json };
 
-/** Returns one object with its figures and times. Throws `Refusal` for an unknown one. */
 const fetchObject = async (id: string, context: ToolContext): Promise<Fetched> => {
   const parsed = parseId(id);
   if (!parsed) {
@@ -76,7 +72,6 @@ const fetchObject = async (id: string, context: ToolContext): Promise<Fetched> =
   );
 };
 
-/** Adds the keys of the images and the notes on them to the metadata. */
 const withPictures = (result: JsonObject, pictures: Pictures): JsonObject => {
   const { notes, ...metadata } = result['metadata'] as JsonObject;
   return {
@@ -120,6 +115,5 @@ export const fetchTool = tool({
   },
 });
 
-/** JSON of `fetch`, for resources. */
 export const fetchedJson = async (id: string, context: ToolContext): Promise<Json> =>
   (await fetchObject(id, context)).result;

@@ -30,7 +30,6 @@ import { readSections, type Section } from '../sections.ts';
 const WEEKS_MAX = 52;
 const WEEKS_DEFAULT = 12;
 const INCLUDE_MAX = 5;
-/** Items of the sections whose endpoints take a number of them. */
 const SITES = 10;
 const PRODUCTS = 10;
 const SAMPLE = 6;
@@ -81,7 +80,6 @@ const sectionOf = (name: Name, brandId: string, weeks: number, now: number): Sec
   return { name, endpoint, input: { params, query: queries[name] ?? {} }, isOwn: name === 'tech_stack' };
 };
 
-/** Returns the creatives of the section `creative_library`, one of each ad before the others. */
 const creativesOf = (sections: Json, baseUrl: string): readonly ShownCreative[] => {
   const { creative_library: library } = (sections ?? {}) as JsonObject;
   const { longest_running: longest = [], newest = [] } = (library ?? {}) as Record<string, readonly Json[]>;
@@ -111,7 +109,7 @@ export const getBrand = tool({
     include.includes('operators') ? ['brands:read', 'operators:read'] : ['brands:read'],
   cost: ({ include }) => new Set(['profile', ...include]).size,
   run: async ({ brand: text, include, weeks, images, image_type }, context) => {
-    // The brand is read first: when it is unknown, every section would be refused.
+    // An unknown brand would make every section fail, so it is read first.
     const profile = await context.call(getBrandEndpoint, { params: { brandId: text } });
     const options = { maxLength: OBSERVED_IN_LISTS_MAX, baseUrl: context.baseUrl };
     const record = separate(profile.data, options) as JsonObject;

@@ -19,7 +19,6 @@ const TOOL_MAX_LENGTH = 200;
 
 type Board = {
   readonly endpoint: Endpoint;
-  /** Argument that the board cannot do without. */
   readonly needs?: 'country' | 'tool' | 'segment';
   readonly notes: readonly string[];
 };

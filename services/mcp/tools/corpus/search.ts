@@ -10,9 +10,7 @@ import { readCards } from '../list-answer.ts';
 import { textField } from '../parameters.ts';
 
 const QUERY_MAX_LENGTH = 200;
-/** The search for names takes fewer characters than the search for copy. */
 const NAME_MAX_LENGTH = 100;
-/** Results of each kind. */
 const RESULTS_EACH = 5;
 
 const toResult =

@@ -23,7 +23,6 @@ import { readSections } from '../sections.ts';
 
 const INCLUDE_MAX = 3;
 
-/** Parts and their endpoints. In parts that are `isOwn`, names and texts are those of members or of the service. */
 const PARTS = {
   me: { endpoint: getMe, isOwn: true },
   tracked_brands: { endpoint: listTrackedBrands, isOwn: false },
@@ -51,7 +50,7 @@ const withCards = (sections: JsonObject): JsonObject =>
     }),
   );
 
-/** Names the id for what it is here: members' apps call with a connection, not with an API key. */
+/** Apps call with a connection, not with an API key. */
 const withConnectionId = (sections: JsonObject): JsonObject => {
   const { me, ...others } = sections;
   if (me === undefined) return sections;

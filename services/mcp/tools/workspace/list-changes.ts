@@ -40,7 +40,7 @@ export const listChanges = tool({
     brand === undefined || isUuid(brand) ? ['tracking:read'] : ['tracking:read', 'brands:read'],
   cost: ({ brand }) => 1 + slugCost(brand),
   run: async ({ view, days, date, brand, kinds, limit, cursor }, context) => {
-    // The endpoints split text, so that the order of kinds changes no cursor.
+    // Sent as text, which the endpoint splits, so that the order of kinds does not change the cursor.
     const names = kinds?.join(',');
     if (view === 'signals') {
       if (date !== undefined || brand !== undefined) {

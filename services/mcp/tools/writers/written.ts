@@ -4,7 +4,6 @@ import { OBSERVED_IN_FETCH_MAX, separate } from '../../output/observed.ts';
 import { structuredResult, timesOf } from '../../output/result.ts';
 import type { EndpointInput, ToolContext } from '../define-tool.ts';
 
-/** Runs a command of the caller and returns the written record. Its texts are those of members. */
 export const written = async (
   endpoint: Endpoint,
   input: EndpointInput,
@@ -14,7 +13,7 @@ export const written = async (
   const options = { maxLength: OBSERVED_IN_FETCH_MAX, baseUrl: context.baseUrl, isOwn: true };
   return structuredResult({
     written: separate(data, options),
-    // The time after the write, so that it is not older than the record.
+    // The time after the write, so that it is not before the record.
     ...timesOf([asOf], context.clock.now().getTime()),
     notes: [],
   });
