@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// Caches compiled code, like the operator command line. If the folder is not writable, nothing is cached.
+// Caches compiled code; an unwritable folder disables the cache.
 enableCompileCache(fileURLToPath(new URL('../../.cache/node', import.meta.url)));
 const { loadCommands } = await import('#platform/command-line/command-groups.ts');
 const { runCommandLine } = await import('#platform/command-line/run-command-line.ts');

@@ -3,7 +3,6 @@ import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 
-/** Creates the tables of the collector that are missing. */
 export const createCollectorTables = (database: Database): Promise<void> =>
   installSchema(database, {
     lock: ADVISORY_LOCKS.collectingSchema,

@@ -25,10 +25,8 @@ import { createSiteReader, SITE_SOURCE } from './site/read-site.ts';
 import { createToolDetector, type ToolDetector } from './site/tools/tool-detector.ts';
 import { storefrontReader } from './storefront/read-storefront.ts';
 
-/** Milliseconds between two deletions of old attempts. */
 const RETENTION_INTERVAL_MS = HOUR_MS;
 
-/** Settings of the library API, and its vault. */
 export type ArchiveAccessOptions = Pick<
   ArchiveRunner,
   'vault' | 'origin' | 'version' | 'appSecret' | 'countries' | 'reached' | 'callsPerHour' | 'wait'
@@ -36,23 +34,21 @@ export type ArchiveAccessOptions = Pick<
 
 export type CollectorOptions = {
   readonly database: Database;
-  /** Read models, to find the domain of a brand. */
   readonly db: ReadDatabase;
   readonly nats: Nats;
   readonly egress: Egress;
-  /** Origin of the played world that receives all requests; `null` for the internet. */
   readonly via: string | null;
   /** URL or e-mail address at which sites reach the operator. */
   readonly contact: string;
-  /** Key that signs requests to sites; `null` leaves them unsigned. */
+  /** Signs requests to sites; `null` leaves them unsigned. */
   readonly botKey: BotKey | null;
   readonly sources: readonly string[];
-  /** Folder of tool rules in the format of `wappalyzer`; `null` for those of the package. */
+  /** Format of `wappalyzer`; `null` uses the package's rules. */
   readonly toolRulesFolder: string | null;
-  /** Access to the library API; `null` when that source is not read. */
+  /** `null` when the library API is not read. */
   readonly archive: ArchiveAccessOptions | null;
   readonly clock: Clock;
-  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
+  /** Clock of tests; otherwise Postgres ends leases. */
   readonly leaseClock?: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -67,7 +63,6 @@ const deleteAtIntervals = async ({ database, clock, log, signal }: CollectorOpti
   }
 };
 
-/** Returns the readers of sources whose targets are read alone, and not in batches with others. */
 export const readersOf = (
   { sources, database, db }: Pick<CollectorOptions, 'sources' | 'database' | 'db'>,
   detector: ToolDetector,
@@ -80,7 +75,7 @@ export const readersOf = (
   return Object.fromEntries(Object.entries(readers).filter(([source]) => sources.includes(source)));
 };
 
-/** Reads the library API while this process holds the lease. A standby takes over when it ends. */
+/** A standby takes over when the leader ends. */
 const runArchiveAsLeader = async (
   { archive, database, db, nats, egress, via, clock, log, signal }: CollectorOptions,
   userAgent: string,
@@ -104,7 +99,7 @@ const runArchiveAsLeader = async (
   });
 };
 
-/** Records wishes and reads due targets until the signal is aborted. The tables must exist. */
+/** The tables must exist. */
 export const runCollector = async (options: CollectorOptions): Promise<void> => {
   const { database, nats, egress, via, contact, botKey, clock, leaseClock, log, signal, toolRulesFolder } =
     options;
@@ -116,7 +111,7 @@ export const runCollector = async (options: CollectorOptions): Promise<void> => 
     clock,
     userAgent,
     botKey,
-    // The played world is ours, and its time is not that of its visitors.
+    // The simulated world needs no pace.
     ...(via === null ? {} : { paceMs: 0 }),
   });
   const wishes = createWakeSignal();

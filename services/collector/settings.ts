@@ -9,7 +9,6 @@ import { serviceSettings } from '#platform/process/run-process.ts';
 import { CollectContact, CollectVia, secret, serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 
-/** Sources that the collector reads. */
 export const SOURCES = ['storefront', 'site', 'landing_pages', 'ads_archive'] as const;
 
 const { DATABASE_URL, NATS_URL, SERVERS_ALLOW_PLAIN_TEXT } = serverSettings;
@@ -38,7 +37,6 @@ const sharedSettings = {
   ),
 } as const;
 
-/** Settings of the commands about the token of the library API. */
 export const TokenSettings = z.object(sharedSettings);
 
 export const CollectorSettings = z.object({

@@ -18,29 +18,25 @@ import { listProposals, saveProposals, type StoredProposal } from './page-propos
 import { searchPages } from './search-pages.ts';
 import { NO_ADS, NO_READER } from './sentences.ts';
 
-/** Sources that are read at once, in this order, as far as they are read at all. */
 const READ_AT_ONCE = [SITE_SOURCE, 'storefront'];
-/** Milliseconds to wait for a process that reads the target already, and between two looks at it. */
+/** Maximum wait for another process that reads the target. */
 const OTHER_READER_WAIT_MS = 10 * MINUTE_MS;
 const LOOK_MS = SECOND_MS;
 
 export type ReadSource = { readonly source: string; readonly outcome: string; readonly detail: string };
 
-/** Results of adding a brand. */
 export type AddedBrand = {
   readonly domain: string;
   readonly name: string | null;
   readonly sources: readonly ReadSource[];
   readonly pages: readonly StoredProposal[];
-  /** Calls of the first scan of the ads; `null` when none is planned. */
   readonly calls: number | null;
-  /** Days of a round of all tracked brands at the library API; `null` when unknown. */
+  /** Days of a round of all tracked brands; `null` when unknown. */
   readonly daysARound: number | null;
   /** Findings and next steps, in whole sentences. */
   readonly notes: readonly string[];
 };
 
-/** Reads a source of the domain now, or waits for the process that reads it. Throws when aborted. */
 const readSource = async (
   { runner, progress, signal }: AddContext,
   source: string,
@@ -60,7 +56,7 @@ const readSource = async (
       return { source, outcome: 'paused', detail };
     }
     const isTried = target?.tried_at != null && new Date(target.tried_at) >= since;
-    // The lease of a process that was killed ends within a minute. Then the target is due, and this command reads it.
+    // The lease of a killed process ends within a minute. Then this command reads the target.
     const mayBeRead = target?.states.some((state) => state === 'in_flight' || state === 'due') === true;
     if (target === undefined || isRead || isTried || !mayBeRead || Date.now() > deadline) {
       return {
@@ -77,7 +73,6 @@ const readSource = async (
 
 type Found = Pick<AddedBrand, 'pages' | 'calls' | 'daysARound' | 'notes'>;
 
-/** Searches the library, and publishes links to the pages that it proposes. */
 const findPages = async (
   context: AddContext,
   account: Pick<PacedAccount, 'call'>,
@@ -123,7 +118,6 @@ const findPages = async (
   };
 };
 
-/** Adds a brand: reads its site and shop, finds its pages at the library API, and makes all of them targets. */
 export const addBrand = async (context: AddContext, domain: string): Promise<AddedBrand> => {
   const { runner, cadence, sources, openAccount } = context;
   const at = runner.clock.now();

@@ -31,7 +31,6 @@ import { NO_CALLS, NO_TOKEN } from './sentences.ts';
 
 const POOL_CLIENTS = 4;
 
-/** Connections and settings of one command that adds or links. */
 export type AddContext = {
   readonly runner: Omit<TargetRunner, 'signal'>;
   readonly db: ReadDatabase;
@@ -40,13 +39,12 @@ export type AddContext = {
   readonly countries: readonly string[];
   readonly callsPerHour: number;
   readonly cadence: 'daily' | 'weekly';
-  /** Name of the brand that the operator gave; `null` takes that of its site. */
+  /** `null` takes the name that the site states. */
   readonly name: string | null;
-  /** Opens the account of the library API, or says in a sentence why it makes no calls. */
+  /** Opens an account, or returns a sentence that says why it makes no calls. */
   readonly openAccount: () => Promise<PacedAccount | string>;
   readonly hasToken: () => Promise<boolean>;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Shows what is being done. */
   readonly progress: (text: string) => void;
   readonly signal: AbortSignal;
 };
@@ -55,14 +53,13 @@ type Choices = Pick<AddContext, 'cadence' | 'name' | 'progress'> &
   /** Absent: the command is not interrupted. */
   Partial<Pick<AddContext, 'signal'>>;
 
-/** Settings, time and waits of a command. Tests replace them by those of a played world. */
+/** Replaced in tests by those of a simulated world. */
 export type AddSurroundings = Pick<AddContext, 'wait'> & {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly leaseClock?: Clock;
 };
 
-/** Opens what a command needs, runs it and closes everything. */
 export const withAddContext = async <T>(
   choices: Choices,
   run: (context: AddContext) => Promise<T>,
@@ -101,7 +98,7 @@ export const withAddContext = async <T>(
       settings.BOT_KEY_FILE === undefined
         ? null
         : await readBotKey(settings.BOT_KEY_FILE, settings.API_BASE_URL),
-    // The played world is ours, and its time is not that of its visitors.
+    // The simulated world needs no pace.
     ...(via === null ? {} : { paceMs: 0 }),
   });
   const detector = resources.use(createToolDetector({ folder: settings.TOOL_RULES_DIR ?? null, log }));

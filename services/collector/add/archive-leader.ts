@@ -3,7 +3,6 @@ import { WHOLE } from '#platform/postgres/lease/prove-lease.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { ARCHIVE_LEADER } from '../ads-archive/archive-runner.ts';
 
-/** Returns whether a collector reads the library API now. */
 export const isArchiveRead = async (database: Database): Promise<boolean> => {
   const found = await database.query<{ found: boolean }>(
     `select to_regclass('run.lease') is not null as found`,

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { ObservedDomain } from '#contracts/values/primitives.ts';
 
-/** Returns the domain of a brand in a domain or address. Throws `Refusal('invalid_input')`. */
+/** Throws `Refusal('invalid_input')`. */
 export const brandDomain = (text: string): string => {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`);
   const domain = url?.hostname.toLowerCase().replace(/^www\./, '');

@@ -6,13 +6,9 @@ import { publishLinks } from './link-pages.ts';
 import { listProposals, saveLinked, type StoredProposal } from './page-proposal-store.ts';
 import { NO_READER } from './sentences.ts';
 
-/** Confidence of a link that an operator decided. */
 const DECIDED_CONFIDENCE = 1;
 
-/**
- * Links a page to a brand by the decision of an operator, and has its ads read if a token is stored. Returns the pages
- * that were proposed for the brand.
- */
+/** Links by an operator's decision, and requests the ads if a token is stored. Returns the proposed pages. */
 export const linkPage = async (
   context: AddContext,
   domain: string,

@@ -11,11 +11,11 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { readLinkedPageIds } from '#projections/social-pages/read.ts';
 import { publishObservations } from '#application/observations/publish-observations.ts';
 
-/** Milliseconds to wait until the read model shows a link, and between two looks at it. */
+/** Maximum wait until the read model shows a link. */
 const SHOWN_WAIT_MS = 30 * SECOND_MS;
 const LOOK_MS = 100;
 
-/** Returns the observations of proposals: certain pages are linked, all others quarantined until an operator links them. */
+/** Certain pages are linked. All others are quarantined until an operator links them. */
 export const proposedLinks = (
   domain: string,
   proposals: readonly PageProposal[],
@@ -35,10 +35,7 @@ export const proposedLinks = (
     }),
   );
 
-/**
- * Publishes links and waits until the read model shows a page of the brand. Returns false when it does not in time: then
- * `ingest` or the projector is not running.
- */
+/** Waits for the read model. Returns false on timeout: then `ingest` or the projector is not running. */
 export const publishLinks = async (
   { nats, db }: { readonly nats: Pick<Nats, 'jetstream'>; readonly db: ReadDatabase },
   domain: string,

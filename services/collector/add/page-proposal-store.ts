@@ -11,7 +11,6 @@ type Row = {
   readonly state: ProposalState;
 };
 
-/** Stores proposals. A page that an operator linked stays linked. */
 export const saveProposals = async (
   database: Database,
   domain: string,
@@ -36,7 +35,6 @@ export const saveProposals = async (
   );
 };
 
-/** Lists the proposals of a domain, most ads first. */
 export const listProposals = async (
   database: Database,
   domain: string,
@@ -54,7 +52,6 @@ export const listProposals = async (
   }));
 };
 
-/** Stores that an operator linked a page. */
 export const saveLinked = async (
   database: Database,
   domain: string,

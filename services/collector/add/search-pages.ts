@@ -4,20 +4,17 @@ import type { FoundAd } from '#domain/collecting/propose-pages.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import type { AccountAnswer, PacedAccount } from '../ads-archive/paced-account.ts';
 
-/** Answers of one phrase that are read, and ads in each. */
 const ANSWERS_MAX = 4;
 const ANSWER_ADS = 250;
-/** Tries of a call that meets a fault, and the milliseconds before the second, which double. */
 const TRIES_MAX = 3;
 const TRY_FIRST_MS = 10 * SECOND_MS;
 
-/** Characters of the name of a page, as in a link. */
 const PAGE_NAME_MAX_LENGTH = 500;
 
 export type PageSearch = {
   readonly account: Pick<PacedAccount, 'call'>;
   readonly countries: readonly string[];
-  /** Waits this many milliseconds. Ends at once when the signal is aborted. */
+  /** Ends at once on abort. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
 };
@@ -25,9 +22,8 @@ export type PageSearch = {
 export type SearchResult = {
   readonly ads: readonly FoundAd[];
   readonly calls: number;
-  /** Why not all answers were read; `null` when they were. */
+  /** `null` when all replies were read. */
   readonly fault: string | null;
-  /** There were more answers than are read. */
   readonly isCut: boolean;
 };
 
@@ -68,7 +64,6 @@ const callWithTries = async (
   }
 };
 
-/** Searches the library for ads with each of the phrases. Throws when aborted. */
 export const searchPages = async (search: PageSearch, phrases: readonly string[]): Promise<SearchResult> => {
   const ads = new Map<string, FoundAd>();
   let calls = 0;

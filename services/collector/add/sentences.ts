@@ -1,12 +1,11 @@
 import type { ArchiveAccess } from '#domain/collecting/archive-account.ts';
 
-/** Shown when the official library API has no ad that leads to a domain. */
 export const NO_ADS = (domain: string): string =>
   `The official library API shows no ads for ${domain}. It shows ads that were delivered in the European Union or the ` +
   'United Kingdom in the last year, and elsewhere only ads about politics. A brand that advertises in other countries ' +
   'alone, such as the United States, has no ads there; other collectors can send its scans to the intake.';
 
-/** Shown when a page is linked, and no collector reads its ads. */
+/** Shown when a page is linked but no collector reads its ads. */
 export const NO_READER =
   'No collector reads ads at the library API now. Start one with COLLECT_SOURCES=storefront,site,landing_pages,ads_archive.';
 

@@ -5,27 +5,25 @@ import type { ArchiveAccess } from '#domain/collecting/archive-account.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { AccountState } from './paced-account.ts';
 
-/** Name of the first account. Each further one is another app of a confirmed person of the same organisation. */
+/** Each further account is another app of a confirmed person of the same organisation. */
 export const FIRST_ACCOUNT = 'default';
-/** Owner of collectors' secrets in the vault, which keeps secrets by workspace and owner. */
+/** The vault stores secrets by workspace and owner. */
 const VAULT_OWNER = 'collector';
 /** Key of the token, or of the secret of the app, of an account in the vault. */
 const vaultKey = (what: 'token' | 'app-secret', name: string): string =>
   name === FIRST_ACCOUNT ? `ads-archive-${what}` : `ads-archive-${what}.${name}`;
-/** Days that a token of a person is valid, at most. */
+/** Maximum lifetime of a personal token. */
 const TOKEN_DAYS_MAX = 60;
-/** Milliseconds after which a reported usage says nothing any more. */
 const USAGE_MS = HOUR_MS;
 
 export type StoredAccount = {
   readonly name: string;
-  /** Id of the app of the account, and the fingerprint of its secret; `null` when they are those of the settings. */
+  /** `null` for the app and secret of the settings. */
   readonly appId: string | null;
   readonly secretFingerprint: string | null;
   readonly fingerprint: string;
   readonly expiresAt: Date;
   readonly state: AccountState;
-  /** Countries that any account was asked for. */
   readonly countries: readonly string[];
 };
 
@@ -40,7 +38,6 @@ type Row = {
   readonly countries: readonly string[];
 };
 
-/** Returns the names of all accounts, sorted. */
 export const readAccountNames = async (database: Database): Promise<readonly string[]> => {
   const { rows } = await database.query<{ name: string }>(
     'select name from collecting.account order by name',
@@ -48,7 +45,6 @@ export const readAccountNames = async (database: Database): Promise<readonly str
   return rows.map(({ name }) => name);
 };
 
-/** Returns an account; `null` before its token was set. */
 export const readAccount = async (
   database: Database,
   now: Date,
@@ -74,13 +70,12 @@ export const readAccount = async (
   };
 };
 
-/** Returns the decrypted token; `null` when another one was set meanwhile. */
 export const readToken = (
   vault: SecretVault,
   { name, fingerprint }: Pick<StoredAccount, 'name' | 'fingerprint'>,
 ): Promise<string | null> => vault.open(VAULT_OWNER, vaultKey('token', name), fingerprint);
 
-/** Returns the decrypted secret of the app of an account; `ofSettings` for the first one when it has none of its own. */
+/** `ofSettings`: secret of the first account without one of its own. */
 export const readAppSecret = async (
   vault: SecretVault,
   { name, secretFingerprint }: Pick<StoredAccount, 'name' | 'secretFingerprint'>,
@@ -96,9 +91,8 @@ export type NewToken = {
   readonly token: string;
   readonly expiresAt: Date | null;
   readonly now: Date;
-  /** Absent: the first account. */
   readonly name?: string;
-  /** Id and secret of the app; absent or `null` leaves stored ones. */
+  /** Absent or `null` keeps the stored ones. */
   readonly appId?: string | null;
   readonly appSecret?: string | null;
 };
@@ -116,7 +110,6 @@ export const requireOtherApp = async (database: Database, name: string, appId: s
   );
 };
 
-/** Encrypts and stores a token. The account is open again, and its older tokens are deleted. */
 export const storeToken = async (
   database: Database,
   vault: SecretVault,
@@ -140,7 +133,7 @@ export const storeToken = async (
     await vault.forget(VAULT_OWNER, vaultKey('app-secret', name), secretFingerprint);
 };
 
-/** Stores the state of an account. Changes nothing when another token was set meanwhile. */
+/** Does nothing when another token was set meanwhile. */
 export const saveAccountState = async (
   database: Database,
   { name, fingerprint }: Pick<StoredAccount, 'name' | 'fingerprint'>,
@@ -154,7 +147,6 @@ export const saveAccountState = async (
     );
   });
 
-/** Stores the countries that an account is asked for from now on. */
 export const saveCountries = async (
   database: Database,
   { name }: Pick<StoredAccount, 'name'>,

@@ -11,34 +11,29 @@ import { DETAIL_MAX_LENGTH } from '../schedule/target-store.ts';
 import type { ArchiveCursor, RefusedPage } from './archive-cursor.ts';
 import type { ScannedBrand } from './archive-scan.ts';
 
-/** Name of the source in targets and attempts. */
 export const ARCHIVE_SOURCE = 'ads_archive';
-/** Milliseconds after which a batch is published as partial. */
+/** A longer batch is published as partial. */
 export const BATCH_LIMIT_MS = 6 * HOUR_MS;
-/**
- * Milliseconds that the targets of a batch are leased, by the clock of the process. The end of a batch frees them, and one process
- * at a time opens batches, so that the clock of another cannot take them.
- */
+/** Long by intent: only the end of a batch frees its targets, and one process at a time opens batches. */
 const TARGET_LEASE_MS = DAY_MS;
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** A batch of pages that this owner reads. Every commit proves that, and throws `RowLeaseLost` otherwise. */
+/** Each commit throws `RowLeaseLost` unless this owner reads the batch. */
 export type ArchiveBatch = Pick<OpenBatch<ArchiveCursor>, 'startedAt' | 'cursor' | 'commit' | 'pages'> & {
   readonly batchId: string;
   readonly owner: string;
-  /** A look reads the first answer alone. */
+  /** A look reads the first reply only. */
   readonly kind: 'scan' | 'look';
   readonly brands: readonly ScannedBrand[];
   readonly countries: readonly string[];
   readonly adsBefore: ReadonlyMap<string, number>;
-  /** Time since which ads that earlier scans showed may have ended; `null` before the first scan. */
+  /** Earliest time at which known ads may have ended; `null` before the first scan. */
   readonly stopsSince: Date | null;
   readonly failures: number;
 };
 
-/** The reader of a batch, and the account that makes its calls. */
 export type BatchOwner = { readonly owner: string; readonly account: string };
 
 type Row = {
@@ -97,10 +92,7 @@ const batchOf = (database: Database, owner: string, row: Row): ArchiveBatch => {
   };
 };
 
-/**
- * Takes over a batch of an account that waits no longer; `null` when there is none. With `onlyEnded`, takes only one whose
- * time is over: it needs no call any more.
- */
+/** `null` when no batch is ready. `onlyEnded` takes a batch whose time is over, which needs no call. */
 export const takeBatch = async (
   database: Database,
   { owner, account, now, onlyEnded }: BatchOwner & { readonly now: Date; readonly onlyEnded: boolean },
@@ -118,7 +110,7 @@ export const takeBatch = async (
   return rows[0] === undefined ? null : batchOf(database, owner, rows[0]);
 };
 
-/** Lists the domains that are due, most urgent first, as the scheduler of other sources orders them. */
+/** Most urgent first, by the same rule as the other sources. */
 export const dueDomains = async (
   database: Database,
   now: Date,
@@ -149,7 +141,6 @@ export const readCadences = async (
   return rows.map(({ wished_at: wishedAt, ...target }) => ({ ...target, wishedAt }));
 };
 
-/** Returns the active ads of pages in their last complete scans. */
 export const readPageAds = async (
   database: Database,
   pageIds: readonly string[],
@@ -161,7 +152,6 @@ export const readPageAds = async (
   return new Map(rows.map(({ social_page_id, ads }) => [social_page_id, ads]));
 };
 
-/** Returns the pages that the library refused by their ids within `PAGE_PAUSE_DAYS`, with its messages. */
 export const readPausedPages = async (
   database: Database,
   pageIds: readonly string[],
@@ -175,9 +165,8 @@ export const readPausedPages = async (
 };
 
 /**
- * Returns since when ads of these brands may have ended: since the last complete scan of the brand or page that had it longest
- * ago, or since the first scan of a brand without one. Scans that could not read ended ads do not count. `null` before the
- * first scan.
+ * Start of the oldest last complete scan among these brands; the first scan counts for a brand without one. Scans
+ * without ended ads do not count.
  */
 const readStopsSince = async (client: Transaction, brands: readonly ScannedBrand[]): Promise<Date | null> => {
   const { rows } = await client.query<{ since: Date | null }>(
@@ -191,7 +180,7 @@ const readStopsSince = async (client: Transaction, brands: readonly ScannedBrand
   return rows[0]?.since ?? null;
 };
 
-/** Opens a batch and leases its targets. Brands that are leased meanwhile are left out; `null` when none is left. */
+/** Omits brands that are leased already; `null` when none is left. */
 export const openArchiveBatch = (
   database: Database,
   { owner, account }: BatchOwner,
@@ -239,7 +228,6 @@ export const openArchiveBatch = (
     return batchOf(database, owner, rows[0] as Row);
   });
 
-/** Result of a batch for one of its brands. */
 export type BrandEnd = {
   readonly domain: string;
   readonly dueAt: Date;
@@ -258,7 +246,6 @@ const END_TARGET = `
     where source = $1 and domain = $2
   ) insert into collecting.attempt (at, source, domain, outcome, detail) values ($4, $1, $2, $5, $6)`;
 
-/** Records the ends of brands that were not read, such as brands without pages. */
 export const endBrands = (database: Database, ends: readonly BrandEnd[], now: Date): Promise<void> =>
   inTransaction(database, async (client) => {
     for (const { domain, dueAt, outcome, detail, published } of ends) {
@@ -268,7 +255,6 @@ export const endBrands = (database: Database, ends: readonly BrandEnd[], now: Da
     }
   });
 
-/** Removes a batch with its answers, in the transaction that ends it. Throws `RowLeaseLost`. */
 export const removeBatch = async (
   client: Transaction,
   { batchId, owner }: Pick<ArchiveBatch, 'batchId' | 'owner'>,
@@ -281,12 +267,11 @@ export const removeBatch = async (
   await client.query('delete from collecting.spool where batch_id = $1', [batchId]);
 };
 
-/** Active ads of a page in a complete scan: their number, and the ids of the newest. */
 export type PageAds = { readonly ads: number; readonly newest: readonly string[] };
 
 /**
- * Ends a batch with its brands. `pageAds`: of pages whose scan was complete. `refused`: pages to pause. `stopsRead`: whether
- * ended ads were read too. Throws `RowLeaseLost`.
+ * `pageAds`: pages with a complete scan. `refused`: pages to pause. `stopsRead`: includes ended ads. Throws
+ * `RowLeaseLost`.
  */
 export const finishArchiveBatch = (
   database: Database,
@@ -345,7 +330,6 @@ export const finishArchiveBatch = (
     }
   });
 
-/** Gives a batch back until `retryAt`. Throws `RowLeaseLost`. */
 export const putBackBatch = async (
   database: Database,
   { batchId, owner, brands }: ArchiveBatch,

@@ -4,30 +4,25 @@ import { requestOnce, type Route } from '#platform/http-client/request-once.ts';
 import { type ArchiveAnswer, readArchiveAnswer, withoutSecrets } from './archive-answer.ts';
 import { type ArchiveRequest, type ArchiveSearch, archiveParameters } from './archive-request.ts';
 
-/** Maximum decompressed bytes of an answer. */
 export const ANSWER_MAX_BYTES = 16 * 1024 ** 2;
 
 export type ArchiveClientOptions = Route & {
-  /** Origin of the platform, such as https://graph.facebook.com. */
   readonly origin: string;
-  /** Version of the API, such as `v24.0`. */
   readonly version: string;
   readonly userAgent: string;
   readonly token: string;
-  /** Secret of the app; `null` when calls carry no proof of it. */
   readonly appSecret: string | null;
-  /** Whether the countries that each ad reached are requested. They make answers about three times as large. */
+  /** Requests the countries that each ad reached. Replies are then about three times as large. */
   readonly reached: boolean;
 };
 
 export type ArchiveCall = { readonly answer: ArchiveAnswer; readonly usage: Usage | null };
 
 export type ArchiveClient = {
-  /** Makes one call. Never throws, except when `signal` is aborted. */
+  /** Throws only on abort. */
   call(request: ArchiveRequest | ArchiveSearch, signal: AbortSignal): Promise<ArchiveCall>;
 };
 
-/** Returns a client that tells the kind of each answer to `counted`. */
 export const countCalls = (client: ArchiveClient, counted: (answer: string) => void): ArchiveClient => ({
   call: async (request, signal) => {
     const call = await client.call(request, signal);
@@ -36,14 +31,11 @@ export const countCalls = (client: ArchiveClient, counted: (answer: string) => v
   },
 });
 
-/** Returns the proof that a call comes from the app's own servers: an HMAC-SHA-256 of the token. */
+/** `appsecret_proof`: an HMAC-SHA-256 of the token. */
 const proofOf = (token: string, appSecret: string): string =>
   createHmac('sha256', appSecret).update(token).digest('hex');
 
-/**
- * Creates a client of the library API for one account. The token travels in a header, so that no address holds it. Redirects
- * are not followed, because another host must not receive it.
- */
+/** Sends the token in a header, so that no URL holds it. Follows no redirect: another host must not receive it. */
 export const createArchiveClient = (options: ArchiveClientOptions): ArchiveClient => {
   const { origin, version, userAgent, token, appSecret, reached } = options;
   const proof = appSecret === null ? null : proofOf(token, appSecret);

@@ -1,9 +1,6 @@
 import type { ArchivePass } from './archive-cursor.ts';
 
-/**
- * Fields that are requested. The address of the snapshot holds the caller's token, and money and reach are not ours to know:
- * none of them is in the list.
- */
+/** Omits the snapshot URL, which holds the caller's token, and money and reach, which the service must not store. */
 const FIELDS = [
   'id',
   'page_id',
@@ -18,23 +15,20 @@ const FIELDS = [
   'publisher_platforms',
 ];
 
-/** Field with the countries that an ad reached. It also has numbers of people, which are dropped at once. */
+/** Also holds numbers of people, which are dropped at once. */
 const REACHED_FIELD = 'age_country_gender_reach_breakdown';
 
-/** One call for ads of a few pages. */
 export type ArchiveRequest = {
   readonly pass: ArchivePass;
-  /** At most `PAGES_PER_CALL_MAX`. */
   readonly pageIds: readonly string[];
   readonly countries: readonly string[];
   /** UTC date from which inactive ads are requested; `null` for all. */
   readonly since: string | null;
   readonly limit: number;
-  /** Cursor of the answer before; `null` for the first one. It is opaque. */
+  /** Opaque; `null` for the first reply. */
   readonly after: string | null;
 };
 
-/** One call for ads that contain a phrase, active or not. */
 export type ArchiveSearch = {
   readonly phrase: string;
   readonly countries: readonly string[];
@@ -42,7 +36,7 @@ export type ArchiveSearch = {
   readonly after: string | null;
 };
 
-/** Fields that tell which page an ad is of, and where it leads by the words of its advertiser. */
+/** The page of an ad, and its destination as the advertiser writes it. */
 const SEARCH_FIELDS = ['id', 'page_id', 'page_name', 'ad_creative_link_captions'];
 
 const listOf = (texts: readonly string[]): string => `[${texts.join(',')}]`;
@@ -59,7 +53,7 @@ const searchParameters = ({ phrase, countries, limit, after }: ArchiveSearch): U
     ...(after === null ? {} : { after }),
   });
 
-/** Returns the parameters of a call, without anything secret. `reached` asks for the countries of each ad too. */
+/** Holds no secret. `reached` requests the countries of each ad. */
 export const archiveParameters = (
   request: ArchiveRequest | ArchiveSearch,
   reached = false,

@@ -8,13 +8,11 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { PacedAccount } from './paced-account.ts';
 
-/** Kind of the lease of the process that makes the calls of all accounts. */
+/** The leader makes the calls of all accounts. */
 export const ARCHIVE_LEADER = 'collector-ads-archive';
 
-/** Settings and connections of reading the library API. */
 export type ArchiveRunner = {
   readonly database: Database;
-  /** Read models, to find the pages of a brand. */
   readonly db: ReadDatabase;
   readonly nats: Pick<Nats, 'jetstream'>;
   readonly vault: SecretVault;
@@ -23,27 +21,24 @@ export type ArchiveRunner = {
   readonly version: string;
   readonly appSecret: string | null;
   readonly countries: readonly string[];
-  /** Whether the countries that each ad reached are requested. */
   readonly reached: boolean;
   readonly callsPerHour: number;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Waits this many milliseconds. Ends at once when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** Memory of this leader about one account. */
 export type Leading = {
   readonly owner: string;
   readonly name: string;
-  /** Orders the choices of all accounts, so that two do not choose the same brands. */
+  /** Serialises the choice of brands, so that two accounts do not choose the same. */
   readonly choosing: KeyedMutex;
   account: { readonly fingerprint: string; readonly paced: PacedAccount } | null;
   warnedMs: number;
   opened: number;
-  /** When the need of looks was reckoned last, in milliseconds since 1970, and the result. */
+  /** Time of the last check whether looks are needed (epoch ms), with its result. */
   reckonedMs: number;
   needsLooks: boolean;
 };

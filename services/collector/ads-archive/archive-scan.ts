@@ -5,12 +5,10 @@ import { libraryObservations } from '#domain/shapes/library-observations.ts';
 import type { OpenBatch } from '../schedule/batch-store.ts';
 import type { ArchiveCursor, ArchivePass, RefusedPage } from './archive-cursor.ts';
 
-/** Name and wording version of the collector in the scan. */
 const COLLECTOR = 'ads-archive-1';
 
 export type PageAd = ObservedAd & { readonly page_id: string };
 
-/** One answer in the spool. `after` is a hash of its cursor. */
 export type SpooledAnswer = {
   readonly pass: ArchivePass;
   readonly list: number;
@@ -18,16 +16,13 @@ export type SpooledAnswer = {
   readonly ads: readonly PageAd[];
 };
 
-/** Result of reading a batch of pages. */
 export type ArchiveScan = {
-  /** Each ad once, as the last answer showed it. */
   readonly ads: readonly PageAd[];
-  /** Whether the absence of an ad has a meaning, on the pages that are not doubted. */
+  /** False when the absence of an ad proves nothing. */
   readonly complete: boolean;
-  /** Pages with an empty answer that is not confirmed. */
   readonly doubted: readonly string[];
   readonly refusedPages: readonly RefusedPage[];
-  /** Whether ended ads were read to their end, where they were asked for. */
+  /** False when ended ads were requested but not read to their end. */
   readonly stopsRead: boolean;
   readonly detail: string;
 };
@@ -37,7 +32,6 @@ export const spooledAnswers = async (
 ): Promise<readonly SpooledAnswer[]> =>
   (await batch.pages()).map(({ text }) => JSON.parse(text) as SpooledAnswer);
 
-/** Counts the active ads of each page. */
 export const adsByPage = (answers: readonly SpooledAnswer[]): ReadonlyMap<string, number> => {
   const ids = new Map<string, Set<string>>();
   for (const { pass, ads } of answers) {
@@ -60,7 +54,7 @@ const detailOf = (cursor: ArchiveCursor, ads: number, doubted: readonly string[]
     ...(cursor.stopsSkipped === null ? [] : [`ended ads were not read: ${cursor.stopsSkipped}`]),
   ].join('; ');
 
-/** Returns the scan of what was read so far. It depends on the spool and the cursor alone. */
+/** Depends on the spool and the cursor only, so that a repetition is equal. */
 export const archiveScanOf = async (
   batch: Pick<OpenBatch<ArchiveCursor>, 'pages'>,
   cursor: ArchiveCursor,
@@ -69,7 +63,7 @@ export const archiveScanOf = async (
   const ads = new Map<string, PageAd>();
   for (const answer of answers) for (const ad of answer.ads) ads.set(ad.ad_id, ad);
   const found = adsByPage(answers.filter(({ pass }) => pass === 'doubted'));
-  // An empty answer is confirmed by a second one. Until then it is doubted, and when the second shows ads.
+  // A second empty reply confirms an empty page.
   const doubted = cursor.pass === 'done' ? cursor.doubted.filter((id) => found.has(id)) : cursor.doubted;
   const complete = isCompleteReading({
     ended: cursor.pass !== 'active',
@@ -90,13 +84,12 @@ export const archiveScanOf = async (
 export type ScannedBrand = {
   readonly domain: string;
   readonly pageIds: readonly string[];
-  /** Linked pages that are not asked for, because the library refused them. Absent: none. */
   readonly pausedPageIds?: readonly string[];
 };
 
 /**
- * Returns the observations about one brand: the ads of its pages. A page that the library refuses is not covered. Returns none
- * when no page is covered. The result depends on the input alone, so that a repeated call returns the same.
+ * Depends on its input only, so that a repetition is equal. Omits refused pages; returns nothing without a covered
+ * page.
  */
 export const brandObservations = (
   scan: ArchiveScan,

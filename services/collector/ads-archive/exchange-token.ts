@@ -17,10 +17,7 @@ export type ExchangeOptions = Route & {
   readonly appSecret: string;
 };
 
-/**
- * Exchanges a token for one that is valid longer. The platform takes the secret in the address only; no error shows it. Throws
- * `Refusal('invalid_input')` when the platform refuses.
- */
+/** Exchanges a token for a longer-lived one. The platform takes the secret in the URL only; errors omit it. */
 export const exchangeToken = async (
   options: ExchangeOptions,
   token: string,

@@ -22,7 +22,7 @@ import { readLook } from './read-look.ts';
 /** Milliseconds between two reckonings of whether a round fits into the calls. */
 const RECKON_INTERVAL_MS = HOUR_MS;
 
-/** Tells whether a round of scans does not fit into the calls of the accounts. Reckoned once an hour. */
+/** True when a round of scans exceeds the calls of the accounts. */
 export const needsLooks = async (
   { database, clock, callsPerHour }: ArchiveRunner,
   leading: Leading,
@@ -36,7 +36,7 @@ export const needsLooks = async (
   return leading.needsLooks && !(await areLooksOff(database, now));
 };
 
-/** Opens a look at up to ten pages of daily brands; `null` when none is due. */
+/** Opens a look at daily brands; `null` when none is due. */
 export const openLook = async (runner: ArchiveRunner, leading: Leading): Promise<ArchiveBatch | null> => {
   const { database, db, clock, countries } = runner;
   const now = clock.now();
@@ -52,7 +52,7 @@ export const openLook = async (runner: ArchiveRunner, leading: Leading): Promise
           .filter((pageId) => !paused.has(pageId))
           .map((pageId) => ({ pageId, ads: 0 })),
       }))
-      // The first answer shows the newest ads of ten pages.
+      // One reply shows the newest ads of ten pages.
       .filter(({ pages }) => pages.length <= PAGES_PER_CALL_MAX),
   ).map(({ domain, pages }) => ({ domain, pageIds: pages.map(({ pageId }) => pageId) }));
   if (brands.length === 0) return null;
@@ -61,7 +61,7 @@ export const openLook = async (runner: ArchiveRunner, leading: Leading): Promise
   return openArchiveBatch(database, owner, now, { brands, countries, adsBefore: new Map(), kind: 'look' });
 };
 
-/** Looks at the pages of a batch, and publishes the new ads of each brand. A look that failed is not repeated. */
+/** Publishes new ads. A failed look is not repeated. */
 export const lookAt = async (
   runner: ArchiveRunner,
   batch: ArchiveBatch,

@@ -4,12 +4,11 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { DETAIL_MAX_LENGTH } from '../schedule/target-store.ts';
 import { ARCHIVE_SOURCE, type ArchiveBatch, removeBatch } from './archive-batch-store.ts';
 
-/** Milliseconds between two looks at a brand, or between its scan and a look. */
 const LOOK_INTERVAL_MS = DAY_MS;
-/** Milliseconds for which looks are off after an answer that was not newest first. */
+/** Pause of looks after a reply that was not newest first. */
 const LOOKS_OFF_MS = WEEK_MS;
 
-/** Lists daily brands that were scanned to the end once, and neither scanned nor looked at for a day, longest ago first. */
+/** Daily brands with a complete scan, but no scan or look for a day; longest ago first. */
 export const dueLooks = async (database: Database, now: Date, limit: number): Promise<readonly string[]> => {
   const { rows } = await database.query<{ domain: string }>(
     `select domain from collecting.target
@@ -28,7 +27,6 @@ export const dueLooks = async (database: Database, now: Date, limit: number): Pr
   return rows.map(({ domain }) => domain);
 };
 
-/** Returns the newest active ads of pages in their last complete scans. */
 export const readNewestAds = async (
   database: Database,
   pageIds: readonly string[],
@@ -40,7 +38,6 @@ export const readNewestAds = async (
   return new Map(rows.map(({ social_page_id, newest }) => [social_page_id, new Set(newest)]));
 };
 
-/** Tells whether looks are off, because an answer was not newest first. */
 export const areLooksOff = async (database: Database, now: Date): Promise<boolean> => {
   const { rows } = await database.query('select from collecting.account where looks_off_until > $1 limit 1', [
     now,
@@ -48,7 +45,7 @@ export const areLooksOff = async (database: Database, now: Date): Promise<boolea
   return rows.length > 0;
 };
 
-/** Turns looks off for all accounts: they read the same library. */
+/** For all accounts, since they read the same library. */
 export const turnLooksOff = (database: Database, now: Date): Promise<void> =>
   inTransaction(database, async (client) => {
     await client.query('update collecting.account set looks_off_until = $1', [
@@ -56,7 +53,7 @@ export const turnLooksOff = (database: Database, now: Date): Promise<void> =>
     ]);
   });
 
-/** Ends a look. When the brands are scanned next does not change. Throws `RowLeaseLost`. */
+/** Keeps the time of the next scan. Throws `RowLeaseLost`. */
 export const finishLook = (
   database: Database,
   batch: ArchiveBatch,

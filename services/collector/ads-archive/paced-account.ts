@@ -6,10 +6,9 @@ import type { ArchiveAnswer } from './archive-answer.ts';
 import type { ArchiveClient } from './archive-client.ts';
 import type { ArchiveRequest, ArchiveSearch } from './archive-request.ts';
 
-/** Stored state of an account. */
 export type AccountState = {
   readonly access: ArchiveAccess;
-  /** Usage after the last call in percent; `null` when unknown or older than an hour. */
+  /** Percent; `null` when unknown or older than an hour. */
   readonly percent: number | null;
 };
 
@@ -20,7 +19,7 @@ export type AccountAnswer =
   | { readonly kind: 'off'; readonly detail: string };
 
 export type PacedAccount = {
-  /** Makes one call when the pace allows it. Throws when `signal` is aborted, and when the state cannot be stored. */
+  /** Waits for the pace. Throws on abort, and when the state cannot be stored. */
   call(request: ArchiveRequest | ArchiveSearch, signal: AbortSignal): Promise<AccountAnswer>;
   state(): AccountState;
 };
@@ -30,16 +29,12 @@ export type PacedAccountOptions = {
   readonly clock: Clock;
   readonly callsPerHour: number;
   readonly stored: AccountState;
-  /** Stores a changed state, before the answer is used. */
+  /** Stores a changed state before the reply is used. */
   readonly save: (state: AccountState) => Promise<void>;
-  /** Waits this many milliseconds. Ends at once when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-/**
- * Makes the calls of one account, one at a time and at its pace. One process at a time may own an account, because the pace
- * is in its memory. A limited account rests, and then one call tries whether it is open again.
- */
+/** Makes calls one at a time at the account's pace. Only one process may own an account: the pace is in its memory. */
 export const createPacedAccount = (options: PacedAccountOptions): PacedAccount => {
   const { client, clock, callsPerHour, stored, save, wait } = options;
   const serialize = createKeyedMutex();
@@ -84,7 +79,7 @@ export const createPacedAccount = (options: PacedAccountOptions): PacedAccount =
       await change({ access: { kind: 'off', reason: answer.detail }, percent: used });
       return refused(answer.detail);
     }
-    // Only an answer to the request proves that the account is open. A fault proves nothing.
+    // Only a reply to the request proves that the account is open; a fault proves nothing.
     await change({ access: answer.kind === 'fault' ? access : { kind: 'open' }, percent: used });
     return answer;
   };

@@ -9,35 +9,30 @@ import { type ArchiveCursor, type ArchivePass, atList, firstCursor, groupsOf } f
 import { adsByPage, type ArchiveScan, archiveScanOf, type PageAd, spooledAnswers } from './archive-scan.ts';
 import type { AccountAnswer, PacedAccount } from './paced-account.ts';
 
-/** Tries of a call that meets a fault, and the milliseconds before the second, which double. */
 const TRIES_MAX = 5;
 const TRY_FIRST_MS = 10 * SECOND_MS;
 const TRY_MAX_MS = 5 * MINUTE_MS;
-/** Milliseconds until a page whose empty answer is doubted is read again. */
 const DOUBT_MS = HOUR_MS;
-/** Milliseconds before that time from which ended ads are read: the library shows an end late. */
+/** Margin before `stopsSince`: the library shows ends late. */
 const STOPS_BEFORE_MS = 2 * DAY_MS;
 
 export type ArchiveReading = {
   readonly batch: Pick<OpenBatch<ArchiveCursor>, 'startedAt' | 'cursor' | 'commit' | 'pages'>;
   readonly pageIds: readonly string[];
   readonly countries: readonly string[];
-  /** Active ads of each page in its last complete scan. */
   readonly adsBefore: ReadonlyMap<string, number>;
-  /** Time since which ads that earlier scans showed may have ended; `null` before the first scan. Then none are read. */
+  /** Earliest time of unknown ends; `null` before the first scan, which reads no ended ads. */
   readonly stopsSince: Date | null;
   readonly account: Pick<PacedAccount, 'call'>;
-  /** Time at which what was read is returned, in milliseconds since 1970. */
   readonly endsMs: number;
   readonly now: () => Date;
-  /** Waits this many milliseconds. Ends at once when the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
 };
 
 export type ArchiveOutcome =
   | { readonly kind: 'read'; readonly scan: ArchiveScan }
-  /** The batch goes on later: at `untilMs`, or after a growing delay when it is `null`. `off`: after an operator acted. */
+  /** Continues at `untilMs`, or with backoff when it is `null`. `off`: needs an operator. */
   | {
       readonly kind: 'wait';
       readonly cause: 'fault' | 'shut' | 'off' | 'doubted';
@@ -46,10 +41,9 @@ export type ArchiveOutcome =
     };
 
 type Waiting = Extract<ArchiveOutcome, { readonly kind: 'wait' }>;
-/** The committed cursor to go on with, or why the batch goes on later. */
+/** The committed cursor, or the reason to wait. */
 type Step = { readonly cursor: ArchiveCursor } | { readonly outcome: Waiting };
 type Page = Extract<AccountAnswer, { readonly kind: 'page' }>;
-/** A cursor of a pass that is not over. */
 export type Reading = ArchiveCursor & { readonly pass: ArchivePass };
 
 const hashOf = (after: string): string => hash('sha256', after).slice(0, 16);
@@ -59,11 +53,10 @@ const commit = async ({ batch }: ArchiveReading, cursor: ArchiveCursor): Promise
   return { cursor };
 };
 
-/** Ends the reading of ended ads. The scan loses nothing: two absences will end them too. */
+/** Skips ended ads: after two scans without them, ads end anyway. */
 const skipStops = (reading: ArchiveReading, cursor: ArchiveCursor, reason: string): Promise<Step> =>
   commit(reading, atList(cursor, { groups: [], stopsSkipped: reason }));
 
-/** Begins the pass after the present one. */
 const nextPass = async (reading: ArchiveReading, cursor: Reading): Promise<Step> => {
   const { batch, pageIds, adsBefore, stopsSince, now } = reading;
   const asked = pageIds.filter((id) => !cursor.refusedPages.some(({ page_id }) => page_id === id));
@@ -77,7 +70,7 @@ const nextPass = async (reading: ArchiveReading, cursor: Reading): Promise<Step>
   return commit(reading, atList(cursor, { pass: 'inactive', groups, doubted, doubtedAtMs }));
 };
 
-/** Calls, and tries again after faults. `reduce` at the smallest page is a fault too. */
+/** Retries faults. `reduce` at the smallest page is a fault. */
 export const callWithTries = async (
   reading: ArchiveReading,
   cursor: Reading,
@@ -96,7 +89,6 @@ export const callWithTries = async (
   }
 };
 
-/** Maps the ads of an answer. Those that are not valid are left out, each with its reason. */
 export const mapAnswer = (
   { batch }: Pick<ArchiveReading, 'batch'>,
   pass: ArchivePass,
@@ -121,7 +113,7 @@ export const mapAnswer = (
   return { ads, refused, cutTexts, leftOut };
 };
 
-/** Commits an answer with the cursor. `seen` has the hashes of the cursors of this list. */
+/** `seen`: hashes of the cursors of this list. */
 const takePage = async (
   reading: ArchiveReading,
   cursor: Reading,
@@ -155,7 +147,7 @@ const takePage = async (
   return { cursor: next };
 };
 
-/** Halves a group with a page id that the library refuses, until the id is alone. Then that page is left out. */
+/** Halves a group to isolate the page that the library refuses, and then omits it. */
 const splitGroup = (
   reading: ArchiveReading,
   cursor: Reading,
@@ -175,7 +167,6 @@ const splitGroup = (
   return commit(reading, atList(cursor, { groups: rest, refusedPages }));
 };
 
-/** Makes the next call and commits what it means. */
 const readNext = async (reading: ArchiveReading, cursor: Reading, seen: Set<string>): Promise<Step> => {
   const [group] = cursor.groups;
   if (group === undefined) return nextPass(reading, cursor);
@@ -195,12 +186,11 @@ const readNext = async (reading: ArchiveReading, cursor: Reading, seen: Set<stri
     return { outcome: { kind: 'wait', cause: 'shut', untilMs, detail } };
   }
   if (isStops) return skipStops(reading, cursor, answer.detail);
-  // Before the first answer nothing depends on the token.
+  // Before the first reply nothing depends on the token.
   if (kind === 'off' && cursor.page > 0) await reading.batch.commit({ ...cursor, tokenLost: true }, null);
   return { outcome: { kind: 'wait', cause: kind, untilMs: null, detail: answer.detail } };
 };
 
-/** Reads the ads of a batch of pages from where it goes on. Throws `RowLeaseLost`, and when aborted. */
 export const readArchive = async (reading: ArchiveReading): Promise<ArchiveOutcome> => {
   const { batch, pageIds, endsMs, now } = reading;
   let cursor = batch.cursor ?? firstCursor(pageIds);

@@ -5,12 +5,10 @@ import { type ArchiveScan, archiveScanOf } from './archive-scan.ts';
 import { type ArchiveReading, callWithTries, mapAnswer, type Reading } from './read-archive.ts';
 
 export type LookOutcome =
-  /** `scan` has new ads alone and is never complete. */
+  /** `scan` holds new ads only and is never complete. */
   | { readonly kind: 'looked'; readonly scan: ArchiveScan; readonly isNewestFirst: boolean }
-  /** Nothing was seen. The scan of the brands finds what the look would have found. */
   | { readonly kind: 'missed'; readonly detail: string };
 
-/** The scan of the answer that was committed. Read again, it is the same. */
 const committed = async (
   reading: ArchiveReading,
   cursor: ArchiveCursor,
@@ -19,7 +17,7 @@ const committed = async (
   return { kind: 'looked', scan: { ...scan, complete: false }, isNewestFirst: true };
 };
 
-/** Looks at the first answer about the pages of a batch. `known`: ads of earlier scans, by page. */
+/** `known`: ads of earlier scans, by page. */
 export const readLook = async (
   reading: ArchiveReading,
   known: ReadonlyMap<string, ReadonlySet<string>>,

@@ -44,13 +44,10 @@ import { type ArchiveScan, brandObservations } from './archive-scan.ts';
 import { createPacedAccount, type PacedAccount } from './paced-account.ts';
 import { readArchive } from './read-archive.ts';
 
-/** Milliseconds until an idle reader looks for due targets again. A new wish wakes it at once. */
 const POLL_INTERVAL_MS = 5_000;
-/** Ids of the newest ads of a page that are kept, so that a look knows them. */
+/** Ids of the newest ads that are stored per page, so that a look recognises them. */
 const NEWEST_MAX = 1_000;
-/** Number of batches among which one takes weekly targets first. Daily targets therefore never take all. */
 const BATCHES_PER_WEEKLY = 5;
-/** Milliseconds between two warnings about the account in the log. */
 const WARNING_INTERVAL_MS = HOUR_MS;
 
 const warn = ({ log, clock }: ArchiveRunner, leading: Leading, warning: string): void => {
@@ -60,7 +57,7 @@ const warn = ({ log, clock }: ArchiveRunner, leading: Leading, warning: string):
   log.warn({ source: ARCHIVE_SOURCE, account: leading.name, warning }, 'library account needs an operator');
 };
 
-/** Returns the account with its pace; `null` without a token. Throws `Refusal` when countries were left out. */
+/** `null` without a token. Throws `Refusal` when countries were removed. */
 const openAccount = async (runner: ArchiveRunner, leading: Leading): Promise<PacedAccount | null> => {
   const { database, vault, clock, countries, callsPerHour, wait } = runner;
   const now = clock.now();
@@ -93,7 +90,7 @@ const openAccount = async (runner: ArchiveRunner, leading: Leading): Promise<Pac
   return paced;
 };
 
-/** Opens a batch of the most urgent brands; `null` when none is due. Brands without pages end here. */
+/** `null` when nothing is due. Brands without pages end here. */
 const openBatch = async (runner: ArchiveRunner, leading: Leading): Promise<ArchiveBatch | null> => {
   const { database, db, clock, countries } = runner;
   const weeklyFirst = leading.opened % BATCHES_PER_WEEKLY === BATCHES_PER_WEEKLY - 1;
@@ -133,7 +130,7 @@ const openBatch = async (runner: ArchiveRunner, leading: Leading): Promise<Archi
   });
 };
 
-/** Opens the next batch. Where a round does not fit, each second one is a look, as long as one is due. */
+/** Every second batch is a look when a round does not fit and a look is due. */
 const openNext = async (runner: ArchiveRunner, leading: Leading): Promise<ArchiveBatch | null> => {
   if (!(await needsLooks(runner, leading))) return openBatch(runner, leading);
   const steps = leading.opened % 2 === 1 ? [openLook, openBatch] : [openBatch, openLook];
@@ -146,7 +143,6 @@ const openNext = async (runner: ArchiveRunner, leading: Leading): Promise<Archiv
 
 type Ended = Pick<BrandEnd, 'outcome' | 'detail' | 'published'>;
 
-/** Returns the ends of brands with the times at which they are due again. */
 const endsOf = async (
   { database }: ArchiveRunner,
   domains: readonly string[],
@@ -170,7 +166,6 @@ const endRead = async (
   for (const { outcome } of ends) collectorAttempts.inc({ source: ARCHIVE_SOURCE, outcome });
 };
 
-/** Publishes the scan of each brand, and then ends the batch. Published again, the observations are the same. */
 const publishBatch = async (runner: ArchiveRunner, batch: ArchiveBatch, scan: ArchiveScan): Promise<void> => {
   const { database, nats, clock, log } = runner;
   const { brands, startedAt, countries } = batch;
@@ -207,7 +202,6 @@ const publishBatch = async (runner: ArchiveRunner, batch: ArchiveBatch, scan: Ar
   log.info({ source: ARCHIVE_SOURCE, brands: brands.length, detail: scan.detail }, 'batch read');
 };
 
-/** Reads a batch until it ends or waits. */
 const readBatch = async (
   runner: ArchiveRunner,
   batch: ArchiveBatch,
@@ -236,7 +230,6 @@ const readBatch = async (
   log.info({ source: ARCHIVE_SOURCE, brands: batch.brands.length, cause, detail }, 'batch put back');
 };
 
-/** Reads the next batch. Returns false when there is nothing to do now. */
 const readNext = async (runner: ArchiveRunner, leading: Leading): Promise<boolean> => {
   const { database, clock } = runner;
   const account = await openAccount(runner, leading);
@@ -255,7 +248,6 @@ const readNext = async (runner: ArchiveRunner, leading: Leading): Promise<boolea
   return true;
 };
 
-/** Reads due brands with one account until the signal is aborted, one batch after the other. */
 const runAccount = async (
   runner: ArchiveRunner,
   name: string,
@@ -288,8 +280,7 @@ const runAccount = async (
 };
 
 /**
- * Reads due brands at the library API until the signal is aborted, with each account at its own pace. An account whose token
- * is stored meanwhile joins. One process at a time may do so, because the pace of the accounts is in its memory.
+ * Reads with each account at its own pace; new accounts join. Only one process may run it: the pace is in its memory.
  */
 export const runArchive = async (runner: ArchiveRunner, wishes: Pick<WakeSignal, 'next'>): Promise<void> => {
   const { database, log, signal } = runner;
@@ -298,7 +289,7 @@ export const runArchive = async (runner: ArchiveRunner, wishes: Pick<WakeSignal,
   while (!signal.aborted) {
     try {
       const names = await readAccountNames(database);
-      // Without any account, the first one tells operators that a token is missing.
+      // Without an account, the first one reports the missing token to operators.
       for (const name of names.length === 0 ? [FIRST_ACCOUNT] : names) {
         if (!running.has(name)) running.set(name, runAccount(runner, name, choosing, wishes));
       }

@@ -43,7 +43,7 @@ const printAdded = (command: Command, added: AddedBrand): void => {
 
 const showProgress = (text: string): void => console.error(onOneLine(text));
 
-/** Runs a command that Ctrl-C ends. What it committed until then is kept, and its lease is released. */
+/** Ctrl-C keeps committed work and releases the lease. */
 const untilInterrupted = async (run: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   const ending = new AbortController();
   const end = (): void => ending.abort();
@@ -66,7 +66,6 @@ const linkAndPrint = (domain: string, pageId: string, command: Command): Promise
     ),
   );
 
-/** `collect add DOMAIN [--name NAME] [--cadence CADENCE]`, `collect link DOMAIN [PAGE_ID]` */
 export const registerAddCommands = (program: Command): void => {
   program
     .command('add')

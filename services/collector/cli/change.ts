@@ -11,7 +11,6 @@ type Options = { readonly source?: string };
 
 const TARGETS_OF_DOMAIN_MAX = 100;
 
-/** Changes the targets of a domain and prints what they are now. Throws `not_found` when there are none. */
 const changeAndPrint = (domain: string, { source }: Options, command: Command, change: Change) =>
   withDatabase(async (database) => {
     const now = new Date();
@@ -21,7 +20,6 @@ const changeAndPrint = (domain: string, { source }: Options, command: Command, c
     printTargets(command, requireTargets(domain, changed));
   });
 
-/** `collect pause|resume|retry DOMAIN [--source SOURCE]` */
 export const registerChangeCommands = (program: Command): void => {
   const sourceOption = () =>
     new Option('--source <source>', 'change the target of this source only').choices(SOURCES);

@@ -4,7 +4,6 @@ import { planRecord } from '#application/collecting/plan-sources.ts';
 import type { SourcePlan } from '#application/collecting/plan-targets.ts';
 import { environmentWithLocalStack, readSettings } from '#platform/settings.ts';
 
-/** Late targets that a table names. JSON has all. */
 export const LATE_SHOWN = 10;
 export const PLAN_COLUMNS = [
   'source',
@@ -17,13 +16,11 @@ export const PLAN_COLUMNS = [
   'late_targets',
 ];
 
-/** Reads from the settings how many calls an hour each account of the library API may make. */
 export const readArchiveCallsPerHour = (): number =>
   readSettings(z.object(archivePaceSettings), environmentWithLocalStack()).ADS_ARCHIVE_CALLS_PER_HOUR;
 
 const round = (value: number): number => Math.round(value * 1_000) / 1_000;
 
-/** Returns plans as rows of a table, with rounded figures. */
 export const planRows = (plans: readonly SourcePlan[], lateMax: number) =>
   plans.map((plan) => ({
     ...planRecord(plan, lateMax),

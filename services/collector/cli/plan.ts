@@ -14,7 +14,7 @@ const PAGES_MAX = 200_000;
 const ADS_MAX = 1_000_000;
 const APPS_MAX = 100;
 
-/** Forecasts the scans of supposed pages, all with equal ads and cadence, due at even times of the interval. */
+/** Supposed pages have equal ads and cadence, and are due at even intervals. */
 const supposePages = (
   {
     pages,
@@ -48,7 +48,6 @@ type Options = {
   readonly apps?: number;
 };
 
-/** `collect plan [--processes COUNT] [--pages COUNT --ads COUNT --apps COUNT]` */
 export const registerPlanCommand = (program: Command): void => {
   program
     .command('plan')

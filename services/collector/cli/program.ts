@@ -4,7 +4,6 @@ import type { CommandGroups, RegisterCommands } from '#platform/command-line/com
 const loadAddCommands = async () => (await import('./add.ts')).registerAddCommands;
 const loadChangeCommands = async () => (await import('./change.ts')).registerChangeCommands;
 
-/** Commands of the collector. */
 export const COMMANDS: CommandGroups = {
   add: loadAddCommands,
   link: loadAddCommands,
@@ -16,7 +15,6 @@ export const COMMANDS: CommandGroups = {
   token: async () => (await import('./token.ts')).registerTokenCommands,
 };
 
-/** Creates the command line of the collector, `npm run collect -- …`. */
 export const createProgram = (commands: readonly RegisterCommands[]): Command => {
   const program = new Command('collect')
     .description('show and steer what the collector reads')

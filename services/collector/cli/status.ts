@@ -32,7 +32,6 @@ export const printTargets = (command: Command, targets: readonly ListedTarget[])
     targets,
   );
 
-/** Lists the targets of a domain. Throws `not_found` when there are none. */
 export const requireTargets = (domain: string, targets: readonly ListedTarget[]): readonly ListedTarget[] => {
   if (targets.length > 0) return targets;
   throw new Refusal(
@@ -41,7 +40,7 @@ export const requireTargets = (domain: string, targets: readonly ListedTarget[])
   );
 };
 
-/** Returns the files of the media archive as a record; `null` where it was never on. */
+/** `null` when the archive was never on. */
 const mediaRecord = async (database: Database, now: Date) => {
   const status = await readArchiveStatus(database, now);
   if (status === null) return null;
@@ -50,7 +49,7 @@ const mediaRecord = async (database: Database, now: Date) => {
   return { mode, ...counts, bytes, quota_bytes: quotaBytes, room };
 };
 
-/** Prints the counts of each source, the forecast, the accounts of the library API, and the files of the media archive. */
+/** Includes the forecast, the accounts and the media archive. */
 const printStatus = async (command: Command, database: Database, now: Date): Promise<void> => {
   const [sources, plans, accounts, media] = await Promise.all([
     countTargets(database, now),
@@ -77,7 +76,6 @@ const printStatus = async (command: Command, database: Database, now: Date): Pro
   }
 };
 
-/** `collect status [DOMAIN] [--state STATE] [--limit COUNT]` */
 export const registerStatusCommand = (program: Command): void => {
   program
     .command('status')

@@ -22,7 +22,7 @@ import { exchangeToken } from '../ads-archive/exchange-token.ts';
 import { TokenSettings } from '../settings.ts';
 import { withDatabase } from './with-database.ts';
 
-/** Page of the platform itself. A new token is tried with one call for it. */
+/** Page of the platform itself, for the test call of a new token. */
 const TRIED_PAGE = '20531316728';
 /** Tokens have letters, digits and few signs. */
 const TOKEN = /^[\w|.-]{20,2000}$/;
@@ -40,7 +40,7 @@ type Access = {
 
 const readTokenSettings = () => readSettings(TokenSettings, environmentWithLocalStack());
 
-/** Opens Postgres, the vault and the way to the platform, runs one command and closes them. */
+/** Opens what the commands need, runs one and closes it. */
 const withAccess = (run: (access: Access) => Promise<void>): Promise<void> =>
   withDatabase(async (database) => {
     const settings = readTokenSettings();
@@ -59,7 +59,7 @@ const withAccess = (run: (access: Access) => Promise<void>): Promise<void> =>
     await run({ database, vault, settings, route: { egress, via: COLLECT_VIA ?? null } });
   });
 
-/** Makes one call with a token. Throws `Refusal('invalid_input')` when the platform does not accept it. */
+/** Throws `Refusal('invalid_input')` when the platform rejects the token. */
 const tryToken = async (
   { route, settings }: Access,
   token: string,
@@ -76,7 +76,7 @@ const tryToken = async (
   });
   const request = { pass: 'active', pageIds: [TRIED_PAGE], countries: ['DE'], since: null } as const;
   const { answer } = await client.call({ ...request, limit: 1, after: null }, new AbortController().signal);
-  // A limited account has accepted its token.
+  // A limited account accepted the token.
   if (answer.kind === 'page' || answer.kind === 'limited' || answer.kind === 'reduce') return;
   throw new Refusal(
     'invalid_input',
@@ -119,7 +119,6 @@ const endOf = (date: string | undefined): Date | null => {
 
 type SetOptions = { readonly expires?: string; readonly account: string; readonly appId?: string };
 
-/** Reads the token, and on a second line the secret of its app, from standard input. */
 const readInput = async (): Promise<{ readonly token: string; readonly appSecret: string | null }> => {
   if (process.stdin.isTTY) console.error('Paste the token and end with Enter and Ctrl-D.');
   const [token = '', appSecret = null, ...more] = (await text(process.stdin)).trim().split(/\s*\n\s*/);
@@ -161,7 +160,7 @@ const setToken = async (access: Access, options: SetOptions, command: Command): 
   await printAccount(access, name, command);
 };
 
-/** Returns the secret of the app of an account; `null` when its calls carry no proof of it. */
+/** `null` when calls carry no proof of the app. */
 const secretOf = async ({ database, vault, settings }: Access, name: string): Promise<string | null> => {
   const stored = await readAccount(database, new Date(), name);
   const account = stored ?? { name, secretFingerprint: null };
@@ -197,7 +196,6 @@ const exchangeStored = async (access: Access, name: string, command: Command): P
   await printAccount(access, name, command);
 };
 
-/** `collect token set|exchange|status [--account NAME]` */
 export const registerTokenCommands = (program: Command): void => {
   const token = program.command('token').description('the tokens of the official library API');
   const ofAccount = ['--account <name>', 'account; each further one is another app', FIRST_ACCOUNT] as const;

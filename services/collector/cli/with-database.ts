@@ -6,7 +6,6 @@ import { createCollectorTables } from '../collector-tables.ts';
 const POOL_CLIENTS = 2;
 const Settings = z.object({ DATABASE_URL: serverSettings.DATABASE_URL });
 
-/** Opens Postgres with the tables of the collector, runs one command and closes it. */
 export const withDatabase = async <T>(run: (database: Database) => Promise<T>): Promise<T> => {
   const { DATABASE_URL } = readSettings(Settings, environmentWithLocalStack());
   await using resources = new AsyncDisposableStack();

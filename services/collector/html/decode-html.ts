@@ -1,4 +1,4 @@
-/** Bytes in which a page may declare its character set (HTML, 4.2.5.5). */
+/** A page declares its character set in these bytes (HTML, 4.2.5.5). */
 const DECLARATION_BYTES = 1_024;
 const META_CHARSET = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w:.-]{2,40})/i;
 
@@ -7,12 +7,10 @@ const decoderOf = (label: string | undefined): Pick<InstanceType<typeof TextDeco
   try {
     return new TextDecoder(label);
   } catch {
-    // The name is not that of a character set.
     return null;
   }
 };
 
-/** Decodes a page by its header, its declaration, or as UTF-8. Bytes that are not valid become U+FFFD. */
 export const decodeHtml = (body: Buffer, contentType: string): string => {
   const header = /charset\s*=\s*["']?([\w:.-]{2,40})/i.exec(contentType)?.[1];
   const declared = META_CHARSET.exec(body.subarray(0, DECLARATION_BYTES).toString('latin1'))?.[1];
@@ -20,7 +18,7 @@ export const decodeHtml = (body: Buffer, contentType: string): string => {
   return decoder.decode(body);
 };
 
-/** Returns whether an answer is a page of HTML. An answer without a type is one when it looks like it. */
+/** Without a content type, the first bytes decide. */
 export const isHtml = (contentType: string, body: Buffer): boolean =>
   contentType === ''
     ? /^\s*<(!doctype html|html|head)/i.test(body.subarray(0, DECLARATION_BYTES).toString('latin1'))

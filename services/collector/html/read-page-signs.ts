@@ -1,7 +1,6 @@
 import { Parser } from 'htmlparser2';
 import type { PageSigns } from '#domain/shapes/page-signs.ts';
 
-/** Limits of what is kept of one page. Later entries are left out, longer texts are cut. */
 const META_MAX = 300;
 const LINKS_MAX = 3_000;
 const HEADINGS_MAX = 200;
@@ -11,17 +10,15 @@ const JSON_LD_MAX = 50;
 const JSON_LD_MAX_LENGTH = 500_000;
 const TEXT_MAX_LENGTH = 5_000;
 const HREF_MAX_LENGTH = 4_096;
-/** Elements that are open at once and whose text is kept. */
+/** Maximum elements that are open at once and whose text is kept. */
 const CAPTURES_MAX = 20;
-/** Characters of a page that are read. */
 const PAGE_MAX_LENGTH = 2 * 1024 ** 2;
-/** Open elements at which reading ends: the parser's time for each element grows with them. */
+/** Reading stops at this depth: the parser's time per element grows with it. */
 const DEPTH_MAX = 1_000;
 const TOO_DEEP = new Error('The page is nested too deeply.');
 
-/** Elements whose text is not shown. */
 const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'svg', 'select']);
-/** Elements within a line. All others begin a new one. */
+/** Elements within a line; all others begin a new one. */
 const INLINE: ReadonlySet<string> = new Set(
   'a abbr b bdi bdo cite code em font i img kbd label mark q s small span strong sub sup time u var wbr'.split(
     ' ',
@@ -44,12 +41,11 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text.replace(/^\s*(<!--|\/\*<!\[CDATA\[\*\/)|(-->|\/\*\]\]>\*\/)\s*$/g, ''));
   } catch {
-    // A template that was not filled, or a text that was cut off.
     return undefined;
   }
 };
 
-/** Reads a page in one pass, up to its first 2 MiB, or to where it is nested more than 1,000 deep. */
+/** Reads one pass, up to `PAGE_MAX_LENGTH` and `DEPTH_MAX`. */
 export const readPageSigns = (html: string): PageSigns => {
   let title: string | null = null;
   let language: string | null = null;
@@ -65,7 +61,6 @@ export const readPageSigns = (html: string): PageSigns => {
   };
   let metaCount = 0;
   let captures: Capture[] = [];
-  /** The hidden element that is open, and the elements of its name within. */
   let hidden: { readonly element: string; depth: number } | null = null;
   let line = '';
   let depth = 0;
@@ -129,7 +124,6 @@ export const readPageSigns = (html: string): PageSigns => {
         else if (element === 'title') {
           capture('title', (text) => {
             title ??= orNull(text);
-            // A title is not on the page.
             line = '';
           });
         } else if (element === 'a') openAnchor(attributes);

@@ -1,10 +1,8 @@
 import type { Validators } from '#platform/http-client/polite-client.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** A page that was visited or tried, and when it may be requested again. */
 export type VisitRecord = { readonly url: string; readonly nextAt: Date; readonly validators: Validators };
 
-/** Returns the addresses that may be requested now, in their order. */
 export const readDuePages = async (
   database: Database,
   urls: readonly string[],
@@ -18,7 +16,6 @@ export const readDuePages = async (
   return urls.filter((url) => !waiting.has(url));
 };
 
-/** Returns what a page's last answer said about its version. */
 export const readValidators = async (database: Database, url: string): Promise<Validators> => {
   const { rows } = await database.query<{ etag: string | null; last_modified: string | null }>(
     'select etag, last_modified from collecting.landing_page where page_url = $1',
@@ -27,7 +24,6 @@ export const readValidators = async (database: Database, url: string): Promise<V
   return { etag: rows[0]?.etag ?? null, lastModified: rows[0]?.last_modified ?? null };
 };
 
-/** Stores when pages may be requested again. */
 export const saveVisits = async (database: Database, visits: readonly VisitRecord[]): Promise<void> => {
   await database.query(
     `insert into collecting.landing_page as p (page_url, next_at, etag, last_modified)

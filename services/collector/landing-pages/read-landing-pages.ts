@@ -11,20 +11,16 @@ import type { ReadOutcome } from '../schedule/read-outcome.ts';
 import type { Reading, SourceReader } from '../schedule/source-reader.ts';
 import { readDuePages, readValidators, saveVisits } from './landing-page-store.ts';
 
-/** Name of the source in targets and attempts. */
 export const LANDING_PAGES_SOURCE = 'landing_pages';
-/** Landing pages of one brand that are read, those with the most active ads. */
+/** Pages with the most active ads come first. */
 const PAGES_MAX = 1_000;
-/** Days until a page is requested again: after a visit, and after a failure. */
 const VISIT_DAYS = 30;
 const FAILURE_DAYS = 7;
 const ACCEPT = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
 const NO_VALIDATORS: Validators = { etag: null, lastModified: null };
 
-/** Position in the reading of a brand's pages. */
 export type LandingPagesCursor = { readonly urls: readonly string[]; readonly next: number };
 
-/** Result of one page, in the spool. */
 type Visit = {
   readonly url: string;
   readonly kind: 'visited' | 'unchanged' | 'refused' | 'failed';
@@ -35,7 +31,6 @@ type Visit = {
 type LandingPagesReading = Reading<LandingPagesCursor>;
 type Stores = { readonly database: Database; readonly db: ReadDatabase };
 
-/** Returns what one answer shows, and when its page is requested again. */
 const visitOf = (url: string, got: GetOutcome, now: Date): Visit => {
   const inDays = (days: number): string => new Date(now.getTime() + days * DAY_MS).toISOString();
   const without = (kind: Visit['kind'], nextAt: string): Visit => ({ url, kind, nextAt, observations: [] });
@@ -87,7 +82,6 @@ const readNext = async (
   return next;
 };
 
-/** Stores when the pages are due again, and returns what was observed of them. */
 const observe = async (
   { batch }: LandingPagesReading,
   { database }: Stores,
@@ -115,10 +109,7 @@ const observe = async (
   };
 };
 
-/**
- * Reads the pages that ads of a brand lead to. Each page is requested every 30 days, also when ads of several brands lead to
- * it; the cadence of the brand tells how often new pages are looked for.
- */
+/** Requests each page every 30 days, also for several brands. The cadence decides how often new pages are searched. */
 export const createLandingPagesReader = (stores: Stores): SourceReader => ({
   intervalMs: null,
   read: async (reading: LandingPagesReading) => {

@@ -9,23 +9,20 @@ import { type Claimed, extendLease } from './target-store.ts';
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** A page of a batch, as JSON text. */
 export type SpoolPage = { readonly page: number; readonly text: string; readonly validators: Validators };
 
-/** A scan that is being read. Every commit proves the lease, and throws `RowLeaseLost` without it. */
 export type OpenBatch<Cursor> = {
   readonly batchId: string;
   readonly startedAt: Date;
   readonly failures: number;
-  /** The committed position in the scan; `null` at its beginning. */
+  /** `null` at the beginning of the scan. */
   readonly cursor: Cursor | null;
-  /** Commits where it goes on, together with a page that was read. */
+  /** Commits the cursor together with the page that was read. */
   commit(cursor: Cursor, page: SpoolPage | null): Promise<void>;
-  /** Discards all pages and goes on at `cursor`. */
+  /** Discards all pages and continues at `cursor`. */
   restart(cursor: Cursor): Promise<void>;
-  /** Returns all pages in order. */
   pages(): Promise<readonly SpoolPage[]>;
-  /** Returns a page of the batch published before; `null` when there is none. */
+  /** Page of the batch that was published before; `null` without one. */
   previousPage(page: number): Promise<SpoolPage | null>;
 };
 
@@ -44,7 +41,6 @@ const pageOf = async ({ page, body, etag, last_modified: lastModified }: SpoolRo
 
 const SPOOL_PAGES = 'select page, body, etag, last_modified from collecting.spool where batch_id = $1';
 
-/** Returns the pages of the scan of a target that was published last. */
 export const readLastPages = async (
   database: Database,
   source: string,
@@ -57,7 +53,7 @@ export const readLastPages = async (
   return Promise.all(rows.map(pageOf));
 };
 
-/** Opens the batch of a target: the one that another owner left, or a new one. `leaseNow` returns `null` for the clock of Postgres. */
+/** Opens the batch that another owner left, or a new one. */
 export const openBatch = async <Cursor extends object>(
   database: Database,
   claimed: Claimed,

@@ -1,6 +1,5 @@
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Characters of a reason that are kept. */
 const REASON_MAX_LENGTH = 200;
 
 const change = async (
@@ -14,7 +13,6 @@ const change = async (
   );
 };
 
-/** Pauses the targets of a domain, or only that of a source. A reading that runs goes on to its end. */
 export const pauseTargets = (
   database: Database,
   domain: string,
@@ -23,14 +21,10 @@ export const pauseTargets = (
   reason: string,
 ): Promise<void> => change(database, 'paused = $3', [domain, source, reason.slice(0, REASON_MAX_LENGTH)]);
 
-/** Ends a pause. */
 export const resumeTargets = (database: Database, domain: string, source: string | null): Promise<void> =>
   change(database, 'paused = null', [domain, source]);
 
-/**
- * Makes targets due now, in spite of an earlier failure. Social pages of the domain that the library refused are asked for
- * again. The rest of a host that refused is kept.
- */
+/** Makes targets due in spite of failures. Asks again for refused social pages, but keeps the rest time of hosts. */
 export const retryTargets = async (
   database: Database,
   domain: string,

@@ -20,11 +20,9 @@ import { recordWish } from './target-store.ts';
 
 const ACK_WAIT_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
-/** Deliveries of a message whose brand is not in the read model yet, and the milliseconds between them. */
 const DELIVERIES_MAX = 20;
 const REDELIVER_MS = 15_000;
 const FETCHED_MESSAGES = 100;
-/** Duration of one pull request. */
 const PULL_MS = 4_000;
 const RETRY_MS = 1_000;
 
@@ -50,9 +48,7 @@ export type WishConsumer = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Sources that this process reads. Wishes for others wait for a process that reads them. */
   readonly sources: readonly string[];
-  /** Called when wishes were recorded. */
   readonly recorded: () => void;
 };
 
@@ -64,11 +60,10 @@ const payloadOf = (message: JsMsg): unknown => {
   }
 };
 
-/** Records the wish of a message for a source. Returns false when the domain of its brand is not known yet. */
 const recordMessage = async (consumer: WishConsumer, source: string, message: JsMsg): Promise<boolean> => {
   const { database, db, clock, log } = consumer;
   const isForAll = message.subject === SCRAPE_REQUESTED;
-  // Servers before 2.10 cannot leave these out. The consumers of other sources record them.
+  // Servers before 2.10 cannot filter these; other consumers record them.
   if (!isForAll && message.subject !== scrapeWanted(source)) return true;
   const parsed = (isForAll ? Requested : Wanted).safeParse(payloadOf(message));
   if (!parsed.success) {
@@ -84,7 +79,6 @@ const recordMessage = async (consumer: WishConsumer, source: string, message: Js
   return true;
 };
 
-/** Consumes the wishes for one source. Returns when aborted. */
 const consumeSource = async (consumer: WishConsumer, source: string): Promise<void> => {
   const { nats, log, signal, recorded } = consumer;
   const durable = collectorConsumer(source);
@@ -117,20 +111,19 @@ const consumeSource = async (consumer: WishConsumer, source: string): Promise<vo
   }
 };
 
-/** Removes the consumer of earlier releases, which acknowledged the wishes for all sources. */
+/** A consumer of earlier releases acknowledged the wishes of all sources. */
 const removeSharedConsumer = async ({ nats, log }: WishConsumer): Promise<void> => {
   try {
     await nats.manager.consumers.delete(SCRAPES_STREAM, COLLECTOR_CONSUMER);
   } catch (error) {
-    // It was removed before, or the server is away. It takes nothing from the other consumers.
+    // It was removed before, or the server is down; it takes no message from other consumers.
     log.debug({ reason: (error as Error).message }, 'no shared consumer of wishes removed');
   }
 };
 
 /**
- * Consumes requests for scans and wishes for sources, and records them as targets. Each source has a consumer of its own
- * in the queue, so that processes with other sources take none of its wishes. A message is acknowledged when it is
- * recorded, so that a restart loses none. Returns when aborted.
+ * Records wishes as targets. Each source has its own consumer, so that processes with other sources take none of its
+ * wishes. Acknowledges after recording, so that a restart loses none.
  */
 export const consumeWishes = async (consumer: WishConsumer): Promise<void> => {
   await removeSharedConsumer(consumer);

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { IDLE_AFTER_MS, INTERVAL_HOURS } from '#application/collecting/target-states.ts';
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 
-/** Frequency of reading a target. `idle`: the last wish is older than `IDLE_AFTER_MS`. */
 type Rhythm = 'daily' | 'weekly' | 'idle';
 
 const INTERVAL_MS: Readonly<Record<Rhythm, number>> = {
@@ -10,24 +9,20 @@ const INTERVAL_MS: Readonly<Record<Rhythm, number>> = {
   weekly: INTERVAL_HOURS.weekly * HOUR_MS,
   idle: 30 * DAY_MS,
 };
-/** Share of an interval over which the starts of targets are spread. */
 const SPREAD = 0.1;
 const HASH_VALUES = 2 ** 32;
 
-/** Returns a share from 0 to 1, always the same for a domain. */
+/** Returns a share from 0 to 1, constant per domain. */
 const shareOf = (domain: string): number =>
   Number.parseInt(hash('sha256', domain).slice(0, 8), 16) / HASH_VALUES;
 
-/**
- * Returns when a target that was read at `readAt` is due again. It is due up to a tenth of the interval early, by the hash
- * of its domain, so that targets that began together do not stay together.
- */
+/** Up to a tenth of the interval early, by a hash of the domain, so that targets with a common start spread. */
 export const nextDue = (target: {
   readonly domain: string;
   readonly cadence: 'daily' | 'weekly';
   readonly wishedAt: Date;
   readonly readAt: Date;
-  /** Interval of a source that has its own; `null` for that of the cadence. */
+  /** Interval of a source of its own; `null` for that of the cadence. */
   readonly intervalMs?: number | null;
 }): Date => {
   const { domain, cadence, wishedAt, readAt } = target;
@@ -39,6 +34,5 @@ export const nextDue = (target: {
 const RETRY_FIRST_MS = 5 * 60_000;
 const RETRY_MAX_MS = HOUR_MS;
 
-/** Returns the milliseconds until a target is tried again: 5 minutes, doubling to an hour. `failures` counts from 1. */
 export const retryDelayMs = (failures: number): number =>
   Math.min(RETRY_FIRST_MS * 2 ** Math.min(failures - 1, 10), RETRY_MAX_MS);

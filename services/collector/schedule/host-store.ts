@@ -1,7 +1,7 @@
 import type { HostMemory, HostRest, StoredRobots } from '#platform/http-client/host-memory.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Memory of hosts in Postgres, shared by all collectors. */
+/** Shared by all collectors. */
 export const createHostStore = (database: Database): HostMemory => {
   const read = async <T>(column: 'robots' | 'rest', host: string): Promise<T | null> => {
     const { rows } = await database.query<{ value: T | null }>(
@@ -23,7 +23,7 @@ export const createHostStore = (database: Database): HostMemory => {
     readRest: (host) => read<HostRest>('rest', host),
     writeRest: (host, rest) => write('rest', host, rest),
     reserve: async (host, spacingMs, nowMs) => {
-      // `next_at` is the earliest start of the next request. The row lock orders reservations of all processes.
+      // `next_at`: earliest start of the next request. The row lock serialises reservations.
       const { rows } = await database.query<{ start: Date }>(
         `insert into collecting.host as h (host, next_at) values ($1, to_timestamp($2::float8 / 1000) + make_interval(secs => $3::float8 / 1000))
          on conflict (host) do update set next_at =

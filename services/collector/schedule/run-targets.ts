@@ -22,11 +22,8 @@ import {
   releaseLease,
 } from './target-store.ts';
 
-/** Milliseconds after which a batch is published as partial. */
 export const BATCH_LIMIT_MS = 6 * HOUR_MS;
-/** Milliseconds until an idle reader looks for due targets again. A new wish wakes it at once. */
 const POLL_INTERVAL_MS = 5_000;
-/** Number of claims among which one takes weekly targets first. Daily targets therefore never take all. */
 const CLAIMS_PER_WEEKLY = 5;
 
 export type TargetRunner = {
@@ -34,11 +31,9 @@ export type TargetRunner = {
   readonly nats: Pick<Nats, 'jetstream'>;
   readonly client: PoliteClient;
   readonly clock: Clock;
-  /** Clock of leases in tests. Without it, leases end by the clock of Postgres. */
   readonly leaseClock?: Clock | undefined;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Readers by the name of their source. Targets of other sources are left alone. */
   readonly readers: Readonly<Record<string, SourceReader>>;
   readonly owner: string;
 };
@@ -46,7 +41,6 @@ export type TargetRunner = {
 const leaseNowOf = ({ leaseClock }: Pick<TargetRunner, 'leaseClock'>): Date | null =>
   leaseClock?.now() ?? null;
 
-/** Reads a claimed target and records how that ended. Throws when aborted, and for a server that is away. */
 const readTarget = async (
   runner: TargetRunner,
   claimed: Claimed,
@@ -70,7 +64,7 @@ const readTarget = async (
     if (isRead || untilMs < endsMs) {
       await putBack(database, claimed, new Date(Math.min(untilMs, endsMs)), attempt);
     } else {
-      // A source that is read rarely is tried again on the next day.
+      // A source with a long interval is retried the next day.
       const due = nextDue({
         domain,
         cadence,
@@ -108,19 +102,18 @@ const readWithLease = async (runner: TargetRunner, claimed: Claimed): Promise<vo
     log.info({ source, domain, ...text }, kind === 'wait' ? 'target put back' : 'target read');
   } catch (error) {
     if (signal.aborted) {
-      // Without it, the lease expires within a minute.
+      // Otherwise the lease expires within a minute.
       await releaseLease(database, claimed).catch((fault: unknown) =>
         log.debug({ source, domain, reason: (fault as Error).message }, 'lease not released'),
       );
       return;
     }
     if (error instanceof RowLeaseLost || lost.signal.aborted) log.warn({ source, domain }, 'lease lost');
-    // The lease expires, and a reader goes on where the batch was committed.
+    // The lease expires, and a reader continues from the last commit.
     else log.warn({ err: error, source, domain }, 'reading failed; retrying when the lease has expired');
   }
 };
 
-/** Reads the target of one domain now, when it is due and no other process reads it. Returns whether it did. */
 export const readTargetNow = async (
   runner: TargetRunner,
   source: string,
@@ -140,7 +133,6 @@ export const readTargetNow = async (
   return true;
 };
 
-/** Reads due targets until the signal is aborted, several at once. Any number of processes may do so. */
 export const runTargets = async (runner: TargetRunner, wishes: Pick<WakeSignal, 'next'>): Promise<void> => {
   const { database, clock, log, signal, readers, owner } = runner;
   const sources = Object.keys(readers);
@@ -148,7 +140,7 @@ export const runTargets = async (runner: TargetRunner, wishes: Pick<WakeSignal, 
   const readNext = async (): Promise<boolean> => {
     claims += 1;
     const weeklyFirst = claims % CLAIMS_PER_WEEKLY === 0;
-    // Each claim has an owner of its own: after a lost lease, the same process may own the target again.
+    // A new owner per claim: after a lost lease, this process may claim the target again.
     const claimed = await claimTarget(database, {
       sources,
       owner: `${owner}.${claims}`,

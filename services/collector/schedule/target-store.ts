@@ -7,11 +7,10 @@ export type Wish = {
   readonly domain: string;
   readonly cadence: 'daily' | 'weekly';
   readonly at: Date;
-  /** An operator's wish is due at once. Any other waits for its time. */
+  /** Due at once, for wishes of operators. */
   readonly isUrgent: boolean;
 };
 
-/** A target that this owner reads. */
 export type Claimed = {
   readonly source: string;
   readonly domain: string;
@@ -21,7 +20,6 @@ export type Claimed = {
   readonly owner: string;
 };
 
-/** Records a wish. A target is due at once when it is new. */
 export const recordWish = async (database: Database, wish: Wish): Promise<void> => {
   const { source, domain, cadence, at, isUrgent } = wish;
   await database.query(
@@ -42,8 +40,7 @@ type Row = {
 };
 
 /**
- * Claims the most urgent due target: one never read first, then by overdue hours as a share of what the cadence
- * promises. `weeklyFirst` takes weekly targets before daily ones. Returns `null` when nothing is due.
+ * Claims the most urgent target: never read first, then by delay relative to the cadence. `null` when nothing is due.
  */
 export const claimTarget = async (
   database: Database,
@@ -51,10 +48,9 @@ export const claimTarget = async (
     readonly sources: readonly string[];
     readonly owner: string;
     readonly now: Date;
-    /** Time of leases; `null` for the clock of Postgres. Tests set it. */
+    /** `null` for the clock of Postgres. Tests set it. */
     readonly leaseNow: Date | null;
     readonly weeklyFirst: boolean;
-    /** Claims the target of this domain only. */
     readonly domain?: string;
   },
 ): Promise<Claimed | null> => {
@@ -92,20 +88,19 @@ const changeOwned = async (
   if (rowCount !== 1) throw new RowLeaseLost(domain);
 };
 
-/** Extends a lease. `leaseNow`: `null` for the clock of Postgres. Throws `RowLeaseLost`. */
+/** Throws `RowLeaseLost`. */
 export const extendLease = (
   client: Database | Transaction,
   claimed: Claimed,
   leaseNow: Date | null,
 ): Promise<void> => changeOwned(client, claimed, `lease_until = ${leaseEndSql('$4')}`, [leaseNow]);
 
-/** Ends a lease early, when its process stops: another one goes on at once. Throws `RowLeaseLost`. */
+/** Ends a lease early, so that another process continues at once. Throws `RowLeaseLost`. */
 export const releaseLease = (database: Database, claimed: Claimed): Promise<void> =>
   changeOwned(database, claimed, 'lease_owner = null, lease_until = null', []);
 
 export type Attempt = { readonly at: Date; readonly outcome: string; readonly detail: string | null };
 
-/** Characters of a detail that are kept. */
 export const DETAIL_MAX_LENGTH = 500;
 
 const recordAttempt = async (
@@ -121,7 +116,7 @@ const recordAttempt = async (
   );
 };
 
-/** Gives a target back until `retryAt`, with its batch. Throws `RowLeaseLost`. */
+/** Returns a target until `retryAt`, with its batch. Throws `RowLeaseLost`. */
 export const putBack = (
   database: Database,
   claimed: Claimed,
@@ -138,8 +133,8 @@ export const putBack = (
   });
 
 /**
- * Ends a batch: the target is due again at `dueAt`. `readAt` is when its scan was published, `null` when there was nothing
- * to publish. The pages of a published batch stay for conditional requests; those before it go. Throws `RowLeaseLost`.
+ * `readAt`: time of the published scan; `null` without one. Keeps its pages for conditional requests. Throws
+ * `RowLeaseLost`.
  */
 export const finishBatch = (
   database: Database,
@@ -167,7 +162,6 @@ export const finishBatch = (
     await recordAttempt(client, claimed, attempt);
   });
 
-/** Days that attempts are kept. */
 const ATTEMPT_DAYS_MAX = 30;
 
 export const deleteOldAttempts = async (database: Database, now: Date): Promise<void> => {

@@ -9,7 +9,6 @@ export type SitePage = { readonly kind: PageKind; readonly url: string };
 
 type Link = PageSigns['links'][number];
 
-/** Pages by kind, in the order in which they are read. */
 const KINDS: readonly (readonly [PageKind, (path: string, link: Link) => boolean])[] = [
   ['imprint', (_path, link) => leadsToImprint(link)],
   ['product', (path) => /\/(products?|produkte?|produits?|productos?|artikel|item|p)\/[^/]+/i.test(path)],
@@ -26,11 +25,10 @@ const KINDS: readonly (readonly [PageKind, (path: string, link: Link) => boolean
   ],
 ];
 
-/** Returns whether a host is that of a domain, one below it, or the one that it is below. */
+/** True for the domain, hosts below it, and its parent host. */
 export const isHostOf = (host: string, domain: string): boolean =>
   host === domain || host.endsWith(`.${domain}`) || (host.includes('.') && domain.endsWith(`.${host}`));
 
-/** Chooses the pages that are read after the home page: the first link of each kind on the same host. */
 export const choosePages = (home: URL, links: readonly Link[]): readonly SitePage[] => {
   const own = links.flatMap((link) => {
     const url = URL.parse(link.href, home.href);

@@ -1,7 +1,7 @@
-/** Begins the next cookie in a header that was joined from several. The date of `Expires` has a comma too. */
+/** Joined `Set-Cookie` headers split at commas, but the date of `Expires` has a comma too. */
 const NEXT_COOKIE = /,\s*(?=[!#$%&'*+\-.^_`|~\w]+=)/;
 
-/** Returns the names, in lower case, and the values of the cookies in `Set-Cookie` headers that were joined by commas. */
+/** Names in lower case. `header`: `Set-Cookie` headers joined by commas. */
 export const cookiesOf = (header: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     header.split(NEXT_COOKIE).flatMap((cookie) => {

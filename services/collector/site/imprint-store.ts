@@ -5,12 +5,10 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
 /** Maximum sites of one company that are named. */
 const SITES_MAX = 1_000;
 
-/** Companies that sites name as their operators. */
 export type ImprintStore = {
   /**
-   * Stores the company that a site names, and returns the records of that company and of the one that the site named before.
-   * A record with other sites than the one before has a later time, so that records count in any order of arrival. Stored
-   * again for the same time, the site gives the same records, so that a restart loses none.
+   * Returns new records of the site's company and of its former one. A changed record has a later time, so that records
+   * count in any order of arrival. A repetition returns equal records.
    */
   record(site: {
     readonly domain: string;
@@ -23,10 +21,7 @@ type Row = { readonly company: string; readonly left_company: string | null };
 type SiteRow = { readonly domain: string; readonly observed_at: Date };
 type RecordRow = { readonly domains: readonly string[]; readonly recorded_at: Date | null };
 
-/**
- * Locks the last record of a company until the transaction ends. The list of sites is read after it, so a later record
- * has every site of an earlier one that still names the company.
- */
+/** The site list is read under this lock, so a later record has every site of an earlier one. */
 const lockRecord = async (client: Transaction, key: string): Promise<RecordRow> => {
   const { rows } = await client.query<RecordRow>(
     `insert into collecting.imprint_record as r (company_key) values ($1)
@@ -44,7 +39,7 @@ const sitesOf = async (client: Transaction, key: string): Promise<readonly SiteR
   return rows;
 };
 
-/** Returns the next record of a company. It is not older than any site in it: an older record would be ignored. */
+/** Not older than any of its sites, because ingest would ignore an older record. */
 const nextRecord = async (
   client: Transaction,
   company: string,
@@ -80,7 +75,7 @@ export const createImprintStore = (database: Database): ImprintStore => ({
         row.company,
         ...(row.left_company === null ? [] : [row.left_company]),
       ]);
-      // Two sites can exchange their companies at once: all transactions take the locks in this order.
+      // A fixed lock order, because two sites may exchange their companies at once.
       const ordered = named.toSorted((a, b) => (companyKey(a) < companyKey(b) ? -1 : 1));
       const records: OperatorRecord[] = [];
       for (const name of ordered) records.push(await nextRecord(client, name, observedAt));

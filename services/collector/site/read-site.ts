@@ -17,36 +17,28 @@ import { cookiesOf } from './cookies.ts';
 import type { ImprintStore } from './imprint-store.ts';
 import type { ToolDetector } from './tools/tool-detector.ts';
 
-/** Name of the source in targets and attempts. */
 export const SITE_SOURCE = 'site';
-/** Milliseconds between two readings of a site. */
 export const SITE_INTERVAL_MS = SITE_INTERVAL_HOURS * HOUR_MS;
-/** Name and wording version of the collector in the scan. Pages that another version read are read again. */
+/** A new version makes the collector read pages again. */
 const COLLECTOR = 'site-signs-1';
-/** Category of tools that compare versions of a page. Their configuration is not read. */
+/** Category of tools that compare page versions; their configuration is not read. */
 const SPLIT_TESTING = 'A/B Testing';
 const ACCEPT = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1';
 const SERVER_ERRORS_FROM = 500;
 
-/** Position in the reading of a site. */
 export type SiteCursor = {
   readonly pages: readonly SitePage[];
-  /** Index of the next page. */
   readonly next: number;
-  /** Why chosen pages were not read. */
   readonly faults: readonly string[];
 };
 
-/** Results of one page, in the spool. */
 type ReadPage = {
   readonly collector: string;
   readonly url: string;
   readonly tools: readonly DetectedTool[];
   readonly isWhole: boolean;
   readonly profile: BrandProfile | null;
-  /** Company that the page states as the operator of the site. */
   readonly company: string | null;
-  /** Pages that were chosen from the links of the home page. */
   readonly chosen: readonly SitePage[];
 };
 
@@ -61,7 +53,7 @@ const nothing = (outcome: string, detail: string): ReadOutcome => ({
   notBeforeMs: null,
 });
 
-/** Returns the page of the scan before, when this version read the same address; `null` otherwise. */
+/** `null` unless this version read the same address before. */
 const previousOf = async (
   { batch }: SiteReading,
   index: number,
@@ -74,7 +66,6 @@ const previousOf = async (
     : null;
 };
 
-/** Reads what a page shows. */
 const readAnswer = async (
   { domain, batch, signal }: SiteReading,
   { detector }: Readers,
@@ -99,7 +90,6 @@ const readAnswer = async (
   };
 };
 
-/** Returns how a reading ends for now, because its home page was not answered; `null` when it goes on. */
 const interruption = (domain: string, got: GetOutcome): ReadOutcome | null => {
   switch (got.kind) {
     case 'resting':
@@ -125,7 +115,6 @@ const interruption = (domain: string, got: GetOutcome): ReadOutcome | null => {
   }
 };
 
-/** Returns why a page other than the home page is left out; `null` when it was answered. */
 const pageFault = (domain: string, { url, kind }: SitePage, got: GetOutcome): string | null => {
   if (got.kind === 'unchanged') return null;
   if (got.kind !== 'answered') return `${kind} page: ${got.reason}`;
@@ -135,7 +124,6 @@ const pageFault = (domain: string, { url, kind }: SitePage, got: GetOutcome): st
   return isHtml(headers['content-type'] ?? '', body) ? null : `${kind} page: not HTML (${url.slice(0, 100)})`;
 };
 
-/** Reads the next page and commits it with the cursor. Returns how the reading ends for now, or the next cursor. */
 const readNext = async (
   reading: SiteReading,
   readers: Readers,
@@ -174,7 +162,6 @@ const readNext = async (
   return commit(previous.page, previous.spooled.validators);
 };
 
-/** Returns the observations of the pages that were read. */
 const observe = async (
   { domain, batch }: SiteReading,
   { imprints }: Readers,
@@ -215,13 +202,13 @@ const observe = async (
   return { kind: 'read', observations, outcome: scan.complete ? 'complete' : 'partial', detail };
 };
 
-/** Returns the name that a site stated in its last reading; `null` when it stated none, or was not read. */
+/** `null` when its last reading stated none, or there was none. */
 export const readSiteName = async (database: Database, domain: string): Promise<string | null> => {
   const [home] = await readLastPages(database, SITE_SOURCE, domain);
   return home === undefined ? null : ((JSON.parse(home.text) as ReadPage).profile?.name ?? null);
 };
 
-/** Reads sites of brands: the profile that they state, the tools that they use, and the company that they name. */
+/** Reads what a site states: profile, tools and company. */
 export const createSiteReader = (readers: Readers): SourceReader => ({
   intervalMs: SITE_INTERVAL_MS,
   read: async (reading: SiteReading) => {

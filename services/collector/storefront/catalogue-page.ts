@@ -6,41 +6,37 @@ import type { GetOutcome } from '#platform/http-client/polite-client.ts';
 
 type Answered = Extract<GetOutcome, { readonly kind: 'answered' }>;
 
-/** Products of one page, with what the page says of the whole. */
 export type CataloguePage = {
   readonly products: readonly ObservedProduct[];
-  /** Products that are not valid. */
   readonly refused: number;
-  /** Products of the whole catalogue, by the shop; `null` when the page does not say. */
+  /** Number of products that the shop states; `null` without one. */
   readonly stated: number | null;
   readonly currency: string | null;
 };
 
 export type ShopSystem = {
-  /** Name and wording version of the collector in the scan. */
   readonly collector: string;
-  /** Maximum pages that are requested. The shop systems publish 25,000 products at most. */
+  /** Shop systems publish 25,000 products at most. */
   readonly pagesMax: number;
-  /** Path of a page, from 1. */
   path(page: number): string;
-  /** Parses the page in a response; `null` when the response is not a catalogue page. */
+  /** `null` for a response that is not a catalogue page. */
   read(answer: Answered): CataloguePage | null;
 };
 
 const STATED_MAX = 10_000_000;
 
-/** Returns the JSON of an answer with status 200; `undefined` when it is none. */
+/** `undefined` unless the status is 200 and the body is JSON. */
 export const jsonOf = ({ status, body }: Answered): unknown => {
   if (status !== 200) return undefined;
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    // A page of HTML, a text that was cut off, or one that is nested too deeply.
+    // HTML, a cut text, or too deep nesting.
     return undefined;
   }
 };
 
-/** Returns a count that a shop states; `null` when it is none. */
+/** `null` unless it is a count. */
 export const countOf = (value: unknown): number | null => {
   const count = typeof value === 'string' && /^\d{1,8}$/.test(value) ? Number(value) : value;
   return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= STATED_MAX
@@ -78,7 +74,7 @@ const woocommerce: ShopSystem = {
     const value = jsonOf(answer);
     const stated = countOf(answer.headers['x-wp-total']);
     if (!Array.isArray(value)) return null;
-    // Other interfaces answer with lists too. This one states the total, or its items have prices.
+    // Other APIs return lists too. A catalogue states a total, or its items have prices.
     if (stated === null && !value.some((item) => isObject(item) && isObject(item['prices']))) return null;
     const [first] = value;
     const currency = isObject(first) ? woocommerceCurrencyOf(first) : null;

@@ -9,20 +9,17 @@ import type { Reading, SourceReader } from '../schedule/source-reader.ts';
 import { isHostOf } from '../site/choose-pages.ts';
 import { countOf, jsonOf, SHOP_SYSTEMS, type ShopSystem, type ShopSystemName } from './catalogue-page.ts';
 
-/** Share of the stated products that a complete scan has at least. */
+/** Minimum share of the stated products in a complete scan. */
 const COMPLETE_SHARE = 0.98;
-/** Milliseconds until a site without a catalogue is looked at again. */
 const NO_CATALOGUE_MS = 7 * DAY_MS;
-/** A list that moved while it was read is read once more. */
+/** A list that changed during the read is read once more. */
 const ROUNDS_MAX = 2;
 const SERVER_ERRORS_FROM = 500;
 
-/** Position in the scan of a shop, from which it continues. */
 export type StorefrontCursor = {
   readonly system: ShopSystemName | null;
-  /** Origin that answered, after redirects. */
+  /** Origin after redirects. */
   readonly origin: string;
-  /** Next page, from 1. */
   readonly page: number;
   readonly round: number;
   readonly stated: number | null;
@@ -30,14 +27,13 @@ export type StorefrontCursor = {
   readonly refused: number;
   /** A product was on two pages. */
   readonly moved: boolean;
-  /** `null` while it is read. Only an empty page ends a complete scan. */
+  /** `null` during the scan. Only an empty page ends a complete scan. */
   readonly ended: 'empty' | 'cut' | null;
 };
 
 type StorefrontRead = Reading<StorefrontCursor>;
 
 type Answered = Extract<GetOutcome, { readonly kind: 'answered' }>;
-/** An answer or page of the earlier scan to go on with, or how the reading ends for now. */
 type Step<T> = { readonly value: T } | { readonly outcome: ReadOutcome };
 
 const nothing = (outcome: string, detail: string, notBeforeMs: number | null = null): ReadOutcome => ({
@@ -49,7 +45,6 @@ const nothing = (outcome: string, detail: string, notBeforeMs: number | null = n
 
 const isPasswordPage = ({ url }: Answered): boolean => /^\/password\/?$/.test(url.pathname);
 
-/** Returns how the reading ends for now; `null` when it goes on with the outcome. */
 const interruption = (domain: string, got: GetOutcome): ReadOutcome | null => {
   if (got.kind === 'resting')
     return { kind: 'wait', outcome: 'refused', untilMs: got.untilMs, detail: got.reason };
@@ -57,13 +52,12 @@ const interruption = (domain: string, got: GetOutcome): ReadOutcome | null => {
   if (got.kind !== 'answered') return null;
   if (got.status >= SERVER_ERRORS_FROM)
     return { kind: 'wait', outcome: 'wait', untilMs: null, detail: `answered ${got.status}` };
-  // The catalogue of another domain is that of another brand.
+  // A catalogue on another domain belongs to another brand.
   if (!isHostOf(got.url.hostname, domain))
     return nothing('moved', `the shop leads to ${got.url.hostname}; read that domain instead`);
   return isPasswordPage(got) ? nothing('closed', 'the shop asks for a password') : null;
 };
 
-/** Reads what the shop states about itself. A site without `/meta.json` states nothing. */
 const readMeta = async ({ domain, client, signal }: StorefrontRead): Promise<Step<StorefrontCursor>> => {
   const got = await client.get(`https://${domain}/meta.json`, { signal });
   const outcome = interruption(domain, got);
@@ -86,7 +80,7 @@ const readMeta = async ({ domain, client, signal }: StorefrontRead): Promise<Ste
   };
 };
 
-/** Requests a page, on condition if the scan before has it. */
+/** A conditional request if the previous scan has the page. */
 const requestPage = async (
   { client, signal }: StorefrontRead,
   { origin, page }: StorefrontCursor,
@@ -98,7 +92,7 @@ const requestPage = async (
     ...(previous === null ? {} : { validators: previous.validators }),
   });
 
-/** Finds the shop system: the first whose first page is a catalogue page. Returns that page too. */
+/** Finds the shop system, and returns its first page too. */
 const findSystem = async (
   reading: StorefrontRead,
   cursor: StorefrontCursor,
@@ -122,10 +116,7 @@ const findSystem = async (
   return { outcome: nothing('no_catalogue', 'the site publishes no catalogue', notBeforeMs) };
 };
 
-/**
- * Reads the next page and commits it with the cursor. `seen` has the ids of the products read before; `first` is the page,
- * if it was requested already. Returns the cursor to go on with, or how the reading ends for now.
- */
+/** `seen`: ids of products read before. `first`: the page, if it was requested already. */
 const readPage = async (
   reading: StorefrontRead,
   cursor: StorefrontCursor,
@@ -177,7 +168,7 @@ const readPage = async (
     ended: isFull ? 'cut' : null,
   };
   const headers = got.kind === 'answered' ? got.headers : {};
-  // A page with refused products would hide them from the next scan, so it is not asked for on condition.
+  // A conditional request would hide invalid products from the next scan.
   const isWhole = read.refused === 0 && fresh.length === read.products.length;
   const validators =
     got.kind === 'unchanged' && previous !== null
@@ -194,7 +185,6 @@ const readPage = async (
 const productsOf = async ({ batch }: StorefrontRead): Promise<readonly ObservedProduct[]> =>
   (await batch.pages()).flatMap(({ text }) => JSON.parse(text) as ObservedProduct[]);
 
-/** Returns the observations of what was read. They depend on the spool alone, so that a repeated call returns the same. */
 const observe = async (reading: StorefrontRead, cursor: StorefrontCursor): Promise<ReadOutcome> => {
   const { domain, batch } = reading;
   const products = (await productsOf(reading)).slice(0, STOREFRONT_PRODUCTS_MAX);
@@ -220,7 +210,6 @@ const observe = async (reading: StorefrontRead, cursor: StorefrontCursor): Promi
   return { kind: 'read', observations, outcome: complete ? 'complete' : 'partial', detail };
 };
 
-/** Reads the public catalogue of a shop from where its batch goes on. Throws `RowLeaseLost`, and when aborted. */
 const readStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
   const { batch } = reading;
   let cursor = batch.cursor;
@@ -243,7 +232,6 @@ const readStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => 
   return observe(reading, cursor);
 };
 
-/** Ends a batch that took too long. Returns what was read so far, as a partial scan. */
 const giveUpStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> => {
   const { batch } = reading;
   const { cursor } = batch;
@@ -253,7 +241,6 @@ const giveUpStorefront = async (reading: StorefrontRead): Promise<ReadOutcome> =
   return observe(reading, ended);
 };
 
-/** Reads shops as often as they are wished. */
 export const storefrontReader: SourceReader = {
   intervalMs: null,
   read: readStorefront,

@@ -5,18 +5,15 @@ import { parseDocument, Parser } from 'htmlparser2';
 import { matches, type Pattern, type SearchedText, searchedText } from './pattern.ts';
 import type { DomRule, ToolRule } from './tool-rules.ts';
 
-/** Percent of certainty from which a tool counts as detected. */
+/** Certainty in percent from which a tool counts as detected. */
 export const DETECTED_PERCENT = 50;
-/** Characters of one text that patterns read. */
 const SCRIPT_MAX_LENGTH = 100_000;
 const ELEMENT_TEXT_MAX_LENGTH = 10_000;
 
-/** A page as one request answered it. Names are in lower case. */
 export type ScannedPage = {
   readonly url: string;
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Values of the cookies that the answer set. */
   readonly cookies: Readonly<Record<string, string>>;
 };
 
@@ -27,7 +24,7 @@ type Signs = {
   readonly text: string;
 };
 
-/** Reads the signs that need no tree. */
+/** Signs that need no element tree. */
 const readSigns = (html: string): Signs => {
   const meta = new Map<string, string[]>();
   const sources: string[] = [];
@@ -42,7 +39,7 @@ const readSigns = (html: string): Signs => {
         if (element === 'meta' && key !== undefined) meta.set(key, [...(meta.get(key) ?? []), content ?? '']);
         if (element === 'script' || element === 'style') open = element;
         if (element === 'script' && src !== undefined) sources.push(src);
-        // Scripts that are loaded ahead are named by links.
+        // Links name scripts that are preloaded.
         if (element === 'link' && href !== undefined && (as === 'script' || rel === 'modulepreload'))
           sources.push(href);
       },
@@ -64,7 +61,7 @@ const readSigns = (html: string): Signs => {
   return { meta, sources, scripts, text: texts.join(' ').replace(/\s+/g, ' ') };
 };
 
-/** Sums the certainty of the patterns that match any of the texts. */
+/** Sums the certainty of all matching patterns. */
 const certaintyOf = (patterns: readonly Pattern[], texts: readonly SearchedText[]): number =>
   patterns.reduce(
     (sum, pattern) => (texts.some((text) => matches(pattern, text)) ? sum + pattern.confidence : sum),
@@ -89,7 +86,7 @@ const certaintyOfElement = (rule: DomRule, element: Element): number => {
   return sum;
 };
 
-/** Returns the certainty of the element that fits a rule best. */
+/** Returns the certainty of the element that fits best. */
 const certaintyOfDom = (rule: DomRule, document: Document, html: SearchedText): number => {
   const parts = rule.parts
     .filter(({ literals }) => literals.every((literal) => html.has(literal)))
@@ -105,7 +102,7 @@ const certaintyOfDom = (rule: DomRule, document: Document, html: SearchedText): 
   return elements.reduce((best, element) => Math.max(best, certaintyOfElement(rule, element)), 0);
 };
 
-/** Removes the tools whose requirements no other detected tool meets, and those that another one excludes. */
+/** Removes tools with unmet requirements, and excluded ones. */
 const resolve = (found: ReadonlySet<ToolRule>): readonly ToolRule[] => {
   let kept = [...found];
   for (;;) {
@@ -122,10 +119,7 @@ const resolve = (found: ReadonlySet<ToolRule>): readonly ToolRule[] => {
   return kept.filter(({ name }) => !excluded.has(name));
 };
 
-/**
- * Yields the tools that were detected so far: by address, headers, cookies and scripts, then by text, then by elements. The
- * last steps take the longest, so the results before them are worth having when the time is over.
- */
+/** Yields intermediate results, from the fastest signs to the slowest, so that a timeout keeps the earlier ones. */
 export function* matchTools(
   rules: readonly ToolRule[],
   { url, html, headers, cookies }: ScannedPage,

@@ -1,19 +1,17 @@
-/** Confidence in percent of a sign that states none. */
 const CONFIDENCE_DEFAULT = 100;
-/** Repetitions that an unlimited quantifier of a rule gets, so that no pattern reads a whole page at each position. */
+/** Limit of unlimited quantifiers, so that no pattern reads a whole page at each position. */
 const REPETITIONS_MAX = 250;
-/** Characters of a literal from which it rules a text out. */
+/** Shorter literals rarely rule a text out. */
 const LITERAL_MIN_LENGTH = 3;
 
 export type Pattern = {
   readonly regex: RegExp;
-  /** Percent that a match adds to the certainty about the tool. */
+  /** Percent that a match adds to the certainty. */
   readonly confidence: number;
-  /** Lower-case text that every match contains; `null` when none is known. */
+  /** Lower-case text in every match; `null` when unknown. */
   readonly literal: string | null;
 };
 
-/** Limits the quantifiers `*` and `+` outside of character classes. */
 const limitQuantifiers = (source: string): string => {
   let limited = '';
   let isClass = false;
@@ -33,7 +31,7 @@ const limitQuantifiers = (source: string): string => {
   return limited;
 };
 
-/** Returns the index after a group or class that begins at `from`. */
+/** Index after a group or class that begins at `from`. */
 const endOfBracket = (source: string, from: number): number => {
   let depth = 0;
   let isClass = false;
@@ -50,8 +48,8 @@ const endOfBracket = (source: string, from: number): number => {
 };
 
 /**
- * Returns the longest text that every match of a pattern contains, in lower case; `null` when it has none of at least three
- * characters. Most pages have none of these texts, and searching a text is far faster than a pattern.
+ * Longest literal in every match, lower case; `null` below three characters. A text search is far faster than a
+ * pattern.
  */
 export const literalOf = (source: string): string | null => {
   const runs: string[] = [];
@@ -69,7 +67,7 @@ export const literalOf = (source: string): string | null => {
       continue;
     }
     if (sign === '*' || sign === '?' || sign === '{') {
-      // The character before may be absent.
+      // The previous character is optional.
       run = run.slice(0, -1);
       endRun();
       at = sign === '{' ? Math.max(source.indexOf('}', at) + 1, at + 1) : at + 1;
@@ -80,7 +78,7 @@ export const literalOf = (source: string): string | null => {
       if (/[^\w]/.test(escaped)) run += escaped;
       else endRun();
       at += 2;
-      // A class such as \d with its quantifier ended the run; the quantifier takes nothing from it.
+      // A class such as \d ended the run, so its quantifier removes nothing.
       continue;
     }
     if (sign === '+' || sign === '.' || sign === '^' || sign === '$') endRun();
@@ -92,7 +90,7 @@ export const literalOf = (source: string): string | null => {
   return longest.length < LITERAL_MIN_LENGTH ? null : longest.toLowerCase();
 };
 
-/** Compiles a pattern with its tags, such as `jquery-([\d.]+)\.js\;version:\1\;confidence:50`; `null` when not valid. */
+/** Tags as in `jquery-([\d.]+)\.js\;version:\1\;confidence:50`; `null` when invalid. */
 export const compilePattern = (text: string): Pattern | null => {
   const [source = '', ...tags] = text.split('\\;');
   const confidence = Number(tags.find((tag) => tag.startsWith('confidence:'))?.slice('confidence:'.length));
@@ -107,25 +105,18 @@ export const compilePattern = (text: string): Pattern | null => {
   }
 };
 
-/** Size of the table of an index, a power of two. */
 const INDEX_SIZE = 2 ** 18;
-/** Characters of a text from which an index saves time. */
 const INDEXED_MIN_LENGTH = 2_000;
 
-/** A text that many patterns read. */
 export type SearchedText = {
   readonly text: string;
-  /** Returns whether the text contains a lower-case literal of at least three characters, in any case. */
   has(literal: string): boolean;
 };
 
 const slotOf = (text: string, at: number): number =>
   (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & (INDEX_SIZE - 1);
 
-/**
- * Prepares a text for many patterns. A long text gets an index of its groups of three characters: most literals have one
- * that the text lacks, and the text is then not searched.
- */
+/** A long text gets a trigram index: most literals have a trigram that it lacks, and then need no search. */
 export const searchedText = (text: string): SearchedText => {
   const lower = text.toLowerCase();
   if (lower.length < INDEXED_MIN_LENGTH) return { text, has: (literal) => lower.includes(literal) };
@@ -140,6 +131,5 @@ export const searchedText = (text: string): SearchedText => {
   };
 };
 
-/** Returns whether a pattern matches a text. */
 export const matches = ({ regex, literal }: Pattern, searched: SearchedText): boolean =>
   (literal === null || searched.has(literal)) && regex.test(searched.text);

@@ -4,15 +4,14 @@ import { slugOf } from '#domain/ids.ts';
 import { matchTools, type ScannedPage } from './match-tools.ts';
 import { loadToolRules, type ToolRule } from './tool-rules.ts';
 
-/** Thread that compares pages with the rules. Patterns are of foreign origin, so the thread is ended when one takes too long. */
+/** Runs foreign patterns in a thread, which the caller ends when one takes too long. */
 
 export type RulesWorkerData = { readonly folder: string | null };
 export type PageMessage = { readonly id: number; readonly page: ScannedPage };
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly tools: number; readonly faults: readonly string[] }
-  /** Tools that were detected so far. */
   | { readonly kind: 'found'; readonly id: number; readonly tools: readonly DetectedTool[] }
-  /** The page was compared with all rules; or not, with a fault. */
+  /** `fault` is not `null` when the comparison ended early. */
   | { readonly kind: 'done'; readonly id: number; readonly fault: string | null };
 
 const port = parentPort;
@@ -34,7 +33,7 @@ port.on('message', ({ id, page }: PageMessage) => {
     }
     send({ kind: 'done', id, fault: null });
   } catch (error) {
-    // A page that is nested too deeply for the search in its elements.
+    // The page is nested too deeply for the element search.
     send({ kind: 'done', id, fault: (error as Error).message });
   }
 });

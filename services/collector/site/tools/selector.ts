@@ -1,13 +1,12 @@
-/** One alternative of a selector, with texts that a page must contain for it to match. */
+/** `literals`: texts that a page must contain for a match. */
 export type SelectorPart = { readonly text: string; readonly literals: readonly string[] };
 
-/** Values of attributes that a page writes as they are. Others may be written with character references. */
+/** Attribute values without character references; a page may write others differently. */
 const PLAIN_VALUE = /^[\w./:#?=@%+~ -]{3,}$/;
 const QUOTED = /'([^']*)'|"([^"]*)"/g;
 /** Names of classes, ids and attributes. */
 const NAMES = /[.#[]\s*([\w-]{3,})/g;
 
-/** Splits a selector at its commas, outside of quotes, brackets and parentheses. */
 const split = (selector: string): readonly string[] => {
   const parts: string[] = [];
   let part = '';
@@ -37,6 +36,5 @@ const literalsOf = (text: string): readonly string[] => {
   ].map((literal) => literal.toLowerCase());
 };
 
-/** Returns the alternatives of a selector. */
 export const selectorParts = (selector: string): readonly SelectorPart[] =>
   split(selector).map((text) => ({ text, literals: literalsOf(text) }));

@@ -5,34 +5,28 @@ import type { Log } from '#platform/logger.ts';
 import type { ScannedPage } from './match-tools.ts';
 import type { RulesWorkerData, WorkerMessage } from './rules-worker.ts';
 
-/** Characters of a page that the rules read. */
 export const PAGE_MAX_LENGTH = 2 * 1024 ** 2;
-/** Milliseconds that the rules may take for a page. */
 export const DETECT_TIMEOUT_MS = 2_000;
-/** Milliseconds in which a thread reads the rules. */
 const START_TIMEOUT_MS = 60_000;
-/** Memory of the thread. */
 const MEMORY_MB = 512;
 
 export type Detection = {
   readonly tools: readonly DetectedTool[];
-  /** False when the page was cut, or the rules did not end in time: a tool may be missing. */
+  /** False when the page was cut or the rules timed out: a tool may be missing. */
   readonly isWhole: boolean;
 };
 
 export type ToolDetector = AsyncDisposable & {
-  /** Compares a page with the rules, one page at a time. Throws when the rules cannot be read, and when aborted. */
   detect(page: ScannedPage, signal: AbortSignal): Promise<Detection>;
 };
 
 export type ToolDetectorOptions = {
-  /** Folder of rules in the format of `wappalyzer`; `null` for those of the package. */
   readonly folder: string | null;
   readonly log: Log;
   readonly pageTimeMs?: number;
 };
 
-/** Waits for a message of the thread. Throws its error, and when it ends. Returns `null` when the time is over. */
+/** Throws the thread's error, and when it ends; `null` on timeout. */
 const nextMessage = <T>(
   worker: Worker,
   timeMs: number,
@@ -58,10 +52,7 @@ const nextMessage = <T>(
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 
-/**
- * Creates a detector of tools, which compares pages with rules in a worker thread. The thread starts with the first page. It
- * is ended when a page takes too long, and a new one starts with the next.
- */
+/** Runs the rules in a worker thread. Ends the thread on timeout; the next page starts a new one. */
 export const createToolDetector = ({
   folder,
   log,
@@ -82,7 +73,7 @@ export const createToolDetector = ({
       workerData: { folder } satisfies RulesWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });
-    // The process must be able to end while the thread waits. Without a listener, an error would end the process.
+    // `unref` lets the process end. Without an error listener, an error would end the process.
     worker.unref();
     worker.on('error', () => undefined);
     const ready = await nextMessage(worker, START_TIMEOUT_MS, null, (message) =>
@@ -120,7 +111,7 @@ export const createToolDetector = ({
     } catch (error) {
       await stop();
       signal.throwIfAborted();
-      // The thread ended by itself: it had no memory left for this page.
+      // The thread ran out of memory for this page.
       log.warn({ url: page.url, reason: (error as Error).message }, 'tool rules failed');
       return { tools, isWhole: false };
     }

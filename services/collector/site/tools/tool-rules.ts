@@ -6,11 +6,9 @@ import { compilePattern, type Pattern } from './pattern.ts';
 import { type SelectorPart, selectorParts } from './selector.ts';
 import { SHOP_TOOLS } from './shop-tools.ts';
 
-/** Rule for one element of a page. */
 export type DomRule = {
-  /** Alternatives of its selector. */
   readonly parts: readonly SelectorPart[];
-  /** Signs of an element: it is there, its text, or an attribute. */
+  /** Tests of an element: presence, text or an attribute. */
   readonly exists: Pattern | null;
   readonly text: Pattern | null;
   readonly attributes: readonly (readonly [name: string, pattern: Pattern])[];
@@ -18,7 +16,6 @@ export type DomRule = {
 
 type Named = readonly (readonly [name: string, pattern: Pattern])[];
 
-/** Signs of one tool that a page shows without a browser. */
 export type ToolRule = {
   readonly name: string;
   readonly category: string;
@@ -33,7 +30,7 @@ export type ToolRule = {
   readonly text: readonly Pattern[];
   readonly url: readonly Pattern[];
   readonly dom: readonly DomRule[];
-  /** Names of tools, and ids of categories, without which it is not detected. */
+  /** Tools and category ids that must be detected too. */
   readonly requires: readonly string[];
   readonly requiresCategories: readonly number[];
   readonly excludes: readonly string[];
@@ -41,22 +38,18 @@ export type ToolRule = {
 
 export type RuleSet = { readonly rules: readonly ToolRule[]; readonly faults: readonly string[] };
 
-/** Category of a tool without one. */
 const UNCATEGORIZED = 'Other';
 
 const listOf = (value: unknown): readonly unknown[] =>
   value === undefined || value === null ? [] : Array.isArray(value) ? (value as unknown[]) : [value];
 
-/** Returns names without the tags of a pattern, such as `\\;confidence:50`. */
+/** Removes tags such as `\\;confidence:50`. */
 const namesOf = (value: unknown): readonly string[] =>
   listOf(value).flatMap((item) => (typeof item === 'string' ? [item.split('\\;')[0] as string] : []));
 
 const numbersOf = (value: unknown): readonly number[] => listOf(value).map(Number).filter(Number.isInteger);
 
-/**
- * Reads rules in the format of the package `wappalyzer`: tools by name, categories by id. Signs that need a browser are left
- * out: `js`, `xhr`, `css`, `dns`, properties of elements. A pattern that is not valid is left out too, and named in `faults`.
- */
+/** Omits signs that need a browser (`js`, `xhr`, `css`, `dns`) and invalid patterns, which `faults` names. */
 export const readToolRules = (tools: JsonObject, categories: JsonObject): RuleSet => {
   const faults: string[] = [];
   const patternsOf = (tool: string, value: unknown): readonly Pattern[] =>
@@ -127,13 +120,13 @@ const readJson = (path: string): JsonObject => {
   return value;
 };
 
-/** Folder of the MIT-licensed rules in the package `wappalyzer`. Later versions have other licences. */
+/** MIT-licensed rules of `wappalyzer`; later versions have other licences. */
 const packageFolder = (): string =>
   dirname(createRequire(import.meta.url).resolve('wappalyzer/package.json'));
 
 /**
- * Reads the rules of a folder with `categories.json` and `technologies/*.json`, or of the package when `folder` is `null`,
- * and adds our own list. A tool that both have gets the signs of both. Throws for a folder without such files.
+ * `null` reads the package's rules. Adds the rules of `shop-tools.ts` and merges equal tools. Throws without rule
+ * files.
  */
 export const loadToolRules = (folder: string | null): RuleSet => {
   const root = folder ?? packageFolder();
