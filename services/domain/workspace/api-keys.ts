@@ -8,19 +8,15 @@ import { derivedId } from '../ids.ts';
 import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
 import { RecentMap, type RecentMapJson } from '../recent-map.ts';
 
-/**
- * Aggregate API keys, stream `apiKeys-<workspaceId>`: all API keys of one workspace. Only the hash of a key is stored.
- * Parts, in order: state, evolve, fold to all keys, decisions (`issueApiKey`, `rotateApiKey`, `revokeApiKey`,
- * `revokeUnusedApiKeys`).
- */
+/** Aggregate API keys, stream `apiKeys-<workspaceId>`: the keys of one workspace; events hold only hashes. */
 
-/** Least number of revoked keys whose ids a state holds, the newest. A command must not cost more with each key that ever was. */
+/** Bounds the state, so that a command does not cost more with each key. */
 export const REVOKED_KEYS_KEPT = 500;
 
 export type ActiveKey = ApiKeyIssued['data'];
 export type ApiKeysState = {
   readonly keys: PersistentMap<ActiveKey>;
-  /** Ids of the keys revoked last. Decisions about older ones take `known_keys` as input. */
+  /** Last revoked keys. Decisions about older ones use `known_keys`. */
   readonly revoked: RecentMap<1>;
 };
 
@@ -50,10 +46,9 @@ const snapshot: SnapshotCodec<ApiKeysState> = {
 
 export const apiKeys: Decider<ApiKeysState, ApiKeyEvent> = { initial, evolve, snapshot };
 
-/** An active or revoked key. */
 export type WorkspaceKey = ActiveKey & { readonly revoked_at: string | null };
 
-/** Fold to all keys of a workspace, also the revoked ones. Only lists for operators need it. */
+/** Includes revoked keys, for lists of operators. */
 export const everyApiKey: Decider<PersistentMap<WorkspaceKey>, ApiKeyEvent> = {
   initial: PersistentMap.empty(),
   evolve: (keys, { type, data }) => {
@@ -63,38 +58,34 @@ export const everyApiKey: Decider<PersistentMap<WorkspaceKey>, ApiKeyEvent> = {
   },
 };
 
-/** Characters of a key id; letters that are easily confused are left out, as in ids made by operators. */
+/** Letters that look alike are omitted, as in ids of operators. */
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_LENGTH = 16;
 const HEX_DIGITS_OF_ID = 20;
 
-/** Returns the id of the key that a command creates. A repeated command gets the same id. */
 export const keyIdOf = (commandId: string): string => {
   const hex = derivedId('api key', commandId).replaceAll('-', '').slice(0, HEX_DIGITS_OF_ID);
   const digits = BigInt(`0x${hex}`).toString(32).padStart(ID_LENGTH, '0');
   return `key_${Array.from(digits, (digit) => ID_LETTERS[Number.parseInt(digit, 32)]).join('')}`;
 };
 
-/** A key to be issued: its hash, its last four characters and its owner. */
 type NewKey = {
   readonly key_id: string;
   readonly sha256: string;
   readonly last_four: string;
   readonly member_id: string;
-  /** Scopes that may be granted: those of the member's role and, if the caller uses a key, of that key. */
   readonly grantable: readonly Scope[];
-  /** Ids of this command that the access tables hold, as keys that the workspace has or had. */
+  /** Key ids of this command that the access tables hold. */
   readonly known_keys?: ReadonlySet<string>;
 };
 
-/** True when the key was revoked. A known key that is not active was revoked before those in the state. */
+/** A known key that is not active was revoked before those in the state. */
 const isRevoked = (state: ApiKeysState, keyId: string, known?: ReadonlySet<string>): boolean =>
   !state.keys.has(keyId) && (state.revoked.has(keyId) || known?.has(keyId) === true);
 
 /**
- * True when the key was already issued. Throws `already_exists` when a repeated command brings another hash than the
- * first attempt: the text of the issued key was in a reply that was lost, and it cannot be sent again. Throws
- * `key_revoked` when the key was issued and revoked since.
+ * Throws `already_exists` for a repetition with another hash, since the key text was in a lost reply; `key_revoked`
+ * after a revocation.
  */
 const isIssued = (state: ApiKeysState, { key_id, sha256, known_keys }: NewKey): boolean => {
   if (isRevoked(state, key_id, known_keys)) {
@@ -113,7 +104,7 @@ const isIssued = (state: ApiKeysState, { key_id, sha256, known_keys }: NewKey): 
   return existing !== undefined;
 };
 
-/** Throws `scope_missing` when scopes exceed `grantable` (specification, part "Authentication", item 7). */
+/** Throws `scope_missing` (specification, part "Authentication", item 7). */
 const requireGrantable = (scopes: readonly Scope[], grantable: readonly Scope[]): void => {
   const beyond = scopes.filter((scope) => !grantable.includes(scope));
   if (beyond.length > 0) {
@@ -146,16 +137,15 @@ export const issueApiKey =
     return [{ type: 'ApiKeyIssued', data: { ...issued, issued_at: at } }];
   };
 
-/** Throws `not_found` when the workspace neither has nor had the key. `known`: as `known_keys` of a command. */
+/** Throws `not_found` when the workspace never had the key. */
 export const requireApiKey = (state: ApiKeysState, keyId: string, known?: ReadonlySet<string>): void => {
   if (!state.keys.has(keyId) && !isRevoked(state, keyId, known))
     throw new Refusal('not_found', 'API key not found.');
 };
 
 /**
- * Revokes a key and issues one of the same name and scopes in one append, so that exactly one of the two is active.
- * The new key belongs to the caller, not to the owner of the old key, and its scopes are checked against the caller's.
- * Rotating another member's key therefore gives no access as that member and no further scopes.
+ * Revokes and issues in one append, so that exactly one is active. The new key belongs to the caller, with the caller's
+ * scopes: rotating another member's key must not give access as that member.
  */
 export const rotateApiKey =
   (
@@ -183,7 +173,6 @@ export const rotateApiKey =
     ];
   };
 
-/** Revokes a key. Records nothing when the key is already revoked or does not exist. */
 export const revokeApiKey =
   (input: {
     readonly workspace_id: string;
@@ -197,12 +186,10 @@ export const revokeApiKey =
     return [{ type: 'ApiKeyRevoked', data: { workspace_id, key_id, reason, revoked_at: at } }];
   };
 
-/** Revokes each active key that was last used at least `days` days before `at`. An unused key counts from its issue. */
 export const revokeUnusedApiKeys =
   (input: {
     readonly workspace_id: string;
     readonly days: number;
-    /** Time of last use by key id; keys that were never used are absent. */
     readonly lastUses: ReadonlyMap<string, string>;
     readonly at: string;
   }) =>

@@ -11,10 +11,7 @@ import { BRIEF_NOTABLE_MAX, type BriefFeedback } from '#contracts/resources/work
 import { type Decider, jsonSnapshot } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 
-/**
- * Aggregate brief, stream `brief-<workspaceId>+<briefId>`: one weekly brief and the feedback on it.
- * Parts, in order: state, evolve, weeks, choice of items, decisions (`prepareBrief`, `giveBriefFeedback`).
- */
+/** Aggregate brief, stream `brief-<workspaceId>+<briefId>`: one weekly brief and the feedback on it. */
 
 export type BriefState = {
   readonly prepared: BriefPrepared['data'];
@@ -34,18 +31,16 @@ const evolve = (state: BriefState, event: BriefEvent): BriefState => {
 
 export const brief: Decider<BriefState, BriefEvent> = { initial, evolve, snapshot: jsonSnapshot(1) };
 
-/** An ISO week; `from` is its Monday and `to` its Sunday, as calendar dates in UTC. */
 export type Week = { readonly name: string; readonly from: string; readonly to: string };
 
-/** Hour of the day, in UTC, at which the briefs of a week are due on the Monday after it. */
 export const BRIEF_DUE_HOUR = 6;
-/** Maximum weeks to catch up with after an outage. Older weeks are left out. */
+/** Weeks that are prepared after an outage; older ones are omitted. */
 export const BRIEF_WEEKS_MISSED_MAX = 4;
 
-/** Returns the day of the week; Monday is 0. 1 January 1970 was a Thursday. */
+/** Monday is 0; 1 January 1970 was a Thursday. */
 const weekdayOf = (ms: number): number => (Math.floor(ms / DAY_MS) + 3) % 7;
 
-/** Returns the week that begins on a Monday. By ISO 8601 a week belongs to the year of its Thursday. */
+/** By ISO 8601 a week belongs to the year of its Thursday. */
 const weekFrom = (mondayMs: number): Week => {
   const thursday = new Date(mondayMs + 3 * DAY_MS);
   const year = thursday.getUTCFullYear();
@@ -57,7 +52,6 @@ const weekFrom = (mondayMs: number): Week => {
   };
 };
 
-/** Returns the last `BRIEF_WEEKS_MISSED_MAX` weeks whose briefs are due at `now`, oldest first. */
 export const weeksDue = (now: Date): readonly Week[] => {
   const due = now.getTime() - BRIEF_DUE_HOUR * HOUR_MS;
   const midnight = Math.floor(due / DAY_MS) * DAY_MS;
@@ -67,17 +61,16 @@ export const weeksDue = (now: Date): readonly Week[] => {
   );
 };
 
-/** Returns one id for a workspace and a week, so that a week has one brief. */
 export const briefIdOf = (workspaceId: string, week: Week): string =>
   derivedId('brief', `${workspaceId}|${week.name}`);
 
-/** Minimum days for an ad to count as long-running. This is observed survival, not performance. */
+/** Long-running is observed survival, not performance. */
 const LONG_RUNNING_DAYS = 60;
 
 const isLongRunning = ({ ad, observed_at }: RadarSnapshot): boolean =>
   ad.started_on !== null && Date.parse(observed_at) - Date.parse(ad.started_on) >= LONG_RUNNING_DAYS * DAY_MS;
 
-/** Returns a rank; a smaller rank is more notable. Changes of long-running ads are the most notable. */
+/** A smaller rank is more notable. */
 const notabilityRank = (item: RadarSnapshot): number => {
   switch (item.type) {
     case 'destination_changed':
@@ -90,10 +83,8 @@ const notabilityRank = (item: RadarSnapshot): number => {
 };
 
 /**
- * Returns the most notable items, in this order: changed destinations of long-running ads, stops of long-running ads,
- * launches, other changed destinations, other stops. Within each group items are sorted newest first, then by id.
- * Items that a correction added come after all others; withdrawn ones are left out.
- * Items may be chosen page by page: adding a page to the earlier choice gives the same result as choosing from all.
+ * Order: changed destinations of long-running ads, their stops, launches, other changed destinations, other stops; newest
+ * first, then by id. Corrections come last. Choosing page by page gives the same result.
  */
 export const chooseNotable = (items: readonly RadarSnapshot[]): readonly RadarSnapshot[] =>
   items
@@ -115,7 +106,7 @@ const CHANGE_FIELDS: Readonly<Record<RadarSnapshot['type'], keyof RadarChanges>>
   destination_changed: 'destinations_changed',
 };
 
-/** Adds items to the counts. Withdrawn items do not count, items that a correction added do. */
+/** Omits withdrawn items, includes those of corrections. */
 export const countChanges = (
   items: readonly { readonly type: RadarSnapshot['type']; readonly correction?: RadarCorrection | null }[],
   before: RadarChanges = NO_CHANGES,
@@ -136,7 +127,6 @@ export const addChanges = (all: readonly RadarChanges[]): RadarChanges => {
 const totalChanges = (one: RadarChanges): number =>
   one.ads_started + one.ads_stopped + one.destinations_changed;
 
-/** Records the brief of a week. Records nothing when the brief exists or the workspace tracked no brand. */
 export const prepareBrief =
   (input: {
     readonly workspace_id: string;
@@ -163,7 +153,6 @@ export const prepareBrief =
     return [{ type: 'BriefPrepared', data }];
   };
 
-/** Records feedback on a brief; `null` removes it. */
 export const giveBriefFeedback =
   (input: {
     readonly workspace_id: string;

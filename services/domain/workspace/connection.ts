@@ -11,9 +11,8 @@ import type { Decider } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 
 /**
- * Aggregate connection, stream `connection-<workspaceId>+<connectionId>`: one app's access to a workspace as one
- * member. A new consent is always a new connection; an ended one never lives again.
- * Parts, in order: state, evolve, decisions (`allowApp`, `denyApp`, `connectApp`, `disconnectApp`).
+ * Aggregate connection, stream `connection-<workspaceId>+<connectionId>`: an app's access as one member. A new consent
+ * is a new connection.
  */
 
 export type ConnectionState =
@@ -37,7 +36,6 @@ const evolve = (state: ConnectionState, event: ConnectionEvent): ConnectionState
 
 export const connection: Decider<ConnectionState, ConnectionEvent> = { initial, evolve };
 
-/** Writing scopes that a member may grant to an app. Keys, alerts and briefs stay with people. */
 export const GRANTABLE_WRITES = [
   'tracking:write',
   'collections:write',
@@ -45,37 +43,32 @@ export const GRANTABLE_WRITES = [
   'reports:write',
 ] as const satisfies readonly Scope[];
 
-/** Scopes that an app can be granted, in the order of the specification. */
 export const GRANTABLE_SCOPES: readonly Scope[] = SCOPES.filter(
   (scope) =>
     (scope.endsWith(':read') && scope !== 'apiKeys:read') ||
     (GRANTABLE_WRITES as readonly Scope[]).includes(scope),
 );
 
-/** Maximum characters of an app's name. The app chooses its name itself. */
+/** The app chooses its own name. */
 export const APP_NAME_MAX_LENGTH = 60;
 
-/** Returns the id of the connection of a grant. The grant's id itself is in no event. */
+/** The id of the grant itself is in no event. */
 export const connectionIdOf = (grantId: string): string =>
   `con_${derivedId('connection', grantId).replaceAll('-', '').slice(0, 20)}`;
 
 type ConnectionKey = { readonly workspace_id: string; readonly connection_id: string };
 type Consent = ConnectionKey & { readonly member_id: string; readonly client: ConnectedApp };
 
-/** Throws when the answer on the consent page was given before, and was another one. */
+/** Throws when the consent page was answered differently before. */
 const requireUnanswered = ({ status }: ConnectionState): void => {
   if (status === 'denied' || status === 'ended') {
     throw new Refusal('already_exists', 'This request was already answered. Start again from the app.');
   }
 };
 
-/** Maximum apps that one member has allowed in a workspace and not ended. */
 export const CONNECTIONS_MAX = 100;
 
-/**
- * Allows an app. Throws `scope_missing` for scopes beyond `grantable`: those of the member's role. Throws `limit_reached` when
- * the member has too many connections. `connections`: their number now.
- */
+/** Throws `scope_missing` beyond `grantable`, the scopes of the role; `limit_reached` for too many `connections`. */
 export const allowApp =
   (
     input: Consent & {
@@ -105,7 +98,7 @@ export const allowApp =
     return [{ type: 'AppAllowed', data: { ...consent, allowed_at: at, expires_at } }];
   };
 
-/** Records that the member denied an app. Throws when the same request was allowed before. */
+/** Throws when the request was allowed before. */
 export const denyApp =
   ({ at, ...consent }: Consent & { readonly at: string }) =>
   (state: ConnectionState): readonly ConnectionEvent[] => {
@@ -116,7 +109,7 @@ export const denyApp =
     return [{ type: 'AppDenied', data: { ...consent, denied_at: at } }];
   };
 
-/** Records the first token. Throws `not_found` when the connection has ended, so that no token is issued. */
+/** Throws `not_found` after the end, so that no token is issued. */
 export const connectApp =
   ({ at, ...key }: ConnectionKey & { readonly at: string }) =>
   (state: ConnectionState): readonly ConnectionEvent[] => {
@@ -125,7 +118,6 @@ export const connectApp =
     return [{ type: 'AppConnected', data: { ...key, connected_at: at } }];
   };
 
-/** Ends a connection. Records nothing when it has ended or never existed. */
 export const disconnectApp =
   ({ at, ...ended }: ConnectionKey & { readonly reason: DisconnectReason; readonly at: string }) =>
   (state: ConnectionState): readonly ConnectionEvent[] =>

@@ -6,12 +6,9 @@ import type { Role } from '#contracts/values/access/roles.ts';
 import { type Decider, jsonSnapshot } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 
-/**
- * Aggregate note, stream `note-<workspaceId>+<noteId>`: the note of one member on one subject.
- * Parts, in order: state, evolve, decisions (`writeNote`, `deleteNote`).
- */
+/** Aggregate note, stream `note-<workspaceId>+<noteId>`: the note of one member on one subject. */
 
-/** The note; `null` when it was never written or is deleted. */
+/** `null` when it was never written or is deleted. */
 export type Note = {
   readonly subject: Subject;
   readonly body: string;
@@ -38,11 +35,11 @@ const evolve = (state: Note, event: NoteEvent): Note => {
 
 export const note: Decider<Note, NoteEvent> = { initial, evolve, snapshot: jsonSnapshot(1) };
 
-/** Returns one id for a member and a subject. A note that is replaced, or deleted and written again, keeps its id. */
+/** One id per member and subject, also for a note that is replaced or written again. */
 export const noteIdOf = (workspaceId: string, memberId: string, subject: Subject): string =>
   derivedId('note', `${workspaceId}|${memberId}|${subject.subject_type}|${subject.subject_key}`);
 
-/** Writes or replaces a note. The same text again records nothing and leaves `updated_at` unchanged. */
+/** The same text records nothing and keeps `updated_at`. */
 export const writeNote =
   (input: {
     readonly workspace_id: string;
@@ -50,7 +47,6 @@ export const writeNote =
     readonly body: string;
     readonly by: string;
     readonly at: string;
-    /** Number of notes of the workspace. */
     readonly notes: number;
   }) =>
   (state: Note): readonly NoteEvent[] => {
@@ -67,7 +63,7 @@ export const writeNote =
     return [{ type: 'NoteReplaced', data: { workspace_id, note_id, body, replaced_at: at } }];
   };
 
-/** Deletes a note. A member may delete their own note; an admin or owner may delete any. */
+/** Admins and owners may delete any note. */
 export const deleteNote =
   (input: {
     readonly workspace_id: string;

@@ -11,19 +11,13 @@ import {
 } from '#contracts/resources/workspace/report.ts';
 import type { Decider } from '../decider.ts';
 
-/**
- * Aggregate report, stream `report-<workspaceId>+<reportId>`: one CSV export. A worker holds a lease while it works on
- * it, so that only one worker does.
- * Parts, in order: state, evolve, decisions (`requestReport`, `startReport`, `extendReportLease`, `finishReport`,
- * `failReport`).
- */
+/** Aggregate report, stream `report-<workspaceId>+<reportId>`: one CSV export, leased to one worker at a time. */
 
 export type RequestedReport = {
   readonly request: ReportRequested['data'];
   readonly status: ReportStatus;
   readonly attempt: number;
   readonly worker_id: string | null;
-  /** Time from which a worker may take the report: the retry time while queued, the end of the lease while running. */
   readonly claimable_at: string;
   readonly started_at: string | null;
   readonly finished_at: string | null;
@@ -72,15 +66,13 @@ const evolve = (state: ReportState, event: ReportEvent): ReportState => {
 
 export const report: Decider<ReportState, ReportEvent> = { initial, evolve };
 
-/** Maximum attempts before a report fails for good. */
 export const REPORT_ATTEMPTS_MAX = 3;
-/** Seconds between a failed attempt and the next one, multiplied by the number of attempts so far. */
 const RETRY_AFTER_SECONDS = 10;
 
 const addSeconds = (at: string, seconds: number): string =>
   new Date(Date.parse(at) + seconds * 1_000).toISOString();
 
-/** Returns the errors of a window of calendar dates, both included. `today` is the date in UTC. */
+/** Both dates are inclusive. `today`: UTC date. */
 export const windowFaults = (from: string, to: string, today: string): readonly ErrorDetail[] => {
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   const faults: ErrorDetail[] = [];
@@ -95,17 +87,13 @@ export const windowFaults = (from: string, to: string, today: string): readonly 
   return faults;
 };
 
-/** Reports of a workspace. */
 export type ReportCounts = {
-  /** Queued or running, of those requested in the last 24 hours. */
   readonly queued: number;
-  /** Requested in the last 24 hours. */
   readonly requested: number;
-  /** All of them. */
   readonly kept: number;
 };
 
-/** Throws when a workspace has too many reports. */
+/** Throws when one of the limits is reached. */
 const requireFewReports = ({ queued, requested, kept }: ReportCounts): void => {
   if (queued >= REPORTS_QUEUED_MAX) {
     throw new Refusal(
@@ -127,15 +115,11 @@ const requireFewReports = ({ queued, requested, kept }: ReportCounts): void => {
   }
 };
 
-/**
- * Queues an export. The report's id follows from the workspace and the caller's idempotency key. An existing stream is
- * therefore the report that this key created, and nothing is recorded, even if the other parameters differ.
- */
+/** The idempotency key determines the id, so an existing stream is a repetition, even with other parameters. */
 export const requestReport =
   (input: {
     readonly workspace_id: string;
     readonly report_id: string;
-    /** `null` selects all tracked brands. */
     readonly brand_ids: readonly string[] | null;
     readonly tracked: ReadonlySet<string>;
     readonly types: readonly RadarItemType[];
@@ -177,10 +161,7 @@ type Attempt = { readonly worker_id: string; readonly attempt: number };
 const isLeaseHolder = (state: ReportState, { worker_id, attempt }: Attempt): state is RequestedReport =>
   state?.status === 'running' && state.worker_id === worker_id && state.attempt === attempt;
 
-/**
- * Takes a report that is queued or whose lease has expired. Records nothing when another worker holds the lease or the
- * report is done. If the last attempt's lease has expired, the report fails here, because its worker no longer can.
- */
+/** Records nothing while another worker holds the lease. After the last attempt's lease the report fails here. */
 export const startReport =
   (input: { readonly worker_id: string; readonly at: string; readonly lease_seconds: number }) =>
   (state: ReportState): readonly ReportEvent[] => {
@@ -197,10 +178,7 @@ export const startReport =
     return [{ type: 'ReportStarted', data }];
   };
 
-/**
- * Extends the lease of a working worker. Records nothing when the lease already lasts as long or another worker holds
- * it.
- */
+/** Records nothing when the lease lasts as long, or belongs to another worker. */
 export const extendReportLease =
   (input: Attempt & { readonly at: string; readonly lease_seconds: number }) =>
   (state: ReportState): readonly ReportEvent[] => {
@@ -213,7 +191,7 @@ export const extendReportLease =
     ];
   };
 
-/** Records the finished file. Records nothing when the worker no longer holds the lease. */
+/** Records nothing after the lease is lost. */
 export const finishReport =
   (input: Attempt & NonNullable<RequestedReport['file']> & { readonly at: string }) =>
   (state: ReportState): readonly ReportEvent[] => {
@@ -223,7 +201,7 @@ export const finishReport =
     return [{ type: 'ReportFinished', data: { workspace_id, report_id, ...finished, finished_at: at } }];
   };
 
-/** Queues the report again after a failed attempt. After the last attempt the report fails for good. */
+/** Queues the report again; the last attempt fails for good. */
 export const failReport =
   (input: Attempt & { readonly reason: string; readonly at: string }) =>
   (state: ReportState): readonly ReportEvent[] => {

@@ -4,12 +4,8 @@ import type { Item } from '#contracts/values/items.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 import { type Decider, jsonSnapshot } from '../decider.ts';
 
-/**
- * Aggregate saved item, stream `saved-<workspaceId>+<itemType>:<itemKey>`: one item that a workspace may save.
- * Parts, in order: state, evolve, decisions (`saveItem`, `unsaveItem`).
- */
+/** Aggregate saved item, stream `saved-<workspaceId>+<itemType>:<itemKey>`: one item that a workspace may save. */
 
-/** The member and time of saving; `null` when the item is not saved. */
 export type Saved = { readonly created_by: string; readonly created_at: string } | null;
 
 const initial: Saved = null;
@@ -32,7 +28,7 @@ type Command = {
   readonly at: string;
 };
 
-/** Saves an item. Records nothing when it is already saved. `saved_items`: number of saved items of the workspace. */
+/** `saved_items`: number of saved items of the workspace. */
 export const saveItem =
   ({ workspace_id, item, by, at, saved_items }: Command & { readonly saved_items: number }) =>
   (state: Saved): readonly SavedEvent[] => {
@@ -46,7 +42,6 @@ export const saveItem =
     return [{ type: 'ItemSaved', data: { workspace_id, ...item, saved_by: by, saved_at: at } }];
   };
 
-/** Unsaves an item. Records nothing when it is not saved. */
 export const unsaveItem =
   ({ workspace_id, item, by, at }: Command) =>
   (state: Saved): readonly SavedEvent[] =>

@@ -4,26 +4,19 @@ import type { Decider, SnapshotCodec } from '../decider.ts';
 import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
 import { RecentMap, type RecentMapJson } from '../recent-map.ts';
 
-/**
- * Aggregate sign-in, stream `signIn-<workspaceId>`: invitations and browser sign-ins of a workspace's members.
- * Parts, in order: state, evolve, decisions (`inviteMember`, `signIn`, `signOut`, `blockSignIn`).
- */
+/** Aggregate sign-in, stream `signIn-<workspaceId>`: invitations and browser sign-ins of a workspace's members. */
 
-/** Days after which a browser sign-in ends, however much it is used. */
 export const SIGN_IN_DAYS_MAX = 7;
-/** Maximum browsers in which a member is signed in at once. */
 export const BROWSERS_MAX = 100;
 
-/** Least number of ended or repeated entries that a state holds, the newest. */
+/** Bounds the state; the newest entries stay. */
 const REMEMBERED_MIN = 500;
 
-/** Browser sign-ins of one day that have not ended, with their time. */
 type OpenOfDay = { readonly day: string; readonly open: PersistentMap<string> };
 
 export type SignInState = {
-  /** Sign-ins that may still be open, by the UTC day of their beginning, the newest days only. */
   readonly days: readonly OpenOfDay[];
-  /** Invitations, ended sign-ins and blocks recorded last, so that a repeated command records nothing. */
+  /** Recent entries, so that a repeated command records nothing. */
   readonly recent: RecentMap<1>;
 };
 
@@ -33,7 +26,7 @@ const invitationKey = (id: string): string => `invitation ${id}`;
 const signInKey = (id: string, memberId: string): string => `in ${id} ${memberId}`;
 const blockKey = (id: string, memberId: string): string => `block ${id} ${memberId}`;
 
-/** Adds a sign-in, and forgets the days before which none can still be open. */
+/** Drops days whose sign-ins have all expired. */
 const withOpen = ({ days, recent }: SignInState, key: string, at: string): SignInState => {
   const [day, oldest] = [utcDate(at), utcDateOfMs(Date.parse(at) - SIGN_IN_DAYS_MAX * DAY_MS)];
   const open = (days.find((one) => one.day === day)?.open ?? PersistentMap.empty<string>()).with(key, at);
@@ -66,7 +59,7 @@ const evolve = (state: SignInState, event: SignInEvent): SignInState => {
   }
 };
 
-/** True when a sign-in was recorded that has neither ended nor expired. */
+/** False after the end or the expiry. */
 const isOpen = ({ days }: SignInState, key: string, at: string): boolean => {
   const since = days.find(({ open }) => open.has(key))?.open.get(key);
   return since !== undefined && Date.parse(since) >= Date.parse(at) - SIGN_IN_DAYS_MAX * DAY_MS;
@@ -96,7 +89,6 @@ export const signInDecider: Decider<SignInState, SignInEvent> = { initial, evolv
 
 type OfMember = { readonly workspace_id: string; readonly member_id: string; readonly at: string };
 
-/** Records an invitation link. */
 export const inviteMember =
   ({ at, ...invited }: OfMember & { readonly invitation_id: string; readonly expires_at: string }) =>
   ({ recent }: SignInState): readonly SignInEvent[] =>
@@ -104,7 +96,7 @@ export const inviteMember =
       ? []
       : [{ type: 'MemberInvited', data: { ...invited, invited_at: at } }];
 
-/** Records that a browser sign-in opened the workspace. Records nothing when it did so before. */
+/** Records nothing for a repetition. */
 export const signIn =
   ({ at, ...opened }: OfMember & { readonly sign_in_id: string; readonly method: SignInMethod }) =>
   (state: SignInState): readonly SignInEvent[] => {
@@ -113,7 +105,7 @@ export const signIn =
     return [{ type: 'MemberSignedIn', data: { ...opened, signed_in_at: at } }];
   };
 
-/** Records the end of a browser sign-in. Records nothing when it never opened the workspace, or has ended. */
+/** Records nothing when it never opened the workspace, or has ended. */
 export const signOut =
   ({ at, ...ended }: OfMember & { readonly sign_in_id: string }) =>
   (state: SignInState): readonly SignInEvent[] =>
@@ -121,7 +113,6 @@ export const signOut =
       ? [{ type: 'MemberSignedOut', data: { ...ended, signed_out_at: at } }]
       : [];
 
-/** Records that too many wrong codes were entered for a member's address. */
 export const blockSignIn =
   ({ at, ...blocked }: OfMember & { readonly attempt_id: string }) =>
   ({ recent }: SignInState): readonly SignInEvent[] =>

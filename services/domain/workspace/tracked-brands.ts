@@ -5,11 +5,7 @@ import type { Cadence } from '#contracts/values/primitives.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
 import { PersistentMap, type PersistentMapJson } from '../persistent-map.ts';
 
-/**
- * Aggregate tracked brands, stream `tracking-<workspaceId>`: the brands that a workspace tracks, each with the cadence
- * of its scans.
- * Parts, in order: state, evolve, decisions (`trackBrand`, `untrackBrand`).
- */
+/** Aggregate tracked brands, stream `tracking-<workspaceId>`: brands with the cadence of their scans. */
 
 export type TrackedBrand = { readonly cadence: Cadence; readonly tracked_at: string };
 export type TrackingState = { readonly brands: PersistentMap<TrackedBrand> };
@@ -41,10 +37,7 @@ const snapshot: SnapshotCodec<TrackingState> = {
 
 export const tracking: Decider<TrackingState, TrackingEvent> = { initial, evolve, snapshot };
 
-/**
- * Tracks a brand, or changes its cadence. Only a brand that is not tracked yet takes a slot of the plan
- * (specification, part "States and transitions").
- */
+/** Only a newly tracked brand uses a slot (specification, part "States and transitions"). */
 export const trackBrand =
   (input: {
     readonly workspace_id: string;
@@ -70,7 +63,6 @@ export const trackBrand =
     return [{ type: 'BrandTracked', data: { workspace_id, brand_id, cadence, tracked_at: at } }];
   };
 
-/** Untracks a brand. Records nothing when it is not tracked. */
 export const untrackBrand =
   (input: { readonly workspace_id: string; readonly brand_id: string; readonly at: string }) =>
   (state: TrackingState): readonly TrackingEvent[] => {

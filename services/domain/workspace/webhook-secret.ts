@@ -1,12 +1,8 @@
 import type { WebhookSecretEvent } from '#contracts/events/workspace/webhook-secret.ts';
 import { type Decider, jsonSnapshot } from '../decider.ts';
 
-/**
- * Aggregate webhook secret, stream `webhookSecret-<workspaceId>`: the secret that signs a workspace's webhooks.
- * Parts, in order: state, evolve, decisions (`issueWebhookSecret`, `issueFirstWebhookSecret`).
- */
+/** Aggregate webhook secret, stream `webhookSecret-<workspaceId>`: events hold only its fingerprint. */
 
-/** Fingerprint of the signing secret; `null` when none was issued. The secret itself is in no event. */
 export type WebhookSecretState = { readonly fingerprint: string; readonly issued_at: string } | null;
 
 const initial = null as WebhookSecretState;
@@ -26,7 +22,6 @@ export const webhookSecret: Decider<WebhookSecretState, WebhookSecretEvent> = {
 
 type Secret = { readonly workspace_id: string; readonly fingerprint: string; readonly at: string };
 
-/** Issues a secret, which replaces the one before. Records nothing when it is the current one. */
 export const issueWebhookSecret =
   ({ workspace_id, fingerprint, at }: Secret) =>
   (state: WebhookSecretState): readonly WebhookSecretEvent[] =>
@@ -34,7 +29,6 @@ export const issueWebhookSecret =
       ? []
       : [{ type: 'WebhookSecretIssued', data: { workspace_id, fingerprint, issued_at: at } }];
 
-/** Issues a secret only when the workspace has none. */
 export const issueFirstWebhookSecret =
   (secret: Secret) =>
   (state: WebhookSecretState): readonly WebhookSecretEvent[] =>

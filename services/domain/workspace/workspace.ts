@@ -3,14 +3,9 @@ import type { Plan, WorkspaceEvent } from '#contracts/events/workspace/workspace
 import type { Role } from '#contracts/values/access/roles.ts';
 import type { Decider, SnapshotCodec } from '../decider.ts';
 
-/**
- * Aggregate workspace, stream `workspace-<workspaceId>`: the plan and the members of one workspace. Only operators
- * change it; members cannot.
- * Parts, in order: state, evolve, decisions (`createWorkspace`, `changePlan`, `addMember`, `eraseMember`).
- */
+/** Aggregate workspace, stream `workspace-<workspaceId>`: plan and members. Only operators change it. */
 
 export type WorkspaceState = {
-  /** `null` when the workspace does not exist. */
   readonly name: string | null;
   readonly plan: Plan;
   readonly members: ReadonlyMap<string, Role>;
@@ -57,14 +52,13 @@ const snapshot: SnapshotCodec<WorkspaceState> = {
 
 export const workspace: Decider<WorkspaceState, WorkspaceEvent> = { initial, evolve, snapshot };
 
-/** Maximum members of a workspace. Members are people, so a larger number can only come from a script. */
+/** Members are people, so a larger number can only come from a script. */
 export const MEMBERS_MAX = 1_000;
 
 const requireCreated = (state: WorkspaceState): void => {
   if (state.name === null) throw new Refusal('not_found', 'Workspace not found.');
 };
 
-/** Creates a workspace. Records nothing when it exists with the same name and plan. */
 export const createWorkspace =
   (input: {
     readonly workspace_id: string;
@@ -80,7 +74,7 @@ export const createWorkspace =
     return [{ type: 'WorkspaceCreated', data: { workspace_id, name, plan, created_at: at } }];
   };
 
-/** Changes the plan. When the new plan has fewer slots, brands stay tracked: none is untracked without a command. */
+/** With fewer slots, brands stay tracked: only a command untracks. */
 export const changePlan =
   (input: { readonly workspace_id: string; readonly plan: Plan; readonly at: string }) =>
   (state: WorkspaceState): readonly WorkspaceEvent[] => {
@@ -90,13 +84,12 @@ export const changePlan =
     return [{ type: 'PlanChanged', data: { workspace_id, plan, changed_at: at } }];
   };
 
-/** Adds a member. For an existing member it sets the role. */
 export const addMember =
   (input: {
     readonly workspace_id: string;
     readonly member_id: string;
     readonly name: string;
-    /** Name and e-mail address, encrypted by the member vault; `name` is then empty. */
+    /** Encrypted name and address; `name` is then empty. */
     readonly sealed?: string;
     readonly role: Role;
     readonly at: string;
@@ -122,10 +115,7 @@ export const addMember =
     return [{ type: 'MemberAdded', data: { workspace_id, member_id, ...person, role, added_at: at } }];
   };
 
-/**
- * Removes a member. Their name and e-mail address become unreadable when the vault deletes their key, which is in no
- * event.
- */
+/** The vault deletes the member's key, so that name and address become unreadable. */
 export const eraseMember =
   (input: { readonly workspace_id: string; readonly member_id: string; readonly at: string }) =>
   (state: WorkspaceState): readonly WorkspaceEvent[] => {

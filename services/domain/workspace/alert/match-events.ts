@@ -13,14 +13,8 @@ import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItemType } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 
-/**
- * Matching of events with alert rules: the happenings that rules fire on, and the ids of their deliveries. Everything
- * here follows from the log alone, so that a replay gives the same deliveries.
- */
-
-/** An observation about a brand that alert rules may fire on. */
 export type TriggerEvent = {
-  /** Id of the event, which is also the id of its radar item. A new partner has an id derived from it. */
+  /** Also the id of the radar item. A new partner has a derived id. */
   readonly id: string;
   readonly trigger: AlertTrigger;
   readonly type: AlertItemType;
@@ -33,25 +27,20 @@ export type TriggerEvent = {
   readonly previous_destination_url: string | null;
   /** The ad's title, else the beginning of its text. */
   readonly words: string | null;
-  /** Role of a linked page; `null` for other happenings. */
+  /** Role of a linked page; `null` for other events. */
   readonly role: PageRole | null;
   readonly basis: 'library' | 'absence' | null;
 };
 
-/** State of a social page with respect to one brand, before an event. */
 export type BrandPage = {
-  /** Role as which the page is linked to the brand; `null` when it is not linked. */
   readonly role: PageRole | null;
   readonly ran_ads: boolean;
-  /** True when the page was reported as a new partner once; it is never reported again. */
+  /** A page is reported as a new partner only once. */
   readonly was_new_partner: boolean;
 };
 export const UNKNOWN_PAGE: BrandPage = { role: null, ran_ads: false, was_new_partner: false };
 
-/**
- * Tolerance of start dates, as for the novelty of ads (rule 3 of services/domain/README.md): they are days of another
- * time zone.
- */
+/** Tolerance of start dates, which are days of another time zone (rule 3 of services/domain/README.md). */
 const NEWS_GRACE_MS = DAY_MS;
 
 const EMPTY_FIELDS = {
@@ -108,7 +97,7 @@ const destinationChanged = (id: string, { data }: AdDestinationChanged): Trigger
   words: data.excerpt.title ?? data.excerpt.body,
 });
 
-/** Returns the happenings of an ad library event, without new partners. Baseline and late ads are not news. */
+/** Omits new partners. Baseline and late ads are not news. */
 export const triggersOfLibraryEvent = (id: string, event: AdLibraryEvent): readonly TriggerEvent[] => {
   switch (event.type) {
     case 'AdStarted':
@@ -132,7 +121,6 @@ export const triggersOfLibraryEvent = (id: string, event: AdLibraryEvent): reado
   }
 };
 
-/** Returns a key of what a scan showed of an ad. */
 export const occurrenceKey = (
   adId: string,
   { kind, scan_id }: Pick<Occurrence, 'kind' | 'scan_id'>,
@@ -144,7 +132,7 @@ const OCCURRENCES: Readonly<Partial<Record<AdLibraryEvent['type'], Occurrence['k
   AdDestinationChanged: 'destination_changed',
 };
 
-/** Returns the key of the occurrence that the event reports; `null` for events that no correction withdraws. */
+/** `null` for events that no correction withdraws. */
 export const occurrenceOf = ({ type, data }: AdLibraryEvent): string | null => {
   const kind = OCCURRENCES[type];
   return kind === undefined || !('ad_id' in data)
@@ -154,19 +142,18 @@ export const occurrenceOf = ({ type, data }: AdLibraryEvent): string | null => {
 
 const isPartner = (role: PageRole | null): boolean => role === 'CREATOR' || role === 'PARTNER';
 
-/** Result of an event about a page and a brand: the page's new state, and the happenings. */
+/** The page's new state and the trigger events. */
 export type PageOutcome = { readonly page: BrandPage; readonly happenings: readonly TriggerEvent[] };
 
 /**
- * Handles the first ad of the brand on a page: a new partner, unless the page is the brand's own. It is not news in the
- * first scan of the brand, nor if the ad started before the brand's last complete scan. A page that was never scanned
- * before may be a new partner: partners usually appear on pages that no earlier scan had a reason to cover.
+ * Reports a new partner, unless the page is the brand's own, the scan is its first, or the ad is older than the last
+ * complete scan. A page without an earlier scan may be one: partners usually appear on such pages.
  */
 export const matchAdOnPage = (
   id: string,
   { data }: AdStarted,
   page: BrandPage,
-  /** Time of the brand's last complete scan before this one; `null` when there was none. */
+  /** Last complete scan before this one; `null` without one. */
   lastCompleteAt: string | null,
 ): PageOutcome => {
   if (page.ran_ads) return { page, happenings: [] };
@@ -189,10 +176,7 @@ export const matchAdOnPage = (
   };
 };
 
-/**
- * Handles a page that is linked or unlinked. A new role or confidence of an existing link does not count as a newly
- * linked page. A repeated or older observation of a link changes nothing.
- */
+/** A new role or confidence does not make a new link. Repeated and older observations change nothing. */
 export const matchPageLink = (id: string, event: SocialPageEvent, page: BrandPage): PageOutcome => {
   if (event.type === 'PageProfileObserved' || event.type === 'PageLinkObserved')
     return { page, happenings: [] };
@@ -228,10 +212,9 @@ export const matchPageLink = (id: string, event: SocialPageEvent, page: BrandPag
   };
 };
 
-/** Period of a digest: its first and last day, and the time at which it ends (exclusive). */
 export type Period = { readonly from: string; readonly to: string; readonly end: string };
 
-/** Returns the UTC day or ISO week that contains a time. */
+/** Returns the UTC day or ISO week. */
 export const periodOf = (cadence: Exclude<AlertCadence, 'instant'>, time: string): Period => {
   const day = Date.parse(utcDate(time));
   // 1 January 1970 was a Thursday; weeks begin on Monday.
@@ -240,10 +223,7 @@ export const periodOf = (cadence: Exclude<AlertCadence, 'instant'>, time: string
   return { from: utcDateOfMs(first), to: utcDateOfMs(end - DAY_MS), end: new Date(end).toISOString() };
 };
 
-/**
- * Returns the id of a delivery. The same match always has the same id, so a replay sends nothing twice. `cause`: the
- * id of the event that closed a scan or linked a page, the id of a signal, or the days of a digest.
- */
+/** Equal for equal matches, so a replay sends nothing twice. `cause`: event id, signal id, or days of a digest. */
 export const deliveryIdOf = (alertId: string, channel: AlertChannel, cause: string): string =>
   derivedId('alert delivery', `${alertId}|${channel}|${cause}`);
 

@@ -5,9 +5,8 @@ import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.
 import type { TriggerEvent, Period } from './match-events.ts';
 import type { AlertRule } from './rule-decider.ts';
 
-/** Payloads of alert deliveries: items with a sentence each, and the message that customers receive. */
+/** Payloads of alert deliveries, with one sentence per item. */
 
-/** Fields of a brand that items mention. */
 export type BrandName = {
   readonly brand_id: string;
   readonly slug: string;
@@ -15,9 +14,8 @@ export type BrandName = {
   readonly logo_url: string | null;
 };
 
-/** Maximum characters of an ad's text within a sentence. A longer text is truncated and ends with an ellipsis. */
+/** Longer texts of ads are cut, with an ellipsis. */
 const WORDS_MAX = 80;
-/** Maximum characters of a link within a sentence. The item also has the whole link. */
 const LINK_MAX = 120;
 
 const truncate = (text: string, max: number): string => {
@@ -30,7 +28,7 @@ const quoteText = (words: string | null): string => {
   return line === '' ? '.' : `: “${truncate(line, WORDS_MAX)}”`;
 };
 
-/** Returns an observed link that may be sent. Events from before links were checked hold others. */
+/** Events from before the check of links hold links that must not be sent. */
 const linkOf = (url: string | null): string | null => url && observedLink(url);
 
 const describeLink = (url: string | null): string =>
@@ -52,7 +50,7 @@ const describePage = ({ page_name, page_id }: TriggerEvent): string =>
 
 const capitalize = (sentence: string): string => `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 
-/** Returns a sentence that reports the observation. It never states a reason or an owner. */
+/** States the observation only, never a reason or an owner. */
 const describe = (happening: TriggerEvent, brand: BrandName): string => {
   const { type, words, role, basis, destination_url, previous_destination_url } = happening;
   switch (type) {
@@ -104,12 +102,11 @@ export const alertItem = (happening: TriggerEvent, brand: BrandName, baseUrl: st
   url: itemUrl(happening, brand, baseUrl),
 });
 
-/** The fields of a signal that rules need. */
 export type ActivitySignal = {
   readonly id: string;
   readonly kind: string;
   readonly observed_at: string;
-  /** Sentence that reports the change, without a reason. */
+  /** Never states a reason. */
   readonly summary: string;
 };
 
@@ -132,7 +129,6 @@ export const signalItem = (
   url: `${baseUrl}/v1/workspaces/${workspaceId}/radar/signals`,
 });
 
-/** Content of one delivery: its first items, the number of all items, and the time of the newest item. */
 export type DeliveryContent = {
   readonly items: readonly AlertItem[];
   readonly items_total: number;

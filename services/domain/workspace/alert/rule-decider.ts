@@ -9,21 +9,14 @@ import type {
 import { ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
 import { type Decider, jsonSnapshot } from '#domain/decider.ts';
 
-/**
- * Aggregate alert rule, stream `alertRule-<workspaceId>+<alertId>`: the settings of one rule and its suspensions.
- * Parts, in order: state, evolve, questions about a rule, decisions (`createAlertRule`, `changeAlertRule`,
- * `suspendAlertChannel`, `deleteAlertRule`).
- */
+/** Aggregate alert rule, stream `alertRule-<workspaceId>+<alertId>`: the settings of one rule and its suspensions. */
 
-/** Suspensions by channel. Enabling the rule, or setting the channel's address, ends a suspension. */
 export type Suspensions = Readonly<Record<EndpointChannel, Suspension | null>>;
 const NO_SUSPENSIONS: Suspensions = { webhook: null, chat: null };
 
-/** One rule. A deleted rule keeps its state, with the status `deleted`. */
 export type AlertRule = AlertRuleSettings & {
   readonly workspace_id: string;
   readonly alert_id: string;
-  /** The member who created the rule and receives its e-mails. */
   readonly member_id: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -34,10 +27,7 @@ export type AlertRuleState = AlertRule | null;
 
 const initial = null as AlertRuleState;
 
-/**
- * Returns the suspensions that remain after a change. A field in `changes` ends a suspension even if its value is the
- * same as before.
- */
+/** A field in `changes` ends a suspension even with an unchanged value. */
 const remainingSuspensions = (suspended: Suspensions, changes: Partial<AlertRuleSettings>): Suspensions =>
   changes.enabled === true
     ? NO_SUSPENSIONS
@@ -80,23 +70,21 @@ export const alertRule: Decider<AlertRuleState, AlertRuleEvent> = {
 
 type Channels = Pick<AlertRuleSettings, 'email' | 'webhook_url' | 'chat'>;
 
-/** Returns the channels that the rule has set up, suspended ones included. */
 export const channelsOf = ({ email, webhook_url, chat }: Channels): readonly AlertChannel[] => [
   ...(email ? (['email'] as const) : []),
   ...(webhook_url === null ? [] : (['webhook'] as const)),
   ...(chat === null ? [] : (['chat'] as const)),
 ];
 
-/** Returns the channels on which new matches are sent: none when the rule is off or deleted, and no suspended one. */
+/** Omits suspended channels; empty when the rule is off or deleted. */
 export const sendingChannelsOf = (rule: AlertRuleState): readonly AlertChannel[] =>
   rule?.enabled && rule.status === 'present'
     ? channelsOf(rule).filter((channel) => channel === 'email' || rule.suspended[channel] === null)
     : [];
 
-/** True when new matches of the rule are sent on at least one channel. */
 export const isActive = (rule: AlertRuleState): rule is AlertRule => sendingChannelsOf(rule).length > 0;
 
-/** Returns the rule. Throws `not_found` when it does not exist or is deleted. */
+/** Throws `not_found` when it does not exist or is deleted. */
 export const requireAlertRule = (state: AlertRuleState): AlertRule => {
   if (state === null || state.status === 'deleted') throw new Refusal('not_found', 'Alert rule not found.');
   return state;
@@ -127,13 +115,12 @@ const requireChannel = (channels: Channels): void => {
   refuse([{ path: '', message, code: 'no_channel' }]);
 };
 
-/** Returns the brand ids sorted and without duplicates. */
 const normalizeBrandIds = (brandIds: readonly string[]): readonly string[] =>
   [...new Set(brandIds)].toSorted();
 
 type Command = { readonly workspace_id: string; readonly alert_id: string; readonly at: string };
 
-/** Creates a rule. `tracked`: ids of the tracked brands. `rules`: number of rules of the workspace. */
+/** `tracked`: ids of the tracked brands. `rules`: number of rules of the workspace. */
 export const createAlertRule =
   (
     input: Command & {
@@ -163,7 +150,6 @@ export const createAlertRule =
     return [{ type: 'AlertRuleCreated', data: { workspace_id, alert_id, ...created } }];
   };
 
-/** Fields to change. An absent field stays unchanged. */
 export type AlertRuleChange = {
   readonly name?: string;
   readonly trigger?: AlertTrigger;
@@ -177,7 +163,7 @@ export type AlertRuleChange = {
 
 const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
 
-/** Returns the requested fields that differ from the rule, and those that end a suspension. */
+/** Also returns unchanged fields that end a suspension. */
 const changesOf = (before: AlertRule, requested: AlertRuleChange): Partial<AlertRuleSettings> => {
   const { suspended } = before;
   return Object.fromEntries(
@@ -189,10 +175,7 @@ const changesOf = (before: AlertRule, requested: AlertRuleChange): Partial<Alert
   );
 };
 
-/**
- * Changes a rule. Whether brands are tracked is checked only when `brand_ids` is given: a brand that was untracked
- * later does not block changes of other fields.
- */
+/** Checks only brands in the request: a later untracked brand must not block other changes. */
 export const changeAlertRule =
   (input: Command & { readonly change: AlertRuleChange; readonly tracked: ReadonlySet<string> }) =>
   (state: AlertRuleState): readonly AlertRuleEvent[] => {
@@ -207,7 +190,7 @@ export const changeAlertRule =
     return [{ type: 'AlertRuleChanged', data: { workspace_id, alert_id, changes, changed_at: at } }];
   };
 
-/** Suspends a failing channel. Records nothing when the rule sends nothing on it. */
+/** Records nothing when the rule sends nothing on the channel. */
 export const suspendAlertChannel =
   (input: Command & Pick<Suspension, 'channel' | 'failing_since'>) =>
   (state: AlertRuleState): readonly AlertRuleEvent[] => {
@@ -216,7 +199,6 @@ export const suspendAlertChannel =
     return [{ type: 'AlertChannelSuspended', data: { ...suspended, suspended_at: at } }];
   };
 
-/** Deletes a rule. Records nothing when it does not exist or is deleted. */
 export const deleteAlertRule =
   ({ workspace_id, alert_id, at }: Command) =>
   (state: AlertRuleState): readonly AlertRuleEvent[] => {

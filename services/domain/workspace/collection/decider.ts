@@ -7,11 +7,7 @@ import type { Decider, SnapshotCodec } from '#domain/decider.ts';
 import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts';
 import { RecentMap, type RecentMapJson } from '#domain/recent-map.ts';
 
-/**
- * Aggregate collection tree, stream `collection-<workspaceId>`: all collections of a workspace, how they are nested,
- * and who sees them. The items of a collection are an aggregate of their own, in `items.ts`.
- * Parts, in order: state, visibility, evolve, decisions (`createCollection`, `changeCollection`, `deleteCollection`).
- */
+/** Aggregate collection tree, stream `collection-<workspaceId>`: nesting and visibility of collections. */
 
 export type Collection = {
   readonly name: string;
@@ -26,19 +22,17 @@ export type Collection = {
 };
 type Collections = PersistentMap<Collection>;
 
-/** Ids of the members who see a collection; `null` when all members of the workspace see it. */
+/** Members who see a collection; `null` for all. */
 export type Audience = readonly string[] | null;
 
-/** Least number of deleted collections that a state holds, the newest. A command must not cost more with each deletion. */
 export const DELETED_COLLECTIONS_KEPT = 500;
 
 export type CollectionTree = {
   readonly collections: Collections;
-  /** Audience of each collection deleted last. To all other members a deleted collection never existed. */
+  /** Audience of recently deleted collections; for others they never existed. */
   readonly deleted: RecentMap<Audience>;
 };
 
-/** The member who sends a command, with their role in the workspace. */
 export type Asking = { readonly member_id: string; readonly role: Role };
 
 const initial: CollectionTree = {
@@ -47,9 +41,8 @@ const initial: CollectionTree = {
 };
 
 /**
- * Returns the members who see a collection. Its creator and editors always see it. Other members see it when its
- * visibility is `workspace` and they see its parent. A private collection thus hides all that is inside it, except from
- * the creators and editors of what is inside.
+ * Creator and editors always see a collection; others see `workspace` collections whose parent they see. A private
+ * collection hides its content, except from the creators and editors of that content.
  */
 const audienceIn = (collections: Collections, id: string): Audience => {
   const collection = collections.get(id);
@@ -103,7 +96,7 @@ const evolve = (state: CollectionTree, event: CollectionTreeEvent): CollectionTr
     case 'CollectionEditorsChanged':
       return change(state, event.data, { editors: event.data.editors });
     case 'CollectionDeleted':
-      // The named one comes last, so that it is forgotten last: a repetition names it again.
+      // The named one comes last and is evicted last, because a repetition names it again.
       return remove(state, [...event.data.inside, event.data.collection_id]);
   }
 };
@@ -127,22 +120,19 @@ const snapshot: SnapshotCodec<CollectionTree> = {
 
 export const collectionTree: Decider<CollectionTree, CollectionTreeEvent> = { initial, evolve, snapshot };
 
-/** True when the collection exists and the member sees it. */
 export const seesCollection = (tree: CollectionTree, id: string, memberId: string): boolean =>
   tree.collections.has(id) && isAmong(audienceIn(tree.collections, id), memberId);
 
-/** Returns the collection. Throws `not_found` when it does not exist or the member does not see it. */
+/** Throws `not_found` when it does not exist or the member does not see it. */
 export const requireCollection = (tree: CollectionTree, id: string, memberId: string): Collection => {
   const collection = tree.collections.get(id);
   if (collection && isAmong(audienceIn(tree.collections, id), memberId)) return collection;
   throw new Refusal('not_found', 'Collection not found.');
 };
 
-/** Returns the number of levels from the top down to a collection, itself included; 0 for `null`. */
 const depthOf = (collections: Collections, id: string | null): number =>
   id === null ? 0 : 1 + depthOf(collections, collections.get(id)?.parent_id ?? null);
 
-/** Returns the ids of all collections inside a collection, level by level, each level sorted by id. */
 const levelsInside = (collections: Collections, id: string): readonly (readonly string[])[] => {
   const inside = new Map<string, string[]>();
   for (const [child, { parent_id }] of collections) {
@@ -168,14 +158,13 @@ const requireDepth = (depth: number): void => {
   );
 };
 
-/** Returns the editors sorted and without duplicates. The creator needs no entry and is left out. */
+/** The creator needs no entry. */
 const editorsOf = (editors: readonly string[], createdBy: string): readonly string[] =>
   [...new Set(editors)].filter((editor) => editor !== createdBy).toSorted();
 
 type Target = { readonly workspace_id: string; readonly collection_id: string };
 type Command = Target & { readonly by: Asking; readonly at: string };
 
-/** Creates a collection. Records nothing when the id is or lately was in use, so a repeated command creates nothing. */
 export const createCollection =
   (
     input: Command & {
@@ -205,7 +194,6 @@ export const createCollection =
     return [{ type: 'CollectionCreated', data: created }];
   };
 
-/** Fields to change. An absent field stays unchanged. */
 export type CollectionChange = {
   readonly name?: string;
   readonly description?: string | null;
@@ -214,7 +202,7 @@ export type CollectionChange = {
   readonly editors?: readonly string[];
 };
 
-/** Throws when the new parent is not visible, is inside the collection, or would make the nesting too deep. */
+/** Throws when the parent is invisible, inside the collection, or too deep. */
 const requireMovable = (state: CollectionTree, id: string, parentId: string | null, by: Asking): void => {
   if (parentId === null) return;
   requireCollection(state, parentId, by.member_id);
@@ -228,7 +216,7 @@ const requireMovable = (state: CollectionTree, id: string, parentId: string | nu
   requireDepth(depthOf(state.collections, parentId) + 1 + levels.length);
 };
 
-/** Throws `not_yours` unless the member may change visibility and editors: its creator, an admin or an owner. */
+/** Throws `not_yours` except for the creator, admins and owners. */
 const requireRights = (collection: Collection, by: Asking): void => {
   if (collection.created_by === by.member_id || by.role === 'admin' || by.role === 'owner') return;
   throw new Refusal(
@@ -237,10 +225,7 @@ const requireRights = (collection: Collection, by: Asking): void => {
   );
 };
 
-/**
- * Throws `shuts_out` when the member would no longer see the collection after their own change. They could then
- * neither check nor undo it.
- */
+/** Throws `shuts_out` when the member could neither see nor undo their own change. */
 const requireStaysVisible = (
   state: CollectionTree,
   id: string,
@@ -251,7 +236,6 @@ const requireStaysVisible = (
   throw new Refusal('shuts_out', 'You would no longer see this collection. Add yourself to `editors`.');
 };
 
-/** Changes a collection. Absent fields stay unchanged, and a field with its present value records nothing. */
 export const changeCollection =
   (input: Command & { readonly change: CollectionChange }) =>
   (state: CollectionTree): readonly CollectionTreeEvent[] => {
@@ -284,9 +268,8 @@ export const changeCollection =
   };
 
 /**
- * Deletes a collection and everything inside it, as the specification requires. This includes collections that the
- * member does not see: a private collection inside another member's collection is deleted with it. Records nothing for one of
- * the collections deleted last. Throws `not_found` for one that the member never saw, or that the state has forgotten.
+ * Includes content that the member does not see, as the specification requires. Throws `not_found` for a collection
+ * that the member never saw, or that the state no longer holds.
  */
 export const deleteCollection =
   ({ workspace_id, collection_id, by, at }: Command) =>

@@ -6,26 +6,17 @@ import type { Collection } from './decider.ts';
 import type { Decider, SnapshotCodec } from '#domain/decider.ts';
 import { PersistentMap, type PersistentMapJson } from '#domain/persistent-map.ts';
 
-/**
- * Aggregate collection items, stream `collection-<workspaceId>+<collectionId>`: the items of one collection.
- * Parts, in order: state, evolve, list of items, decisions (`addCollectionItem`, `removeCollectionItem`).
- */
+/** Aggregate collection items, stream `collection-<workspaceId>+<collectionId>`: the items of one collection. */
 
 export type PlacedItem = Item & { readonly created_by: string; readonly created_at: string };
-/**
- * Member and time of an item, and which change of the collection placed it. An array, because a state of many items is read
- * with each command.
- */
+/** An array, because each command reads a state of many items. */
 type Placed = readonly [created_by: string, created_at: string, change: number];
 export type ItemsState = {
-  /** Items by type and key. */
   readonly items: PersistentMap<Placed>;
-  /** Number of additions and removals since the collection was created. */
+  /** Additions and removals since creation. */
   readonly changes: number;
-  /** Time of the last of them; `null` when there was none. */
   readonly changed_at: string | null;
 };
-/** The fields of a collection that hold its first item, which is in the event that created the collection. */
 type WithFirstItem = Pick<Collection, 'first_item' | 'created_by' | 'created_at'>;
 
 const keyOf = ({ item_type, item_key }: Item): string => `${item_type}:${item_key}`;
@@ -33,7 +24,6 @@ const keyOf = ({ item_type, item_key }: Item): string => `${item_type}:${item_ke
 const firstItem = ({ first_item, created_by, created_at }: WithFirstItem): PlacedItem | null =>
   first_item && { ...first_item, created_by, created_at };
 
-/** Returns the item after the event; `null` when it is removed. */
 const itemAfter = (event: CollectionItemEvent): PlacedItem | null => {
   switch (event.type) {
     case 'CollectionItemAdded': {
@@ -69,7 +59,6 @@ const snapshot: SnapshotCodec<ItemsState> = {
   },
 };
 
-/** Returns the decider of a collection's items. Its initial state has the item that the collection was created with. */
 export const collectionItems = (collection: WithFirstItem): Decider<ItemsState, CollectionItemEvent> => {
   const first = firstItem(collection);
   const none = PersistentMap.empty<Placed>();
@@ -85,13 +74,12 @@ export const findItem = (state: ItemsState, { item_type, item_key }: Item): Plac
 };
 
 export type CollectionItems = {
-  /** Newest first. */
   readonly items: readonly PlacedItem[];
-  /** Time of the last addition or removal; `null` when there was none since the collection was created. */
+  /** `null` without a change since creation. */
   readonly changed_at: string | null;
 };
 
-/** Returns all items of a collection. Items of the same time stand in the order of the log, newest first. */
+/** Items of equal time keep the order of the log, newest first. */
 export const itemsOf = ({ items, changed_at }: ItemsState): CollectionItems => {
   const placed = [...items].map(([key, [created_by, created_at, change]]) => {
     const [item_type = '', ...rest] = key.split(':');
@@ -115,7 +103,6 @@ type Command = {
   readonly at: string;
 };
 
-/** Adds an item. Records nothing when the collection already has it. */
 export const addCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
   (state: ItemsState): readonly CollectionItemEvent[] => {
@@ -130,7 +117,6 @@ export const addCollectionItem =
     return [{ type: 'CollectionItemAdded', data: added }];
   };
 
-/** Removes an item. Records nothing when the collection does not have it. */
 export const removeCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
   (state: ItemsState): readonly CollectionItemEvent[] => {
