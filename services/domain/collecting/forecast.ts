@@ -1,18 +1,15 @@
 import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 
-/** Hours between two readings, by cadence. `idle`: not requested lately; no time is promised for it. */
+/** Hours between two readings. `idle`: not requested recently, without a promise. */
 export const READ_INTERVAL_HOURS = { daily: 24, weekly: 168, idle: 720 } as const;
 export type ReadCadence = keyof typeof READ_INTERVAL_HOURS;
 
-/** Something that is read again and again: a target, or a batch of pages. */
 export type PlannedReading = {
   readonly id: string;
   readonly cadence: ReadCadence;
-  /** Milliseconds since 1970 at which it is due next. */
   readonly dueMs: number;
-  /** Calls that one reading takes; more than 0. */
   readonly calls: number;
-  /** Hours between two readings where the source has its own interval. The cadence then only tells what is promised. */
+  /** Interval of a source of its own; the cadence then decides only the promise. */
   readonly intervalHours?: number | undefined;
 };
 
@@ -21,13 +18,11 @@ const intervalHoursOf = ({ intervalHours, cadence }: PlannedReading): number =>
 
 export type ForecastLimits = {
   readonly nowMs: number;
-  /** Calls an hour, even over the hour. */
   readonly callsPerHour: number;
-  /** Hours after a reading by which the next has ended, by cadence; `null` promises none. */
+  /** Maximum hours between two readings, by cadence; `null` promises none. */
   readonly promisedHours: Readonly<Record<ReadCadence, number | null>>;
 };
 
-/** One reading of the forecast. Times are milliseconds since 1970. */
 export type ForecastTurn = {
   readonly id: string;
   readonly startMs: number;
@@ -35,47 +30,42 @@ export type ForecastTurn = {
   readonly isLate: boolean;
 };
 
-/** Cost of reading everything. */
 export type ForecastCost = {
-  /** Calls to read everything once. */
   readonly callsPerRound: number;
-  /** Days to read everything once, without a pause. */
   readonly daysPerRound: number;
-  /** Share of the calls that the cadences need. Over 1, readings fall behind more and more. */
+  /** Needed share of the calls. Above 1, readings fall further and further behind. */
   readonly load: number;
 };
 
 export type Forecast = ForecastCost & {
-  /** Ids that are read too late within `FORECAST_DAYS`, in the order of their first such reading. */
+  /** Ids with a late reading within `FORECAST_DAYS`, in the order of that reading. */
   readonly late: readonly string[];
   readonly turns: readonly ForecastTurn[];
 };
 
-/** Days that a forecast looks ahead: a weekly reading comes in it, also when it is late. */
+/** Long enough for a weekly reading that is late. */
 export const FORECAST_DAYS = 9;
-/** Number of readings among which one is taken from the weekly ones first. */
+/** Every fifth reading prefers weekly targets. */
 const TURNS_PER_WEEKLY = 5;
 const CADENCES = Object.keys(READ_INTERVAL_HOURS) as readonly ReadCadence[];
 
 type Queued = { readonly reading: PlannedReading; readonly dueMs: number };
-/** Queue of one cadence, by due time, from the index `next`. */
 type Queue = { readonly items: Queued[]; next: number };
 
-/** Adds a reading at its place. That is the end, but for readings that are due unusually late. */
 const enqueue = ({ items, next }: Queue, added: Queued): void => {
   let at = items.length;
   while (at > next && (items[at - 1]?.dueMs ?? 0) > added.dueMs) at -= 1;
   items.splice(at, 0, added);
 };
 
-/** Returns how urgent the head of a queue is: hours overdue as a share of the interval; `null` when it is not due. */
+/** Delay as a share of the interval; `null` when nothing is due. */
 const urgencyOf = (queue: Queue, cadence: ReadCadence, timeMs: number): number | null => {
   const head = queue.items[queue.next];
   if (head === undefined || head.dueMs > timeMs) return null;
   return (timeMs - head.dueMs) / READ_INTERVAL_HOURS[cadence];
 };
 
-/** Returns the cadence whose turn it is; `null` when nothing is due. */
+/** `null` when nothing is due. */
 const chooseCadence = (
   queues: ReadonlyMap<ReadCadence, Queue>,
   timeMs: number,
@@ -92,7 +82,6 @@ const chooseCadence = (
   return chosen;
 };
 
-/** Returns what readings cost at this pace. */
 export const costOf = (readings: readonly PlannedReading[], callsPerHour: number): ForecastCost => {
   const callsPerRound = readings.reduce((sum, { calls }) => sum + calls, 0);
   const callsNeededPerHour = readings.reduce(
@@ -106,10 +95,7 @@ export const costOf = (readings: readonly PlannedReading[], callsPerHour: number
   };
 };
 
-/**
- * Forecasts readings with the rules of the scheduler, one after the other at the allowed pace: the most overdue first, and
- * each fifth from the weekly ones. Throws for a limit that allows no calls.
- */
+/** Simulates the scheduler: most overdue first, every fifth from the weekly ones. Throws without calls. */
 export const forecast = (readings: readonly PlannedReading[], limits: ForecastLimits): Forecast => {
   const { nowMs, callsPerHour, promisedHours } = limits;
   if (!(callsPerHour > 0)) throw new RangeError('A forecast needs more than 0 calls an hour.');
@@ -147,7 +133,7 @@ export const forecast = (readings: readonly PlannedReading[], limits: ForecastLi
     turns.push({ id: reading.id, startMs, endMs: timeMs, isLate });
     enqueue(queue, { reading, dueMs: startMs + intervalHoursOf(reading) * HOUR_MS });
   }
-  // A reading without a turn is late too, once its promise has passed.
+  // A reading that the simulation never reaches is late once its promise has passed.
   for (const [cadence, { items, next }] of queues) {
     const promised = promisedHours[cadence];
     if (promised === null) continue;

@@ -1,39 +1,34 @@
 import { HOUR_MS, MINUTE_MS } from '#contracts/values/time.ts';
 import type { Usage } from './usage.ts';
 
-/** Calls an hour to the library API, by default. The platform's formula allows 200. */
 export const ARCHIVE_CALLS_PER_HOUR = 150;
-/** Usage in percent from which calls are rarer, most first, and the factor of the time between them. */
+/** Usage in percent from which calls slow down, and the factor of their interval. */
 const SLOWER: readonly (readonly [percent: number, factor: number])[] = [
   [75, 4],
   [50, 2],
 ];
-/** Usage in percent from which calls pause. No call may be expected to pass it. */
+/** Usage in percent above which no call may be expected to go. */
 const PAUSE_PERCENT = 90;
 const PAUSE_MIN_MS = 15 * MINUTE_MS;
-/** Percent that a rise may be overstated by, because the platform reports whole percents. */
+/** A rise may be overstated by this, because the platform reports whole percents. */
 const ROUNDING_PERCENT = 1;
 
-/** A call in the last hour. Times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 type PacedCall = {
   readonly atMs: number;
-  /** Usage after the call; `null` when its answer did not report any. */
   readonly percent: number | null;
 };
 
-/** Memory of one account's calls. The platform counts over the last hour. */
+/** The platform counts over the last hour. */
 export type Pace = {
-  /** Calls of the last hour, oldest first. */
   readonly calls: readonly PacedCall[];
   /** Usage before the first of `calls`; `null` when unknown. */
   readonly percentBefore: number | null;
-  /** Time of the first call of all; `null` before it. */
   readonly firstMs: number | null;
-  /** No call before this time. */
+  /** Epoch milliseconds before which no call is made. */
   readonly pausedUntilMs: number;
 };
 
-/** Returns the pace of an account whose last known usage is given; `null` when it is unknown. */
 export const startPace = (percent: number | null): Pace => ({
   calls: [],
   percentBefore: percent,
@@ -44,10 +39,7 @@ export const startPace = (percent: number | null): Pace => ({
 const lastPercentOf = ({ calls, percentBefore }: Pace): number | null =>
   calls.findLast(({ percent }) => percent !== null)?.percent ?? percentBefore;
 
-/**
- * Returns the usage in percent that one call is expected to take: the mean rise in the last hour. After an hour of calls,
- * usage falls as fast as it rises; then it is at least the usage divided by the calls that made it.
- */
+/** Expected usage of one call: the mean rise in the last hour, at least the usage divided by its calls. */
 const percentPerCall = (pace: Pace): number => {
   const { calls, percentBefore, firstMs } = pace;
   let previous = percentBefore;
@@ -66,7 +58,7 @@ const percentPerCall = (pace: Pace): number => {
   return isFullHour ? Math.max(mean, (lastPercentOf(pace) ?? 0) / calls.length) : mean;
 };
 
-/** Returns when enough own calls have left the hour, so that one call more stays under `PAUSE_PERCENT`. */
+/** Time at which enough calls are older than an hour for one more below `PAUSE_PERCENT`. */
 const roomMs = ({ calls }: Pace, percent: number, perCall: number): number => {
   const excess = percent + perCall - PAUSE_PERCENT;
   if (excess <= 0 || perCall === 0) return 0;
@@ -74,23 +66,19 @@ const roomMs = ({ calls }: Pace, percent: number, perCall: number): number => {
   return leaving === undefined ? 0 : leaving.atMs + HOUR_MS;
 };
 
-/**
- * Returns the earliest time of the next call, in milliseconds since 1970; 0 before the first call. Calls are even over the
- * hour, at `callsPerHour` or at what the usage of a call allows, whichever is less.
- */
+/** Epoch milliseconds of the next call, spread over the hour; 0 before the first call. */
 export const nextCallMs = (pace: Pace, callsPerHour: number): number => {
   const { calls, pausedUntilMs } = pace;
   const last = calls.at(-1);
   if (last === undefined) return pausedUntilMs;
   const perCall = percentPerCall(pace);
   const percent = lastPercentOf(pace) ?? 0;
-  // The platform counts over an hour: after that a call takes nothing any more.
+  // The platform counts over an hour: older calls use nothing.
   const evenMs = Math.max(HOUR_MS / callsPerHour, Math.min((HOUR_MS * perCall) / PAUSE_PERCENT, HOUR_MS));
   const factor = SLOWER.find(([from]) => percent >= from)?.[1] ?? 1;
   return Math.ceil(Math.max(pausedUntilMs, last.atMs + evenMs * factor, roomMs(pace, percent, perCall)));
 };
 
-/** Returns the pace after a call. From 90 % usage on, calls pause for what the platform says. */
 export const recordCall = (
   pace: Pace,
   { startMs: atMs, endMs }: { readonly startMs: number; readonly endMs: number },

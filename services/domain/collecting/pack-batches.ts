@@ -1,20 +1,16 @@
-/** Social pages that one batch asks for at most. The library takes ten in a call. */
+/** The library takes ten pages in a call. */
 export const BATCH_PAGES_MAX = 10;
-/** Ads that are expected of a batch at most. A page over it is a batch of its own. */
+/** A page with more ads is a batch of its own. */
 export const BATCH_ADS_MAX = 1_000;
 
-/** A social page to scan, with the number of ads that its last scan showed. */
 export type ExpectedPage = { readonly pageId: string; readonly ads: number };
 export type PageBatch = { readonly pageIds: readonly string[]; readonly ads: number };
 
-/** Orders pages by their ads, most first, then by id, so that equal input gives equal batches. */
+/** Most ads first, then by id, so that equal input gives equal batches. */
 const byAds = (a: ExpectedPage, b: ExpectedPage): number =>
   b.ads - a.ads || (a.pageId < b.pageId ? -1 : a.pageId > b.pageId ? 1 : 0);
 
-/**
- * Packs social pages into batches: the pages with the most ads first, each into the first batch with room (first-fit
- * decreasing). A page that several brands share is in one batch, with its largest number of ads.
- */
+/** Packs by first-fit decreasing. A shared page is in one batch, with its largest number of ads. */
 export const packBatches = (pages: readonly ExpectedPage[]): readonly PageBatch[] => {
   const ads = new Map<string, number>();
   for (const page of pages) ads.set(page.pageId, Math.max(page.ads, ads.get(page.pageId) ?? 0));
@@ -23,7 +19,6 @@ export const packBatches = (pages: readonly ExpectedPage[]): readonly PageBatch[
   const fewestAds = sorted.at(-1)?.ads ?? 0;
   const isFull = ({ pageIds, ads: packed }: PageBatch): boolean =>
     pageIds.length === BATCH_PAGES_MAX || packed + fewestAds > BATCH_ADS_MAX;
-  // Batches before this one have no room for any page.
   let firstOpen = 0;
   for (const page of sorted) {
     for (let open = batches[firstOpen]; open !== undefined && isFull(open); open = batches[firstOpen]) {
@@ -43,22 +38,18 @@ export const packBatches = (pages: readonly ExpectedPage[]): readonly PageBatch[
   return batches;
 };
 
-/** Ads in one answer of the library, at the usual page size. */
+/** Average for the usual page size. */
 const ADS_PER_CALL = 250;
-/** Calls of a batch for ads that stopped, on average. */
+/** Average calls of a batch for stopped ads. */
 const CALLS_FOR_STOPS = 1.5;
 
-/** Returns the calls that a batch is expected to take. The end of a list takes one call more. */
+/** Expected calls. The end of a list takes one more. */
 export const callsOf = ({ ads }: Pick<PageBatch, 'ads'>): number =>
   Math.ceil(ads / ADS_PER_CALL) + 1 + CALLS_FOR_STOPS;
 
-/** A brand that is due, with its social pages. */
 export type DueBrand = { readonly domain: string; readonly pages: readonly ExpectedPage[] };
 
-/**
- * Returns the brands of the next batch: the first of any size, and those after it whose pages have room too. A page that
- * brands share counts once. Brands without pages are left out.
- */
+/** Returns the first brand and later ones that fit. Shared pages count once; brands without pages are omitted. */
 export const fillBatch = (due: readonly DueBrand[]): readonly DueBrand[] => {
   const chosen: DueBrand[] = [];
   const pages = new Map<string, number>();

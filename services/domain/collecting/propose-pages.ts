@@ -1,53 +1,40 @@
-/** Ads with a caption of the domain from which a page of the same name is linked without an operator. */
+/** A page with the brand's name and this many ads is linked without an operator. */
 export const LINKED_FROM_ADS = 3;
-/** Certainty of such a link. */
 export const LINKED_CONFIDENCE = 0.8;
-/** Certainty of a page that an operator has not confirmed. */
 export const PROPOSED_CONFIDENCE = 0.4;
 
-/** An ad that a search found. */
 export type FoundAd = {
   readonly adId: string;
   readonly pageId: string;
   readonly pageName: string | null;
-  /** Texts that the advertiser typed in the place of an address. */
+  /** Text that the advertiser typed as the link's address. */
   readonly captions: readonly string[];
 };
 
-/** A page that may belong to a brand. */
 export type PageProposal = {
   readonly pageId: string;
   readonly pageName: string | null;
-  /** Ads whose caption has the domain. */
   readonly ads: number;
-  /** Whether the link is certain enough to be used without an operator. */
   readonly isCertain: boolean;
 };
 
-/**
- * Returns the host that a caption names, in lower case, in ASCII (`xn--`) and without `www.`; `null` when it names none. A
- * look-alike from another script is another host.
- */
+/** Lower-case ASCII (`xn--`) host without `www.`; `null` without a host. A look-alike script is another host. */
 export const captionHost = (caption: string): string | null => {
   const text = caption.trim().replace(/^https?:\/\//i, '');
   const typed = text.split(/[/?#:\s]/)[0] ?? '';
-  // An address may hide its host behind a name of a user.
+  // A user name in a URL may disguise the host.
   if (!/^[\p{L}\p{M}\p{N}-]+(\.[\p{L}\p{M}\p{N}-]+)+$/u.test(typed)) return null;
   const host = URL.parse(`https://${typed}`)?.hostname.replace(/^www\./, '') ?? '';
   return /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host) ? host : null;
 };
 
-/** Returns a name without case, accents, spaces and signs. */
 const plainName = (name: string): string =>
   name
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '');
 
-/**
- * Proposes the pages of a brand: those with an ad whose caption names the domain, most ads first. A page is certain when it
- * has the name of the brand, or its domain as name, and three such ads: anybody may type any caption.
- */
+/** A certain page has the name of the brand or domain and enough ads: anybody may type any caption. */
 export const proposePages = (
   ads: readonly FoundAd[],
   { domain, name }: { readonly domain: string; readonly name: string | null },

@@ -1,17 +1,16 @@
-/** Usage that the platform reports with an answer. */
 export type Usage = {
-  /** Largest share of any of its limits, in percent. At 100 access is shut. */
+  /** Largest share of any limit, in percent. At 100 the platform blocks calls. */
   readonly percent: number;
-  /** Minutes until a shut access opens again; 0 when it is open. */
+  /** Minutes until calls are allowed again. */
   readonly regainMinutes: number;
 };
 
-/** Headers that report usage. Which of them an answer has depends on the kind of access. */
+/** The kind of access decides which of them a reply has. */
 const USAGE_HEADERS = ['x-business-use-case-usage', 'x-app-usage', 'x-ad-account-usage', 'x-page-usage'];
 const REGAIN_NAME = 'estimated_time_to_regain_access';
-/** Members of the headers that are times and no shares. */
+/** Members that hold times, not shares. */
 const TIME_NAMES = /_duration$|_seconds$|_minutes$|^reset_|^acc_id/;
-/** Limits of what is believed: access is shut for 24 hours at most, and a share is not many times the whole. */
+/** Plausible maximum: access is blocked for 24 hours at most. */
 const PERCENT_MAX = 1_000;
 const REGAIN_MAX_MINUTES = 24 * 60;
 /** The deepest header has app, list, entry and member. */
@@ -25,17 +24,13 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Returns all named numbers of a value. */
 const numbersIn = (value: unknown, name = '', depth = 0): readonly (readonly [string, number])[] => {
   if (typeof value === 'number') return [[name, value]];
   if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) return [];
   return Object.entries(value).flatMap(([key, member]) => numbersIn(member, key, depth + 1));
 };
 
-/**
- * Returns the usage that the headers report, with names in lower case. The names of the shares have changed over the years,
- * so the largest number counts, except times. `null` when no header reports any.
- */
+/** Returns the largest share, because their names change over the years; `null` when no header reports any. */
 export const usageOf = (headers: Readonly<Record<string, string>>): Usage | null => {
   const numbers = USAGE_HEADERS.flatMap((header) => numbersIn(parsed(headers[header] ?? '')));
   const percents = numbers.filter(([name]) => name !== REGAIN_NAME && !TIME_NAMES.test(name));
