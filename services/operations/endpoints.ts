@@ -1,4 +1,4 @@
-/** Every endpoint of the service, one line each. `index.ts` puts them in order. */
+/** Every endpoint of the service; `index.ts` sorts them. */
 
 export { getMe } from './account/get-me.ts';
 export { getAd } from './ads/get-ad.ts';

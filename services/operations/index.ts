@@ -5,10 +5,7 @@ import * as endpoints from './endpoints.ts';
 const SECTIONS = Object.keys(TAGS);
 const METHODS: readonly string[] = ['GET', 'POST', 'PATCH', 'DELETE'] satisfies Endpoint['method'][];
 
-/**
- * All endpoints, in the order of the documentation: by section, path and method. A rule gives the order, so that
- * `endpoints.ts` may list them in any.
- */
+/** In the order of the documentation: section, path, method. */
 export const ENDPOINTS: readonly Endpoint[] = sortBy(Object.values<Endpoint>(endpoints), [
   ({ tag }) => SECTIONS.indexOf(tag),
   ({ path }) => path,

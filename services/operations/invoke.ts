@@ -8,30 +8,28 @@ import type { Reply } from './endpoint/reply.ts';
 import { runEndpointHandler } from './endpoint/run-handler.ts';
 import { validateEndpointInput } from './endpoint/validate-input.ts';
 
-/** Input of an endpoint. Values may have the types of the contract or be text as in a URL. */
 export type InvokeInput = {
-  /** Path parameters, with the workspace id as `ws` where the path has one. */
+  /** Includes the workspace id as `ws` where the path has one. */
   readonly params?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
 };
 
 export type InvokeOptions = {
-  /** Stored with the events of a write, for tracing. A new id when absent. */
+  /** Stored with events, for tracing. Default: a new id. */
   readonly requestId?: string;
-  /** Event ids are derived from it. A retry must pass the id of the first attempt. A new id when absent. */
+  /** Event ids follow from it, so a retry must pass the first attempt's id. Default: a new id. */
   readonly commandId?: string;
-  /** True when an earlier attempt with the same `commandId` may already have appended its events. */
+  /** True when an earlier attempt with this `commandId` may have appended its events. */
   readonly mayRepeat?: boolean;
 };
 
-/** A reply, and the signed cursor of the next page. `cursor` is `null` on the last page and without pages. */
+/** `cursor` is signed; `null` on the last page and without pages. */
 export type InvokedReply = Reply & { readonly cursor: string | null };
 
 /**
- * Calls an endpoint without HTTP, with the same checks in the same order as the request pipeline of the API.
- * Throws `Refusal` when a check fails. Rate limits, idempotency keys and `min-position` belong to the
- * transport.
+ * Runs the checks of the API's pipeline without HTTP; throws `Refusal`. Rate limits, idempotency keys and
+ * `min-position` belong to the transport.
  */
 export const invoke = async (
   endpoint: Endpoint,

@@ -12,10 +12,7 @@ import { HEAVY_WAIT_MS, WAITING_PER_WORKSPACE_MAX } from '../dependencies/heavy-
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 
-/**
- * Search window in days when no brand is named, up to the day of the newest scan: ads that started earlier are left out
- * (specification, part "Limits").
- */
+/** Window when no brand is named, up to the newest scan (specification, part "Limits"). */
 const SEARCH_WINDOW_DAYS = 90;
 const COPY_SEARCH_MAX_LENGTH = 200;
 

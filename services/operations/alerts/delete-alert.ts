@@ -29,7 +29,7 @@ export const deleteAlert = removalEndpoint({
       decision: deleteAlertRule({ workspace_id, alert_id, at: dependencies.clock.now().toISOString() }),
       shownIn: ['alerts', 'alert-deliveries'],
     });
-    // Runs even if this call appended nothing: an earlier attempt may have crashed after its append.
+    // Runs even without a new event: an earlier attempt may have crashed after its append.
     await dependencies.secretVault?.forget(workspace_id, alert_id);
     return { target: { alert_id, workspace_id }, removed: events.length > 0, position };
   },

@@ -26,7 +26,7 @@ const deliveriesOf = (events: readonly AlertDeliveryEvent[]): TestedAlert['deliv
     });
   });
 
-/** Counts a test send of a workspace. Throws at the limit: samples go to addresses of others. */
+/** Throws at the limit, because samples go to addresses of third parties. */
 const requireTestSend = async (
   { rateLimiter }: Pick<OperationDependencies, 'rateLimiter'>,
   workspaceId: string,
@@ -77,7 +77,7 @@ export const testAlert = endpoint({
   handler: async (call, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = call.params;
     const rule = await requireRule(dependencies.eventStore, workspace_id, alert_id);
-    // Counted before the log is read, and so is the retry of a test.
+    // Counts before it reads the log, also for retries.
     await requireTestSend(dependencies, workspace_id);
     const send = async () => {
       const sending = channelsOf(rule).map(async (channel) => {

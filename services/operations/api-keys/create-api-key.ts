@@ -27,7 +27,6 @@ export const createApiKey = endpoint({
   reads: [],
   handler: (call, dependencies) => {
     const { name } = call.body;
-    // Removes duplicates and fixes the order.
     const scopes = SCOPES.filter((scope) => call.body.scopes.includes(scope));
     return issueKey(call, dependencies, null, (input) => issueApiKey({ ...input, name, scopes }));
   },

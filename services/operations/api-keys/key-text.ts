@@ -6,11 +6,8 @@ import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { memberNameOf } from '../dependencies/member-names.ts';
 import { writtenText } from '../endpoint/written-text.ts';
 
-/** JSON texts of API keys, with the decrypted names of their members. */
-
 type NameDependencies = Pick<OperationDependencies, 'memberVault' | 'log'>;
 
-/** Returns the display name of a key's member. `null` when it is not projected yet or cannot be decrypted. */
 const creatorNameOf = async (
   dependencies: NameDependencies,
   workspaceId: string,
@@ -18,7 +15,6 @@ const creatorNameOf = async (
 ): Promise<string | null> =>
   name === null ? null : memberNameOf(dependencies, { workspaceId, memberId, name, sealed });
 
-/** Returns the JSON texts of rows. Decrypts each name once. */
 export const keyTexts = async (
   dependencies: NameDependencies,
   workspaceId: string,
@@ -34,10 +30,7 @@ export const keyTexts = async (
 
 type TextDependencies = NameDependencies & Pick<OperationDependencies, 'db'>;
 
-/**
- * Returns the display name of a key's member. `null` when there is none or it cannot be read: a failed read must not
- * lose a key whose text is shown only once.
- */
+/** `null` also after a failed read: it must not lose a key whose text is shown only once. */
 const readCreatorName = async (dependencies: TextDependencies, key: ActiveKey): Promise<string | null> => {
   const { workspace_id: workspaceId, member_id: memberId } = key;
   try {
@@ -52,7 +45,6 @@ const readCreatorName = async (dependencies: TextDependencies, key: ActiveKey): 
   }
 };
 
-/** Returns the JSON text of a key that was just issued. `isShown`: whether the read model shows it. */
 export const writtenKeyText = (
   dependencies: TextDependencies,
   { key, isShown }: { readonly key: ActiveKey; readonly isShown: boolean },

@@ -39,7 +39,7 @@ export const revokeUnusedApiKeys = endpoint({
     const lastUses = await readLastUses(dependencies.pool, workspace_id);
     const at = dependencies.clock.now().toISOString();
     const decide = decideToRevokeUnused({ workspace_id, days, lastUses, at });
-    // The state after the command has no names of revoked keys, so they come from the state before it.
+    // The state after the command lacks the names of revoked keys.
     let { keys } = apiKeys.initial;
     const { events, position } = await runKeyCommand(call, (state) => {
       keys = state.keys;

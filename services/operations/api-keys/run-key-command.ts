@@ -8,8 +8,6 @@ import type { Call } from '../endpoint/define-endpoint.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import { writtenKeyText } from './key-text.ts';
 
-/** Code shared by the API key commands: running a command, and the reply with a new key. */
-
 type KeyCall = Call<{ readonly ws: string }, unknown, unknown>;
 
 export const runKeyCommand = (call: KeyCall, decision: (state: ApiKeysState) => readonly ApiKeyEvent[]) =>
@@ -21,10 +19,7 @@ export const runKeyCommand = (call: KeyCall, decision: (state: ApiKeysState) => 
     isShared: true,
   });
 
-/**
- * Creates a key that is not recorded yet. Its id is derived from the command id. Its text is random: a text
- * derived from stored values could be computed from them.
- */
+/** The id follows from the command id. The text is random: one derived from stored values could be recomputed. */
 const createKey = async (
   { params, caller, commandId, mayRepeat }: KeyCall,
   dependencies: OperationDependencies,
@@ -32,7 +27,7 @@ const createKey = async (
 ) => {
   const text = createKeyText();
   const key_id = keyIdOf(commandId);
-  // The new key can exist already only when an earlier attempt created it.
+  // Only an earlier attempt can have created the key.
   const keyIds = [...(mayRepeat ? [key_id] : []), ...(rotatedKeyId === null ? [] : [rotatedKeyId])];
   const known_keys = await readKnownKeys(dependencies.pool, params.ws, keyIds);
   return {
@@ -50,10 +45,7 @@ const createKey = async (
   };
 };
 
-/**
- * Runs the command that issues a new key for the calling member. The reply holds its record and its plaintext;
- * no other reply ever shows the plaintext. `rotatedKeyId`: the key that it replaces; `null` for none.
- */
+/** Only this reply holds the plaintext. `rotatedKeyId`: the key that it replaces; `null` for none. */
 export const issueKey = async (
   call: KeyCall,
   dependencies: OperationDependencies,

@@ -6,14 +6,13 @@ import type { ItemsAsOf } from '#projections/shared-tables/applied-scan.ts';
 import { listReply } from '#operations/endpoint/reply.ts';
 import { withBrand } from './find-brand-or-404.ts';
 
-/** Defines an endpoint that lists something of one brand, without pages. */
 export const brandList = ({
   reply,
   list,
   ...contract
 }: Pick<Contract, 'path' | 'operationId' | 'scope' | 'summary' | 'description' | 'reads'> & {
   readonly reply: Pick<Contract['reply'], 'data' | 'example'>;
-  /** Returns the items of a brand as JSON texts, and the time at which they hold. */
+  /** Returns JSON texts, and the time at which they hold. */
   readonly list: (db: ReadDatabase, brandId: string) => Promise<ItemsAsOf>;
 }): Endpoint =>
   endpoint({

@@ -4,31 +4,23 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { findBrand } from '#projections/brands/read.ts';
 import { brandRefOf } from '../endpoint/parameters.ts';
 
-/**
- * Maximum number of cached slugs. A slug is derived from the domain and never changes, so entries do not
- * expire.
- */
+/** Slugs follow from the domain and never change, so entries do not expire. */
 const CACHED_SLUGS_MAX = 50_000;
 const idBySlug = new LRUCache<string, string>({ max: CACHED_SLUGS_MAX });
 
 export type ExistingBrand = NonNullable<Awaited<ReturnType<typeof findBrand>>>;
 
-/**
- * Created once: capturing a stack trace per refusal costs more than the lookup, and the stack is never used.
- */
+/** A constant, because a stack trace per refusal costs more than the lookup. */
 export const BRAND_UNKNOWN = new Refusal('not_found', 'Brand not found. It may still run ads.');
 
-/** Returns the brand of a path parameter, a uuid or a slug. Throws `BRAND_UNKNOWN` when there is none. */
+/** Accepts a uuid or a slug. Throws `BRAND_UNKNOWN`. */
 export const requireBrand = async (db: ReadDatabase, text: string): Promise<ExistingBrand> => {
   const found = await findBrand(db, brandRefOf(text));
   if (!found) throw BRAND_UNKNOWN;
   return found;
 };
 
-/**
- * Looks up a brand and reads about it. Both queries run concurrently when the id is in the path or in the cache
- * of slugs. Throws `BRAND_UNKNOWN` when the brand does not exist.
- */
+/** Runs both queries concurrently when the id is known. Throws `BRAND_UNKNOWN`. */
 export const withBrand = async <T>(
   db: ReadDatabase,
   text: string,

@@ -1,6 +1,6 @@
 import { brandSummary } from '../endpoint/examples.ts';
 
-/** Id derived from the category path `Apparel`; it is the same in every installation. */
+/** Derived from the path `Apparel`, so it is equal in every installation. */
 export const CATEGORY_ID = '2555396a-6ae5-5c43-b6ee-79a8e134e0ec';
 
 export const categoryExample = {

@@ -54,7 +54,7 @@ export const addCollectionItem = endpoint({
       isShared: true,
     });
     return {
-      // The item of the state is the stored item, so a read would add nothing.
+      // The state holds the stored item, so a read would add nothing.
       data: JSON.stringify({ collection_id, workspace_id, ...findItem(state, item) }),
       asOf: null,
       position: position ?? treePosition,

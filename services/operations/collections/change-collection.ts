@@ -51,7 +51,7 @@ export const changeCollection = endpoint({
     });
     const changed = requireCollection(state, collection_id, caller.memberId);
     const data = await writtenText(
-      // A change that appended nothing has waited for an old position, which later events of the items may follow.
+      // Without events the wait was for an old position, which later item events may follow.
       { isShown: isShown && events.length > 0, log: dependencies.log },
       () => findCollection(dependencies.db, params.ws, caller.memberId, collection_id),
       async () => {

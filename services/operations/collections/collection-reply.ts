@@ -6,7 +6,6 @@ import {
   seesCollection,
 } from '#domain/workspace/collection/decider.ts';
 
-/** Returns the JSON text of a collection for the reply to a write, in the form of the list. */
 export const collectionText = (
   id: string,
   collection: Collection,

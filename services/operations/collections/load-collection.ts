@@ -7,10 +7,7 @@ import {
 } from '#domain/workspace/collection/decider.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 
-/**
- * Returns the collection tree. Reads the log, not a read model: a collection just created is found, a deleted
- * one is not. `position`: log position of its last event; `null` for an empty tree.
- */
+/** Reads the log, so that it finds a collection that was just created. `position`: `null` for an empty tree. */
 export const readTree = async (
   workspaceCommands: WorkspaceCommands,
   workspaceId: string,
@@ -19,7 +16,7 @@ export const readTree = async (
   return { tree: state, position: position > 0n ? position : null };
 };
 
-/** Returns the items of a collection from the log: from their last snapshot and the events after it. */
+/** Reads the last snapshot and the events after it. */
 export const readItems = async (
   workspaceCommands: Pick<WorkspaceCommands, 'load'>,
   workspaceId: string,

@@ -3,7 +3,6 @@ import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/** Throws `Refusal` when an editor is not a member of the workspace. */
 export const requireMembers = async (
   eventStore: EventStore,
   workspaceId: string,

@@ -1,8 +1,6 @@
 import { CREATIVE_KEY, media } from '../creatives/examples.ts';
 import { BASE_URL } from '../endpoint/examples.ts';
 
-/** Examples of creative records in the API documentation. */
-
 export const creativeRecordSummary = {
   ...media,
   depth: 'described',

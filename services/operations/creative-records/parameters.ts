@@ -6,7 +6,7 @@ import { AnalysisDepthName } from '#contracts/resources/corpus/ads/creative-reco
 import { pageQuery, searchText, wholeNumber } from '../endpoint/parameters.ts';
 
 const WORDS_MAX_LENGTH = 200;
-/** Upper bounds of range parameters: larger than any value of a file, and within the range of every column. */
+/** Larger than any value of a file, and within the range of every column. */
 const WHOLE_MAX = 10_000_000_000;
 const PIXELS_MAX = 1_000_000;
 const SECONDS_MAX = 86_400;
@@ -25,7 +25,6 @@ const field = <Field extends keyof typeof CREATIVE_FIELDS>(name: Field, descript
 
 const RANGES = ['duration_seconds', 'bytes', 'width', 'height', 'active_ads'] as const;
 
-/** Query parameters of the search for creative records. Both ends of a range are inclusive. */
 export const recordQuery = z
   .strictObject({
     ...pageQuery,

@@ -10,7 +10,7 @@ import { noParams } from '../endpoint/parameters.ts';
 import { creativeRecordSummary } from './examples.ts';
 import { type RecordQuery, recordQuery } from './parameters.ts';
 
-/** Returns the facets of a query, in the form in which records are indexed. */
+/** Facets in the form in which records are indexed. */
 const facetsOf = (query: RecordQuery): readonly string[] =>
   (['media_kind', 'depth', ...CREATIVE_FIELD_NAMES] as const).flatMap((name) =>
     query[name] === undefined ? [] : [`${name}:${query[name]}`],

@@ -1,7 +1,5 @@
 import { AD_ID, BASE_URL, BRAND_ID } from '../endpoint/examples.ts';
 
-/** Examples of creatives in the API documentation. */
-
 export const CREATIVE_ID = '8c1e5a70-3f2b-5d84-9b6a-2e7d0c4f1a95';
 export const CREATIVE_KEY = '3f9a1c7e5b2d84f6a0c9e3b71d5f2a8846c0e9d7b3a15f6c2e8d4b7091a3c5ef';
 

@@ -1,7 +1,5 @@
 import { AD_ID } from '../endpoint/examples.ts';
 
-/** Examples of collections, saved items and notes in the API documentation. */
-
 const MEMBER_ID = 'mem_2h8k4n6p0r5s7v9w';
 export const COLLECTION_ID = '3e9b7d15-6a2c-5f48-9b0d-8c1a4e7f2d63';
 export const NOTE_ID = 'd27c5a81-4f3e-5b96-a8d0-1e6b9c3f7a42';

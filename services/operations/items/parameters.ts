@@ -3,7 +3,7 @@ import { ITEM_KEYS, type Item, ItemKey, type ItemType, ItemTypeName } from '#con
 import { Uuid } from '#contracts/values/primitives.ts';
 import { workspaceParams } from '../endpoint/parameters.ts';
 
-/** Path parameters that name a collection, an item of a collection, or a saved item. */
+/** Path parameters of collections, their items and saved items. */
 
 export const collectionParams = z.strictObject({
   ...workspaceParams.shape,
@@ -14,7 +14,7 @@ type NamedItem = { readonly itemType: ItemType; readonly itemKey: string };
 
 const itemShape = { itemType: ItemTypeName.meta({ description: 'Type of the item.' }), itemKey: ItemKey };
 
-/** Checks the key against the format of its item type. */
+/** The format depends on the item type. */
 const checkItemKey = ({ itemType, itemKey }: NamedItem, faults: z.RefinementCtx): void => {
   for (const { message } of ITEM_KEYS[itemType].safeParse(itemKey).error?.issues ?? []) {
     faults.addIssue({ code: 'custom', path: ['itemKey'], message });
@@ -28,7 +28,6 @@ export const savedItemParams = z
   .strictObject({ ...workspaceParams.shape, ...itemShape })
   .superRefine(checkItemKey);
 
-/** Returns the item that a path names, with its key in the stored form. */
 export const itemNamedBy = ({ itemType, itemKey }: NamedItem): Item => ({
   item_type: itemType,
   item_key: ITEM_KEYS[itemType].parse(itemKey),

@@ -16,9 +16,7 @@ const noteParams = z.strictObject({
   noteId: Uuid.toLowerCase().meta({ description: 'Id of a note.' }),
 });
 
-/**
- * Returns true if the note exists and the caller may know it: their own note, or one on an item they can read.
- */
+/** True for the caller's own note, or a note on an item that they can read. */
 const isVisible = async (
   { eventStore, workspaceCommands }: Pick<OperationDependencies, 'eventStore' | 'workspaceCommands'>,
   workspaceId: string,

@@ -1,6 +1,5 @@
 import { brandReference } from '../endpoint/examples.ts';
 
-/** Examples of landing pages in the API documentation. */
 export const PAGE_ID = '5d0f7c1e-2a84-5b39-8e6d-1c7a9f3b2e40';
 
 export const landingPageSummary = {

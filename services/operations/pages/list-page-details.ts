@@ -7,7 +7,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { commaSeparatedUuids, noParams } from '../endpoint/parameters.ts';
 import { landingPage } from './examples.ts';
 
-/** Maximum ids per request (specification, part "Limits": page details). */
+/** Specification, part "Limits": page details. */
 const IDS_MAX = 100;
 
 export const listPageDetails = endpoint({

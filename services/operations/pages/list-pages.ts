@@ -10,10 +10,7 @@ import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 import { landingPageSummary } from './examples.ts';
 
-/**
- * Length limits of a URL search in characters. Shorter parts occur in nearly every URL, and no index supports
- * them.
- */
+/** Shorter parts occur in nearly every URL, and no index supports them. */
 const URL_PART_MIN_LENGTH = 3;
 const URL_PART_MAX_LENGTH = 200;
 

@@ -5,10 +5,7 @@ import { readNewestEstimate } from '#projections/traffic/read.ts';
 import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { latestOf, oldestOf, type Reply } from '../endpoint/reply.ts';
 
-/**
- * Replies with a page of brands by visits. It joins estimates and brand records, and is as of the older of the two: the
- * newest estimate on the page, and the newest observation of any brand.
- */
+/** Joins estimates and brand records; holds as of the older of the two. */
 export const pageByVisits = async (db: ReadDatabase, read: () => Promise<PageByVisits>): Promise<Reply> => {
   const [brandsAsOf, reply] = await Promise.all([
     readNewestObservation(db),

@@ -9,10 +9,7 @@ type Ranked = {
   readonly as_of: string | null;
 };
 
-/**
- * Returns a page of a ranking with brand summaries in place of brand ids. `as_of` is the older time of the ranking
- * and the brand records. Rows without a summary are left out.
- */
+/** Replaces brand ids by summaries, and omits brands without one. Holds as of the older of the two. */
 export const rankingReply = async (db: ReadDatabase, { rows, next, as_of: asOf }: Ranked): Promise<Reply> => {
   const [brandsAsOf, summaries] = await Promise.all([
     readNewestObservation(db),

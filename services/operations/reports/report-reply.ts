@@ -3,10 +3,7 @@ import type { RequestedReport } from '#domain/workspace/report.ts';
 import type { ReportRow } from '#projections/reports/read.ts';
 import type { DownloadLinks } from '../dependencies/download-links.ts';
 
-/**
- * Converts the state of a report stream to a row of the read model. The reply to a request does not read the row: a
- * worker may already have started the report, and the reply shows it as requested.
- */
+/** Shows the report as requested, even if a worker has already started it. */
 export const rowOfState = (state: RequestedReport): ReportRow => {
   const { request, status, started_at, finished_at, file, failure } = state;
   const { report_id, brand_ids, all_tracked, types, from, to, requested_at } = request;
@@ -29,7 +26,7 @@ export const rowOfState = (state: RequestedReport): ReportRow => {
   };
 };
 
-/** Returns the JSON text of a report. A finished report gets a newly signed download link. */
+/** A finished report gets a newly signed download link. */
 export const reportText = (row: ReportRow, links: DownloadLinks, now: Date): string => {
   const { report_id, requested_at, object_key, bytes, brand_ids, types, ...shown } = row;
   const fileName = `radar-${row.from}-to-${row.to}.csv`;

@@ -1,7 +1,5 @@
 import { BASE_URL } from '../endpoint/examples.ts';
 
-/** Examples of social pages, brand networks and operators in the API documentation. */
-
 export const OPERATOR_ID = '3d7b9f1c-5e2a-5c84-a6d0-8b4f2e6c1a39';
 export const CREATOR_PAGE = { page_id: '110293847561029', page_name: 'Coastal Finds' };
 export const OTHER_BRAND_ID = 'd4a7c9e2-6b1f-5d83-8c5a-2f0e4b6d8a17';

@@ -3,7 +3,7 @@ import { readSystemFreshness } from '#projections/brands/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, noQuery } from '../endpoint/parameters.ts';
 
-/** Value for a corpus that was never scanned. The specification requires a date-time in this field. */
+/** For a corpus without scans: the specification requires a date-time. */
 const BEFORE_ANY_SCAN = '1970-01-01T00:00:00.000Z';
 
 export const getSystemFreshness = endpoint({

@@ -1,7 +1,5 @@
 import { BASE_URL } from '../endpoint/examples.ts';
 
-/** Examples of tools, split tests and storefronts in the API documentation. */
-
 export const TOOL_ID = '3f6d8b1a-9c2e-5f47-8a05-6b1d7e4c9f20';
 
 export const techStackItem = {

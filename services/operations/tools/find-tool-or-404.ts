@@ -7,10 +7,7 @@ export const toolParams = z.strictObject({
   toolSlug: slugOrUuid.meta({ description: 'Slug or uuid of a tool.' }),
 });
 
-/** Returns the reference to a tool, by slug or uuid. Uses the rule for brands. */
 export const toolRefOf = (text: string): ToolRef => brandRefOf(text);
 
-/**
- * Created once: capturing a stack trace per refusal costs more than the lookup, and the stack is never used.
- */
+/** A constant, because a stack trace per refusal costs more than the lookup. */
 export const TOOL_UNKNOWN = new Refusal('not_found', 'Tool not found. No site scan has detected it.');

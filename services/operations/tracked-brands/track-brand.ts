@@ -11,7 +11,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, trackedBrand, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
 
-/** Maximum number of cached slugs of registered brands. The slug of a registered brand never changes. */
+/** The slug of a registered brand never changes. */
 const CACHED_SLUGS_MAX = 20_000;
 const slugCaches = new WeakMap<EventStore, LRUCache<string, string>>();
 
@@ -21,16 +21,12 @@ const slugCacheOf = (eventStore: EventStore): LRUCache<string, string> => {
   return slugs;
 };
 
-/**
- * Returns the slug of a registered brand. Reads the log, not a read model, so that a brand just registered can
- * be tracked.
- */
+/** Reads the log, so that a brand can be tracked right after its registration. */
 const slugOfRegistered = async (eventStore: EventStore, brandId: string): Promise<string> => {
   const slugs = slugCacheOf(eventStore);
   let slug = slugs.get(brandId);
   if (slug !== undefined) return slug;
-  // Reads to the end although the first event has the slug. The stream is short, and the client keeps an
-  // abandoned read open until its server disconnects.
+  // Reads the short stream to its end: the client keeps an abandoned read open until disconnection.
   for await (const event of eventStore.read<BrandRegistered>(brandStream(brandId))) slug ??= event.data.slug;
   if (slug === undefined) throw new Refusal('brand_unknown', 'Brand not found.');
   slugs.set(brandId, slug);
@@ -75,7 +71,7 @@ export const trackBrand = endpoint({
       dependencies.scrapeRequests.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
     }
     const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
-    // Rendered here, because the items of the list have another shape.
+    // The items of the list have another shape.
     const url = `${dependencies.baseUrl}/v1/brands/${slug}`;
     return {
       data: JSON.stringify({ brand_id, workspace_id, cadence, url, created_at }),

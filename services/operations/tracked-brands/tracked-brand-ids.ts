@@ -2,10 +2,7 @@ import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/**
- * Returns the ids of the tracked brands. Reads the log, not a read model, so that a brand just tracked is
- * included.
- */
+/** Reads the log, so that it includes brands that were just tracked. */
 export const trackedBrandIds = async (
   eventStore: EventStore,
   workspaceId: string,

@@ -1,8 +1,6 @@
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { AD_ID, BRAND_ID, brandReference, radarItem, WORKSPACE_ID } from '#operations/endpoint/examples.ts';
 
-/** Examples of alerts in the API documentation. */
-
 export const ALERT_ID = 'b7d1c3e5-2f4a-5b68-9c0d-6e8f1a3b5d70';
 export const DELIVERY_ID = '4e2a9c71-8d3b-5f06-a1e4-7b9d2c5f8036';
 /** Base64 of the bytes 0 to 31. */
@@ -30,7 +28,6 @@ export const alert = {
   updated_at: '2026-11-20T09:30:00.000Z',
 };
 
-/** A webhook body. */
 export const alertPayload: AlertPayload = {
   id: DELIVERY_ID,
   type: 'alert.matched',

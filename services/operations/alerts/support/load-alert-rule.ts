@@ -7,10 +7,7 @@ import {
 } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/**
- * Returns the state of an alert rule. Reads the log, not a read model: a rule just created is found, a deleted
- * one is not.
- */
+/** Reads the log, so that it finds a rule that was just created. */
 export const readAlertRule = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -20,7 +17,7 @@ export const readAlertRule = async (
   return state;
 };
 
-/** Returns an existing alert rule. Throws `Refusal` when there is none. */
+/** Throws `Refusal` for a missing or deleted rule. */
 export const requireRule = async (
   eventStore: EventStore,
   workspaceId: string,

@@ -16,7 +16,7 @@ import type { OperationDependencies } from '#operations/dependencies/dependencie
 
 type TestCall = Call<{ readonly ws: string; readonly alertId: string }, unknown, unknown>;
 
-/** A test delivery that was sent. It is recorded as two events. */
+/** Recorded as two events. */
 export type TestDelivery = {
   readonly channel: AlertChannel;
   readonly payload: AlertPayload;
@@ -50,13 +50,10 @@ export const eventsOf = (
 
 export type RecordedTest = { readonly events: readonly AlertDeliveryEvent[]; readonly position: bigint };
 
-/** Events in which an earlier test is looked for. A stream of deliveries has no end, and a retry follows its first attempt. */
+/** The stream of deliveries never ends, and a retry follows its first attempt closely. */
 const EVENTS_LOOKED_AT = 200;
 
-/**
- * Returns the events that an earlier attempt of the same command appended, so that a retry sends nothing again.
- * `null` when the last events of the rule's deliveries hold none.
- */
+/** Finds the events of an earlier attempt, so that a retry sends nothing again; `null` when there are none. */
 export const findEarlierTest = async (
   call: Pick<TestCall, 'params' | 'commandId' | 'mayRepeat'>,
   { eventStore }: { readonly eventStore: Pick<EventStore, 'newest'> },
@@ -70,10 +67,7 @@ export const findEarlierTest = async (
   return position === undefined ? null : { events, position };
 };
 
-/**
- * Appends the events at the end of the stream. Earlier events do not affect the result, so only the last
- * revision is read.
- */
+/** Reads only the last revision, because earlier events do not affect the result. */
 export const recordTest = async (
   call: TestCall,
   dependencies: OperationDependencies,

@@ -3,10 +3,7 @@ import type { AlertItem, AlertItemType, AlertPayload } from '#contracts/webhooks
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 
-/**
- * Item type and title of the sample for each trigger. The sample brand, ad and page do not exist in this
- * service.
- */
+/** Item type and title per trigger. The sample brand, ad and page do not exist in this service. */
 const SAMPLES: Readonly<Record<AlertTrigger, readonly [AlertItemType, string]>> = {
   new_ads: ['ad_started', 'Sample: an ad was observed for the first time.'],
   stopped_ads: ['ad_stopped', 'Sample: the library shows an ad as ended.'],
@@ -44,7 +41,7 @@ const itemOf = (
   };
 };
 
-/** Returns a payload in the shape of a real delivery of the rule, with one item that is marked as a sample. */
+/** Shapes the sample like a real delivery and marks its only item as a sample. */
 export const samplePayload = (
   deliveryId: string,
   rule: AlertRule,

@@ -6,7 +6,7 @@ import { webhookKeysOf } from '#platform/channels/webhook-signature.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 
-/** Returns a failed outcome for a channel without a usable target. Nothing was sent. */
+/** Outcome for a channel without a usable target. Nothing was sent. */
 const blockedOutcome = (reason: string): SendOutcome =>
   failedOutcome('blocked_target', reason, performance.now());
 
@@ -53,7 +53,7 @@ const SENDERS: Readonly<Record<AlertChannel, typeof byEmail>> = {
   chat: byChat,
 };
 
-/** Sends the sample once, without retries. Returns a failed outcome when it cannot be sent. */
+/** Sends once, without retries. */
 export const sendSample = (
   channel: AlertChannel,
   rule: AlertRule,

@@ -5,13 +5,12 @@ import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 
-/** Target addresses of a request: absent, `null` to remove the target, or a URL. */
 type RequestedTargets = {
   webhook_url?: string | null | undefined;
   chat_webhook_url?: string | null | undefined;
 };
 
-/** Returns the secret vault. Throws `Refusal` when none is configured (`MEMBER_VAULT_KEY`). */
+/** Throws `Refusal` without `MEMBER_VAULT_KEY`. */
 export const requireVault = ({ secretVault }: OperationDependencies): SecretVault => {
   if (secretVault) return secretVault;
   throw new Refusal(
@@ -20,12 +19,11 @@ export const requireVault = ({ secretVault }: OperationDependencies): SecretVaul
   );
 };
 
-/** Returns the canonical form of a URL, in printable characters. Text that is not a URL stays unchanged. */
+/** Returns the canonical URL; other text stays unchanged. */
 const normalizeUrl = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
 /**
- * Returns the targets in canonical form. Throws `Refusal` that names every address to which this service sends
- * nothing, such as a private network address, or an address of no supported chat tool.
+ * Returns canonical targets. Throws `Refusal` for each forbidden address: a private network, or no supported chat tool.
  */
 export const requireTargets = <Targets extends RequestedTargets>(
   requested: Targets,
@@ -48,13 +46,10 @@ export const requireTargets = <Targets extends RequestedTargets>(
   return targets;
 };
 
-/** Placeholder used while validating a rule, before its chat address is encrypted. */
+/** Stands for a chat address while a rule is validated, before it is encrypted. */
 export const PLACEHOLDER_ADDRESS: SealedAddress = { host: '', fingerprint: '' };
 
-/**
- * Encrypts the address of a chat tool into the vault. Returns the parts that events may hold: host and
- * fingerprint. `null` without an address.
- */
+/** Encrypts a chat address into the vault. Events hold only its host and fingerprint. `null` without an address. */
 export const sealAddress = async (
   dependencies: OperationDependencies,
   workspaceId: string,

@@ -24,16 +24,10 @@ export type IssuedSecret = {
   readonly position: bigint | null;
 };
 
-/**
- * Command id of the secret's events. It differs from the command id of the request, because event ids are
- * derived from it and the request also appends events to another stream.
- */
+/** Differs from the request's command id, because the request also derives event ids for another stream from it. */
 const commandIdOf = ({ commandId }: SecretCall): string => derivedId('webhook secret', commandId);
 
-/**
- * Returns the secret that an earlier attempt of the same command issued, so that a retry replies with it.
- * `null` when no earlier attempt issued one, or when the secret was rotated since.
- */
+/** Secret that an earlier attempt issued, for the reply of a retry; `null` without one, or after a rotation since. */
 const findEarlierSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
@@ -53,10 +47,9 @@ const findEarlierSecret = async (
 type Decide = typeof issueWebhookSecret;
 
 /**
- * Stores a new secret in the vault, then appends its event. In this order every secret in the log can be
- * decrypted. `null` when the decision appended no event: the vault then forgets the secret again, because senders rely on
- * the only secret of a workspace while the log does not answer. It keeps the secret when the append fails, because the event
- * store may have taken it; a task of the delivery process deletes it later if not.
+ * Stores the secret before its event, so that every secret in the log can be decrypted. `null` when no event was
+ * appended: the vault then deletes it. Keeps it after a failed append, because the event store may hold the event; the
+ * delivery process deletes it later if not.
  */
 const issueSecret = async (
   call: SecretCall,
@@ -79,7 +72,7 @@ const issueSecret = async (
     commandId: commandIdOf(call),
     shownIn: [],
   });
-  // An earlier attempt that was recorded just now issued another one.
+  // Another attempt has just issued another secret.
   if (events.length === 0 || state?.fingerprint !== fingerprint) {
     await requireVault(dependencies).forgetOne(workspace_id, WEBHOOK_SECRET_OWNER, fingerprint);
     return null;
@@ -88,32 +81,27 @@ const issueSecret = async (
   return { text, issued_at: state.issued_at, rotated: replaced !== null, replaced, position };
 };
 
-/**
- * Issues the first signing secret of the workspace. `null` when it already has one, which is not shown again.
- */
+/** `null` when the workspace has a secret already, which is not shown again. */
 export const issueFirstSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
 ): Promise<string | null> => {
   const before = await findEarlierSecret(call, dependencies);
   if (before) return before.text;
-  // Every rule with a webhook gets here, but only the first one needs a secret. The others create none.
+  // Only the first rule with a webhook needs a new secret.
   const existing = await dependencies.eventStore.last(webhookSecretStream(call.params.ws));
   if (existing) return null;
   return (await issueSecret(call, dependencies, issueFirstWebhookSecret))?.text ?? null;
 };
 
-/**
- * Replaces the signing secret. Waits until every sender has dropped its cached copy of the previous secret, and deletes
- * that one, so that no message is signed with it after the reply, also by a sender that cannot read the log.
- */
+/** Waits until no sender caches the previous secret, and deletes it: none signs with it after the reply. */
 export const rotateSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
 ): Promise<IssuedSecret> => {
   const { ws } = call.params;
   const earlier = await findEarlierSecret(call, dependencies);
-  // Throws while the event store does not answer, before the vault gets a secret that no event names.
+  // Throws without the event store, before the vault gets a secret that no event names.
   if (!earlier) await dependencies.eventStore.last(webhookSecretStream(ws));
   const issued = earlier ?? (await issueSecret(call, dependencies, issueWebhookSecret));
   if (!issued) throw new Error('issueWebhookSecret appended no event');

@@ -5,7 +5,6 @@ import { type AlertRow, alertText, findAlert } from '#projections/alerts/read.ts
 import type { OperationDependencies } from '../../dependencies/dependencies.ts';
 import { writtenText } from '../../endpoint/written-text.ts';
 
-/** Returns the row that the read model stores for a rule. */
 const rowOf = (rule: AlertRule): AlertRow => ({
   id: rule.alert_id,
   name: rule.name,
@@ -23,10 +22,7 @@ const rowOf = (rule: AlertRule): AlertRow => ({
   updated_at: rule.updated_at,
 });
 
-/**
- * Returns the reply text of a written rule. `webhook_secret` is `null` except in the one reply that shows it.
- * `isShown`: whether the read model shows the write.
- */
+/** `webhook_secret` is `null` except in the one reply that shows it. `isShown`: the read model shows the write. */
 export const writtenAlertText = async (
   { db, log }: Pick<OperationDependencies, 'db' | 'log'>,
   written: { readonly rule: AlertRule; readonly isShown: boolean; readonly webhook_secret: string | null },

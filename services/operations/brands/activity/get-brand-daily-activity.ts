@@ -9,7 +9,7 @@ import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import { dateParameter, brandParams } from '#operations/endpoint/parameters.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
-/** Maximum number of days in a reply. A request without dates gets the 366 days that end with the last scan. */
+/** A request without dates gets the 366 days up to the last scan. */
 const DAYS_MAX = 366;
 
 const shift = (date: string, days: number): string => utcDateOfMs(Date.parse(date) + days * DAY_MS);

@@ -6,7 +6,7 @@ import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
 import { demographicsExample } from '#operations/audience/examples.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
-/** Reply for a brand without estimates: every group is `null`. */
+/** Without estimates, every group is `null`. */
 const WITHOUT_ESTIMATES = JSON.stringify(
   Object.fromEntries(Object.keys(Demographics.shape).map((group) => [group, null])),
 );

@@ -11,7 +11,6 @@ import { withBrand } from '../find-brand-or-404.ts';
 import { BRAND_ID, brandReference } from '#operations/endpoint/examples.ts';
 import { OTHER_BRAND_ID, otherBrandReference } from '#operations/social-pages/examples.ts';
 
-/** Reply for an existing category without public brands. */
 const EMPTY_NETWORK = JSON.stringify({
   brands: [],
   links: [],

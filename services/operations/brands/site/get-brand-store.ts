@@ -6,7 +6,6 @@ import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, wholeNumber } from '#operations/endpoint/parameters.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
-/** Products per reply. The default equals the number of products on one page of a published shop catalogue. */
 const PRODUCTS_DEFAULT = 250;
 const PRODUCTS_MAX = 1_000;
 
