@@ -3,7 +3,7 @@ import { SCAN_PAGES_MAX, type ScanCoverage } from '#contracts/observations/ad-li
 import { scanIdOf } from '#domain/ids.ts';
 import type { WholeAd } from './merge-ad-rows.ts';
 import { bytesInChunk, chunkBytesMax, fitInOneChunk } from './scan-chunks.ts';
-import { isOfDouble, SPREADSHEET_DIGITS } from '../readers/fields/ad-ids.ts';
+import { type CheckedIds, isOfDouble, SPREADSHEET_DIGITS } from '../readers/fields/ad-ids.ts';
 import type { AdRecord, CoveredPage, RefusedRecord, VerdictRecord } from '../readers/record.ts';
 import { NO_TIME, type ScanKey, withCountries } from '../readers/scan-key.ts';
 
@@ -32,71 +32,50 @@ const ROUNDINGS: readonly ((id: string) => number | null)[] = [
   },
 ];
 
-const ID_FIELDS = ['ad_id', 'page_id'] as const;
-type IdField = (typeof ID_FIELDS)[number];
-/** Damage that an ad may have. Only the end of the first pass shows it. The place in the list is the bit of its flag. */
-const DAMAGE: readonly { readonly field: IdField | 'encoding'; readonly rounding: number }[] = [
-  ...ID_FIELDS.flatMap((field) => ROUNDINGS.map((_, rounding) => ({ field, rounding }))),
-  { field: 'encoding', rounding: 0 },
-];
-const SUSPICIONS = 2 ** DAMAGE.length;
+/** Ways in which an id of an ad may be damaged. Their places in the list are the bits of the damage flags of an ad. */
+const DAMAGE = (['ad_id', 'page_id'] as const).flatMap((field) =>
+  ROUNDINGS.map((lostOf) => ({ field, lostOf })),
+);
+const REPLACED_CHARACTER = 2 ** DAMAGE.length;
+const SUSPICIONS = 2 * REPLACED_CHARACTER;
 
-/** Returns what the addresses in the rows of an ad say about an id. */
-const checkOf = (rows: readonly AdRecord[], field: IdField) =>
-  rows.map(({ checked }) => checked?.[field]).find((state) => state !== undefined);
+/** Returns whether an address in the rows of an ad confirms an id, or shows that rounding took digits of it. */
+const checkOf = (rows: readonly AdRecord[], field: keyof CheckedIds) =>
+  rows.find(({ checked }) => checked?.[field])?.checked?.[field];
 
-/** Returns the damage flags of an ad. */
+/** Returns the damage flags of an ad. Only the end of the first pass shows whether it is damaged. */
 export const suspicionOf = (rows: readonly AdRecord[]): number => {
   const { ad } = rows[0] as AdRecord;
-  return DAMAGE.reduce((flags, { field, rounding }, bit) => {
-    const isSuspect =
-      field === 'encoding'
-        ? rows.some(({ raw }) => raw.includes('\uFFFD'))
-        : checkOf(rows, field) === undefined && (ROUNDINGS[rounding]?.(ad[field] ?? '') ?? 0) > 0;
+  const suspicion = rows.some(({ raw }) => raw.includes('\uFFFD')) ? REPLACED_CHARACTER : 0;
+  return DAMAGE.reduce((flags, { field, lostOf }, bit) => {
+    const isSuspect = (lostOf(ad[field] ?? '') ?? 0) > 0 && checkOf(rows, field) === undefined;
     return isSuspect ? flags | (1 << bit) : flags;
-  }, 0);
+  }, suspicion);
 };
 
 /** Detects whether all long ids of a file are rounded in one way, or an address showed that one of them is. */
 class LongIds {
-  #lost: readonly number[] = ROUNDINGS.map(() => 0);
   readonly #distinct = new Set<string>();
-  readonly #confirmed = new Set<string>();
-  #isShown = false;
+  #lost = 0;
+  damaged = false;
 
-  /** `rows`: those of the ad, whose addresses may say what its id is. */
-  add(field: IdField, id: string, rows: readonly AdRecord[]): void {
-    const check = checkOf(rows, field);
-    this.#isShown ||= check === 'rounded';
-    if (check !== undefined) {
-      if (field === 'page_id' && this.#confirmed.size < SCAN_PAGES_MAX) this.#confirmed.add(detached(id));
-      return;
-    }
-    if (id.length <= SPREADSHEET_DIGITS || this.#distinct.has(id)) return;
-    const lost = ROUNDINGS.map((lostOf) => lostOf(id) ?? Number.NEGATIVE_INFINITY);
-    const isOpen = lost.some((digits, rounding) => digits > 0 && !(this.#sum(rounding) >= LOST_DIGITS_MIN));
-    if (isOpen && this.#lost.some((sum) => sum >= 0)) this.#distinct.add(detached(id));
+  /** `lost`: digits that rounding would have taken of the id; `null` proves that the ids of the file were not rounded. */
+  add(id: string, lost: number | null, isNumber: boolean): void {
+    this.#lost = lost === null ? Number.NEGATIVE_INFINITY : this.#lost;
+    if (lost === null || lost === 0 || !(this.#lost >= 0) || this.#lost >= LOST_DIGITS_MIN) return;
+    if (this.#distinct.has(id)) return;
+    this.#distinct.add(detached(id));
     // Few programs write a number of more than 53 bits to JSON without a double.
-    const certain = isJsonNumber(id, rows) ? LOST_DIGITS_MIN : 0;
-    this.#lost = lost.map((digits, rounding) => this.#sum(rounding) + (digits === 0 ? 0 : digits + certain));
+    this.#lost += isNumber ? LOST_DIGITS_MIN : lost;
   }
 
-  #sum(rounding: number): number {
-    return this.#lost[rounding] ?? 0;
-  }
-
-  damaged(rounding: number): boolean {
-    return this.#isShown || this.#sum(rounding) >= LOST_DIGITS_MIN;
-  }
-
-  /** Returns true when an id of a page is rounded. */
-  isDamaged(id: string): boolean {
-    if (this.#confirmed.has(id)) return false;
-    return ROUNDINGS.some((lostOf, rounding) => (lostOf(id) ?? 0) > 0 && this.damaged(rounding));
+  isDamaged(): boolean {
+    return this.damaged || this.#lost >= LOST_DIGITS_MIN;
   }
 }
 
 const isJsonNumber = (id: string, rows: readonly AdRecord[]): boolean =>
+  !Number.isSafeInteger(Number(id)) &&
   rows.some(({ raw }) => raw.startsWith('{') && !raw.includes(`"${id}"`));
 
 /** Copies a string. V8 substrings reference their parent string, which would keep a large text in memory. */
@@ -136,7 +115,9 @@ export class FirstPass {
   readonly scans = new Map<string, ScanAccount>();
   /** Maps scans without countries to the scan that they were merged into. */
   readonly #merged = new Map<string, ScanAccount>();
-  readonly #ids = { ad_id: new LongIds(), page_id: new LongIds() };
+  /** Detectors of damage, by its place in the list. */
+  readonly #longIds = DAMAGE.map(() => new LongIds());
+  readonly #confirmedPages = new Set<string>();
   /** Numbers of ads by brand and time. Scans without countries are merged into a scan of the same brand and time. */
   readonly #positions = new Map<string, number>();
   refused = 0;
@@ -175,7 +156,16 @@ export class FirstPass {
 
   /** Adds an ad to the totals of its scan. */
   addAd({ scan, ad, rows }: WholeAd): void {
-    for (const field of ID_FIELDS) if (ad[field] !== null) this.#ids[field].add(field, ad[field], rows);
+    DAMAGE.forEach(({ field, lostOf }, place) => {
+      const id = ad[field];
+      const longIds = this.#longIds[place];
+      if (id === null || longIds === undefined) return;
+      const check = checkOf(rows, field);
+      if (check === undefined) longIds.add(id, lostOf(id), isJsonNumber(id, rows));
+      else longIds.damaged ||= check === 'rounded';
+      if (check !== undefined && field === 'page_id' && !this.#confirmedPages.has(id))
+        this.#confirmedPages.add(detached(id));
+    });
     const account = this.#account(scan);
     const sums = account.sums[suspicionOf(rows)];
     if (sums === undefined) return;
@@ -194,17 +184,26 @@ export class FirstPass {
   }
 
   /** Returns the damaged part of an ad with these flags. `null` when the ad is intact. Final after the first pass. */
-  damageOf(suspicion: number): IdField | 'encoding' | null {
-    const damage = DAMAGE.find(
-      ({ field, rounding }, bit) =>
-        (suspicion & (1 << bit)) !== 0 &&
-        (field === 'encoding' ? !this.isUtf8 : this.#ids[field].damaged(rounding)),
+  damageOf(suspicion: number): 'ad_id' | 'page_id' | 'encoding' | null {
+    const place = DAMAGE.findIndex(
+      (_, bit) => (suspicion & (1 << bit)) !== 0 && this.#longIds[bit]?.isDamaged() === true,
     );
-    return damage?.field ?? null;
+    const isEncoding = (suspicion & REPLACED_CHARACTER) !== 0 && !this.isUtf8;
+    return DAMAGE[place]?.field ?? (isEncoding ? 'encoding' : null);
+  }
+
+  /** Returns true when an id of a page is rounded. Final after the first pass. */
+  #isDamagedPage(id: string): boolean {
+    return DAMAGE.some(
+      ({ field, lostOf }, place) =>
+        field === 'page_id' && (lostOf(id) ?? 0) > 0 && this.#longIds[place]?.isDamaged() === true,
+    );
   }
 
   coverage(account: ScanAccount, collector: string, complete: boolean): Coverage {
-    const pages = [...account.pages.values()].filter(({ page_id }) => !this.#ids.page_id.isDamaged(page_id));
+    const pages = [...account.pages.values()].filter(
+      ({ page_id }) => this.#confirmedPages.has(page_id) || !this.#isDamagedPage(page_id),
+    );
     return { pages, countries: [...account.key.countries], complete, collector };
   }
 

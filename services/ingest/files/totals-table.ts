@@ -57,7 +57,7 @@ export const totalsText = (all: readonly FileTotals[], isDryRun: boolean): strin
       ),
     ),
     ...all.flatMap(({ file, noted, leftOut }) => [
-      ...list(`${file}: read with a part unknown: ${reasonsOf(noted)}`, noted),
+      ...list(`${file}: read, with a part unknown or corrected: ${reasonsOf(noted)}`, noted),
       ...list(`${file}: left out: ${reasonsOf(leftOut)}`, leftOut),
     ]),
     ...all.flatMap(({ file, notTaken }) =>

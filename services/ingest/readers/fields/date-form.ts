@@ -4,28 +4,25 @@ import { CalendarDate } from '#contracts/values/primitives.ts';
 const MONTHS = 'january february march april may june july august september october november december'.split(
   ' ',
 );
-/** Tokens of a date form, longest first, with their part of the date and the text that they stand for. */
-const TOKENS = [
-  ['YYYY', 'year', String.raw`\d{4}`],
-  ['MMMM', 'month', String.raw`[a-z]{3,9}\.?`],
-  ['MMM', 'month', String.raw`[a-z]{3,9}\.?`],
-  ['MM', 'month', String.raw`\d{2}`],
-  ['M', 'month', String.raw`\d{1,2}`],
-  ['DD', 'day', String.raw`\d{2}`],
-  ['D', 'day', String.raw`\d{1,2}`],
-  ['HH', 'hour', String.raw`\d{2}`],
-  ['H', 'hour', String.raw`\d{1,2}`],
-  ['hh', 'hour', String.raw`\d{2}`],
-  ['h', 'hour', String.raw`\d{1,2}`],
-  ['mm', 'minute', String.raw`\d{2}`],
-  ['ss', 'second', String.raw`\d{2}`],
-  ['A', 'half', '[ap]m'],
-] as const;
+const PART_OF: { readonly [letter: string]: string } = {
+  Y: 'year',
+  M: 'month',
+  D: 'day',
+  H: 'hour',
+  h: 'hour',
+  m: 'minute',
+  s: 'second',
+  A: 'half',
+};
 /** A text in square brackets, a token, or a sign that stands for itself. */
-const PARTS = new RegExp(
-  String.raw`\[([^\]]*)\]|(${TOKENS.map(([token]) => token).join('|')})|([\s\S])`,
-  'g',
-);
+const PARTS = /\[([^\]]*)\]|(YYYY|M{1,4}|DD?|HH?|hh?|mm|ss|A)|([\s\S])/g;
+
+/** Returns the pattern of the text that a token stands for. */
+const textOfToken = (token: string): string => {
+  if (token === 'A') return '[ap]m';
+  if (token.startsWith('MMM')) return String.raw`[a-z]{3,9}\.?`;
+  return String.raw`\d{${token.length === 1 ? '1,2' : token.length}}`;
+};
 
 /** Returns the pattern of a form. `null` when it has not year, month and day once each, or runs variable lengths together. */
 const patternOf = (form: string): RegExp | null => {
@@ -33,17 +30,21 @@ const patternOf = (form: string): RegExp | null => {
   let isOpen = false;
   const parts: string[] = [];
   for (const [, literal, token, sign = ''] of form.matchAll(PARTS)) {
-    const [, part, digits] = TOKENS.find(([name]) => name === token) ?? [];
-    if (isOpen && digits?.startsWith(String.raw`\d`)) return null;
-    isOpen = digits?.includes(',') === true;
-    if (part !== undefined) parts.push(part);
-    pattern +=
-      part === undefined
-        ? (literal ?? sign).replaceAll(/[^\w\s]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s+`)
-        : `(?<${part}>${digits})`;
+    if (token === undefined) {
+      isOpen = false;
+      pattern += (literal ?? sign)
+        .replaceAll(/[^\w\s]/g, String.raw`\$&`)
+        .replaceAll(/\s+/g, String.raw`\s+`);
+      continue;
+    }
+    const part = PART_OF[token.charAt(0)] ?? '';
+    if (isOpen || parts.includes(part)) return null;
+    isOpen = token.length === 1 && token !== 'A';
+    parts.push(part);
+    pattern += `(?<${part}>${textOfToken(token)})`;
   }
   const isWhole = ['year', 'month', 'day'].every((part) => parts.includes(part));
-  return isWhole && new Set(parts).size === parts.length ? new RegExp(`^${pattern}$`, 'i') : null;
+  return isWhole ? new RegExp(`^${pattern}$`, 'i') : null;
 };
 
 const DateForm = z

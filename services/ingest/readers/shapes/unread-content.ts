@@ -1,5 +1,6 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import { isBlankText } from '../fields/blank-text.ts';
 import {
   ARCHIVE_CONTENT,
   ARCHIVE_TEXTS,
@@ -38,7 +39,7 @@ const MEDIA_WORDS = new Set(
 );
 
 const isBlank = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.trim() === '';
+  if (typeof value === 'string') return isBlankText(value);
   if (Array.isArray(value)) return value.every(isBlank);
   if (isObject(value)) return Object.values(value).every(isBlank);
   return value === null || value === undefined || value === false;
@@ -128,7 +129,7 @@ const isMediaName = (name: string): boolean => {
 
 /** Returns true when a value is a text, or has one in a list or in a member that is named like copy. */
 const hasCopy = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.trim() !== '';
+  if (typeof value === 'string') return !isBlankText(value);
   if (Array.isArray(value)) return value.some(hasCopy);
   if (!isObject(value)) return false;
   return Object.entries(value).some(
@@ -138,7 +139,7 @@ const hasCopy = (value: unknown): boolean => {
 
 const hasText = (value: unknown): boolean =>
   typeof value === 'string'
-    ? value.trim() !== ''
+    ? !isBlankText(value)
     : typeof value === 'object' && value !== null && Object.values(value).some(hasText);
 
 type Copy = Pick<ObservedAd, 'body' | 'title' | 'link_description'>;
