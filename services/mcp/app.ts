@@ -7,6 +7,7 @@ import { CALL_BUDGET_MS } from './calls/call-limits.ts';
 import { INVALID_REQUEST, sendRpcError } from './http/guards.ts';
 import { MCP_PATHS, MESSAGE_MAX_BYTES, type McpEndpoint, registerMcpEndpoint } from './transport.ts';
 
+/** Longer than the time limit of a request. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Timeout of a connection without traffic during a request, as when a client reads no reply. */
 const CLIENT_SILENCE_MS = 300_000;

@@ -4,6 +4,7 @@ import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources/register-resources.ts';
 import { registerTools } from './tools/register-tools.ts';
 
+/** Rises when tools change in a way that clients must follow. */
 const VERSION = '1.0.0';
 const MINUTE_MS = 60_000;
 const LISTS_CACHED_MS = 5 * MINUTE_MS;

@@ -35,14 +35,16 @@ export type McpEndpoint = McpOptions & {
   readonly allowedOrigins: readonly string[];
   readonly verifyAccessToken: VerifyAccessToken;
   readonly dependencies: McpDependencies;
+  /** Only tests replace it. */
   readonly createServer?: typeof createMcpServer;
   readonly refusedPerMinute?: number;
+  /** Only tests replace it. `json` (default) never streams. */
   readonly responseMode?: 'json' | 'auto';
 };
 
 type RpcMessage = { readonly method?: unknown; readonly params?: unknown };
 
-/** Without the arguments, which may hold personal text. */
+/** Identifies a call in logs without its arguments, which may hold personal text. */
 const describe = ({ method, params }: RpcMessage): { method: string; tool?: string } => {
   const name = (params as { name?: unknown } | undefined)?.name;
   return {

@@ -14,7 +14,7 @@ import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 const POOL_CLIENTS = 4;
 const LIVE_CLIENTS = 8;
 const BUILDING_CLIENTS = 8;
-/** Commits do not wait for the disk: a power cut loses rows and checkpoint together, and both are redone. */
+/** Commits do not wait for the disk: a power cut loses rows and checkpoint together, so a replay restores both. */
 const ASYNC_COMMIT = { options: `-c synchronous_commit=off ${FENCED_CONNECTION}` };
 /** Maximum wait of a statement of a live batch for a lock. */
 const LOCK_TIMEOUT_MS = 1_000;

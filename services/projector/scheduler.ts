@@ -125,7 +125,7 @@ const runOwned = async (
     await sampleProjections(database, log);
   };
 
-  /** Drops unused tables during a cycle, one schema per poll, because a drop delays the poll's look at requests. */
+  /** Drops unused tables during a cycle, one schema per poll, because a drop delays the poll. */
   const dropTables = async (): Promise<void> => {
     if (counter === null || performance.now() - droppedAtMs < SAMPLE_EVERY_MS) return;
     if (await dropOneUnused(database, log, triedToDrop)) return;

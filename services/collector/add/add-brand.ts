@@ -30,6 +30,7 @@ export type AddedBrand = {
   readonly name: string | null;
   readonly sources: readonly ReadSource[];
   readonly pages: readonly StoredProposal[];
+  /** Calls of the first scan of the ads; `null` when none is planned. */
   readonly calls: number | null;
   /** Days of a round of all tracked brands; `null` when unknown. */
   readonly daysARound: number | null;

@@ -2,6 +2,7 @@ import { observedText } from '#contracts/values/text.ts';
 import { isObject, type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
 
 export type ArchiveAnswer =
+  /** `after` is `null` at the end of the list. */
   | { readonly kind: 'page'; readonly ads: readonly unknown[]; readonly after: string | null }
   | { readonly kind: 'limited'; readonly detail: string }
   | { readonly kind: 'reduce'; readonly detail: string }

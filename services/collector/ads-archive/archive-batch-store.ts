@@ -14,7 +14,7 @@ import type { ScannedBrand } from './archive-scan.ts';
 export const ARCHIVE_SOURCE = 'ads_archive';
 /** A longer batch is published as partial. */
 export const BATCH_LIMIT_MS = 6 * HOUR_MS;
-/** Long by intent: only the end of a batch frees its targets, and one process at a time opens batches. */
+/** Longer than any batch: the end of a batch frees its targets, and only one process opens batches. */
 const TARGET_LEASE_MS = DAY_MS;
 
 const compress = promisify(gzip);

@@ -11,6 +11,7 @@ export type ArchiveClientOptions = Route & {
   readonly version: string;
   readonly userAgent: string;
   readonly token: string;
+  /** `null` when calls carry no proof of the app. */
   readonly appSecret: string | null;
   /** Requests the countries that each ad reached. Replies are then about three times as large. */
   readonly reached: boolean;

@@ -10,6 +10,7 @@ export type ArchiveCursor = {
   readonly pass: ArchivePass | 'done';
   /** Groups left in this pass; the first is being read. */
   readonly groups: readonly (readonly string[])[];
+  /** Number of the list in progress; it changes with the pass and the group. */
   readonly list: number;
   readonly after: string | null;
   readonly size: PageSize;

@@ -9,6 +9,7 @@ const COLLECTOR = 'ads-archive-1';
 
 export type PageAd = ObservedAd & { readonly page_id: string };
 
+/** `after` is a hash of the platform's cursor. */
 export type SpooledAnswer = {
   readonly pass: ArchivePass;
   readonly list: number;

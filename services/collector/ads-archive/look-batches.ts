@@ -19,7 +19,7 @@ import { areLooksOff, dueLooks, finishLook, readNewestAds, turnLooksOff } from '
 import type { PacedAccount } from './paced-account.ts';
 import { readLook } from './read-look.ts';
 
-/** Milliseconds between two reckonings of whether a round fits into the calls. */
+/** Interval of the check whether a round of scans fits into the calls. */
 const RECKON_INTERVAL_MS = HOUR_MS;
 
 /** True when a round of scans exceeds the calls of the accounts. */

@@ -21,7 +21,7 @@ export type ArchiveReading = {
   readonly pageIds: readonly string[];
   readonly countries: readonly string[];
   readonly adsBefore: ReadonlyMap<string, number>;
-  /** Earliest time of unknown ends; `null` before the first scan, which reads no ended ads. */
+  /** Time since which known ads may have ended; `null` before the first scan, which reads no ended ads. */
   readonly stopsSince: Date | null;
   readonly account: Pick<PacedAccount, 'call'>;
   readonly endsMs: number;

@@ -47,6 +47,7 @@ import { readArchive } from './read-archive.ts';
 const POLL_INTERVAL_MS = 5_000;
 /** Ids of the newest ads that are stored per page, so that a look recognises them. */
 const NEWEST_MAX = 1_000;
+/** Every fifth batch takes weekly targets first, so that daily targets never take all. */
 const BATCHES_PER_WEEKLY = 5;
 const WARNING_INTERVAL_MS = HOUR_MS;
 

@@ -11,6 +11,7 @@ const decompress = promisify(gunzip);
 
 export type SpoolPage = { readonly page: number; readonly text: string; readonly validators: Validators };
 
+/** Each commit throws `RowLeaseLost` without the lease. */
 export type OpenBatch<Cursor> = {
   readonly batchId: string;
   readonly startedAt: Date;

@@ -24,6 +24,7 @@ import {
 
 export const BATCH_LIMIT_MS = 6 * HOUR_MS;
 const POLL_INTERVAL_MS = 5_000;
+/** Every fifth claim takes weekly targets first, so that daily targets never take all. */
 const CLAIMS_PER_WEEKLY = 5;
 
 export type TargetRunner = {

@@ -39,7 +39,7 @@ const sitesOf = async (client: Transaction, key: string): Promise<readonly SiteR
   return rows;
 };
 
-/** Not older than any of its sites, because ingest would ignore an older record. */
+/** Dates the record not before any of its sites, because ingest ignores an older record. */
 const nextRecord = async (
   client: Transaction,
   company: string,

@@ -58,7 +58,7 @@ const percentPerCall = (pace: Pace): number => {
   return isFullHour ? Math.max(mean, (lastPercentOf(pace) ?? 0) / calls.length) : mean;
 };
 
-/** Time at which enough calls are older than an hour for one more below `PAUSE_PERCENT`. */
+/** Time at which enough calls have left the hour for one more below `PAUSE_PERCENT`. */
 const roomMs = ({ calls }: Pace, percent: number, perCall: number): number => {
   const excess = percent + perCall - PAUSE_PERCENT;
   if (excess <= 0 || perCall === 0) return 0;

@@ -190,6 +190,7 @@ export const revokeUnusedApiKeys =
   (input: {
     readonly workspace_id: string;
     readonly days: number;
+    /** Time of last use by key id; unused keys are absent. */
     readonly lastUses: ReadonlyMap<string, string>;
     readonly at: string;
   }) =>

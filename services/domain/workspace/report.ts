@@ -18,6 +18,7 @@ export type RequestedReport = {
   readonly status: ReportStatus;
   readonly attempt: number;
   readonly worker_id: string | null;
+  /** Retry time while queued, end of the lease while running. */
   readonly claimable_at: string;
   readonly started_at: string | null;
   readonly finished_at: string | null;
@@ -88,7 +89,9 @@ export const windowFaults = (from: string, to: string, today: string): readonly 
 };
 
 export type ReportCounts = {
+  /** Queued or running, of those requested in the last 24 hours. */
   readonly queued: number;
+  /** In the last 24 hours. */
   readonly requested: number;
   readonly kept: number;
 };
@@ -120,6 +123,7 @@ export const requestReport =
   (input: {
     readonly workspace_id: string;
     readonly report_id: string;
+    /** `null` selects all tracked brands. */
     readonly brand_ids: readonly string[] | null;
     readonly tracked: ReadonlySet<string>;
     readonly types: readonly RadarItemType[];

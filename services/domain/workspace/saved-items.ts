@@ -6,6 +6,7 @@ import { type Decider, jsonSnapshot } from '../decider.ts';
 
 /** Aggregate saved item, stream `saved-<workspaceId>+<itemType>:<itemKey>`: one item that a workspace may save. */
 
+/** `null` when the item is not saved. */
 export type Saved = { readonly created_by: string; readonly created_at: string } | null;
 
 const initial: Saved = null;

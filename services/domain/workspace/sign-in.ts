@@ -26,7 +26,7 @@ const invitationKey = (id: string): string => `invitation ${id}`;
 const signInKey = (id: string, memberId: string): string => `in ${id} ${memberId}`;
 const blockKey = (id: string, memberId: string): string => `block ${id} ${memberId}`;
 
-/** Drops days whose sign-ins have all expired. */
+/** Adds a sign-in, and drops days whose sign-ins have all expired. */
 const withOpen = ({ days, recent }: SignInState, key: string, at: string): SignInState => {
   const [day, oldest] = [utcDate(at), utcDateOfMs(Date.parse(at) - SIGN_IN_DAYS_MAX * DAY_MS)];
   const open = (days.find((one) => one.day === day)?.open ?? PersistentMap.empty<string>()).with(key, at);

@@ -3,6 +3,7 @@ import { type Decider, jsonSnapshot } from '../decider.ts';
 
 /** Aggregate webhook secret, stream `webhookSecret-<workspaceId>`: events hold only its fingerprint. */
 
+/** `null` when no secret was issued. */
 export type WebhookSecretState = { readonly fingerprint: string; readonly issued_at: string } | null;
 
 const initial = null as WebhookSecretState;

@@ -6,6 +6,7 @@ import type { Decider, SnapshotCodec } from '../decider.ts';
 /** Aggregate workspace, stream `workspace-<workspaceId>`: plan and members. Only operators change it. */
 
 export type WorkspaceState = {
+  /** `null` when the workspace does not exist. */
   readonly name: string | null;
   readonly plan: Plan;
   readonly members: ReadonlyMap<string, Role>;

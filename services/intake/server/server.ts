@@ -49,6 +49,7 @@ export type IntakeResources = {
   readonly log: Log;
   readonly servingGroup?: ServingGroup;
   readonly refusedPerMinute?: number;
+  /** Proxies whose `x-forwarded-for` names the client's address. */
   readonly trustedProxies?: readonly string[];
   readonly bodyTimeoutMs?: number;
   readonly requestBudgetMs?: number;

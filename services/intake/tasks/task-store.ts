@@ -142,6 +142,7 @@ type LeaseRow = {
 
 export type TaskEnd = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly reason: string };
 
+/** Returns false when this lease is not the newest of the task. */
 const endTaskRow = async (
   client: Transaction,
   id: string,

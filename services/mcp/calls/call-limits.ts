@@ -10,6 +10,7 @@ export const CALLS_AT_ONCE_MAX = 8;
 /** Time from the arrival of a request to its reply; a call may read several endpoints. */
 export const CALL_BUDGET_MS = 20_000;
 const SHORTEST_MS = 1_000;
+/** Less than the time after which the server ends a request (`app.ts`). */
 const LONGEST_MS = 25_000;
 
 export const callBudgetSettings = {

@@ -10,6 +10,7 @@ import { LOOPBACK } from '../pages/consent-page.ts';
 
 export type AppRequest = {
   readonly uid: string;
+  /** Account in the provider's cookie; it can differ from the account on the pages. */
   readonly accountId: string | null;
   /** Epoch seconds of the oldest accepted sign-in, when the app demands a new one. */
   readonly signedInSince: number | null;
@@ -18,6 +19,7 @@ export type AppRequest = {
   /** Origin or scheme that forms may lead to, so that the browser returns to the app. */
   readonly returnsTo: string;
   readonly scopes: readonly Scope[];
+  /** Repeated answers to a request create only one connection. */
   readonly connectionId: string;
 };
 

@@ -20,8 +20,10 @@ import {
 
 const APPS = `${ACCOUNT}/apps`;
 const END_ALL = `${ACCOUNT}/end-all`;
+/** Neither ISO times nor ids of connections contain it. */
 const SEPARATOR = '~';
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+/** Postgres rejects other texts, such as one with a zero byte, as a fault. */
 const CONNECTION_ID = /^[\w-]{1,200}$/;
 
 const writePosition = ({ allowed_at, connection_id }: ConnectionPosition): string =>

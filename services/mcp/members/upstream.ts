@@ -39,6 +39,7 @@ const isUnavailable = (error: unknown): boolean => {
   return TIMEOUT_CODES.has(code) || CONNECTION_FAILURES.has(message) || answered >= SERVER_FAULT;
 };
 
+/** Sign-in at the organisation's own OpenID provider. It creates no members. */
 export type Upstream = {
   readonly name: string;
   /** Returns the URL to redirect to. Throws `UpstreamUnavailable`. */

@@ -8,6 +8,7 @@ const PLAIN_MAX_LENGTH = 300;
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
+/** Values that hold no text of an advertiser: uuids, dates, times and decimal numbers. */
 const PLAIN_SHAPES: readonly RegExp[] = [
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
   /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/,

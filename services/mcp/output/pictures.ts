@@ -11,12 +11,13 @@ import type { Log } from '#platform/logger.ts';
 import { IMAGES_LATE, IMAGES_NOT_STORED, someImages } from './notes.ts';
 import type { Json, JsonObject } from './observed.ts';
 
-/** Each image has at most 60 KiB. */
+/** Each image has at most 60 KiB, so all of a result have at most 240 KiB. */
 export const IMAGES_MAX = 4;
 /** Maximum creatives whose thumbnail is looked up. */
 const TRIED_MAX = 12;
 /** Maximum wait of a result for its images. */
 const IMAGES_WAIT_MS = 6_000;
+/** Time that is left for the text, which must not be lost with its images. */
 const TEXT_MARGIN_MS = 500;
 const SHA256_LENGTH = 64;
 

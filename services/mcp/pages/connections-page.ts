@@ -14,6 +14,7 @@ export type ShownConnection = {
   readonly lastUsedAt: string | null;
   /** False until the app has received its first token. */
   readonly isConnected: boolean;
+  /** Another member's name; `null` for the member's own app. */
   readonly owner: string | null;
 };
 

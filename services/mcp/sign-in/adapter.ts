@@ -7,6 +7,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 /** A client whose reply was lost repeats the exchange. A later reuse counts as theft and ends the connection. */
 export const REFRESH_GRACE_SECONDS = 30;
 
+/** Kinds of records that belong to a connection. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   'AccessToken',
   'AuthorizationCode',

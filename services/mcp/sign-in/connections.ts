@@ -71,6 +71,7 @@ export type Connections = TokenRights & {
 };
 
 const COLUMNS = 'connection_id, workspace_id, member_id, app, scopes, allowed_at, connected';
+/** $1: the workspace; $2: the member, or null for all. */
 const IS_LISTED =
   'workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()';
 /** $3: connections in creation, which the table may not show yet. */

@@ -32,6 +32,7 @@ export type ProviderDependencies = {
   readonly connections: TokenRights;
   readonly members: Accounts;
   readonly keys: SignInKeys;
+  /** `null` when client documents are off. */
   readonly fetchForClient: FetchForClient | null;
   readonly hasRegistration: boolean;
   readonly connectionDays: number;

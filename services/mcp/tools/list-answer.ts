@@ -26,7 +26,7 @@ export type CardPage = Omit<Part, 'data'> & {
   readonly notes: readonly string[];
 };
 
-/** A card that is too large for its texts keeps only its identity. */
+/** Cuts lists inside a card that is too large; one with too long texts keeps only its identity. */
 const fitCard = (card: Json): Json => {
   const { value } = fitLists(card, CARD_MAX_BYTES);
   if (value !== null || card === null || typeof card !== 'object') return value;

@@ -42,7 +42,7 @@ const parsedArguments = ({ input }: Tool, args: unknown): unknown => {
   return checked.success ? checked.data : null;
 };
 
-/** 1 for rejected arguments, 0 for an unknown tool. */
+/** Requests that a call costs: 1 for rejected arguments, 0 for an unknown tool. */
 export const costOfCall = (name: unknown, args: unknown): number => {
   const tool = typeof name === 'string' ? TOOLS_BY_NAME.get(name) : undefined;
   if (!tool) return 0;

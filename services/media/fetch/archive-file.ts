@@ -22,9 +22,9 @@ import {
 import { type Download, type Downloader, downloadFile } from './download-file.ts';
 import { temporaryFile } from './spool-folder.ts';
 
-/** Delay of a file that exceeds the quota. */
+/** Delay before a file that exceeds the quota is retried. */
 const NO_ROOM_REST_MS = HOUR_MS;
-/** Delay of an image whose decoder timed out on a busy machine. */
+/** Delay before an image is retried whose decoder timed out on a busy machine. */
 const SLOW_REST_MS = 5 * MINUTE_MS;
 
 export type Archiver = {

@@ -11,6 +11,7 @@ const OUTPUT_MAX_BYTES = 64 * 1024;
 /** A film can name other files and addresses, so only the downloaded file is read. */
 const PROTOCOLS = ['-protocol_whitelist', 'file'];
 
+/** Each field is `null` when it was not measured. */
 export type MeasuredVideo = {
   readonly width: number | null;
   readonly height: number | null;

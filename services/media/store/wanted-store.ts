@@ -175,7 +175,7 @@ export const reserve = (
     const ordered = [...new Map(objects.map((one) => [one.objectKey, one])).values()].toSorted((a, b) =>
       a.objectKey < b.objectKey ? -1 : 1,
     );
-    // Locks the total first, like every transaction.
+    // Locks the total first, like every transaction, to prevent deadlocks.
     const usage = await client.query<{ bytes: string }>('select bytes::text from media.usage for update');
     const { rows } = await client.query<{ bytes: string }>(
       `with entered as (

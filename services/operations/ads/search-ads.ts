@@ -12,7 +12,7 @@ import { HEAVY_WAIT_MS, WAITING_PER_WORKSPACE_MAX } from '../dependencies/heavy-
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 
-/** Window when no brand is named, up to the newest scan (specification, part "Limits"). */
+/** Search window without a brand, up to the newest scan (specification, part "Limits"). */
 const SEARCH_WINDOW_DAYS = 90;
 const COPY_SEARCH_MAX_LENGTH = 200;
 

@@ -14,7 +14,7 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { Moment } from '../validate-query.ts';
 import { type CurrentTargets, findCurrentTargets } from './current-rule.ts';
 
-/** These commands write to Postgres only. The delivery process claims deliveries that become due. */
+/** Operator commands on deliveries write to Postgres only; the delivery process claims due deliveries. */
 
 export const JOB_BATCH = 500;
 export const LIST_MAX = 500;

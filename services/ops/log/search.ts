@@ -7,6 +7,7 @@ import { Moment } from '../validate-query.ts';
 export const FOUND_MAX = 1_000;
 const FOUND_DEFAULT = 50;
 export const LOG_TEXT_MAX_LENGTH = 300;
+/** Maximum events per read of the subscription. */
 const TAKEN_TOGETHER = 500;
 /** Matches every category but no system stream: those start with `$`. */
 const EVERY_CATEGORY = 'abcdefghijklmnopqrstuvwxyz'.split('');

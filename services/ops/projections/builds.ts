@@ -74,6 +74,7 @@ export const cancelRebuild = async (database: Database, name: string): Promise<v
   if (cancelled === 0) throw new Refusal('not_found', `No rebuild of ${name} is running.`);
 };
 
+/** `null` when the projection was never rebuilt. */
 export const readBuild = async (database: Database, name: string): Promise<Build | null> => {
   const { rows } = await fromProjector(() =>
     database.query<{ build: Build | null }>(

@@ -67,6 +67,7 @@ export const cancelVerification = async (database: Database, name: string): Prom
   if (cancelled === 0) throw new Refusal('not_found', `No verification of ${name} is running.`);
 };
 
+/** `null` when the projection was never verified. */
 export const readVerification = async (database: Database, name: string): Promise<Verification | null> => {
   const { rows } = await fromProjector(() =>
     database.query<Verification>(

@@ -41,7 +41,7 @@ const write = async (
   });
 };
 
-/** Applies a batch in one transaction; halves it after a failure. Throws `PoisonEvent` after the events before it. */
+/** Applies a batch; halves it after a failure. Throws `PoisonEvent` once all events before it are applied. */
 export const applyBatch = async (
   database: Database,
   target: Target,

@@ -7,7 +7,7 @@ import { isCopyGroup, statementOf } from './write-changes.ts';
 
 export type Share = { readonly one: Running; readonly events: readonly RecordedEvent[] };
 
-/** Adds the schema: equal statements of two projections would share one plan, replanned at each path change. */
+/** Adds the schema: otherwise equal statements share one plan, which each change of the path invalidates. */
 const inSchema = ({ schema }: Target, { text, values }: PipelinedStatement): PipelinedStatement => ({
   text: `/* ${schema} */ ${text}`,
   ...(values ? { values } : {}),

@@ -115,7 +115,7 @@ export const createBatchDispatcher = (
   };
 
   return {
-    /** Returns failed projections, which are no longer followed. Throws when the database or the lease is lost. */
+    /** Returns the projections that failed; this reader drops them. Throws when the database or the lease is lost. */
     apply: async (events: readonly RecordedEvent[], position: bigint): Promise<readonly Failed[]> => {
       clearTimeout(timer);
       pendingStore = undefined;

@@ -21,8 +21,10 @@ type Form = {
   readonly groups: number[];
 };
 
+/** Last groups in which a stream changed a table. */
 type TableOrder = {
   any: number;
+  /** Last group with a change that may concern any row. */
   anyRow: number;
   readonly byColumns: Map<string, RowOrder>;
 };
@@ -105,7 +107,7 @@ const remember = (table: TableOrder, form: Form, columns: string, row: string, i
   forms.set(form, index);
 };
 
-/** Keeps the order of a stream's changes to one row. Order by table would need a group per alternating change. */
+/** Keeps the order of a stream's changes to one row. Order by table would need far more groups. */
 export const createChangeOrder = ({ statements }: Pick<Projection, 'statements'>) => {
   const forms = new Map<string, Form>();
   const streams = new Map<string, Map<string, TableOrder>>();

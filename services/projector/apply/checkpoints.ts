@@ -10,7 +10,7 @@ import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from 
 
 const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
 
-/** Takes no lock when the fingerprint matches: `alter table … if not exists` locks in any case and deadlocked. */
+/** Takes no lock for an equal fingerprint: `add column if not exists` always locks, and deadlocked with readers. */
 export const createProjectorTables = async (database: Database): Promise<void> => {
   await createRunTables(database);
   await installSchema(database, {
@@ -20,7 +20,7 @@ export const createProjectorTables = async (database: Database): Promise<void> =
   });
 };
 
-/** Only counts events: the position is moved by the shared cursor or by the projection's own row. */
+/** Only counts events: another statement moves the shared cursor or the projection's own row. */
 const countEvents =
   (name: string): Target['saveCheckpoint'] =>
   async (client, _position, events) => {

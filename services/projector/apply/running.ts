@@ -14,6 +14,7 @@ export type Running = {
   readonly target: Target;
   readonly prefixes: readonly string[];
   readonly parked: ParkedStreams;
+  /** Every event up to here is applied or parked. The stored position may be lower. */
   position: bigint;
   row: BehindRow | null;
   failures: number;

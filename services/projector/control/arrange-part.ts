@@ -42,6 +42,7 @@ export const readRows = async (client: Pick<Transaction, 'query'>): Promise<Stor
   );
 };
 
+/** Throws `LeaseLost` when another process has taken over the part. */
 const lockCursor = async (client: Transaction, lease: Lease): Promise<bigint> => {
   const { rows } = await client.query<{ position: string }>(
     'select position from run.progress where kind = $1 and part = $2 and epoch = $3 for update',

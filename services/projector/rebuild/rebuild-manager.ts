@@ -52,6 +52,7 @@ export const createRebuildManager = (
 ): RebuildManager => {
   const { eventStore, leases, projections, log } = dependencies;
   const building = new Map<string, Building>();
+  /** Rebuilds that are being swapped in and can no longer be cancelled. */
   const finishing = new Set<string>();
   /** Rebuilds that failed in this process. Only other code can succeed, so this process does not retry them. */
   const failedHere = new Set<string>();

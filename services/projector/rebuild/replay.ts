@@ -5,6 +5,7 @@ import { applyBatch, type Target } from '../apply/apply-batch.ts';
 import { BATCH_BYTES_MAX } from '../subscription/batch-reader.ts';
 import type { ExcludedEvents } from '../dead-letters/excluded-events.ts';
 
+/** Larger batches gain nothing. */
 const REPLAY_BATCH = 5_000;
 
 export type Replay = {

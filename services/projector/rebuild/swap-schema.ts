@@ -37,7 +37,7 @@ export const swapSchemas = (database: Database, projection: Projection, row: Beh
     );
     await client.query(`alter schema "${schema}" rename to "${old}"`);
     await client.query(`alter schema "${next}" rename to "${schema}"`);
-    // Both positions hold: the rebuild read to the end of the log, and events after either are not for this projection.
+    // Both positions are valid, so the higher one is kept: no event between them is for this projection.
     const moved = await client.query<{ position: string }>(
       `update projector.behind h set position = greatest(h.position, b.position), error = null, next_try = null,
          state = case when h.state = 'failing' then 'catching_up' else h.state end

@@ -18,6 +18,7 @@ export const createScanRequestTables = (database: Database): Promise<void> =>
     fingerprintOn: 'scan_requests',
   });
 
+/** `scanned_at`: ISO time of the last scan; `null` before the first. */
 export type DueBrand = { readonly brand_id: string; readonly scanned_at: string | null };
 
 const REQUESTED_LATELY = `

@@ -212,6 +212,7 @@ export const matchPageLink = (id: string, event: SocialPageEvent, page: BrandPag
   };
 };
 
+/** First and last day, and the exclusive end time. */
 export type Period = { readonly from: string; readonly to: string; readonly end: string };
 
 /** Returns the UTC day or ISO week. */

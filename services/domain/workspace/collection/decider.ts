@@ -158,7 +158,7 @@ const requireDepth = (depth: number): void => {
   );
 };
 
-/** The creator needs no entry. */
+/** Omits duplicates and the creator, who needs no entry. */
 const editorsOf = (editors: readonly string[], createdBy: string): readonly string[] =>
   [...new Set(editors)].filter((editor) => editor !== createdBy).toSorted();
 

@@ -9,6 +9,7 @@ import { categoryIdOf, imagesInput, isUuid } from '../parameters.ts';
 import { endpointsOf, FETCH_KINDS, type FetchKind, scopesOfKind } from './fetch-kinds.ts';
 
 const ID_MAX_LENGTH = 300;
+/** Maximum lengths of observed texts; the first one that makes the result fit is used. */
 const TEXT_LENGTHS = [OBSERVED_IN_FETCH_MAX, 1_000, 300] as const;
 /** Initial size of a record; quoting as text makes it longer. */
 const RECORD_BYTES = 26 * 1024;

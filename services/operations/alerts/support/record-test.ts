@@ -16,7 +16,7 @@ import type { OperationDependencies } from '#operations/dependencies/dependencie
 
 type TestCall = Call<{ readonly ws: string; readonly alertId: string }, unknown, unknown>;
 
-/** Recorded as two events. */
+/** A test that was sent; two events record it. */
 export type TestDelivery = {
   readonly channel: AlertChannel;
   readonly payload: AlertPayload;

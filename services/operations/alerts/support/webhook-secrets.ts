@@ -72,7 +72,7 @@ const issueSecret = async (
     commandId: commandIdOf(call),
     shownIn: [],
   });
-  // Another attempt has just issued another secret.
+  // A concurrent attempt of the command has issued another secret.
   if (events.length === 0 || state?.fingerprint !== fingerprint) {
     await requireVault(dependencies).forgetOne(workspace_id, WEBHOOK_SECRET_OWNER, fingerprint);
     return null;

@@ -13,7 +13,7 @@ export const VERSION = 1;
 export const BLOCK_MAX_EVENTS = 1_000;
 export const BLOCK_MAX_BYTES = 4 * 1024 * 1024;
 export const LINE_MAX_BYTES = 32 * 1024 * 1024;
-/** Growth above which content is written as base64. */
+/** JSON bytes per byte of content above which content is written as base64. */
 const TEXT_MAX_GROWTH = 1.5;
 
 const Whole = z.string().regex(/^\d{1,20}$/);

@@ -105,7 +105,7 @@ const writeBlock = async (
   return { bytes: before.bytes + member.length, events, checksum, last: place ?? before.last };
 };
 
-/** Another export of the same file must not run. The next export then begins from the start of the log. */
+/** Throws while another export writes the file; the next export would then start again. */
 const requireOnlyWriter = async (file: string, handle: FileHandle, { bytes }: State): Promise<void> => {
   const { part, state } = namesOf(file);
   const [ours, named] = [await handle.stat(), await stat(part).catch(() => null)];

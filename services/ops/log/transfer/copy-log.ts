@@ -9,13 +9,12 @@ import { markedCopy, nameOf } from './portable-event.ts';
 import { readTail } from './target-tail.ts';
 
 /** Limits of appends. All unconfirmed appends together hold fewer events than the target's tail. */
-
-/** Limits of appends. All unconfirmed appends together hold fewer events than the target's tail. */
 const APPEND_MAX_EVENTS = 256;
 const APPEND_MAX_BYTES = 800_000;
 const IN_FLIGHT_MAX_EVENTS = 2_048;
 const IN_FLIGHT_MAX_APPENDS = 64;
 const IN_FLIGHT_MAX_BYTES = 16 * 1024 * 1024;
+/** Consecutive connection faults without a copied event after which a copy stops. */
 const FAULTS_MAX = 12;
 const FAULT_PAUSE_MS = 500;
 
@@ -160,7 +159,7 @@ const copyOnce = async (
       if (signal.aborted || !(await sender.send(batch))) break;
     }
   } catch (error) {
-    // The failure of an append precedes that of the read.
+    // Throws a failed append first, because it is the older failure.
     await sender.finish();
     throw error;
   }

@@ -2,6 +2,7 @@ import { pause } from '#platform/clock.ts';
 import type { RawEvent, RawLog } from '#platform/event-store/copy/raw-log.ts';
 import { isConnectionFault } from '#platform/event-store/errors.ts';
 
+/** Consecutive connection faults without an event after which a read stops. */
 const FAULTS_MAX = 12;
 const FAULT_PAUSE_MS = 500;
 

@@ -13,6 +13,7 @@ import { type From, FROM, type To } from './copy.ts';
 import { createReport, untilInterrupted } from './reports.ts';
 import { isUrl, namedUrl, openSource } from './servers.ts';
 
+/** Exit code for logs that differ. */
 const DIFFERENT = 1;
 
 const eventsOf = async (name: string | undefined) =>
