@@ -89,18 +89,8 @@ export const findAlert = async (
   return row ? alertText(row) : null;
 };
 
-const COUNT = `
-  select ((select count(*) from alerts.alert where workspace_id = $1)
-    + (select count(*) from unnest($2::uuid[]) c(id)
-       where not exists (select from alerts.alert where workspace_id = $1 and alert_id = c.id)))::int as rules`;
+const COUNT = 'select count(*)::int as rules from alerts.alert where workspace_id = $1';
 
-/**
- * Counts the rules of a workspace. `claimed`: ids of rules that requests are creating; those that are not shown yet count
- * too.
- */
-export const countAlerts = async (
-  db: ReadDatabase,
-  workspaceId: string,
-  claimed: readonly string[] = [],
-): Promise<number> =>
-  (await db.query<{ rules: number }>({ sql: COUNT, values: [workspaceId, claimed] }))[0]?.rules ?? 0;
+/** Counts the rules of a workspace. */
+export const countAlerts = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
+  (await db.query<{ rules: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.rules ?? 0;

@@ -72,18 +72,8 @@ export const findNote = async (
   return row ? JSON.stringify(row) : null;
 };
 
-const COUNT = `
-  select ((select count(*) from notes.note where workspace_id = $1)
-    + (select count(*) from unnest($2::uuid[]) c(id)
-       where not exists (select from notes.note where workspace_id = $1 and note_id = c.id)))::int as notes`;
+const COUNT = 'select count(*)::int as notes from notes.note where workspace_id = $1';
 
-/**
- * Counts the notes of a workspace, also those on collections that a member does not see. `claimed`: ids of notes that
- * requests are writing; those that are not shown yet count too.
- */
-export const countNotes = async (
-  db: ReadDatabase,
-  workspaceId: string,
-  claimed: readonly string[],
-): Promise<number> =>
-  (await db.query<{ notes: number }>({ sql: COUNT, values: [workspaceId, claimed] }))[0]?.notes ?? 0;
+/** Counts the notes of a workspace, also those on collections that a member does not see. */
+export const countNotes = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
+  (await db.query<{ notes: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.notes ?? 0;

@@ -68,15 +68,9 @@ export const listClaimableReports = (
 ): Promise<readonly ClaimableReport[]> => db.query({ sql: CLAIMABLE, values: [now, limit] });
 
 const COUNT = `
-  with claimed as (
-    select count(*)::int as reports from unnest($3::uuid[]) c(id)
-    where not exists (select from reports.report where workspace_id = $1 and report_id = c.id))
-  select claimed.reports + shown.queued as queued, claimed.reports + shown.requested as requested,
-    claimed.reports + shown.kept as kept
-  from claimed, (
-    select count(*) filter (where requested_at >= $2 and status in ('queued', 'running'))::int as queued,
-      count(*) filter (where requested_at >= $2)::int as requested, count(*)::int as kept
-    from reports.report where workspace_id = $1) shown`;
+  select count(*) filter (where requested_at >= $2 and status in ('queued', 'running'))::int as queued,
+    count(*) filter (where requested_at >= $2)::int as requested, count(*)::int as kept
+  from reports.report where workspace_id = $1`;
 
 /**
  * Number of reports of a workspace: all of them, those that were requested of late, and those of these that are queued
@@ -84,17 +78,13 @@ const COUNT = `
  */
 export type ReportCounts = { readonly queued: number; readonly requested: number; readonly kept: number };
 
-/**
- * Counts the reports of a workspace. `since`: from when on they count as requested of late (ISO timestamp). `claimed`: ids
- * of reports that requests are queueing; those that are not shown yet count too.
- */
+/** Counts the reports of a workspace. `since`: from when on they count as requested of late (ISO timestamp). */
 export const countReports = async (
   db: ReadDatabase,
   workspaceId: string,
   since: string,
-  claimed: readonly string[],
 ): Promise<ReportCounts> =>
-  (await db.query<ReportCounts>({ sql: COUNT, values: [workspaceId, since, claimed] }))[0] ?? {
+  (await db.query<ReportCounts>({ sql: COUNT, values: [workspaceId, since] }))[0] ?? {
     queued: 0,
     requested: 0,
     kept: 0,

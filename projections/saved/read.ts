@@ -54,21 +54,8 @@ export const findSavedItem = async (
   return row ? JSON.stringify(row) : null;
 };
 
-const COUNT = `
-  select ((select count(*) from saved.item where workspace_id = $1)
-    + (select count(*) from unnest($2::text[]) c(name)
-       where not exists (
-         select from saved.item where workspace_id = $1 and item_type = split_part(c.name, ':', 1)
-           and item_key = substr(c.name, strpos(c.name, ':') + 1))))::int as saved_items`;
+const COUNT = 'select count(*)::int as saved_items from saved.item where workspace_id = $1';
 
-/**
- * Counts the saved items of a workspace. `claimed`: items that requests are saving, as `type:key`; those that are not shown
- * yet count too.
- */
-export const countSavedItems = async (
-  db: ReadDatabase,
-  workspaceId: string,
-  claimed: readonly string[],
-): Promise<number> =>
-  (await db.query<{ saved_items: number }>({ sql: COUNT, values: [workspaceId, claimed] }))[0]?.saved_items ??
-  0;
+/** Counts the saved items of a workspace. */
+export const countSavedItems = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
+  (await db.query<{ saved_items: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.saved_items ?? 0;

@@ -1,15 +1,13 @@
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
-import type { RefusedRequests } from '#application/access/refused-requests.ts';
+import type { RefusedRequests } from '#application/access/request-counts.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import type { IdempotencyStore } from './idempotency/idempotency-store.ts';
-import type { Etags } from './server/etags.ts';
 import type { LimitFiles } from './server/limit-files.ts';
 
 /** Dependencies of pipeline steps and handlers. */
 export type ApiDependencies = OperationDependencies & {
   readonly idempotencyStore: IdempotencyStore;
   readonly refusedRequests: RefusedRequests;
-  readonly etags: Etags;
   readonly limitFiles: LimitFiles;
   /** Milliseconds of a request, from its arrival to its reply. */
   readonly requestBudgetMs: number;

@@ -1,6 +1,6 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
-import { openServingProcess } from '#application/access/serving-processes.ts';
+import { countingGroup } from '#application/access/request-counts.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
@@ -8,6 +8,7 @@ import { readBotKey } from '#platform/http-client/bot-key.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
+import { openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
 import { openReadDatabase, openReadDatabases } from '#platform/postgres/read-database.ts';
 import { runProcess } from '#platform/process/run-process.ts';
@@ -67,7 +68,8 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   await checkKnownLog(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   await Promise.all([db, accessDb, ...(standby ? [standby] : [])].map((one) => one.connect()));
   await createAccessTables(pool);
-  const serving = resources.use(await openServingProcess(controlPool, 'api', { clock: systemClock, log }));
+  const group = await countingGroup(controlPool, 'callers');
+  resources.use(await openProcessRow(controlPool, 'api'));
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const memberVault = hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null;
@@ -117,7 +119,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     secretVault,
     alertChannels,
     botKey,
-    servingGroup: serving.group,
+    countingGroup: group,
     clock: systemClock,
     log,
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { emailSettings } from '#platform/channels/email.ts';
-import { REFUSED_PER_MINUTE } from '#application/access/refused-requests.ts';
+import { REFUSED_PER_MINUTE } from '#application/access/request-counts.ts';
 import { Addresses, Port, readDatabaseSettings, secret, serverSettings } from '#platform/settings.ts';
 import { natsStreamSettings } from '#platform/nats/streams.ts';
 import { requestBudgetSettings } from '#platform/concurrency/time-budget.ts';

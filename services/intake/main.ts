@@ -1,9 +1,10 @@
-import { openServingProcess } from '#application/access/serving-processes.ts';
+import { countingGroup } from '#application/access/request-counts.ts';
 import { createCollectorTables } from '#application/collectors/collector-keys.ts';
 import { systemClock } from '#platform/clock.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
+import { openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
 import { REQUEST_ANSWER_MS } from '#platform/postgres/settings.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
@@ -25,13 +26,14 @@ await runProcess('intake', IntakeSettings, async ({ settings, resources, log, si
   const nats = resources.use(
     await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'intake', settings)),
   );
-  const serving = resources.use(await openServingProcess(database, 'intake', { clock: systemClock, log }));
+  const group = await countingGroup(database, 'collectors');
+  resources.use(await openProcessRow(database, 'intake'));
   const objectStore = await openObjectStore(settings);
   const app = buildIntake({
     database,
     nats,
     objectStore,
-    servingGroup: serving.group,
+    countingGroup: group,
     ...(settings.INTAKE_TRUSTED_PROXIES ? { trustedProxies: settings.INTAKE_TRUSTED_PROXIES } : {}),
     clock: systemClock,
     log,

@@ -1,5 +1,5 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
-import { openServingProcess } from '#application/access/serving-processes.ts';
+import { countingGroup } from '#application/access/request-counts.ts';
 import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { createAuthorizationTables } from '#application/sign-in/authorization-tables.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
@@ -15,6 +15,7 @@ import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
+import { openProcessRow } from '#platform/postgres/lease/process-row.ts';
 import { openPool, requestPoolSettings } from '#platform/postgres/pool.ts';
 import { openReadDatabase, openReadDatabases } from '#platform/postgres/read-database.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
@@ -67,7 +68,8 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
   await Promise.all([db, tokens, ...(standby ? [standby] : [])].map((one) => one.connect()));
   await createAccessTables(pool);
   await createAuthorizationTables(pool);
-  const serving = resources.use(await openServingProcess(pool, 'mcp', { clock: systemClock, log }));
+  const group = await countingGroup(pool, 'callers');
+  resources.use(await openProcessRow(pool, 'mcp'));
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey } = settings;
   const hasVault = MEMBER_VAULT_KEY !== undefined;
   const alertChannels = resources.use(
@@ -104,11 +106,11 @@ await runProcess('mcp', McpSettings, async ({ settings, resources, log, signal }
     memberVault: hasVault ? await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     secretVault: hasVault ? await openSecretVault(pool, MEMBER_VAULT_KEY, secondKey) : null,
     alertChannels,
-    servingGroup: serving.group,
+    countingGroup: group,
     clock: systemClock,
     log,
   });
-  resources.use(dependencies.rateLimiter);
+  resources.use(dependencies.requestCounts);
   resources.use(dependencies.keyUsage);
   resources.use(dependencies.readRoutes);
 

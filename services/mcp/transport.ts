@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { ERRORS } from '#contracts/errors.ts';
 import { overloadOf } from '#operations/endpoint/overload.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import { createRefusedRequests } from '#application/access/refused-requests.ts';
+import { createRefusedRequests } from '#application/access/request-counts.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { parseUtf8Body } from '#platform/http/utf8.ts';
@@ -27,7 +27,6 @@ import { costOfMessage } from './calls/cost-of-message.ts';
 export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
 export const MESSAGE_MAX_BYTES = 64 * 1024;
 const RETRY_SOON_SECONDS = '1';
-const ACCESS_TOKEN = /^[\w-]{43}$/;
 const JSON_CONTENT = /^application\/json\s*(;|$)/i;
 
 export type McpEndpoint = McpOptions & {
@@ -57,14 +56,9 @@ const describe = ({ method, params }: RpcMessage): { method: string; tool?: stri
 export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEndpoint): Promise<void> => {
   const { baseUrl, allowedOrigins, verifyAccessToken, dependencies, hasWrites } = endpoint;
   const { createServer = createMcpServer, responseMode = 'json', refusedPerMinute } = endpoint;
-  const { log, clock, rateLimiter, keyUsage } = dependencies;
+  const { log, clock, requestCounts, keyUsage } = dependencies;
   const slots = createCallSlots();
-  const refusedRequests = createRefusedRequests(rateLimiter, {
-    clock,
-    server: 'mcp',
-    isWellFormed: (token) => ACCESS_TOKEN.test(token),
-    perMinute: refusedPerMinute,
-  });
+  const refusedRequests = createRefusedRequests(requestCounts, 'mcp', refusedPerMinute);
   const meter = requestMeter('mcp');
   const calls = new WeakMap<AuthInfo, McpCall>();
   const handler = createMcpHandler(
@@ -108,7 +102,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
 
     const { authorization = '' } = request.headers;
     const token = bearerOf(request.headers);
-    const counted = await refusedRequests.enter(request.ip, token);
+    const counted = refusedRequests.enter(request.ip, token);
     if (counted !== null && typeof counted !== 'string') {
       const text = `Too many requests without a valid access token from this address. Try again in ${counted.resetIn} s.`;
       return sendRpcError(reply, 429, text, undefined, { 'retry-after': String(counted.resetIn) });
@@ -150,7 +144,7 @@ export const registerMcpEndpoint = async (app: FastifyInstance, endpoint: McpEnd
       );
     }
     reply.raw.once('close', release);
-    const allowance = await takeRequests(caller, costOfMessage(message), rateLimiter);
+    const allowance = takeRequests(caller, costOfMessage(message), requestCounts);
     if (allowance && !allowance.allowed) {
       const text = `Rate limit exceeded. Try again in ${allowance.resetIn} s.`;
       return sendRpcError(reply, 429, text, undefined, { 'retry-after': String(allowance.resetIn) });

@@ -3,7 +3,7 @@ import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Reply } from '#operations/endpoint/reply.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Claim, StoredReply } from '../idempotency/idempotency-store.ts';
-import type { Allowance } from '#application/access/allowance.ts';
+import type { Allowance } from '#application/access/request-counts.ts';
 
 /** State of one request in the pipeline. Each step sets the fields that later steps read. */
 export type RequestContext = {

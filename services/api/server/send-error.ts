@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import { toOverload } from '#operations/endpoint/overload.ts';
-import { rateHeaders } from '#application/access/allowance.ts';
+import { setRateHeaders } from '#application/access/request-counts.ts';
 import { errorBody } from '#platform/http/error-body.ts';
 import { type Headers, send } from '#platform/http/send-json.ts';
 import type { Log } from '#platform/logger.ts';
@@ -43,7 +43,7 @@ export const sendError = (
     'x-request-id': requestId,
   };
   if (context?.allowance) {
-    Object.assign(headers, rateHeaders(context.allowance));
+    setRateHeaders(headers, context.allowance);
     if (status === 429) headers['retry-after'] = context.allowance.resetIn;
   }
   if (refusal.retryAfterSeconds !== null) headers['retry-after'] = refusal.retryAfterSeconds;

@@ -1,10 +1,9 @@
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
-import type { Allowance } from '#application/access/allowance.ts';
+import type { Allowance } from '#application/access/request-counts.ts';
 import { PLANS } from '#contracts/values/access/plans.ts';
-import { isKeyText } from '#application/access/api-key-format.ts';
-import { createRefusedRequests } from '#application/access/refused-requests.ts';
+import { createRefusedRequests } from '#application/access/request-counts.ts';
 import { REQUEST_BUDGET_MS, waitsOf } from '#platform/concurrency/time-budget.ts';
 import { createHttpServer } from '#platform/http/http-server.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
@@ -15,7 +14,6 @@ import {
 import { registerDocumentation } from './docs-page.ts';
 import { registerDownloads } from './download-route.ts';
 import { ENDPOINTS } from '#operations/index.ts';
-import { createEtags } from './etags.ts';
 import { createFileLimit } from './limit-files.ts';
 import { createRequestContext, type RequestContext } from './request-context.ts';
 import { createIdempotencyStore } from '../idempotency/idempotency-store.ts';
@@ -50,7 +48,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Resources that the caller of `buildApi` opens and closes. `buildApi` creates the other dependencies. */
 export type ApiResources = OperationResources & {
-  /** Refused requests per minute and address; the default of `refused-requests.ts` when absent. */
+  /** Refused requests per minute and address; the default of `request-counts.ts` when absent. */
   readonly refusedPerMinute?: number;
   /** Requests per minute of every workspace; those of its plan when absent. */
   readonly requestsPerMinute?: number;
@@ -117,17 +115,11 @@ const toRefusal = (error: unknown): unknown => {
 /** Builds the API server. It does not listen yet. Closing it leaves `resources` open. */
 export const buildApi = (resources: ApiResources): FastifyInstance => {
   const operations = createOperationDependencies(resources);
-  const { cursorSecret, clock, refusedPerMinute: perMinute, trustedProxies } = resources;
+  const { clock, trustedProxies } = resources;
   const dependencies: ApiDependencies = {
     ...operations,
     idempotencyStore: createIdempotencyStore(resources.pool),
-    refusedRequests: createRefusedRequests(operations.rateLimiter, {
-      clock,
-      server: 'api',
-      isWellFormed: isKeyText,
-      perMinute,
-    }),
-    etags: createEtags(cursorSecret),
+    refusedRequests: createRefusedRequests(operations.requestCounts, 'api', resources.refusedPerMinute),
     requestBudgetMs: resources.requestBudgetMs ?? REQUEST_BUDGET_MS,
     requestsPerMinute: (plan) => resources.requestsPerMinute ?? PLANS[plan].requestsPerMinute,
     limitFiles: createFileLimit(),
@@ -170,7 +162,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parseUtf8Body);
   /** Refuses a request that matches no endpoint. Without a key that was valid of late it counts against its address. */
   const sendNotFound = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const entered = await dependencies.refusedRequests.enter(request.ip, bearerOf(request.headers));
+    const entered = dependencies.refusedRequests.enter(request.ip, bearerOf(request.headers));
     if (entered !== null && typeof entered !== 'string')
       return sendRefusal(request, reply, addressRefusal(entered), entered);
     if (entered !== null) dependencies.refusedRequests.refuse(request.ip, undefined, entered);
@@ -219,7 +211,7 @@ export const buildApi = (resources: ApiResources): FastifyInstance => {
   registerDocumentation(app, dependencies.baseUrl);
 
   app.addHook('onClose', async () => {
-    dependencies.rateLimiter[Symbol.dispose]();
+    dependencies.requestCounts[Symbol.dispose]();
     dependencies.idempotencyStore[Symbol.dispose]();
     await dependencies.readRoutes[Symbol.asyncDispose]();
     await dependencies.keyUsage[Symbol.asyncDispose]();

@@ -1,7 +1,6 @@
 -- Tables for authentication of API keys and connections. They are derived from the streams `workspace-…`,
 -- `apiKeys-…` and `connection-…`, stream by stream, so they can be dropped at any time and are filled again. Other tables are not derived. `idempotency` stores
 -- replies for one day only. `key_use` is operational data without events; without it, keys and connections appear never used.
--- `growth` and `growth_claim` hold what requests are creating now.
 create schema if not exists access;
 
 -- Last applied revision of each stream. The row is also the lock under which a stream is applied.
@@ -83,21 +82,3 @@ alter table access.idempotency add column if not exists key_id text;
 create index if not exists idempotency_shown_once on access.idempotency (created_at) where shown_once and answer is not null;
 -- Id of the request that runs, or ran last, under this key. A request that takes the claim over keeps `command_id` and has an id of its own.
 alter table access.idempotency add column if not exists taken_by uuid;
-
--- Number of claims that each list with a cap has had. The row is also the lock under which one is added.
-create table if not exists access.growth (
-  owner text not null,
-  kind text not null,
-  claims bigint not null,
-  primary key (owner, kind)
-);
--- Items that requests are creating and read models may not show yet, in the order of their places. Concurrent requests
--- count them, so that together they do not pass the cap of a list.
-create table if not exists access.growth_claim (
-  owner text not null,
-  kind text not null,
-  place bigint not null,
-  item text not null,
-  claimed_at timestamptz not null default now(),
-  primary key (owner, kind, place)
-);

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Counted, createRefusedRequests } from '#application/access/refused-requests.ts';
-import { createRateLimiter } from '#application/access/rate-limiter.ts';
-import type { ServingGroup } from '#application/access/rights/serving-group.ts';
-import { COLLECTOR_KEY, type Collector } from '#application/collectors/collector-keys.ts';
+import {
+  type Counting,
+  createRefusedRequests,
+  createRequestCounts,
+} from '#application/access/request-counts.ts';
+import type { Collector } from '#application/collectors/collector-keys.ts';
 import type { Clock } from '#platform/clock.ts';
 import { TimeUsedUp, waitsOf, withTimeBudget } from '#platform/concurrency/time-budget.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
@@ -47,7 +49,8 @@ export type IntakeResources = {
   /** Clock of tests; otherwise Postgres decides when tasks are due. */
   readonly taskClock?: Clock;
   readonly log: Log;
-  readonly servingGroup?: ServingGroup;
+  /** Name of the processes that count requests together (`countingGroup`); this one alone when absent. */
+  readonly countingGroup?: string;
   readonly refusedPerMinute?: number;
   /** Proxies whose `x-forwarded-for` names the client's address. */
   readonly trustedProxies?: readonly string[];
@@ -81,17 +84,12 @@ const toRefusal = (error: unknown): unknown => {
 
 /** Builds the server without listening. It writes no event. Closing it leaves `resources` open. */
 export const buildIntake = (resources: IntakeResources): FastifyInstance => {
-  const { database, nats, objectStore, clock, log, bodyTimeoutMs, servingGroup } = resources;
+  const { database, nats, objectStore, clock, log, bodyTimeoutMs, countingGroup } = resources;
   const { taskClock, refusedPerMinute, trustedProxies, requestBudgetMs = INTAKE_BUDGET_MS } = resources;
   const slots = createRequestSlots();
-  const rateLimiter = createRateLimiter(clock, { group: servingGroup, log });
-  rateLimiter.share(nats.connection);
-  const refusedRequests = createRefusedRequests(rateLimiter, {
-    clock,
-    server: 'intake',
-    isWellFormed: COLLECTOR_KEY.isValid,
-    perMinute: refusedPerMinute,
-  });
+  const requestCounts = createRequestCounts(clock);
+  if (countingGroup !== undefined) requestCounts.share(nats.connection, countingGroup);
+  const refusedRequests = createRefusedRequests(requestCounts, 'intake', refusedPerMinute);
   const meterUnmatched = requestMeter('none');
 
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
@@ -114,8 +112,8 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toRefusal(error)));
 
-  const enterAddress = async (request: FastifyRequest): Promise<Counted> => {
-    const entered = await refusedRequests.enter(request.ip, bearerOf(request.headers));
+  const enterAddress = (request: FastifyRequest): Counting => {
+    const entered = refusedRequests.enter(request.ip, bearerOf(request.headers));
     if (entered === null || typeof entered === 'string') return entered;
     const { resetIn } = entered;
     throw new IntakeRefusal(
@@ -130,7 +128,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     request: FastifyRequest,
     requireKey: () => Promise<Collector>,
   ): Promise<Collector> => {
-    const counted = await enterAddress(request);
+    const counted = enterAddress(request);
     const key = bearerOf(request.headers);
     try {
       const collector = await requireKey();
@@ -147,7 +145,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
   /** Counts against the address, unless its key was valid recently. */
   const refuseUnmatched = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     try {
-      const counted = await enterAddress(request);
+      const counted = enterAddress(request);
       if (counted !== null) refusedRequests.refuse(request.ip, undefined, counted);
       refuse(request, reply, NOT_FOUND);
     } catch (error) {
@@ -168,7 +166,7 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
         const requireKey = () => authenticate(database, request.headers, log);
         const known = await limitRefused(request, requireKey);
         collector = known;
-        const { allowed, resetIn } = await rateLimiter.take(known.keyId, REQUESTS_PER_MINUTE);
+        const { allowed, resetIn } = requestCounts.take(known.keyId, REQUESTS_PER_MINUTE);
         if (!allowed) {
           throw new IntakeRefusal(
             'rate_limited',
@@ -271,6 +269,6 @@ export const buildIntake = (resources: IntakeResources): FastifyInstance => {
     sendOpen(request, reply, schema);
   });
 
-  app.addHook('onClose', async () => rateLimiter[Symbol.dispose]());
+  app.addHook('onClose', async () => requestCounts[Symbol.dispose]());
   return app;
 };

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { PLANS } from '#contracts/values/access/plans.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Allowance } from '#application/access/allowance.ts';
-import type { RateLimiter } from '#application/access/rate-limiter.ts';
+import type { Allowance, RequestCounts } from '#application/access/request-counts.ts';
 import { timeLeft } from '#platform/concurrency/time-budget.ts';
 import { CallTimeout } from './failure.ts';
 
@@ -26,17 +25,17 @@ export const callBudgetSettings = {
 };
 
 /** Counts against the member in the workspace over all connections. Counts nothing when not everything fits. */
-export const takeRequests = async (
+export const takeRequests = (
   { workspaceId, memberId, plan }: Caller,
   cost: number,
-  rateLimiter: RateLimiter,
-): Promise<Allowance | null> => {
+  requestCounts: RequestCounts,
+): Allowance | null => {
   const [key, limit] = [`${workspaceId}+${memberId}`, PLANS[plan].requestsPerMinute];
   let last: Allowance | null = null;
   for (let taken = 0; taken < cost; taken += 1) {
-    last = await rateLimiter.take(key, limit);
+    last = requestCounts.take(key, limit);
     if (last.allowed) continue;
-    for (; taken > 0; taken -= 1) rateLimiter.giveBack(key, limit);
+    for (; taken > 0; taken -= 1) requestCounts.giveBack(key);
     return last;
   }
   return last;

@@ -10,7 +10,6 @@ import {
 import { DAY_MS } from '#contracts/values/time.ts';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/values/access/roles.ts';
 import type { Scope } from '#contracts/values/access/scopes.ts';
-import { createGrowthClaims } from '#application/commands/growth-claims.ts';
 import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import {
   allowApp,
@@ -74,11 +73,7 @@ const COLUMNS = 'connection_id, workspace_id, member_id, app, scopes, allowed_at
 /** $1: the workspace; $2: the member, or null for all. */
 const IS_LISTED =
   'workspace_id = $1 and ($2::text is null or member_id = $2) and not ended and expires_at > now()';
-/** $3: connections in creation, which the table may not show yet. */
-const COUNT = `
-  select ((select count(*) from access.connection where ${IS_LISTED})
-    + (select count(*) from unnest($3::text[]) c(id)
-       where not exists (select from access.connection where connection_id = c.id)))::int as count`;
+const COUNT = `select count(*)::int as count from access.connection where ${IS_LISTED}`;
 export const PAGE_SIZE = 50;
 export const ENDED_BY_MEMBER_MAX = 1_000;
 const ENDED_TOGETHER_MAX = 100;
@@ -90,7 +85,6 @@ export const createConnections = (dependencies: {
   readonly connectionDays: number;
 }): Connections => {
   const { pool, workspaceCommands, clock, connectionDays } = dependencies;
-  const growthClaims = createGrowthClaims(pool);
   const at = (): string => clock.now().toISOString();
 
   const execute = async (
@@ -151,19 +145,9 @@ export const createConnections = (dependencies: {
           at: new Date(now).toISOString(),
           expires_at: new Date(now + connectionDays * DAY_MS).toISOString(),
         });
-      await growthClaims.hold(
-        { owner: `${workspaceId} ${memberId}`, kind: 'connections', item: connectionId },
-        async (db, claimed) => {
-          const values = [workspaceId, memberId, claimed];
-          return (await db.query<{ count: number }>({ sql: COUNT, values }))[0]?.count ?? 0;
-        },
-        async (connections) => {
-          const by = { kind: 'member', id: memberId } as const;
-          await execute({ workspaceId, connectionId }, by, decisionOn(connections));
-          // `execute` returns once the table shows the connection.
-          return { isShown: true };
-        },
-      );
+      const { rows } = await pool.query<{ count: number }>(COUNT, [workspaceId, memberId]);
+      const by = { kind: 'member', id: memberId } as const;
+      await execute({ workspaceId, connectionId }, by, decisionOn(rows[0]?.count ?? 0));
     },
     deny: ({ connectionId, workspaceId, memberId, app }) => {
       const denied = { workspace_id: workspaceId, connection_id: connectionId, member_id: memberId };

@@ -39,9 +39,10 @@ export const createAlert = endpoint({
     const workspace_id = params.ws;
     const alert_id = derivedId('alert', commandId);
     const { chat_webhook_url, ...named } = requireTargets(call.body, dependencies);
-    const [tracked, current] = await Promise.all([
+    const [tracked, current, rules] = await Promise.all([
       trackedBrandIds(dependencies.eventStore, workspace_id),
       readAlertRule(dependencies.eventStore, workspace_id, alert_id),
+      countAlerts(dependencies.db, workspace_id),
     ]);
     const by = {
       workspace_id,
@@ -49,26 +50,18 @@ export const createAlert = endpoint({
       member_id: caller.memberId,
       at: dependencies.clock.now().toISOString(),
     };
-    const decisionOn = (chat: SealedAddress | null, rules: number) =>
+    const decisionOn = (chat: SealedAddress | null) =>
       createAlertRule({ ...by, settings: { ...named, chat }, tracked, rules });
-    const create = async (rules: number) => {
-      // Validates the rule first, so that a refused rule leaves no secret in the vault.
-      decisionOn(chat_webhook_url === null ? null : PLACEHOLDER_ADDRESS, rules)(current);
-      const chat = await sealAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
-      const webhook_secret = named.webhook_url === null ? null : await issueFirstSecret(call, dependencies);
-      const written = await call.execute({
-        stream: alertRuleStream(workspace_id, alert_id),
-        decider: alertRule,
-        decision: decisionOn(chat, rules),
-        shownIn: ['alerts'],
-      });
-      return { ...written, webhook_secret };
-    };
-    const { state, position, isShown, webhook_secret } = await dependencies.growthClaims.hold(
-      { owner: workspace_id, kind: 'alerts', item: alert_id },
-      (db, claimed) => countAlerts(db, workspace_id, claimed),
-      create,
-    );
+    // Validates the rule first, so that a refused rule leaves no secret in the vault.
+    decisionOn(chat_webhook_url === null ? null : PLACEHOLDER_ADDRESS)(current);
+    const chat = await sealAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
+    const webhook_secret = named.webhook_url === null ? null : await issueFirstSecret(call, dependencies);
+    const { state, position, isShown } = await call.execute({
+      stream: alertRuleStream(workspace_id, alert_id),
+      decider: alertRule,
+      decision: decisionOn(chat),
+      shownIn: ['alerts'],
+    });
     const rule = requireAlertRule(state);
     const data = await writtenAlertText(dependencies, { rule, isShown, webhook_secret });
     return { data, asOf: null, position, ...(webhook_secret === null ? {} : { shownOnce: { keyId: null } }) };

@@ -27,11 +27,11 @@ const deliveriesOf = (events: readonly AlertDeliveryEvent[]): TestedAlert['deliv
   });
 
 /** Throws at the limit, because samples go to addresses of third parties. */
-const requireTestSend = async (
-  { rateLimiter }: Pick<OperationDependencies, 'rateLimiter'>,
+const requireTestSend = (
+  { requestCounts }: Pick<OperationDependencies, 'requestCounts'>,
   workspaceId: string,
-): Promise<void> => {
-  const { allowed, resetIn } = await rateLimiter.take(`test sends ${workspaceId}`, TEST_SENDS_PER_MINUTE);
+): void => {
+  const { allowed, resetIn } = requestCounts.take(`test sends ${workspaceId}`, TEST_SENDS_PER_MINUTE);
   if (allowed) return;
   throw new Refusal(
     'limit_reached',
@@ -78,7 +78,7 @@ export const testAlert = endpoint({
     const { ws: workspace_id, alertId: alert_id } = call.params;
     const rule = await requireRule(dependencies.eventStore, workspace_id, alert_id);
     // Counts before it reads the log, also for retries.
-    await requireTestSend(dependencies, workspace_id);
+    requireTestSend(dependencies, workspace_id);
     const send = async () => {
       const sending = channelsOf(rule).map(async (channel) => {
         const attempted_at = dependencies.clock.now().toISOString();

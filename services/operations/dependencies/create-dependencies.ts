@@ -2,7 +2,6 @@ import { categoryOf } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
-import { createGrowthClaims } from '#application/commands/growth-claims.ts';
 import { openSnapshotTable, type SnapshotTable } from '#application/commands/snapshots/snapshot-table.ts';
 import { withSnapshots } from '#application/commands/snapshots/with-snapshots.ts';
 import { ACCESS_CATEGORIES, createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
@@ -17,8 +16,7 @@ import type { OperationDependencies } from './dependencies.ts';
 import { createDownloadLinks } from './download-links.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { createMediaLinks } from './media-links.ts';
-import { createRateLimiter } from '#application/access/rate-limiter.ts';
-import type { ServingGroup } from '#application/access/rights/serving-group.ts';
+import { createRequestCounts } from '#application/access/request-counts.ts';
 import { createHeavyReads } from './heavy-reads.ts';
 import { createReadCoalescing } from './read-coalescing.ts';
 import { createReadModelLag } from './read-model-lag.ts';
@@ -53,8 +51,8 @@ export type OperationResources = Pick<
   readonly controlPool?: Database;
   /** A standby of the database, for reads. */
   readonly standby?: ReadDatabase | undefined;
-  /** Processes that divide the requests of a caller among them; this one alone when absent. */
-  readonly servingGroup?: ServingGroup;
+  /** Name of the processes that count requests together (`countingGroup`); this one alone when absent. */
+  readonly countingGroup?: string;
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
 };
@@ -71,7 +69,7 @@ const snapshotsOf = (pool: Database, control: Database): SnapshotTable => {
   };
 };
 
-/** Creates the dependencies of endpoint handlers. The caller disposes `rateLimiter`, `keyUsage` and `readRoutes`. */
+/** Creates the dependencies of endpoint handlers. The caller disposes `requestCounts`, `keyUsage` and `readRoutes`. */
 export const createOperationDependencies = ({
   nats,
   cursorSecret,
@@ -82,14 +80,17 @@ export const createOperationDependencies = ({
   accessDb,
   controlPool,
   standby,
-  servingGroup,
+  countingGroup,
   ...resources
 }: OperationResources): OperationDependencies => {
-  const rateLimiter = createRateLimiter(resources.clock, { group: servingGroup, log: resources.log });
-  nats.then(
-    ({ connection }) => rateLimiter.share(connection),
-    (error: unknown) => resources.log.warn({ err: error }, 'NATS unavailable; rights to requests not shared'),
-  );
+  const requestCounts = createRequestCounts(resources.clock);
+  if (countingGroup !== undefined) {
+    nats
+      .then(({ connection }) => requestCounts.share(connection, countingGroup))
+      .catch((error: unknown) =>
+        resources.log.warn({ err: error }, 'NATS unavailable; request counts not shared'),
+      );
+  }
   const { pool, log } = resources;
   const control = controlPool ?? pool;
   const eventStore = withSnapshots(resources.eventStore, snapshotsOf(pool, control), log);
@@ -101,8 +102,7 @@ export const createOperationDependencies = ({
     memberVault,
     secretVault,
     signingSecrets: secretVault && openSigningSecrets(eventStore, secretVault),
-    rateLimiter,
-    growthClaims: createGrowthClaims(pool),
+    requestCounts,
     callers: createKeyLeaseCache(accessDb ?? resources.db),
     keyUsage: createKeyUsage(resources.pool, resources.log),
     cursors: createCursors(cursorSecret, secondSecrets.cursor),

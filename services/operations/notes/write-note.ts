@@ -37,25 +37,14 @@ export const writeNote = endpoint({
       requireCollection(tree, subject.subject_key, by);
     }
     const id = noteIdOf(workspace_id, by, subject);
-    const write = (notes: number) =>
-      execute({
-        stream: noteStream(workspace_id, id),
-        decider: noteDecider,
-        decision: decideToWrite({
-          workspace_id,
-          subject,
-          body,
-          by,
-          notes,
-          at: dependencies.clock.now().toISOString(),
-        }),
-        shownIn: ['notes'],
-      });
-    const { state, position, isShown } = await dependencies.growthClaims.hold(
-      { owner: workspace_id, kind: 'notes', item: id },
-      (db, claimed) => countNotes(db, workspace_id, claimed),
-      write,
-    );
+    const notes = await countNotes(dependencies.db, workspace_id);
+    const at = dependencies.clock.now().toISOString();
+    const { state, position, isShown } = await execute({
+      stream: noteStream(workspace_id, id),
+      decider: noteDecider,
+      decision: decideToWrite({ workspace_id, subject, body, by, notes, at }),
+      shownIn: ['notes'],
+    });
     if (!state) throw new Error('written note has no state');
     const { created_by, created_at, updated_at } = state;
     const data = await writtenText(

@@ -11,7 +11,7 @@ import {
 import { DAY_MS } from '#contracts/values/time.ts';
 import { derivedId } from '#domain/ids.ts';
 import { report, requestReport as decideToRequest } from '#domain/workspace/report.ts';
-import { countReports, type ReportCounts } from '#projections/reports/read.ts';
+import { countReports } from '#projections/reports/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { queuedReport, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -44,28 +44,23 @@ export const requestReport = endpoint({
     const report_id = derivedId('report', `${workspace_id}|${cause}`);
     const now = dependencies.clock.now();
     const since = new Date(now.getTime() - DAY_MS).toISOString();
-    const request = async (counts: ReportCounts) =>
-      execute({
-        stream: reportStream(workspace_id, report_id),
-        decider: report,
-        decision: decideToRequest({
-          workspace_id,
-          report_id,
-          brand_ids: body.brand_ids?.map((id) => id.toLowerCase()) ?? null,
-          tracked: await trackedBrandIds(dependencies.eventStore, workspace_id),
-          types: body.types ?? RadarItemType.options,
-          from,
-          to,
-          at: now.toISOString(),
-          counts,
-        }),
-        shownIn: ['reports'],
-      });
-    const { state, position } = await dependencies.growthClaims.hold(
-      { owner: workspace_id, kind: 'reports', item: report_id },
-      (db, claimed) => countReports(db, workspace_id, since, claimed),
-      request,
-    );
+    const counts = await countReports(dependencies.db, workspace_id, since);
+    const { state, position } = await execute({
+      stream: reportStream(workspace_id, report_id),
+      decider: report,
+      decision: decideToRequest({
+        workspace_id,
+        report_id,
+        brand_ids: body.brand_ids?.map((id) => id.toLowerCase()) ?? null,
+        tracked: await trackedBrandIds(dependencies.eventStore, workspace_id),
+        types: body.types ?? RadarItemType.options,
+        from,
+        to,
+        at: now.toISOString(),
+        counts,
+      }),
+      shownIn: ['reports'],
+    });
     if (!state) throw new Error('requested report has no state');
     return { data: reportText(rowOfState(state), dependencies.downloadLinks, now), asOf: null, position };
   },

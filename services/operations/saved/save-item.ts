@@ -28,18 +28,13 @@ export const saveItem = endpoint({
   handler: async ({ params, body: item, caller, execute }, dependencies) => {
     const workspace_id = params.ws;
     const at = dependencies.clock.now().toISOString();
-    const save = (saved_items: number) =>
-      execute({
-        stream: savedStream(workspace_id, item),
-        decider: saved,
-        decision: decideToSave({ workspace_id, item, by: caller.memberId, at, saved_items }),
-        shownIn: ['saved'],
-      });
-    const { state, position, isShown } = await dependencies.growthClaims.hold(
-      { owner: workspace_id, kind: 'saved', item: `${item.item_type}:${item.item_key}` },
-      (db, claimed) => countSavedItems(db, workspace_id, claimed),
-      save,
-    );
+    const saved_items = await countSavedItems(dependencies.db, workspace_id);
+    const { state, position, isShown } = await execute({
+      stream: savedStream(workspace_id, item),
+      decider: saved,
+      decision: decideToSave({ workspace_id, item, by: caller.memberId, at, saved_items }),
+      shownIn: ['saved'],
+    });
     const data = await writtenText(
       { isShown, log: dependencies.log },
       () => findSavedItem(dependencies.db, workspace_id, item),

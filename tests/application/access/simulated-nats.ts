@@ -4,7 +4,7 @@ import type { NatsConnection } from 'nats';
 export type Travel = (subject: string) => number | readonly number[] | null;
 
 /** A core NATS server without a network: each message arrives after the time that `travel` returns, or never. */
-export const createSimulatedNats = (travel: Travel = () => 1) => {
+export const createSimulatedNats = (travel: Travel = () => 1, flushMs = 5) => {
   const subscribers = new Map<string, Set<(text: string) => void>>();
   const sent: string[] = [];
   const publish = (subject: string, text: string): void => {
@@ -14,8 +14,14 @@ export const createSimulatedNats = (travel: Travel = () => 1) => {
     };
     for (const delayMs of [travel(subject) ?? []].flat()) setTimeout(deliver, delayMs);
   };
+  let isSilent = false;
   const connection = {
     isClosed: () => false,
+    /** Resolves when all messages that were sent before have arrived. */
+    flush: () =>
+      isSilent
+        ? new Promise<void>(() => undefined)
+        : new Promise<void>((resolve) => void setTimeout(resolve, flushMs)),
     publish,
     subscribe: (
       subject: string,
@@ -30,6 +36,9 @@ export const createSimulatedNats = (travel: Travel = () => 1) => {
   return {
     connection,
     publish,
+    silence: () => {
+      isSilent = true;
+    },
     /** Subjects of the messages so far. */
     sent,
     subjects: (): readonly string[] => [...subscribers.keys()],

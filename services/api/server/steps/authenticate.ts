@@ -1,7 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Allowance } from '#application/access/allowance.ts';
-import type { Counted } from '#application/access/refused-requests.ts';
+import type { Allowance } from '#application/access/request-counts.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { bearerOf } from '#platform/http/bearer-token.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -22,36 +21,32 @@ export const addressRefusal = ({ resetIn }: Allowance): Refusal =>
  */
 export const authenticate = (
   context: RequestContext,
-  dependencies: ApiDependencies,
+  { refusedRequests, callers, keyUsage }: ApiDependencies,
 ): void | Promise<void> => {
-  const { refusedRequests, callers, keyUsage } = dependencies;
   const { ip, headers } = context.request;
   const key = bearerOf(headers);
-  const check = (entered: Counted | Allowance): void | Promise<void> => {
-    if (entered !== null && typeof entered !== 'string') {
-      context.allowance = entered;
-      throw addressRefusal(entered);
-    }
-    if (key === undefined || !isKeyText(key)) {
+  const entered = refusedRequests.enter(ip, key);
+  if (entered !== null && typeof entered !== 'string') {
+    context.allowance = entered;
+    throw addressRefusal(entered);
+  }
+  if (key === undefined || !isKeyText(key)) {
+    refusedRequests.refuse(ip, key, entered);
+    throw KEY_REFUSED;
+  }
+  const accept = (caller: Caller | null): void => {
+    if (!caller) {
       refusedRequests.refuse(ip, key, entered);
       throw KEY_REFUSED;
     }
-    const accept = (caller: Caller | null): void => {
-      if (!caller) {
-        refusedRequests.refuse(ip, key, entered);
-        throw KEY_REFUSED;
-      }
-      refusedRequests.accept(key, entered);
-      context.caller = caller;
-      keyUsage.record(caller, context.now);
-    };
-    const found = callers.find(sha256Of(key));
-    if (!(found instanceof Promise)) return accept(found);
-    return found.then(accept, (error: unknown) => {
-      refusedRequests.cancel(entered);
-      throw error;
-    });
+    refusedRequests.accept(key, entered);
+    context.caller = caller;
+    keyUsage.record(caller, context.now);
   };
-  const entered = refusedRequests.enter(ip, key);
-  return entered instanceof Promise ? entered.then(check) : check(entered);
+  const found = callers.find(sha256Of(key));
+  if (!(found instanceof Promise)) return accept(found);
+  return found.then(accept, (error: unknown) => {
+    refusedRequests.cancel(entered);
+    throw error;
+  });
 };

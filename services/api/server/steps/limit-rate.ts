@@ -1,5 +1,4 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { Allowance } from '#application/access/allowance.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
@@ -8,15 +7,16 @@ import type { ApiDependencies } from '../../dependencies.ts';
  * share it: a workspace with many keys may send no more than one with a single key.
  */
 export const limitRate = (context: RequestContext, dependencies: ApiDependencies): void | Promise<void> => {
+  const { requestCounts, requestsPerMinute } = dependencies;
   const { workspaceId, plan } = callerOf(context);
-  const accept = (allowance: Allowance): void => {
-    context.allowance = allowance;
-    if (allowance.allowed) return;
-    throw new Refusal(
-      'rate_limited',
-      `Rate limit exceeded. Try again in ${allowance.resetIn} s (\`x-ratelimit-reset\`).`,
-    );
-  };
-  const taken = dependencies.rateLimiter.take(workspaceId, dependencies.requestsPerMinute(plan));
-  return taken instanceof Promise ? taken.then(accept) : accept(taken);
+  const limit = requestsPerMinute(plan);
+  const hearing = requestCounts.hearing(workspaceId, limit);
+  if (hearing) return hearing.then(() => limitRate(context, dependencies));
+  const allowance = requestCounts.take(workspaceId, limit);
+  context.allowance = allowance;
+  if (allowance.allowed) return undefined;
+  throw new Refusal(
+    'rate_limited',
+    `Rate limit exceeded. Try again in ${allowance.resetIn} s (\`x-ratelimit-reset\`).`,
+  );
 };
