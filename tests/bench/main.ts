@@ -48,7 +48,10 @@ const runBench = async (root: string, bench: string): Promise<Outcome> => {
   running = child;
   child.on('message', (result: Result | null) => void (result && results.push(result)));
   const limit = setTimeout(() => child.kill('SIGTERM'), BENCH_LIMIT_MS);
+  // The channel closes when the last figure has been read from it.
+  const allRead = once(child, 'disconnect');
   const [code] = (await once(child, 'exit')) as [number | null];
+  await allRead;
   clearTimeout(limit);
   running = null;
   const seconds = (performance.now() - startMs) / 1_000;

@@ -29,7 +29,7 @@ export const cloneCommit = async (resources: AsyncDisposableStack, ref: string):
   const lockFile = (root: string): string => readFileSync(join(root, 'package-lock.json'), 'utf8');
   if (lockFile(clone) === lockFile(ROOT))
     symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
-  else run('npm', 'ci', '--prefix', clone);
+  else run('npm', 'ci', '--prefer-offline', '--no-audit', '--no-fund', '--prefix', clone);
   if (existsSync(join(ROOT, '.cache'))) symlinkSync(join(ROOT, '.cache'), join(clone, '.cache'));
   if (!existsSync(join(clone, RUN_BENCH))) {
     rmSync(join(clone, 'tests/bench'), { recursive: true });
@@ -73,7 +73,9 @@ const comparisonTable = (
       };
       const ratio = ratioOf(({ measured }) => measured);
       const toCeiling = ratioOf((one) => one.ratio);
-      const worse = unit === '/s' ? 1 / ratio : ratio;
+      // A ratio to the ceiling of the same run tells more: other load on the machine affects both sides of it.
+      const change = Number.isNaN(toCeiling) ? ratio : toCeiling;
+      const worse = unit === '/s' ? 1 / change : change;
       const shown = (value: number): string => (Number.isNaN(value) ? '-' : value.toFixed(2));
       return [
         result.bench,
