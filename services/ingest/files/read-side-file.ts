@@ -60,9 +60,9 @@ class UntimedRecords {
   #released = false;
 
   /** Holds a refusal back. Returns false for a refusal for another reason, or when a record had a time. */
-  hold(refusal: RefusedRecord): boolean {
-    if (this.#released || refusal.what !== NO_TIME.what) return false;
-    this.held.push(refusal);
+  hold(record: RefusedRecord): boolean {
+    if (this.#released || record.what !== NO_TIME.what) return false;
+    this.held.push(record);
     return true;
   }
 

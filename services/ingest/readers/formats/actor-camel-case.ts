@@ -5,7 +5,14 @@ import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import type { JsonItem } from '../parsing/json-item.ts';
 import { type JsonObject, objectAt } from '#domain/shapes/json-object.ts';
-import { NO_HINTS, type PageRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
+import {
+  NO_HINTS,
+  type PageRecord,
+  type Reader,
+  recordOrRefusal,
+  refusal,
+  type RefusedRecord,
+} from '../record.ts';
 import { snakeCased, unflattened } from '../parsing/snake-case.ts';
 import { ownScanTime } from '../scan-key.ts';
 import { isWebAd, placesOf } from '../shapes/record-format.ts';
@@ -38,8 +45,7 @@ export const readActorCamelCase: Reader = async function* (source) {
     } else if ('isResultComplete' in item.value) {
       completeness.envelope(keyOf(item.value), item.value, item.depth);
       completeness.claim(keyOf(item.value), 'isResultComplete', item.value['isResultComplete'] === true);
-      const page = pageOf(item);
-      if (page !== null) yield page;
+      yield pageOf(item);
     } else if (item.kind === 'envelope') {
       completeness.envelope(null, item.value, item.depth);
     } else {
@@ -52,25 +58,18 @@ export const readActorCamelCase: Reader = async function* (source) {
 const keyOf = (value: JsonObject): string =>
   textOf(value['inputUrl']) ?? idText(value['pageID']) ?? idText(value['pageId']) ?? '';
 
-const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | RefusedRecord | null =>
+const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | RefusedRecord =>
   recordOrRefusal<PageRecord | RefusedRecord>({ line: item.line, raw: item.raw, adId: null }, () => {
     const value = toSnakeCase(item.value);
     const info = objectAt(value, 'page_info');
     const page = objectAt(objectAt(info, 'ad_library_page_info'), 'page_info');
     const id = idOf('the page id', page['page_id'] ?? objectAt(info, 'page')['id']);
-    if (id === null) {
-      return {
-        kind: 'refused',
-        line: item.line,
-        what: 'is a row without ads and without a page id',
-        advice: 'remove the record',
-        raw: item.raw,
-        adId: null,
-      };
-    }
+    const { line, raw } = item;
+    if (id === null)
+      return refusal({ line, raw }, 'is a row without ads and without a page id', 'remove the record');
     return {
       kind: 'page',
-      line: item.line,
+      line,
       page: { page_id: id, page_name: textOf(page['page_name']) },
       hints: {
         ...NO_HINTS,

@@ -4,7 +4,7 @@ import { isBlankText } from '../fields/blank-text.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
-import { type AdRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
+import { type AdRecord, type Reader, recordOrRefusal, refusal, type RefusedRecord } from '../record.ts';
 import { shortList } from '../shapes/nearest-shape.ts';
 import { mappedAd, type Pick } from './mapped-ad.ts';
 
@@ -54,14 +54,14 @@ const recordOf = (
 ): AdRecord | RefusedRecord => {
   const { line, number, raw, value } = item;
   const adId = textAt(value, mapping.columns.ad_id);
-  const refused = (what: string): RefusedRecord => ({
-    kind: 'refused',
-    line,
-    what: `record ${number} has an unknown shape: ${what} (found: ${shortList(Object.keys(value))})`,
-    advice: EDIT_MAPPING,
-    raw,
-    adId,
-  });
+  const refused = (what: string): RefusedRecord => {
+    const found = shortList(Object.keys(value));
+    return refusal(
+      { line, raw, adId },
+      `record ${number} has an unknown shape: ${what} (found: ${found})`,
+      EDIT_MAPPING,
+    );
+  };
   if (item.path !== mapping.records.join('.'))
     return refused(`the mapping ${mapping.name} expects a list at ${mapping.records.join('.')}`);
   if (mapping.columns.ad_id.every((path) => valueAt(value, path) === undefined))
