@@ -27,7 +27,7 @@ export class FileContents {
   verdict: { readonly reason: string } | null = null;
   readonly #others = new Map<string, Others>();
 
-  /** Returns true when no observation says anything: there is none, or only scans without content and completeness. */
+  /** Returns true when no observation says anything: there is none, or only scans without ads that are not complete. */
   isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -88,8 +88,7 @@ export class FileContents {
 }
 
 const saysNothing = (observation: Observation): boolean =>
-  (observation.type === 'storefront.scan_end' && observation.pages === 0) ||
-  (observation.type === 'ad_library.scan_end' && observation.chunks === 0 && !observation.coverage.complete);
+  observation.type === 'ad_library.scan_end' && observation.chunks === 0 && !observation.coverage.complete;
 
 /** Returns a number with its noun, such as `1 ad` or `2 ads`. */
 export const counted = (count: number, noun: string): string =>

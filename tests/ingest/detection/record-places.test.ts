@@ -129,7 +129,10 @@ test('a file with records of two formats is refused, and is read with --format',
 });
 
 test('NaN and Infinity are blanks, and stay what they are in texts', async () => {
-  const text = JSON.stringify([webAd(1, { page_name: 'NaN Socks' }, { title: 'Up to Infinity, NaN' }), webAd(2)]);
+  const text = JSON.stringify([
+    webAd(1, { page_name: 'NaN Socks' }, { title: 'Up to Infinity, NaN' }),
+    webAd(2),
+  ]);
   const { ads, refused } = await read(
     text
       .replace('"collation_count":null', '"collation_count":NaN')
@@ -137,6 +140,10 @@ test('NaN and Infinity are blanks, and stay what they are in texts', async () =>
       .replace('"link_description":" "', '"link_description":NaN'),
   );
   expect(refused).toEqual([]);
-  expect(ads[0]).toMatchObject({ page_name: 'NaN Socks', title: 'Up to Infinity, NaN', link_description: null });
+  expect(ads[0]).toMatchObject({
+    page_name: 'NaN Socks',
+    title: 'Up to Infinity, NaN',
+    link_description: null,
+  });
   expect(ads).toHaveLength(2);
 });

@@ -302,6 +302,18 @@ describe('a file that claims to be complete', () => {
   });
 });
 
+test('a saved page is not complete when its address names a filter', async () => {
+  const saved = async (query: string) => {
+    const data = JSON.stringify({ result: results() });
+    const comment = `<!-- saved from url=(0123)${library(query)} -->`;
+    const html = `<!DOCTYPE html>\n${comment}\n<html><script type="application/json">${data}</script></html>`;
+    return (await scansOf(html)).complete;
+  };
+  expect(await saved('country=ALL&q=&view_all_page_id=400000000000011')).toEqual([true]);
+  for (const query of ['country=DE&view_all_page_id=400000000000011', 'country=ALL&q=socks'])
+    expect(await saved(query)).toEqual([false]);
+});
+
 test('a file of a mapping is not complete when its envelope says that ads are missing', async () => {
   await using folder = await ExportFolder.open();
   const mapping = {

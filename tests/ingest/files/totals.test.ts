@@ -178,7 +178,6 @@ describe('what is left out or unknown', () => {
 
   test.each([
     ['only drafts', { products: [product(1, { status: 'draft' })] }],
-    ['no product', { products: [] }],
     ['no ad', { data: [], paging: {} }],
     [
       'no ad on a page that is not covered completely',

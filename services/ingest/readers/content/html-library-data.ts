@@ -24,6 +24,8 @@ const PAGES = [
   ],
 ] as const;
 
+/** Comment of a browser with the address of the page, which may name a filter of the results. */
+const SAVED_FROM = /<!-- saved from url=\(\d+\)(\S+) -->/;
 const OPENING = /<script\b[^>]*>/gi;
 const CLOSING = /<\/script\s*>/gi;
 const isJsonBlock = (tag: string): boolean => /\stype\s*=\s*["']?application\/(?:ld\+)?json\b/i.test(tag);
@@ -72,7 +74,10 @@ class PageScanner {
       const tag = pattern.exec(this.#text);
       if (tag === null) break;
       const before = this.#text.slice(0, tag.index);
-      const block = this.#block === 'data' ? resultsIn(before, this.#damaged) : lineEndsIn(before);
+      const block =
+        this.#block === 'data'
+          ? resultsIn(before, SAVED_FROM.exec(this.#head)?.[1], this.#damaged)
+          : lineEndsIn(before);
       this.#hasResults ||= block.trim() !== '';
       json += block;
       json += lineEndsIn(tag[0]);
@@ -116,12 +121,12 @@ const pageWithoutResults = (head: string): string => {
   return title === '' ? is : `${is}, with the title ${JSON.stringify(title.slice(0, TITLE_MAX_CHARACTERS))}`;
 };
 
-/** Returns the result pages of a data block, one object each on one line, and then the line ends of the block. */
-const resultsIn = (block: string, damaged: (what: string) => void): string => {
+/** Returns the result pages of a data block, one object each on one line with the page's address, and then its line ends. */
+const resultsIn = (block: string, address: string | undefined, damaged: (what: string) => void): string => {
   if (!block.includes(RESULTS)) return lineEndsIn(block);
   try {
     const pages = [...resultPages(parseJson(block), 0)];
-    return `${pages.map((page) => JSON.stringify({ [RESULTS]: page })).join(' ')}${lineEndsIn(block)}`;
+    return `${pages.map((page) => JSON.stringify({ [RESULTS]: page, address })).join(' ')}${lineEndsIn(block)}`;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     damaged(`a data block of the page is not JSON: ${error.message}`);
