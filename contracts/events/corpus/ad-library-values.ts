@@ -80,10 +80,7 @@ export type ShownFields = Partial<AdContent> & {
 };
 
 /** A field of which the last shown value counts (rule 4). Looks state which of these fields they left blank. */
-export type BlankField = Exclude<
-  keyof ShownFields,
-  'page_id' | 'page_name' | 'stopped_on' | 'countries' | 'versions'
->;
+export type BlankField = Exclude<keyof ShownFields, 'page_id' | 'page_name' | 'stopped_on' | 'countries'>;
 
 /**
  * Numbers of the brand's ads after the event: those that are not inactive, and all. Events that arrive out of order state

@@ -1,5 +1,6 @@
 import { destinationDomains, destinationKey } from './ad-destination.ts';
 import { derivedId } from '../derived-id.ts';
+import { textKey } from '../comparison/text-key.ts';
 
 /**
  * Identity of landing pages. Observations name a page by its URL, and ads by their links. Both resolve to the same
@@ -44,21 +45,26 @@ export type LandingPageAddress = {
 
 /** Parameters that the ad network fills in per ad. They do not distinguish pages. */
 const MACRO = /\{\{|\{[a-z_.]+\}/i;
-const HOST = /^[a-z0-9.-]+\.[a-z]{2,}(?=[/?]|$)/;
+const HOST = /^([a-z0-9.-]+\.(?:[a-z]{2,}|xn--[a-z0-9-]+))(?::\d+)?(?=\/|$)/;
 const WEB = /^(https?:|[a-z0-9.-]+\.[a-z]{2,}(:|\/|\?|#|$))/i;
+
+/** Returns a link, or the fragment of one, without the parameters that the ad network fills in. */
+const withoutMacros = (part: string): string => {
+  const [address, query] = splitAt(part, '?');
+  const parameters = query.split('&').filter((pair) => pair !== '' && !MACRO.test(pair));
+  return parameters.length === 0 ? address : `${address}?${parameters.join('&')}`;
+};
 
 /**
  * Returns the page that a link leads to. Returns `null` when the link leads into an app, is not a web link, or is
  * too long.
  */
 export const landingPageOf = (link: string): LandingPageAddress | null => {
-  const text = link.trim();
-  if (text.length > LINK_MAX_CHARACTERS || !WEB.test(text)) return null;
-  const [address, query] = splitAt(destinationKey(text), '?');
-  const host = HOST.exec(address)?.[0];
+  if (link.length > LINK_MAX_CHARACTERS || !WEB.test(textKey(link))) return null;
+  const [page, route] = splitAt(destinationKey(link), '#');
+  const host = HOST.exec(page.split('?', 1)[0] ?? '')?.[1];
   if (host === undefined) return null;
-  const parameters = query.split('&').filter((pair) => pair !== '' && !MACRO.test(pair));
-  const key = parameters.length === 0 ? address : `${address}?${parameters.join('&')}`;
+  const key = `${withoutMacros(page)}${route === '' ? '' : `#${withoutMacros(route)}`}`;
   const page_url = `https://${key}`;
   if (page_url.length > PAGE_URL_MAX_CHARACTERS || !URL.canParse(page_url)) return null;
   return {

@@ -14,7 +14,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const IGNORED = /[\s\p{C}]/gu;
 const SCHEME = /^([a-z][a-z0-9+.-]*):(.*)$/is;
 /** A host with a port, which looks like a scheme: `shop.example:8080/boots`. */
-const HOST_AND_PORT = /^[a-z0-9.-]+\.[a-z0-9-]+:\d{1,5}(?:[/?#]|$)/i;
+export const HOST_AND_PORT = /^[a-z0-9.-]+\.[a-z0-9-]+:\d{1,5}(?:[/?#]|$)/i;
 /** User information in front of the host, in a link with or without a scheme. */
 const USER_INFO = /^(?:[a-z][a-z0-9+.-]*:)?[\\/]*[^\\/?#]*@/i;
 
@@ -25,10 +25,21 @@ const WITH_HOST = /^https?:\/\/[^\\/]/i;
 
 const isWeb = (scheme: string | undefined): boolean => scheme === 'http' || scheme === 'https';
 
-/** Removes user information from a web link and encodes its invisible characters. Returns `null` for other texts. */
+/** Escapes of JSON that a collector left in a link: `https:\/\/shop.example\/?a=1\u0026b=2`. */
+const JSON_ESCAPE = /\\(?:(\/)|u00([2-7][\da-f]))/gi;
+
+/**
+ * Removes user information and escapes of JSON from a web link and encodes its invisible characters. Returns `null` for other
+ * texts.
+ */
 const normalised = (link: string): string | null => {
-  if (!URL.canParse(link)) return null;
-  const url = new URL(link);
+  const url = URL.parse(
+    link.replaceAll(
+      JSON_ESCAPE,
+      (_escape, slash?: string, code = '') => slash ?? String.fromCharCode(Number.parseInt(code, 16)),
+    ),
+  );
+  if (url === null) return null;
   url.username = '';
   url.password = '';
   return PLAIN.test(url.href) ? url.href : null;

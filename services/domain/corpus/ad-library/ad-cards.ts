@@ -1,4 +1,5 @@
 import { destinationKey } from '#contracts/values/links/ad-destination.ts';
+import { copyKey, isBlankText } from '#contracts/values/comparison/text-key.ts';
 import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.ts';
 
 /**
@@ -7,14 +8,11 @@ import type { AdCardContent } from '#contracts/events/corpus/ad-library-values.t
  */
 type Cards = readonly AdCardContent[];
 
-const isPresent = (text: string | null): text is string => text !== null && text.trim() !== '';
-
-/** Returns a text in the form in which texts are compared: NFC, with each run of white space as one blank. */
-export const textKey = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
+const isPresent = (text: string | null): text is string => text !== null && !isBlankText(text);
 
 /** Returns the comparable title and body of a card. */
 const cardTexts = ({ title, body }: AdCardContent): readonly string[] =>
-  [title, body].map((text) => textKey(text ?? ''));
+  [title, body].map((text) => copyKey(text ?? ''));
 
 /** Returns the comparable texts of all cards; the order of the cards does not matter. */
 export const cardsKey = (cards: Cards): string =>
@@ -24,13 +22,13 @@ export const cardsKey = (cards: Cards): string =>
     .join('\n');
 
 /** Returns all that cards show, without spelling; the order of the cards does not matter. */
-const shownKey = (cards: Cards): string =>
+export const shownKey = (cards: Cards): string =>
   cards
     .map((card) =>
       JSON.stringify([
         ...cardTexts(card),
-        textKey(card.link_description ?? ''),
-        textKey(card.cta_text ?? ''),
+        copyKey(card.link_description ?? ''),
+        copyKey(card.cta_text ?? ''),
         linkOf(card),
       ]),
     )

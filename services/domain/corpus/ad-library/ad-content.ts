@@ -2,7 +2,8 @@ import type { Aspect, ContentChanges } from '#contracts/events/corpus/ad-library
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationKey } from '#contracts/values/links/ad-destination.ts';
-import { cardsKey, compareCardLinks, fillCards, textKey } from './ad-cards.ts';
+import { copyKey, isBlankText, textKey } from '#contracts/values/comparison/text-key.ts';
+import { cardsKey, compareCardLinks, fillCards, shownKey } from './ad-cards.ts';
 
 /** Comparison of the content of an ad in a scan with its recorded content. A blank is never a difference (rule 4). */
 
@@ -43,28 +44,77 @@ const mediaKey = (media: AdContent['media']): string =>
 
 /** Fields in which a difference is a change, each with the aspect of the ad it belongs to. */
 const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; readonly key: FieldKey }[] = [
-  { field: 'body', aspect: 'copy', key: textKey },
-  { field: 'title', aspect: 'copy', key: textKey },
-  { field: 'link_description', aspect: 'copy', key: textKey },
+  { field: 'body', aspect: 'copy', key: copyKey },
+  { field: 'title', aspect: 'copy', key: copyKey },
+  { field: 'link_description', aspect: 'copy', key: copyKey },
   { field: 'cards', aspect: 'copy', key: cardsKey },
   { field: 'format', aspect: 'format', key: String as FieldKey },
   { field: 'media', aspect: 'format', key: mediaKey },
   { field: 'link_url', aspect: 'destination', key: destinationKey },
 ];
 
-/** Fields whose newest value is taken without being a change of the ad, because their wording comes from the collector. */
-const TAKEN_ONLY: readonly Field[] = ['caption', 'platforms', 'languages'];
-/** Fields that are filled once, because scans show a varying number of their parts. */
-const FILLED_ONCE: readonly Field[] = ['versions'];
+/**
+ * Fields whose newest value is taken without being a change of the ad, because their wording comes from the collector, or
+ * because scans show a varying number of their parts.
+ */
+const TAKEN_ONLY: readonly { readonly field: Field; readonly key: FieldKey }[] = [
+  { field: 'caption', key: JSON.stringify },
+  { field: 'platforms', key: (names: readonly string[]) => JSON.stringify(names.toSorted()) },
+  { field: 'languages', key: (names: readonly string[]) => JSON.stringify(names.toSorted()) },
+  { field: 'versions', key: shownKey },
+];
 
-const takenKey = (value: AdContent[Field]): string =>
-  Array.isArray(value) ? JSON.stringify([...(value as readonly string[])].toSorted()) : JSON.stringify(value);
+/** Returns the form in which labels of buttons are compared. */
+const labelKey = (text: string): string => textKey(text).toLowerCase();
+
+/** Fields of which each version of an ad has a value of its own. */
+const VERSION_KEYS = {
+  body: copyKey,
+  title: copyKey,
+  link_description: copyKey,
+  cta_text: labelKey,
+  link_url: destinationKey,
+} as const;
+type VersionField = keyof typeof VERSION_KEYS;
+
+const isVersionField = (field: Field): field is VersionField => field in VERSION_KEYS;
+
+type Values = ReadonlySet<string>;
+
+/** Returns the comparable values of a field in the versions of the ad. */
+const versionValues = ({ versions }: AdContent, field: VersionField): Values =>
+  new Set(versions.flatMap(({ [field]: text }) => (isBlank(text) ? [] : VERSION_KEYS[field](text ?? ''))));
+
+/**
+ * Returns the comparable values of a field: those of all versions, or the ad's own if no version has it. Such versions are of
+ * an earlier scan.
+ */
+const valuesOf = (content: AdContent, field: VersionField): Values => {
+  const own = VERSION_KEYS[field](content[field] ?? '');
+  const values = versionValues(content, field);
+  return values.has(own) ? values : new Set([own]);
+};
+
+const isOneWithin = (one: Values, other: Values): boolean => one.isSubsetOf(other) || other.isSubsetOf(one);
+
+/** True when one side shows all that the other does: versions come in any order, and scans show a varying number of them. */
+const haveSameVersions = (existing: AdContent, seen: AdContent, field: VersionField): boolean =>
+  existing.versions.length + seen.versions.length > 0 &&
+  isOneWithin(valuesOf(existing, field), valuesOf(seen, field));
+
+/** True when a version gave way to another one. */
+const hasOtherVersions = (existing: AdContent, seen: AdContent): boolean =>
+  (['body', 'title', 'link_description'] as const).some((field) => {
+    const [before, now] = [versionValues(existing, field), versionValues(seen, field)];
+    const isCurrent = isBlank(existing[field]) || before.has(VERSION_KEYS[field](existing[field] ?? ''));
+    return isCurrent && !isOneWithin(before, now);
+  });
 
 /** True for a value that shows nothing (rule 4). */
 export const isBlank = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
-  (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0);
+  (typeof value === 'string' ? isBlankText(value) : Array.isArray(value) && value.length === 0);
 
 /**
  * Returns the fields in which the call to action differs. It is compared by type, or by label if one side has no type.
@@ -75,7 +125,7 @@ const differentCta = (existing: AdContent, seen: AdContent): readonly Field[] =>
     return isBlank(seen.cta_text) ? ['cta_type'] : ['cta_type', 'cta_text'];
   }
   if (isBlank(existing.cta_text) || isBlank(seen.cta_text)) return [];
-  const label = (text: string | null): string => textKey(text ?? '').toLowerCase();
+  const label = (text: string | null): string => labelKey(text ?? '');
   return label(existing.cta_text) === label(seen.cta_text) ? [] : ['cta_text'];
 };
 
@@ -103,8 +153,11 @@ export const compareContent = (existing: AdContent, seen: AdContent): Comparison
     }
     comparable.add(aspect);
     if (existing[field] === seen[field]) continue;
-    if (key(existing[field] as never) !== key(seen[field] as never)) differs(aspect, field);
+    if (key(existing[field] as never) === key(seen[field] as never)) continue;
+    if (isVersionField(field) && haveSameVersions(existing, seen, field)) completed.push(field);
+    else differs(aspect, field);
   }
+  if (hasOtherVersions(existing, seen)) differs('copy', 'versions');
   if (!isBlank(existing.cards) && !isBlank(seen.cards)) {
     const links = compareCardLinks(existing.cards, seen.cards);
     if (links !== 'completed') comparable.add('destination');
@@ -117,13 +170,13 @@ export const compareContent = (existing: AdContent, seen: AdContent): Comparison
   if (!isBlank(existing.cta_text) || !isBlank(existing.cta_type)) {
     comparable.add('cta');
     const fields = differentCta(existing, seen);
-    if (fields.length > 0) different.set('cta', [...fields]);
+    if (fields.length > 0 && haveSameVersions(existing, seen, 'cta_text')) completed.push(...fields);
+    else if (fields.length > 0) different.set('cta', [...fields]);
   }
-  for (const field of FILLED_ONCE) {
-    if (!isBlank(seen[field]) && isBlank(existing[field])) completed.push(field);
-  }
-  for (const field of TAKEN_ONLY) {
-    if (!isBlank(seen[field]) && takenKey(seen[field]) !== takenKey(existing[field])) completed.push(field);
+  for (const { field, key } of TAKEN_ONLY) {
+    if (isBlank(seen[field]) || different.get('copy')?.includes(field)) continue;
+    if (isBlank(existing[field]) || key(seen[field] as never) !== key(existing[field] as never))
+      completed.push(field);
   }
   return { comparable, different, completed };
 };

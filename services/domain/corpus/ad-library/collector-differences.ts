@@ -1,11 +1,11 @@
 import type { Aspect } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { textKey } from '#contracts/values/comparison/text-key.ts';
 import { differenceWith } from 'es-toolkit/array/differenceWith';
 import { zip } from 'es-toolkit/array/zip';
 import { isEqual } from 'es-toolkit/predicate/isEqual';
 import { compareContent, withExistingCards } from './ad-content.ts';
-import { textKey } from './ad-cards.ts';
 import { differingFrames, normalise, withoutClocks, withoutFrames } from './collectors/frames.ts';
 import { boundedGroups } from '#domain/event-size-limit.ts';
 import type { CollectorSwitch } from './collectors/switch.ts';

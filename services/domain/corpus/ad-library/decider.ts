@@ -45,7 +45,7 @@ import { boundedGroups, withFittingNames } from '#domain/event-size-limit.ts';
  * the scan. A part that is decided again on the state after its own events records nothing.
  *
  * This file implements rules 1 to 3, 9 and 11, except for absence (rule 1), which is in `absences.ts`. Rules 4 and 5
- * are in `ad-content.ts`, `ad-cards.ts` and `contracts/values/links/ad-destination.ts`. Rule 6 is in
+ * are in `ad-content.ts`, `ad-cards.ts`, `contracts/values/comparison/text-key.ts` and `contracts/values/links/`. Rule 6 is in
  * `collector-differences.ts` and `compare-sighting.ts`. Rules 7 and 8 are in the readers and the staging of
  * observations, rule 10 in `services/ingest/attribution`.
  */

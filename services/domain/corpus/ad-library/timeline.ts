@@ -56,6 +56,7 @@ const BLANKABLE: readonly BlankField[] = [
   'languages',
   'media',
   'cards',
+  'versions',
   'started_on',
   'branded_content',
 ];
@@ -216,7 +217,7 @@ export const lastShowing = <Scan extends LoggedScan>(
     if (at < first || look === undefined || look.kind === 'absent') return false;
     const pageId = looks.slice(0, at + 1).findLast(({ shown }) => shown?.page_id != null)?.shown?.page_id;
     if (look.scan_id !== scan.scan_id && !carriesOn(scan, pageId ?? null, movedAt)) return false;
-    return !(look.blank ?? []).includes(field as BlankField);
+    return !(look.blank ?? []).includes(field);
   });
 };
 

@@ -1,5 +1,5 @@
-import { textKey } from '#domain/corpus/ad-library/ad-cards.ts';
 import { buttonLabel } from '#contracts/values/codes.ts';
+import { textKey } from '#contracts/values/comparison/text-key.ts';
 import { ctaLabelOf, textOf } from '../fields/ad-fields.ts';
 
 /** Rules for the page elements that a program exported as copy. A mapping file has them. */

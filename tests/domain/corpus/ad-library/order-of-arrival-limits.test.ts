@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationKey } from '#contracts/values/links/ad-destination.ts';
-import { textKey } from '#domain/corpus/ad-library/ad-cards.ts';
+import { textKey } from '#contracts/values/comparison/text-key.ts';
 import { lastSeenAt } from '#domain/corpus/ad-library/state.ts';
 import { ad, type Library, library, type ScanOptions } from '#tests/dsl/scans.ts';
 

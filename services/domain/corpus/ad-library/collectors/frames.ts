@@ -15,11 +15,10 @@ const CLOCK_PATTERNS = [
   ['#:#', String.raw`\d{1,2}:\d{2}`],
 ] as const;
 
-/** Returns a text without what collectors write differently: case, white space, quotes, dashes, invisible characters. */
+/** Returns a text without what collectors write differently: case, white space, quotes, dashes. */
 export const normalise = (text: string): string =>
   text
     .normalize('NFKC')
-    .replace(/[\p{Cf}\u{fe00}-\u{fe0f}]/gu, '')
     .replace(/[‘’‚‛′`]/g, "'")
     .replace(/[“”„‟″]/g, '"')
     .replace(/\p{Pd}/gu, '-')
