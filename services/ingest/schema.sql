@@ -219,8 +219,7 @@ create table if not exists ingest.ad (
   shown_ended boolean not null,
   first_seen_at text collate "C" not null,
   known jsonb not null,
-  -- Host of the ad's destination with its labels in reverse order, each with a dot: `com.shop.www.`. Null without one,
-  -- and for hosts that many brands share.
+  -- Host of the ad's destination with its labels in reverse order, each with a dot: `com.shop.`. Null without one.
   destination text collate "C",
   primary key (ad_id, brand_id)
 );
@@ -393,4 +392,11 @@ create table if not exists ingest.waiting_stream (
 create table if not exists ingest.folded_to (
   one boolean primary key default true check (one),
   position bigint not null
+);
+
+-- The list of shared hosts by which the brands of all ads were decided (rule 10). Without a row, or by another list, the next
+-- start decides them again.
+create table if not exists ingest.shared_hosts (
+  one boolean primary key default true check (one),
+  version text not null
 );

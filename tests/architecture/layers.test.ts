@@ -33,7 +33,8 @@ const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
  * Packages and Node modules that the domain and the contracts may use. All are pure; `node:crypto` is for hashes. Each
  * function of es-toolkit is imported by its own path: the package as a whole has two hundred modules.
  */
-const DOMAIN_MAY_USE = /^(node:crypto|es-toolkit\/(array|object|predicate|string)\/\w+|entities\/decode|uuid|zod)$/;
+const DOMAIN_MAY_USE =
+  /^(node:crypto|es-toolkit\/(array|object|predicate|string)\/\w+|entities\/decode|uuid|zod)$/;
 
 /** Folders that projections share: reads over several read models, SQL fragments, and definitions of equal tables. */
 const SHARED_BY_PROJECTIONS = ['queries', 'sql', 'shared-tables'];

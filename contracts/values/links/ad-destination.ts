@@ -128,6 +128,12 @@ const PLAIN_LINK = /^https?:\/\/[a-z0-9.-]+(?:[/?#][!-$&-[\]-~]*)?$/i;
 export const destinationKey = (link: string): string =>
   PLAIN_LINK.test(link) && textKey(link) === link ? keyOf(link) : untilStable(keyOf, link);
 
+/** Returns the host that a link leads to, without `www.`; `null` for a text that is not a link. */
+export const destinationHost = (link: string): string | null => {
+  const parsed = parse(link);
+  return parsed && (hostOf(unwrapRedirect(parsed)) || null);
+};
+
 /**
  * Domains that a link may belong to, most specific first: the host and its parents. Empty when many brands share
  * the host (`shared-hosts.ts`).

@@ -1,3 +1,4 @@
+import { destinationHost } from '#contracts/values/links/ad-destination.ts';
 import { domainsOf } from '#domain/corpus/ad-library/attribution/brand-at.ts';
 import type { AdState } from '#domain/corpus/ad-library/state.ts';
 import { isBlank } from '#domain/corpus/ad-library/ad-content.ts';
@@ -15,12 +16,12 @@ export type AdPlace = {
 };
 
 /**
- * Returns the destination's host as `ingest.ad` stores it, with the labels in reverse order: `com.shop.www.`. Null when
- * the link names no host, or one that many brands share.
+ * Returns the destination's host as `ingest.ad` stores it, with the labels in reverse order: `com.shop.`. Null when the link
+ * names no host.
  */
 export const destinationOf = (link: string | null): string | null => {
-  const [host] = domainsOf(link);
-  return host === undefined ? null : `${host.split('.').toReversed().join('.')}.`;
+  const host = link === null || isBlank(link) ? null : destinationHost(link);
+  return host === null ? null : `${host.split('.').toReversed().join('.')}.`;
 };
 
 /** Destinations of ads, and domains to which they led once, as `ingest.ad` stores them: see `destinationOf` and `formerDomainsOf`. */
@@ -46,11 +47,14 @@ export const formerDomainsOf = ({
   return [...new Set([...links].flatMap(domainsOf))].filter((domain) => !present.has(domain));
 };
 
-/** Returns the range of destinations, as `destinationOf` returns them, of a domain and the hosts below it. */
+/**
+ * Returns the range of destinations, as `destinationOf` returns them, of a domain and the hosts below it; `null` for a host that
+ * many brands share.
+ */
 export const destinationsUnder = (
   domain: string,
 ): { readonly from: string; readonly until: string } | null => {
-  const from = destinationOf(domain);
+  const from = domainsOf(domain).length === 0 ? null : destinationOf(domain);
   // The character after the dot in the order of bytes ends the range.
   return from === null ? null : { from, until: `${from.slice(0, -1)}/` };
 };

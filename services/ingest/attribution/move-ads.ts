@@ -1,4 +1,5 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { SHARED_HOSTS_VERSION } from '#contracts/values/links/shared-hosts.ts';
 import { type AdState, adsNowOf, lastSeenAt, NO_PAGE, recordOf } from '#domain/corpus/ad-library/state.ts';
 import { compactLooks, compareScans, END_OF_TIME, expandLooks } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
@@ -221,6 +222,25 @@ const moveFoundAds = async (
     if (adIds.length < ADS_AT_ONCE) return events;
     after = adIds.at(-1) ?? after;
   }
+};
+
+/** Time of a cause without an observation. Its moves get a time after all that is recorded. */
+const NO_TIME = new Date(0).toISOString();
+
+/**
+ * Moves the ads that were attributed by another list of shared hosts to the brands to which they belong by this one. Looks at
+ * all ads, once for each list: ended ads are in no later scan. Returns the number of events.
+ */
+export const moveAdsOfSharedHosts = async (database: Database, eventStore: EventStore): Promise<number> => {
+  const { rows } = await database.query<{ version: string }>('select version from ingest.shared_hosts');
+  if (rows[0]?.version === SHARED_HOSTS_VERSION) return 0;
+  const cause = { id: derivedId('shared hosts', SHARED_HOSTS_VERSION), at: NO_TIME };
+  const events = await moveFoundAds(database, eventStore, { condition: 'true', values: [] }, cause);
+  await database.query(
+    `insert into ingest.shared_hosts (version) values ($1) on conflict (one) do update set version = excluded.version`,
+    [SHARED_HOSTS_VERSION],
+  );
+  return events;
 };
 
 /**

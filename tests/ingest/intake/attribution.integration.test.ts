@@ -107,6 +107,89 @@ const figuresOf = async (domain: string) => {
 
 const idOf = (id: number): string => ad(id).ad_id;
 
+/** Opens the intake again, as another release does that starts. */
+const reopen = async (): Promise<void> => {
+  await intake[Symbol.asyncDispose]();
+  const { DATABASE_URL = '', EVENT_STORE_URL = '' } = stack.environment;
+  intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL });
+};
+
+describe('a host that many advertisers share', () => {
+  const BOOK = 'https://www.etsy.com/listing/1';
+
+  it('gives its brand the ads of its own page alone, and those that a scan for it showed first', async () => {
+    await register('etsy.com', 1);
+    await link('etsy.com', '410000001', 1);
+    await scan('author.example', 2, '410000002', [ad(101, { page_id: '410000002', link_url: BOOK })]);
+    await scan('author.example', 3, '410000001', [ad(102, { page_id: '410000001', link_url: BOOK })]);
+    await scan('etsy.com', 4, '410000003', [
+      ad(103, { page_id: '410000003', link_url: 'https://www.etsy.com/' }),
+    ]);
+    await link('author.example', '410000003', 5);
+    expect(await figuresOf('author.example')).toMatchObject({ ads: [idOf(101), idOf(103)] });
+    expect(await figuresOf('etsy.com')).toMatchObject({ ads: [idOf(102)] });
+  });
+
+  it('identifies a shop below it, when each subdomain is another shop', async () => {
+    await register('myshopify.com', 1);
+    await register('socks.myshopify.com', 1);
+    await scan('reseller.example', 2, '410000004', [
+      ad(104, { page_id: '410000004', link_url: 'https://socks.myshopify.com/a' }),
+      ad(105, { page_id: '410000004', link_url: 'https://other.myshopify.com/a' }),
+    ]);
+    expect(await figuresOf('socks.myshopify.com')).toMatchObject({ ads: [idOf(104)] });
+    expect(await figuresOf('reseller.example')).toMatchObject({ ads: [idOf(105)] });
+  });
+
+  /** Gives the page's ads to a brand by a link and forgets the link, as if a list without the host had done so. */
+  const attributeWith = async (domain: string, page: string): Promise<() => Promise<void>> => {
+    await link(domain, page, 1);
+    return async () => {
+      await stack.pool.query('delete from ingest.linked_page where social_page_id = $1', [page]);
+      await stack.pool.query('delete from ingest.page_link where social_page_id = $1', [page]);
+      await stack.pool.query(`update ingest.shared_hosts set version = 'another'`);
+    };
+  };
+
+  it('gives the ads back when the service starts with a list that has it, also ended ones, and without news', async () => {
+    const other = 'https://www.redbubble.com/book';
+    const page = '410000006';
+    await register('redbubble.com', 1);
+    await scan('writer.example', 2, page, [ad(106, { page_id: page, link_url: other })]);
+    const forget = await attributeWith('redbubble.com', page);
+    await scan('writer.example', 3, page, [
+      ad(106, { page_id: page, link_url: other }),
+      ad(107, { page_id: page, link_url: other, is_active: false }),
+      ad(108, { page_id: page, link_url: other }),
+    ]);
+    const before = await figuresOf('redbubble.com');
+    expect(before).toMatchObject({ totals: '2 of 3' });
+    expect(await figuresOf('writer.example')).toMatchObject({ totals: '0 of 0' });
+    await forget();
+    await reopen();
+    expect(await figuresOf('redbubble.com')).toMatchObject({
+      totals: '0 of 0',
+      ads: [],
+      radar: before.radar,
+    });
+    const back = await figuresOf('writer.example');
+    expect(back).toMatchObject({ totals: '2 of 3', ads: [idOf(106), idOf(107), idOf(108)], radar: [] });
+    const head = await stack.eventStore.head();
+    await reopen();
+    expect(await stack.eventStore.head()).toBe(head);
+
+    await scan('writer.example', 6, page, [
+      ad(106, { page_id: page, link_url: other }),
+      ad(108, { page_id: page, link_url: other, is_active: false }),
+    ]);
+    expect(await figuresOf('writer.example')).toMatchObject({
+      totals: '1 of 3',
+      radar: [`ad_stopped ${idOf(108)}`],
+    });
+    expect(await brokenInvariants(stack.pool)).toEqual([]);
+  });
+});
+
 describe('an ad moves without news', () => {
   it('when its destination moves to the domain of another brand, and back', async () => {
     const [from, to, page] = ['dest-a.example', 'dest-b.example', '820000001'];
