@@ -1,6 +1,7 @@
 import { ARCHIVE_ID_COLUMNS } from './formats/ads-archive-csv.ts';
 import { csvRows } from './parsing/csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
+import { PATH_SEPARATOR } from './parsing/json-item.ts';
 import { type JsonEntry, jsonRecords } from './parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { brokenJson, errorReplyOf, UNKNOWN_SHAPE_ADVICE } from './parsing/json-faults.ts';
@@ -199,7 +200,7 @@ const detectJson = async (source: Source): Promise<Detected> => {
 };
 
 const severalFormats = (found: ReadonlyMap<FormatName, string>): Detected => ({
-  unknown: `has records of several formats: ${[...found].map(([format, path]) => `${format} at ${path}`).join(', ')}`,
+  unknown: `has records of several formats: ${[...found].map(([format, path]) => `${format} at ${path.replaceAll(PATH_SEPARATOR, '.')}`).join(', ')}`,
   advice: 'import it once for each of them with --format, or split it',
 });
 
@@ -214,6 +215,8 @@ const envelopeFormat = (value: JsonObject, depth = 0): FormatName | null => {
   return null;
 };
 
+const isFilledList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+
 /** Names why no record of a file is of a known format, by its first value. */
 const unknownJson = (first: JsonEntry | null): Detected => {
   if (first === null)
@@ -222,8 +225,17 @@ const unknownJson = (first: JsonEntry | null): Detected => {
     const { line, what, advice } = brokenJson(first);
     return { unknown: `has no record that can be read: line ${line} ${what}`, advice };
   }
+  const values = Object.values(first.value);
+  if (values.length > 0 && values.every((column) => isObject(column) && '0' in column))
+    return { unknown: 'is a data frame written by columns', advice: "write it with orient='records'" };
+  const empty = Object.entries(first.value).find(([, list]) => Array.isArray(list) && list.length === 0);
   const error = errorReplyOf(first.value);
   if (error !== null) return { unknown: error, advice: 'fetch it again when the API answers with records' };
+  if (empty !== undefined && !values.some(isFilledList))
+    return {
+      unknown: `has no record: ${empty[0]} is an empty list`,
+      advice: 'fetch it again, or leave it out',
+    };
   return {
     unknown: `has an unknown format; ${nearestShape(first.value)}`,
     advice: `${UNKNOWN_SHAPE_ADVICE}, or ${CHOOSE_FORMAT}`,

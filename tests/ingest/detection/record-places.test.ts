@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { JsonScanner } from '#services/ingest/readers/parsing/json-scanner.ts';
+import { placesOf } from '#services/ingest/readers/shapes/record-format.ts';
+import { runs } from '#tests/property-seed.ts';
 import { adId, ExportFolder, OF_BRAND, reading } from '../fixtures/export-files.ts';
 import { actorAd, apiPage, webAd } from '../fixtures/export-shapes.ts';
 
@@ -35,6 +39,7 @@ describe('records are read', () => {
         ],
       },
     ],
+    ['under names with dots', { 'a.example': { ads: ADS.slice(0, 1) }, 'b.example': { ads: ADS.slice(1) } }],
     ['under two members', { active: ADS.slice(0, 1), inactive: ADS.slice(1) }],
     ['as members of an object', { [adId(1)]: webAd(1), [adId(2)]: webAd(2) }],
     [
@@ -137,6 +142,7 @@ test('NaN and Infinity are blanks, and stay what they are in texts', async () =>
     text
       .replace('"collation_count":null', '"collation_count":NaN')
       .replace('"currency":"EUR"', '"currency":-Infinity')
+      .replace('"spend":"100-200"', '"spend":None')
       .replace('"link_description":" "', '"link_description":NaN'),
   );
   expect(refused).toEqual([]);
@@ -146,4 +152,27 @@ test('NaN and Infinity are blanks, and stay what they are in texts', async () =>
     link_description: null,
   });
   expect(ads).toHaveLength(2);
+});
+
+test('records are found in pieces of any size', () => {
+  const contents = [
+    { ...META, ads: ADS, after: { n: [1] } },
+    { [adId(1)]: webAd(1), [adId(2)]: webAd(2, { größe: 'ü' }) },
+    { a: { list: [{ ad: webAd(1) }, { ad: webAd(2) }] } },
+    [{ ads: [] }, { ads: ADS }, { error: 'x' }],
+  ].flatMap((content) => [JSON.stringify(content), JSON.stringify(content, null, 1)]);
+  const itemsOf = (pieces: readonly Buffer[]): unknown => {
+    const scanner = new JsonScanner(placesOf('web-graphql'));
+    return [...pieces.flatMap((piece) => scanner.push(piece)), ...scanner.end()];
+  };
+  fc.assert(
+    fc.property(fc.constantFrom(...contents), fc.integer({ min: 1, max: 60 }), (content, size) => {
+      const bytes = Buffer.from(content);
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.subarray(at * size, (at + 1) * size),
+      );
+      expect(itemsOf(pieces)).toEqual(itemsOf([bytes]));
+    }),
+    { numRuns: runs(200) },
+  );
 });

@@ -69,6 +69,17 @@ describe('a page', () => {
 
 test.each([
   ['[]', 'has no JSON record'],
+  ['{}', 'has an unknown format; no known shape is near'],
+  ['{"success": true, "ads": [], "total": 0}', 'has no record: ads is an empty list'],
+  [
+    '{"ad_archive_id": {"0": "7100000000000014"}, "snapshot": {"0": {}}}',
+    'is a data frame written by columns',
+  ],
+  [
+    '[{"id": 1, "message": "Warm feet", "status": "active"}]',
+    'has an unknown format; no known shape is near',
+  ],
+  ['{"id": "a", "title": "Boot", "status": "ACTIVE"}', 'has an unknown format; no known shape is near'],
   [
     '{"ads": [{"x": 1,}]}',
     'has no record that can be read: line 1 is not JSON: Expected double-quoted property name',

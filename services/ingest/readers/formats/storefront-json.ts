@@ -1,23 +1,18 @@
-import { ObservedProduct, STOREFRONT_PRODUCTS_MAX } from '#contracts/observations/storefront-scan.ts';
+import { type ObservedProduct, STOREFRONT_PRODUCTS_MAX } from '#contracts/observations/storefront-scan.ts';
 import {
-  hasMoreVariants,
-  isShopifyProduct,
-  priceUnitOf,
-  shopifyCurrencyOf,
-  shopifyProductOf,
-} from '#domain/shapes/shopify-product.ts';
+  isShopProduct,
+  type ShopProduct,
+  shopProductOf,
+  UNKNOWN_STATUS,
+  unlistedReasonOf,
+} from '#domain/shapes/shop-product.ts';
 import { storefrontObservations } from '#domain/shapes/storefront-observations.ts';
-import {
-  hasPriceUnit,
-  isWoocommerceProduct,
-  woocommerceCurrencyOf,
-  woocommerceProductOf,
-} from '#domain/shapes/woocommerce-product.ts';
 import { Completeness } from '../completeness.ts';
 import { brokenJson, unknownShape } from '../parsing/json-faults.ts';
+import { PATH_SEPARATOR } from '../parsing/json-item.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
-import { RecordFault, refusal } from '../record.ts';
+import { refusal } from '../record.ts';
 import { SCAN_MAX_MS } from '../row-times.ts';
 import { ownScanTime, timestampOf } from '../scan-key.ts';
 import { placesOf } from '../shapes/record-format.ts';
@@ -27,57 +22,30 @@ const COLLECTOR = 'storefront-json';
 /** Maximum pages of a file whose own times are compared. The latest one is the time of the scan. */
 const OWN_TIMES_MAX = 10_000;
 
-const UNKNOWN_STATUS = 'unknown status';
-/** Words of shop systems for a product that visitors cannot see, or only by its address, and for one that they see. */
-const UNLISTED = ['draft', 'archived', 'unlisted', 'pending', 'private', 'future', 'trash'];
-const LISTED = ['active', 'publish', 'published'];
-
-/** Returns why a product of a shop's own export is not in its catalogue. `null` for one that visitors can see. */
-const unlistedReasonOf = (product: JsonObject): string | null => {
-  const { status, published_at: published = product['publishedAt'] } = product;
-  const word = typeof status === 'string' ? status.trim().toLowerCase() : status;
-  const unlisted = UNLISTED.find((one) => one === word);
-  if (unlisted !== undefined) return unlisted;
-  if (![undefined, null, '', ...LISTED].includes(word as string)) return UNKNOWN_STATUS;
-  return published === null ? 'not published' : null;
-};
-
 const productName = ({ id, handle, slug }: JsonObject): string => `product ${String(handle ?? slug ?? id)}`;
-
-type Listed = { readonly product: ObservedProduct; readonly currency: string | null };
-
-/** Reads one product of a known shape. Throws `RecordFault` for one that is not valid, or has prices of an unknown unit. */
-const listedProduct = (value: JsonObject): Listed => {
-  const isOfWoocommerce = isWoocommerceProduct(value);
-  if (isOfWoocommerce ? !hasPriceUnit(value) : priceUnitOf(value) === null)
-    throw new RecordFault(
-      'has prices in whole numbers, and no member that shows whether they are cents',
-      isOfWoocommerce
-        ? 'add currency_minor_unit to its prices'
-        : 'write its prices as texts with their decimals, such as "59.90"',
-    );
-  if (hasMoreVariants(value))
-    throw new RecordFault('has more variants than the page shows', 'export all variants of the product');
-  const parsed = ObservedProduct.safeParse(
-    isOfWoocommerce ? woocommerceProductOf(value) : shopifyProductOf(value),
-  );
-  const issue = parsed.error?.issues[0];
-  if (parsed.data === undefined)
-    throw new RecordFault(
-      `is not a valid product: ${issue?.path.join('.')}: ${issue?.message}`,
-      'fix the product and import it again',
-    );
-  return {
-    product: parsed.data,
-    currency: isOfWoocommerce ? woocommerceCurrencyOf(value) : shopifyCurrencyOf(value),
-  };
-};
 
 /** Returns true when a page says that it is a part of the catalogue: a collection or recommendations. */
 const isPart = (item: JsonEntry & { readonly kind: 'record' | 'envelope' }): boolean =>
   isObject(item.value['collection']) ||
-  item.path.split('.').some((name) => /^collections?$/.test(name)) ||
+  item.path.split(PATH_SEPARATOR).some((name) => /^collections?$/.test(name)) ||
   'intent' in item.value;
+
+/** Reads a product, after `count` others of which the prices are in `currency`. */
+const takenProduct = (value: JsonObject, count: number, currency: string | null): ShopProduct => {
+  const read = shopProductOf(value);
+  if ('fault' in read) return read;
+  if (count >= STOREFRONT_PRODUCTS_MAX)
+    return {
+      fault: `exceeds the limit of ${STOREFRONT_PRODUCTS_MAX} products per shop`,
+      advice: 'split the file',
+    };
+  return [null, currency ?? read.currency].includes(read.currency)
+    ? read
+    : {
+        fault: `has prices in ${read.currency}, but products before it in ${currency}`,
+        advice: 'import each currency as a file of its own',
+      };
+};
 
 /** Returns times in order. Files write them with several zones and precisions. A time that is none comes last, to be refused. */
 const inOrder = (times: readonly string[], utcOffset: string | null): readonly string[] => {
@@ -119,36 +87,23 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
       continue;
     }
     completeness.ad('', { page_id: null, is_active: null });
-    if (item.path === '' && !isShopifyProduct(value) && !isWoocommerceProduct(value)) {
-      faults += 1;
-      yield { ...unknownShape(item, 'storefront-json', null), number };
-      continue;
-    }
-    const reason = unlistedReasonOf(value);
+    const isKnown = isShopProduct(value) || item.path !== '';
+    const reason = isKnown ? unlistedReasonOf(value) : null;
     if (reason !== null) {
       leftOut += 1;
       if (reason === UNKNOWN_STATUS) complete = false;
       yield { kind: 'left_out', line, reason, name: productName(value) };
       continue;
     }
-    try {
-      const listed = listedProduct(value);
-      if (products.size >= STOREFRONT_PRODUCTS_MAX)
-        throw new RecordFault(
-          `exceeds the limit of ${STOREFRONT_PRODUCTS_MAX} products per shop`,
-          'split the file',
-        );
-      if (currency !== null && listed.currency !== null && listed.currency !== currency)
-        throw new RecordFault(
-          `has prices in ${listed.currency}, but products before it in ${currency}`,
-          'import each currency as a file of its own',
-        );
-      currency ??= listed.currency;
-      if (!products.has(listed.product.id)) products.set(listed.product.id, listed.product);
-    } catch (error) {
-      if (!(error instanceof RecordFault)) throw error;
+    const read: ShopProduct | null = isKnown ? takenProduct(value, products.size, currency) : null;
+    if (read !== null && 'product' in read) {
+      currency ??= read.currency;
+      if (!products.has(read.product.id)) products.set(read.product.id, read.product);
+    } else {
       faults += 1;
-      yield refusal(item, error.message, error.advice);
+      yield read === null
+        ? { ...unknownShape(item, 'storefront-json', null), number }
+        : refusal(item, read.fault, read.advice);
     }
   }
   if (source.damage() !== null) faults += 1;

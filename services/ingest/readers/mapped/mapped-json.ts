@@ -2,6 +2,7 @@ import type { JsonMapping } from '../formats/column-mapping.ts';
 import { Completeness } from '../completeness.ts';
 import { isBlankText } from '../fields/blank-text.ts';
 import { brokenJson } from '../parsing/json-faults.ts';
+import { PATH_SEPARATOR } from '../parsing/json-item.ts';
 import { type JsonEntry, jsonRecords } from '../parsing/json-records.ts';
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
 import { type AdRecord, type Reader, recordOrRefusal, refusal, type RefusedRecord } from '../record.ts';
@@ -30,7 +31,7 @@ type Path = readonly (string | number)[];
 
 /** Creates a reader for JSON files of a mapping: one list, result pages, or one record per line. */
 export const readMappedJson = (mapping: JsonMapping): Reader => {
-  const places = { paths: mapping.records.length === 0 ? [] : [mapping.records.join('.')] };
+  const places = { paths: [mapping.records.join(PATH_SEPARATOR)] };
   const contentPaths = CONTENT_FIELDS.flatMap((field) => mapping.columns[field] ?? []);
   return async function* (source) {
     const completeness = new Completeness();
@@ -62,7 +63,7 @@ const recordOf = (
       EDIT_MAPPING,
     );
   };
-  if (item.path !== mapping.records.join('.'))
+  if (item.path !== mapping.records.join(PATH_SEPARATOR))
     return refused(`the mapping ${mapping.name} expects a list at ${mapping.records.join('.')}`);
   if (mapping.columns.ad_id.every((path) => valueAt(value, path) === undefined))
     return refused(`the mapping ${mapping.name} expects the ad id at ${mapping.columns.ad_id.join(' or ')}`);

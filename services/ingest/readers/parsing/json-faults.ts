@@ -23,9 +23,15 @@ export const brokenJson = ({ line, raw, what }: JsonItem & { kind: 'broken' }): 
 const MESSAGE_MAX_CHARACTERS = 300;
 const ERROR_NAME = /^(?:errors?|error_?(?:message|msg|description)|exception|fault)$/i;
 const MESSAGE_NAME = /^(?:message|msg|detail|details|reason|title|(?:error_?)?description|error_?message)$/i;
-/** Members that show that a message is about a request. */
-const REQUEST_NAME =
-  /^(?:status|status_?code|http_?(?:status|code)|code|error_?code|success|ok|documentation_?url|(?:request|trace)_?id)$/i;
+const STATUS_NAME = /^(?:status|status_?code|http_?(?:status|code)|success|ok|result)$/i;
+const CODE_NAME = /^(?:code|error_?code|documentation_?url|(?:request|trace)_?id)$/i;
+const FIRST_ERROR_STATUS = 400;
+
+/** Returns true for a member that says that a request failed. A status such as `active` is that of a record. */
+const isFailure = ([name, value]: readonly [string, unknown]): boolean =>
+  CODE_NAME.test(name) ||
+  (STATUS_NAME.test(name) &&
+    (value === false || Number(value) >= FIRST_ERROR_STATUS || /^(?:err|fail)/i.test(String(value))));
 
 /** Returns the message in a member of an error reply: its text, or the first text of a member that is named like one. */
 const messageIn = (value: unknown): string | null => {
@@ -45,7 +51,7 @@ export const errorReplyOf = (value: JsonObject): string | null => {
   const isError =
     names.some((name) => ERROR_NAME.test(name) && isSet(value[name])) ||
     (names.some((name) => MESSAGE_NAME.test(name) && typeof value[name] === 'string') &&
-      (names.length === 1 || names.some((name) => REQUEST_NAME.test(name))));
+      (names.length === 1 || Object.entries(value).some(isFailure)));
   const message = messageIn(value)?.slice(0, MESSAGE_MAX_CHARACTERS);
   return isError
     ? `is an error reply of an API without records${message === undefined ? '' : `: ${message}`}`

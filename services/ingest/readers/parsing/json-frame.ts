@@ -14,6 +14,8 @@ export type ObjectFrame = {
   /** Path of the list or member that has the object. */
   readonly path: string;
   envelope: boolean;
+  /** Bytes at which it is searched for records, and then four times as many, up to the limit of a record. */
+  searchAt: number;
   depth: number;
   inString: boolean;
   escaped: boolean;
@@ -36,6 +38,7 @@ export const objectFrame = (
   indent: number,
   context: JsonObject,
   path: string,
+  searchAt: number,
 ): ObjectFrame => ({
   kind: 'object',
   line,
@@ -44,6 +47,7 @@ export const objectFrame = (
   size: 0,
   context,
   path,
+  searchAt,
   envelope: false,
   depth: 0,
   inString: false,

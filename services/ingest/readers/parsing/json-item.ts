@@ -3,8 +3,12 @@ import type { JsonObject } from '#domain/shapes/json-object.ts';
 /** Stands in a path for each member of an object whose members are records. */
 export const ANY_MEMBER = '*';
 
-/** Returns the path of a member, such as `data.results`. The path of a value at the top level is empty. */
-export const pathOf = (path: string, member: string): string => (path === '' ? member : `${path}.${member}`);
+/** Stands between the names of a path. Names of members may have dots, such as domains. */
+export const PATH_SEPARATOR = '\n';
+
+/** Returns the path of a member. The path of a value at the top level is empty. */
+export const pathOf = (path: string, member: string): string =>
+  path === '' ? member : `${path}${PATH_SEPARATOR}${member}`;
 
 /** The places of the records in a file. */
 export type RecordPlaces = {

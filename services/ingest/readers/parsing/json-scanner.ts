@@ -7,12 +7,14 @@ import {
   objectFrame,
   textOf,
 } from './json-frame.ts';
-import { ANY_MEMBER, type JsonItem, pathOf, type RecordPlaces } from './json-item.ts';
+import { ANY_MEMBER, type JsonItem, PATH_SEPARATOR, pathOf, type RecordPlaces } from './json-item.ts';
 import { type JsonObject } from '#domain/shapes/json-object.ts';
 import { parseJson } from './json-value.ts';
 
 /** Maximum bytes of one record. The list around the records has no limit. */
 export const JSON_RECORD_MAX_BYTES = 4 * 1024 * 1024;
+/** Bytes of an object at which it is first searched for records of which it may be the envelope. */
+const FIRST_SEARCH_BYTES = JSON_RECORD_MAX_BYTES / 16;
 /** Maximum paths that are learned from one file. */
 const PATHS_MAX = 10_000;
 /** Maximum nesting depth of lists and envelopes around a record. */
@@ -49,12 +51,13 @@ export class JsonScanner {
   /** True when a valid record had a line that looks like a record's first line. Such lines then prove nothing. */
   #startsInside = false;
   readonly #places: RecordPlaces;
-  /** Paths of members that are entered, and of those around them. */
-  readonly #paths = new Set<string>();
+  /** Members that are entered, by the path of their object: their names and own paths. */
+  readonly #entered = new Map<string, Map<string, string>>();
+  #paths = 0;
 
   constructor(places: RecordPlaces) {
     this.#places = places;
-    for (const path of places.paths ?? []) this.#addPath(path);
+    for (const path of places.paths ?? []) if (path !== '') this.#addPath(path);
   }
 
   push(chunk: Buffer): JsonItem[] {
@@ -123,7 +126,7 @@ export class JsonScanner {
   #open(byte: number, context: JsonObject, path: string): void {
     if (this.#frames.length >= NESTED_LISTS_MAX) this.#frames.length = 0;
     if (byte === OPEN_BRACKET) this.#frames.push({ kind: 'array', context, path });
-    else this.#frames.push(objectFrame(this.#line, this.#indent, context, path));
+    else this.#frames.push(objectFrame(this.#line, this.#indent, context, path, FIRST_SEARCH_BYTES));
   }
 
   /** Scans inside an object. Its opening brace is the first byte. Returns the index at which to continue. */
@@ -165,10 +168,11 @@ export class JsonScanner {
         if (byte === COMMA) frame.state = 'key';
         else if (byte === COLON && frame.state === 'colon') frame.state = 'value';
       }
-      if (!frame.tooLong && frame.size + at - from >= JSON_RECORD_MAX_BYTES) {
+      if (!frame.tooLong && frame.size + at - from >= frame.searchAt) {
         this.#keep(frame, chunk, from, at + 1);
         if (this.#enterPart(frame)) return at + 1;
-        if (frame.nextStart === null) frame.tooLong = true;
+        if (frame.searchAt < JSON_RECORD_MAX_BYTES) frame.searchAt *= 4;
+        else if (frame.nextStart === null) frame.tooLong = true;
         else this.#break(frame, 'is not closed');
         return at + 1;
       }
@@ -198,10 +202,9 @@ export class JsonScanner {
   /** Returns the path of the value that begins here, if it has records. Otherwise `null`. */
   #enteredPath({ depth, state, key, path }: ObjectFrame): string | null {
     if (depth !== 1 || state !== 'value' || key === null) return null;
-    const own = pathOf(path, key);
-    if (this.#paths.has(own) || this.#places.names?.has(key)) return own;
-    const any = pathOf(path, ANY_MEMBER);
-    return this.#paths.has(any) ? any : null;
+    const entered = this.#entered.get(path);
+    const own = entered?.get(key) ?? entered?.get(ANY_MEMBER) ?? null;
+    return own === null && this.#places.names?.has(key) ? pathOf(path, key) : own;
   }
 
   /** Enters the value of a member. Returns false when the object is a record by the members before it. */
@@ -222,20 +225,27 @@ export class JsonScanner {
     return true;
   }
 
-  #addPath(path: string): void {
-    const names = path.split('.');
-    for (let count = names.length; count > 0; count--) this.#paths.add(names.slice(0, count).join('.'));
+  /** Adds a path and those around it. Returns false when it is known, or there are too many. */
+  #addPath(path: string): boolean {
+    let isNew = false;
+    let around = '';
+    for (const name of path.split(PATH_SEPARATOR)) {
+      const own = pathOf(around, name);
+      const members = this.#entered.get(around) ?? new Map<string, string>();
+      isNew = !members.has(name) && this.#paths < PATHS_MAX;
+      if (isNew) {
+        this.#entered.set(around, members.set(name, own));
+        this.#paths += 1;
+      }
+      around = own;
+    }
+    return isNew;
   }
 
   /** Learns the places of records in the value of an object. Returns true when one of them is new. */
   #learn({ path }: ObjectFrame, places: readonly string[]): boolean {
-    const fresh = places
-      .filter((place) => place !== '')
-      .map((place) => pathOf(path, place))
-      .filter((place) => !this.#paths.has(place));
-    if (fresh.length === 0 || this.#paths.size > PATHS_MAX) return false;
-    for (const place of fresh) this.#addPath(place);
-    return true;
+    const added = places.filter((place) => place !== '' && this.#addPath(pathOf(path, place)));
+    return added.length > 0;
   }
 
   /** Scans an object that is not closed as an envelope, if a part of it has records. Returns false if it has none. */

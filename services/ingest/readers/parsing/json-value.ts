@@ -19,7 +19,7 @@ const numberOf = (literal: string): number | string => {
 };
 
 /** A string, or a value that programs of data frames write for a blank and JSON does not have. */
-const STRING_OR_NAN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs;
+const STRING_OR_NAN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|nan|NA|None|undefined|Infinity|inf)\b/gs;
 
 const parse = (text: string): unknown =>
   LONG_NUMBER.test(text) ? parseLossless(text, undefined, numberOf) : JSON.parse(text);

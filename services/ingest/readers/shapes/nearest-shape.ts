@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '#domain/shapes/json-object.ts';
+import { PATH_SEPARATOR } from '../parsing/json-item.ts';
 import { formatOfRecord, recordPaths } from './record-format.ts';
 import { CSV_SHAPES, JSON_SHAPES, type Shape } from './known-shapes.ts';
 
@@ -90,7 +91,8 @@ const inWords = (names: readonly string[], { shape, missing }: Match): string =>
 /** Describes the known shape that a record comes nearest to, and in which members it differs. */
 export const nearestShape = (value: JsonObject): string => {
   const nested = recordPaths(value, (one) => formatOfRecord(one) !== null);
-  if (nested.length > 0) return `it has records of another format under ${shortList(nested)}`;
+  if (nested.length > 0)
+    return `it has records of another format under ${shortList(nested.map((path) => path.replaceAll(PATH_SEPARATOR, '.')))}`;
   const match = nearestOf(pathsOf(value), JSON_SHAPES);
   return match?.isNear === true
     ? inWords(Object.keys(value), match)

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, objectAt, objectsAt } from '#domain/shapes/json-object.ts';
-import { isShopifyProduct } from '#domain/shapes/shopify-product.ts';
-import { isWoocommerceProduct } from '#domain/shapes/woocommerce-product.ts';
+import { isShopProduct } from '#domain/shapes/shop-product.ts';
 import type { FormatName } from '../formats.ts';
 import { KEY_MAX_CHARACTERS } from '../parsing/json-frame.ts';
 import { ANY_MEMBER, pathOf, type RecordPlaces } from '../parsing/json-item.ts';
@@ -26,7 +25,8 @@ const isObservation = ({ type }: JsonObject): boolean =>
   typeof type === 'string' && /^[a-z_]+\.[a-z_]+$/.test(type);
 
 /** Returns true for an ad of the library's website, in any spelling. */
-export const isWebAd = (value: JsonObject): boolean => AD_ID_NAMES.some((name) => name in value);
+export const isWebAd = (value: JsonObject): boolean =>
+  AD_ID_NAMES.some((name) => name in value && !isObject(value[name]));
 
 const isArchiveAd = (value: JsonObject): boolean =>
   'id' in value && Object.keys(value).some((name) => /^ad_(delivery|creat|snapshot)/.test(name));
@@ -40,15 +40,15 @@ export const isTechnologies = (value: JsonObject): boolean =>
 /** Returns the format of which a value is a record. `null` when it is of no known one. */
 export const formatOfRecord = (value: JsonObject): FormatName | null => {
   if (isObservation(value)) return 'observations';
-  if ('ad_archive_id' in value) return 'web-graphql';
   if (isWebAd(value)) {
+    if ('ad_archive_id' in value) return 'web-graphql';
     const names = Object.keys(objectAt(value, 'snapshot'));
     return names.some((name) => name.includes('_')) ? 'web-2024' : 'actor-camel-case';
   }
   if ('isResultComplete' in value && 'inputUrl' in value) return 'actor-camel-case';
   if (isArchiveAd(value)) return 'ads-archive-json';
   if (isTechnologies(value)) return 'technologies-json';
-  return isShopifyProduct(value) || isWoocommerceProduct(value) ? 'storefront-json' : null;
+  return isShopProduct(value) ? 'storefront-json' : null;
 };
 
 /** Returns the format of a reply without records, by its envelope. `null` when the envelope is unknown. */

@@ -1,0 +1,65 @@
+import { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
+import type { JsonObject } from './json-object.ts';
+import {
+  hasMoreVariants,
+  isShopifyProduct,
+  priceUnitOf,
+  shopifyCurrencyOf,
+  shopifyProductOf,
+} from './shopify-product.ts';
+import {
+  hasPriceUnit,
+  isWoocommerceProduct,
+  woocommerceCurrencyOf,
+  woocommerceProductOf,
+} from './woocommerce-product.ts';
+
+/** A product of a known shop system, or why it cannot be taken and what to do. */
+export type ShopProduct =
+  | { readonly product: ObservedProduct; readonly currency: string | null }
+  | { readonly fault: string; readonly advice: string };
+
+/** Returns true for a product in a shape of a known shop system. */
+export const isShopProduct = (value: JsonObject): boolean =>
+  isShopifyProduct(value) || isWoocommerceProduct(value);
+
+/** Reads a product of a file, which may come from any interface of a shop system. */
+export const shopProductOf = (value: JsonObject): ShopProduct => {
+  const isOfWoocommerce = isWoocommerceProduct(value);
+  if (isOfWoocommerce ? !hasPriceUnit(value) : priceUnitOf(value) === null)
+    return {
+      fault: 'has prices in whole numbers, and no member that shows whether they are cents',
+      advice: isOfWoocommerce
+        ? 'add currency_minor_unit to its prices'
+        : 'write its prices as texts with their decimals, such as "59.90"',
+    };
+  if (hasMoreVariants(value))
+    return {
+      fault: 'has more variants than the page shows',
+      advice: 'export all variants of the product',
+    };
+  const parsed = ObservedProduct.safeParse(
+    isOfWoocommerce ? woocommerceProductOf(value) : shopifyProductOf(value),
+  );
+  const issue = parsed.error?.issues[0];
+  if (parsed.data === undefined)
+    return {
+      fault: `is not a valid product: ${issue?.path.join('.')}: ${issue?.message}`,
+      advice: 'fix the product and import it again',
+    };
+  const currency = isOfWoocommerce ? woocommerceCurrencyOf(value) : shopifyCurrencyOf(value);
+  return { product: parsed.data, currency };
+};
+
+export const UNKNOWN_STATUS = 'unknown status';
+/** Words of shop systems for a product that visitors cannot see, or only by its address, and for one that they see. */
+const UNLISTED = ['draft', 'archived', 'unlisted', 'pending', 'private', 'future', 'trash'];
+const LISTED: readonly unknown[] = [undefined, null, '', 'active', 'publish', 'published'];
+
+/** Returns why a product of a shop's own export is not in its catalogue. `null` for one that visitors can see. */
+export const unlistedReasonOf = (product: JsonObject): string | null => {
+  const { status, published_at: published = product['publishedAt'] } = product;
+  const word = typeof status === 'string' ? status.trim().toLowerCase() : status;
+  if (!LISTED.includes(word)) return UNLISTED.find((one) => one === word) ?? UNKNOWN_STATUS;
+  return published === null ? 'not published' : null;
+};
