@@ -4,7 +4,6 @@ import { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
 import { SHOP_SYSTEMS } from '#services/collector/storefront/catalogue-page.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** Values that a shop may show where another is expected. */
 const anything = fc.oneof(
   fc.jsonValue(),
   fc.string({ unit: 'binary' }),
@@ -20,7 +19,7 @@ const anything = fc.oneof(
     Number.MAX_SAFE_INTEGER + 2,
   ),
 );
-/** A good value more often than any other, so that some products are valid. */
+/** Good values are more frequent, so that some products are valid. */
 const mostly = (good: unknown, other: fc.Arbitrary<unknown> = anything) =>
   fc.oneof({ weight: 6, arbitrary: fc.constant(good) }, { weight: 1, arbitrary: other });
 const named = (names: readonly string[], value: fc.Arbitrary<unknown> = anything) =>

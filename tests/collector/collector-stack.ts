@@ -16,7 +16,7 @@ export const CONTACT = 'https://operator.example';
 const WAIT_MS = 120_000;
 const LOOK_MS = 20;
 
-/** Waits until `look` returns a value that is not `null`. */
+/** Polls `look` until it returns a value other than `null`. */
 export const until = async <T>(what: string, look: () => Promise<T | null>): Promise<T> => {
   const deadline = Date.now() + WAIT_MS;
   for (;;) {
@@ -39,23 +39,17 @@ export type CollectorStack = AsyncDisposable & {
   readonly nats: Nats;
   readonly natsUrl: string;
   readonly played: PlayedSites;
-  /** Milliseconds since 1970 that the collector takes for now. */
   nowMs: number;
-  /** Starts a collector in this process. It stops with the result. */
   start(options?: {
     readonly archive?: CollectorOptions['archive'];
     /** Absent: shops, and the library API with its access. */
     readonly sources?: readonly string[];
-    /** Absent: nothing is logged. */
     readonly log?: Log;
   }): AsyncDisposable;
-  /** Sends an operator's wish. */
   wish(domain: string, cadence?: 'daily' | 'weekly', source?: string): Promise<void>;
-  /** Waits for the n-th attempt at a domain, from 1. */
+  /** `n` counts attempts from 1. */
   attempt(domain: string, n?: number): Promise<AttemptRow>;
-  /** Returns all observations that were published, oldest first. */
   observations(): Promise<readonly Observation[]>;
-  /** Returns the scans of a domain that were published, oldest first. */
   scans(domain: string): Promise<readonly Scan[]>;
   target(domain: string): Promise<{ readonly due_at: Date; readonly retry_at: Date | null }>;
 };

@@ -31,13 +31,11 @@ type Ended = { readonly code: number; readonly out: string; readonly error: stri
 
 const environmentOf = () => ({ DATABASE_URL: url, DATA_DIR: '/nonexistent' });
 
-/** Runs `npm run collect -- …` in the process of all commands of this file. */
 const collect = async (...args: readonly string[]): Promise<Ended> => {
   const { code, stdout, stderr } = await commands.run(args, environmentOf());
   return { code, out: stdout, error: stderr };
 };
 
-/** Runs `npm run collect -- …` as a process of its own. */
 const collectAlone = (...args: readonly string[]): Promise<Ended> =>
   new Promise((resolve) => {
     const child = execFile(

@@ -26,9 +26,9 @@ import { products, shopifyShop } from './played-shop.ts';
 const PRODUCTS = 260;
 const LANDING_PAGES = ['a', 'b'];
 const HTML = { 'content-type': 'text/html' };
-/** Points that a reading passes at least; a test that counts fewer does not see the commits. */
+/** With fewer counted points the test does not see the commits. */
 const POINTS_MIN = 8;
-/** Limit of the loop, far over the points of these readings. */
+/** Ends the loop; readings have far fewer points. */
 const POINTS_MAX = 200;
 
 const resources = new AsyncDisposableStack();
@@ -91,13 +91,12 @@ type Stores = Parameters<typeof createLandingPagesReader>[0];
 type Source = {
   readonly source: string;
   readonly reader: (stores: Stores) => SourceReader;
-  /** Plays what is read of a domain. */
   readonly play: (domain: string) => Promise<void>;
-  /** Requires that what is published about the domain is what was played, once. */
+  /** Requires that the played content is published once. */
   readonly check: (domain: string) => Promise<void>;
 };
 
-/** Returns what is published about a domain, sorted. A message that came twice with the same bytes counts once. */
+/** A message that is published twice with the same bytes counts once. */
 const published = async (
   isAbout: (one: Observation) => boolean,
   show: (one: Observation) => string,

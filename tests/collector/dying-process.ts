@@ -55,7 +55,7 @@ export class DyingProcess {
     } as unknown as Database;
   }
 
-  /** Adds what is published to `messages`, and requires that a repeated message has equal bytes. */
+  /** Collects published messages in `messages`; a repeated message must have equal bytes. */
   jetstream({ jetstream }: Nats, messages: Map<string, string>): Pick<Nats, 'jetstream'> {
     const publish: Nats['jetstream']['publish'] = async (subject, payload, options) => {
       this.requireAlive();

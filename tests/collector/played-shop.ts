@@ -1,6 +1,5 @@
 import type { PlayedAnswer, PlayedSite } from '#tests/platform/http-client/played-sites.ts';
 
-/** A product of a played shop, in both formats. */
 export type PlayedProduct = { readonly id: number; readonly price: string };
 
 export const products = (count: number, firstId = 1): readonly PlayedProduct[] =>
@@ -32,12 +31,12 @@ export type PlayedShop = {
   /** Count that `/meta.json` states; `null` plays a shop without one. */
   stated: number | null;
   robots: PlayedAnswer;
-  /** Takes the place of the answer at a path. */
+  /** Answers by path that replace the shop's own. */
   readonly instead: Map<string, ReturnType<PlayedSite>>;
   readonly site: PlayedSite;
 };
 
-/** Plays a Shopify shop. Each page has an ETag of its content. */
+/** Each page has an ETag of its content. */
 export const shopifyShop = (list: readonly PlayedProduct[]): PlayedShop => {
   const shop: PlayedShop = {
     products: list,

@@ -22,7 +22,6 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Plays a Shopify shop at a domain of its own. */
 const open = (list: readonly PlayedProduct[]): PlayedShop & { readonly domain: string } => {
   shops += 1;
   const domain = `shop-${shops}.example`;

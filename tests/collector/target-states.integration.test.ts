@@ -8,7 +8,6 @@ const NOW = new Date('2026-05-10T12:00:00Z');
 const hours = (count: number): Date => new Date(NOW.getTime() + count * 3_600_000);
 
 type Row = Readonly<Record<string, string | Date | null>>;
-/** A daily target that was read an hour ago. */
 const READ: Row = { cadence: 'daily', wished_at: hours(-20), due_at: hours(23), outcome: 'complete' };
 
 let database: Database;

@@ -16,7 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Consumes wishes for these sources until disposed. */
 const consume = (...sources: readonly string[]): AsyncDisposable => {
   const stopping = new AbortController();
   const { nats, database } = stack;

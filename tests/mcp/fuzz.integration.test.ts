@@ -13,7 +13,6 @@ import { TOOLS } from '#services/mcp/tools/index.ts';
 import { openApiStack, VAULT_KEY } from '../operations/fixtures/stack.ts';
 import { type ServiceProcess, startProcess } from '../stack/processes.ts';
 
-/** Random and hostile input to every address of a real process: no answer is a fault of the service, and none is logged. */
 const MAIN = join(import.meta.dirname, '../../services/mcp/main.ts');
 const RUNS_PER_TOOL = 10;
 const RUNS = 60;

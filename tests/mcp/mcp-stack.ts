@@ -17,20 +17,18 @@ export type McpStack = {
   readonly app: FastifyInstance;
   readonly url: string;
   readonly dependencies: McpDependencies;
-  /** Makes a caller from the one of an API key and returns the access token of its connection. */
+  /** Returns an access token; `change` alters the caller of the API key. */
   connect(key: { readonly text: string }, change?: Partial<Caller>): Promise<string>;
   client(token: string, revision?: Revision): Promise<Client>;
-  /** Sends one message as raw HTTP. */
   post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
 };
 
-/** Adds what the MCP server needs beyond the endpoints. */
 export const withThumbnails = (operations: OperationDependencies): McpDependencies => ({
   ...operations,
   thumbnails: createThumbnails(operations.objectStore),
 });
 
-/** Opens an MCP server on a free port of the loopback interface. Tokens are issued by the test itself. */
+/** Uses a free port of the loopback interface. The test issues tokens itself. */
 export const openMcpStack = async (
   stack: ApiStack,
   options: Partial<

@@ -19,9 +19,8 @@ const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/in
 const INSPECTOR = join(ROOT, 'node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js');
 
 const SUITE_LIMIT_MS = 180_000;
-/** Milliseconds of a request of the process. Shorter than usual, so that the test does not wait long. */
+/** Shorter than usual, so that the test does not wait long. */
 const BUDGET_MS = 2_000;
-/** The same of requests to `/mcp`. */
 const CALL_BUDGET_MS = 4_000;
 
 let stack: ApiStack;
@@ -72,7 +71,6 @@ const GENERIC: readonly [string, readonly string[]][] = [
 /** A check that needs a tool of the suite's own fixture says so; any other failed check is a fault. */
 const UNTESTABLE = /Error: Not testable: server does not list the diagnostic tool/g;
 
-/** Runs the official suite against the service's own tools. Its exit code is 1 when a check failed. */
 const conform = async (...args: readonly string[]): Promise<string> => {
   const run = promisify(execFile)(process.execPath, [SUITE, 'server', '--url', proxy.url, ...args], {
     cwd: home,
@@ -94,13 +92,12 @@ test('keeps no session: every check that needs no tool of the suite passes', asy
   expect(stdout.match(UNTESTABLE)).toHaveLength(4);
 });
 
-/** Runs one method with the Inspector's command line, and returns the result that it prints. */
 const inspect = async (method: string, ...args: readonly string[]): Promise<Record<string, unknown>> => {
   const target = [mcp.url, '--transport', 'http', '--header', `authorization: Bearer ${token}`];
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [INSPECTOR, ...target, '--method', method, ...args],
-    // It keeps files in the home folder.
+    // The Inspector keeps files in the home folder.
     { cwd: ROOT, env: { HOME: home } },
   );
   return JSON.parse(stdout) as Record<string, unknown>;

@@ -66,7 +66,7 @@ test('a tool whose reads together take too long is given up in the time of a req
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 const rpc = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
 const NEWER = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
-/** A message of the newer revision, which names its version in the body too. */
+/** The newer revision names its version in the body too. */
 const newer = (version: string) =>
   rpc('tools/list', {
     _meta: {
@@ -75,7 +75,7 @@ const newer = (version: string) =>
       'io.modelcontextprotocol/clientCapabilities': {},
     },
   });
-/** A message of the older revision, which needs no headers beyond the token. */
+/** The older revision needs no headers beyond the token. */
 const older = (text: string, method: string, params: object = {}, headers = {}) =>
   mcp.post(rpc(method, params), { ...bearer(text), 'mcp-protocol-version': '2025-11-25', ...headers });
 

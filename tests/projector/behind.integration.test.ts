@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CountingStack, openCountingStack } from './counting-projection.ts';
 
 /**
- * A process that was killed in the middle of a large batch leaves some projections ahead of the others: each applies a large
- * batch in a transaction of its own.
+ * A process that is killed within a large batch leaves some projections ahead, because each has its own transaction.
  */
 
 const APPENDS = 100;

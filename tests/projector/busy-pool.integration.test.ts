@@ -6,8 +6,6 @@ import { applyOrPark } from '#services/projector/apply/park-stream.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { type CountingStack, openCountingStack } from './counting-projection.ts';
 
-/** Projections that wait for a connection. No event is the cause, so none is parked. */
-
 /** More slow projections than the pool has connections. */
 const SLOW = Array.from({ length: 8 }, (_, number) => `slow${number}`);
 /** Seconds of each of their transactions: longer than a pool lets wait for a connection. */

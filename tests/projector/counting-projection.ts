@@ -20,7 +20,6 @@ import { untilPassed } from '../stack/read-models.ts';
 
 export type Counted = { type: 'Counted'; data: { name: string; by: number } };
 
-/** Options of `expect.poll`. */
 export const WAIT = { timeout: 60_000, interval: 20 } as const;
 const OVER_LIMIT_MS = 60_000;
 
@@ -44,7 +43,6 @@ export type CounterOptions = {
   readonly waitsIn?: '_next' | '_verify' | 'live';
 };
 
-/** Opens a stack whose projections count events, with projector processes inside the test process. */
 export const openCountingStack = async () => {
   const resources = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'projector-'));
@@ -63,7 +61,6 @@ export const openCountingStack = async () => {
   resources.defer(() => database.end());
   const eventStore: EventStore = resources.use(openEventStore(store.url));
 
-  /** Creates a projection that sums amounts by name. */
   const counter = (name: string, options: CounterOptions = {}): Projection => {
     const { version = 1, fails = () => false, factor = 1, waitsIn } = options;
     const isHere = waitsIn === 'live' ? `not like '%\\_%'` : `like '%\\${waitsIn}'`;
@@ -104,7 +101,6 @@ export const openCountingStack = async () => {
     );
   };
 
-  /** Runs a projector. `databaseUrl`: its connection string, when it differs from that of the test. */
   const running = (
     projections: readonly Projection[],
     log: Log = silentLog(),
@@ -135,7 +131,6 @@ export const openCountingStack = async () => {
     return Object.fromEntries(rows.map((row) => [row.name, Number(row.total)]));
   };
 
-  /** Closes a gate until the result is disposed of. */
   const closeGate = async (gate: number = GATE): Promise<AsyncDisposable> => {
     const client = await database.connect();
     await client.query('select pg_advisory_lock($1)', [gate]);
@@ -159,7 +154,6 @@ export const openCountingStack = async () => {
     return status;
   };
 
-  /** Runs a verification and returns its result. */
   const verified = async (name: string, to: bigint | null = null): Promise<Verification> => {
     await requestVerification(database, name, { to, by: 'test' });
     const limit = AbortSignal.timeout(OVER_LIMIT_MS);
@@ -168,7 +162,6 @@ export const openCountingStack = async () => {
     return verification;
   };
 
-  /** Waits until the rebuild ends and returns its final state. */
   const built = (name: string): Promise<Build | null> =>
     watchBuild(database, name, () => undefined, AbortSignal.timeout(OVER_LIMIT_MS));
 

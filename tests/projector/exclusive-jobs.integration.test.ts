@@ -6,8 +6,6 @@ import { retryParked, showParked } from '#services/ops/projections/parked.ts';
 import { dropOneUnused } from '#services/projector/rebuild/swap-schema.ts';
 import { type CountingStack, GATE, openCountingStack, WAIT } from './counting-projection.ts';
 
-/** A retry of parked events, or a swap, that cannot have its tables. It concerns its projection alone. */
-
 let stack: CountingStack;
 const lines: string[] = [];
 const log = createLog(
@@ -27,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Runs a statement in a transaction that stays open until disposed of. */
 const holding = async (statement: string): Promise<AsyncDisposable> => {
   const client = await stack.database.connect();
   await client.query('begin');
@@ -162,7 +159,7 @@ test('tables are dropped one at a time, and those that a reader holds keep none 
   expect(await remaining()).toEqual(['held1_dropped']);
 });
 
-/** Makes updates of control rows wait at a gate. `when`: the event of the trigger, its table, and a condition on the row. */
+/** `when`: the event of the trigger, its table, and a condition on the row. */
 const waitAt = async (gate: number, event: string, when: string): Promise<void> => {
   await stack.database.query(
     `create function public.wait_at_${gate}() returns trigger language plpgsql as
@@ -173,7 +170,6 @@ const waitAt = async (gate: number, event: string, when: string): Promise<void> 
   );
 };
 
-/** Number of transactions that wait at a gate. */
 const waitingAt = async (gate: number): Promise<number> => {
   const { rows } = await stack.database.query<{ count: number }>(
     `select count(*)::int as count from pg_locks l join pg_database d on d.oid = l.database

@@ -8,8 +8,6 @@ import { untilPassed } from '../stack/read-models.ts';
 import { judge } from '../trials/judge.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 
-/** One projection cannot write; the others go on at their rate, and it heals by itself. */
-
 const { ISOLATION_SECONDS } = readSettings(
   z.object({ ISOLATION_SECONDS: z.coerce.number().int().min(1).default(1) }),
 );
@@ -58,7 +56,6 @@ const appliedByOthers = async (): Promise<number> => {
   return (rows[0]?.facts ?? 0) / OTHERS.length;
 };
 
-/** Appends events for some seconds. Returns the share of them that the others applied meanwhile. */
 const appliedShare = async (seconds: number): Promise<number> => {
   const before = await appliedByOthers();
   let appended = 0;
@@ -77,7 +74,6 @@ const rowOf = async () => {
   return rows[0];
 };
 
-/** Makes each write of the failing projection fail in a way, until disposed of. */
 const FAULTS: Readonly<Record<string, { error: RegExp; readonly begin: () => Promise<AsyncDisposable> }>> = {
   'its table is locked': {
     error: /lock timeout/,

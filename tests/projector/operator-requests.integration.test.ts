@@ -11,8 +11,6 @@ import { listParked, retryParked, showParked, skipParked } from '#services/ops/p
 import { sampleProjections } from '#services/projector/control/stall-detector.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 
-/** Operator requests, through the functions that the command line and the operators' HTTP API call. */
-
 let stack: CountingStack;
 beforeAll(async () => {
   stack = await openCountingStack();

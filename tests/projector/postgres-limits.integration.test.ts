@@ -10,10 +10,7 @@ import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { SAMPLES } from './observation-samples.ts';
 
-/**
- * Every observation that the contract accepts fits into every read model: the longest texts in four-byte
- * characters, the largest and smallest numbers, one by one and all at once. No event is parked.
- */
+/** The longest texts in four-byte characters and the largest and smallest numbers, one by one and all at once. */
 type Path = readonly (string | number)[];
 
 const leavesOf = (value: unknown, path: Path = []): readonly Path[] =>
@@ -47,7 +44,6 @@ const DATES = ['2199-12-31', '2000-01-01', '2000-01-01T00:00:00.000Z', '2000-01'
 
 const isAccepted = (observation: unknown): boolean => Observation.safeParse(observation).success;
 
-/** Returns the largest accepted number, or the longest accepted text of a character, or an equally long URL. */
 const largestOf = (sample: object, path: Path, texts: readonly string[]): unknown => {
   const accepts = (leaf: unknown): boolean => isAccepted(withLeaf(sample, path, leaf));
   const leaf = leafAt(sample, path);
@@ -55,7 +51,6 @@ const largestOf = (sample: object, path: Path, texts: readonly string[]): unknow
   return typeof leaf === 'string' ? (texts.find(accepts) ?? URLS.find(accepts) ?? leaf) : leaf;
 };
 
-/** Returns the accepted values of a field besides the largest: the smallest number, or the first and last dates. */
 const othersOf = (sample: object, path: Path): readonly unknown[] => {
   const accepts = (leaf: unknown): boolean => isAccepted(withLeaf(sample, path, leaf));
   const leaf = leafAt(sample, path);
@@ -143,7 +138,6 @@ it('projects every accepted observation without parking an event', async () => {
   expect(rows).toEqual([]);
 });
 
-/** Gives the parts of a scan a scan id of their own. */
 const renumbered = (observation: object, of: number, number: number): object =>
   'scan_id' in observation
     ? {

@@ -4,7 +4,6 @@ import { createLog } from '#platform/logger.ts';
 import { radar } from '#projections/radar/project.ts';
 import { runProjections } from '#services/projector/run.ts';
 
-/** A projector process with one projection; tests kill it. */
 const { DATABASE_URL, EVENT_STORE_URL } = readSettings(
   z.object({ DATABASE_URL: serverSettings.DATABASE_URL, EVENT_STORE_URL: serverSettings.EVENT_STORE_URL }),
 );

@@ -5,8 +5,6 @@ import { cancelRebuild, readBuild, requestRebuild } from '#services/ops/projecti
 import { readDiff } from '#services/ops/projections/diff.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 
-/** Rebuilds into shadow tables: requested by an operator, or caused by a new version. */
-
 let stack: CountingStack;
 beforeAll(async () => {
   stack = await openCountingStack();

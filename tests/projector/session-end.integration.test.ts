@@ -10,8 +10,6 @@ import { proxied } from '../faults/fault-proxy.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { type CountingStack, GATE, openCountingStack, WAIT } from './counting-projection.ts';
 
-/** A session of the projector ends, while a statement of a rebuild or of a verification takes long. */
-
 const VERIFIED_MS = 60_000;
 /** Milliseconds until connections that died without a word are given up, and a session has begun again. */
 const FOUND_MS = 60_000;
@@ -25,7 +23,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Number of statements that wait at the gate. */
 const waiting = async (): Promise<number> => {
   const { rows } = await stack.database.query<{ pids: number }>(
     `select count(*)::int as pids from pg_locks l join pg_database d on d.oid = l.database

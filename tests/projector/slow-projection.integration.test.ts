@@ -4,14 +4,11 @@ import { createLog } from '#platform/logger.ts';
 import { PROBATION_FIRST_MS } from '#services/projector/control/probation.ts';
 import { type CountingStack, openCountingStack } from './counting-projection.ts';
 
-/** One projection is too slow for a group, and succeeds alone. The others wait for it once, and then no longer. */
-
 const OTHERS = ['calm', 'even', 'still'] as const;
 const SLOW = 'slow';
 /** Seconds of each of its statements: more than a statement has in a group, less than it has alone. */
 const SLOW_SECONDS = 4;
 const ROUNDS = 3;
-/** Options of `expect.poll` until a probation has ended. */
 const REJOINED = { timeout: 3 * PROBATION_FIRST_MS, interval: 100 };
 const TEST_LIMIT_MS = 360_000;
 

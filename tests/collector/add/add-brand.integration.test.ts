@@ -71,18 +71,16 @@ const environmentOf = () => ({
   COLLECT_CONTACT: CONTACT,
   COLLECT_SOURCES: 'storefront,site',
   COLLECT_VIA: stack.played.origin,
-  // The search for pages is a few calls. Its default pace has 24 seconds between them.
+  // The default pace has 24 seconds between two calls.
   ADS_ARCHIVE_CALLS_PER_HOUR: '10000',
   EGRESS_ALLOW_LOOPBACK: 'true',
 });
 
-/** Runs `npm run collect -- …` in the process of all commands of this file. */
 const collect = async (...args: readonly string[]): Promise<Ended> => {
   const { code, stdout, stderr } = await commands.run(args, environmentOf());
   return { code, out: stdout, error: stderr };
 };
 
-/** Starts `npm run collect -- …` as a process of its own. */
 const startAlone = (...args: readonly string[]) => {
   const ended = Promise.withResolvers<Ended>();
   const env = { ...inheritedEnvironment(), ...environmentOf() };
@@ -122,7 +120,7 @@ const ads = (pageId: string, pageName: string, count: number, caption = DOMAIN):
     countries: ['DE'],
   }));
 
-/** Shows a page as linked in the read models, as ingest and the projector would. */
+/** Links a page in the read models, as ingest and the projector do. */
 const showLink = async (pageId: string): Promise<void> => {
   const id = randomUUID();
   await stack.database.query('insert into brands.brand (brand_id, domain) values ($1, $2)', [id, DOMAIN]);

@@ -70,7 +70,6 @@ describe('a page is proposed', () => {
       ['10001', true],
       ['10002', true],
     ]);
-    // Cyrillic letters, in the caption and in the name of the page.
     const lookAlikes = [
       ...ads('10004', 'Café Shop', 'ѕhop.example', 9),
       ...ads('10005', 'Café Shop', 'shop.ехample', 9),

@@ -17,7 +17,7 @@ export const TOKEN = 'EAAtesttokentesttokentesttoken';
 export const APP_SECRET = 'app-secret-of-the-test';
 export const START_MS = Date.parse('2026-05-10T08:00:00Z');
 
-/** Ads of a page, newest first. `firstId` keeps the ids of two pages apart. */
+/** Ads of a page, newest first; `firstId` keeps the ids of two pages apart. */
 export const worldAds = (pageId: string, count: number, firstId: number): WorldAd[] =>
   Array.from({ length: count }, (_, index) => ({
     id: String(900_000_000_000_000 + firstId + index),
@@ -32,14 +32,13 @@ export const worldAds = (pageId: string, count: number, firstId: number): WorldA
     countries: ['DE', 'FR'],
   }));
 
-/** A batch in memory. It survives a reader that was stopped, as the tables do. */
+/** Kept in memory, it survives a stopped reader, as the tables do. */
 export const createTestBatch = () => {
   const pages: SpoolPage[] = [];
   const batch = {
     startedAt: new Date(START_MS),
     cursor: null as ArchiveCursor | null,
     stored: pages,
-    /** Called after each commit. */
     committed: (): void => undefined,
     commit: async (cursor: ArchiveCursor, page: SpoolPage | null) => {
       if (page !== null && pages.some((one) => one.page === page.page))
@@ -56,13 +55,12 @@ export type TestBatch = ReturnType<typeof createTestBatch>;
 
 export type ArchiveStack = AsyncDisposable & {
   readonly world: ArchiveWorld;
-  /** Milliseconds since 1970. Waiting moves it forward. */
   nowMs: number;
   readonly saved: AccountState[];
   read(batch: TestBatch, changes?: Partial<ArchiveReading>): Promise<ArchiveOutcome>;
 };
 
-/** Opens a played library and one account that calls it over HTTP. Its time passes while the client waits. */
+/** Opens a played library and an account that calls it over HTTP. Waits of the client move its clock. */
 export const openArchiveStack = async (): Promise<ArchiveStack> => {
   const resources = new AsyncDisposableStack();
   const played = resources.use(await openPlayedSites());

@@ -24,10 +24,9 @@ import { type CollectorStack, openCollectorStack, until } from '../collector-sta
 import { DyingProcess } from '../dying-process.ts';
 import { TOKEN, worldAds } from './archive-stack.ts';
 
-/** Points that a reading passes at least; a test that counts fewer does not see the commits. */
+/** With fewer counted points the test does not see the commits. */
 const POINTS_MIN = 8;
 const POINTS_MAX = 60;
-/** Page that two brands share. */
 const SHARED = '10000003';
 
 const resources = new AsyncDisposableStack();
@@ -76,7 +75,6 @@ beforeEach(async () => {
   });
 });
 
-/** Adds a brand with linked pages to the read models. */
 const link = async (domain: string, ...pageIds: readonly string[]): Promise<void> => {
   const id = randomUUID();
   await stack.database.query('insert into brands.brand (brand_id, domain) values ($1, $2)', [id, domain]);
@@ -101,7 +99,6 @@ type Scan = {
   readonly pages: readonly string[];
   readonly ads: readonly string[];
 };
-/** Returns the library scans of a brand, oldest first. */
 const scansOf = async (domain: string): Promise<readonly Scan[]> => {
   const all: readonly Observation[] = await stack.observations();
   return all.flatMap((end) => {
@@ -119,7 +116,6 @@ const idsOf = (...pageIds: readonly string[]): readonly string[] =>
     .map(({ id }) => id)
     .toSorted();
 
-/** Ends an ad of the world today. */
 const endAd = (index: number): void => {
   const ad = world.ads[index];
   if (ad === undefined) throw new Error(`The world has no ad ${index}.`);
@@ -229,7 +225,6 @@ describe('due brands', () => {
       return `${outcome}: ${detail}`;
     };
     expect(await scan(1)).toMatch(/^complete: 3 ads$/);
-    // One ad ends, and another starts and ends before the next scan.
     stack.nowMs += DAY_MS;
     world.ads.push(...worldAds('10000001', 1, 100));
     for (const index of [0, 3]) endAd(index);
@@ -268,7 +263,6 @@ describe('due brands', () => {
   test('wait while the token is refused, and are partial after six hours', async () => {
     await link('refused.example', '10000001');
     world.ads.push(...worldAds('10000001', 600, 0));
-    // The reason is stored, with the account and with the target.
     const message = `\0${'x'.repeat(298)}😀`;
     world.faults.next = [null, { kind: 'error', code: 190, message }];
     await wish('refused.example');
@@ -331,7 +325,7 @@ describe('due brands', () => {
     });
     const brandOf = async (n: number): Promise<string> => {
       const domain = `brand-${n}.example`;
-      // Ten pages fill a batch.
+      // A batch has ten pages.
       const pageIds = Array.from({ length: 10 }, (_, page) => String(40_000_000 + n * 100 + page));
       await link(domain, ...pageIds);
       world.ads.push(...worldAds(pageIds[0] as string, 5, n * 1_000));

@@ -374,7 +374,7 @@ describe('a reading that is stopped', () => {
     const observed = (scan: ArchiveScan): string =>
       JSON.stringify(brandObservations(scan, { domain: 'a.example', pageIds }, meta));
 
-    /** Reads to the end. Stops the reader after the commit `stopAt`, from 1. */
+    /** Reads to the end, or stops the reader after commit `stopAt`, from 1. */
     const readWithStop = async (stopAt: number) => {
       const batch = createTestBatch();
       let commits = 0;

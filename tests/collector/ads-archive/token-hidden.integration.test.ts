@@ -23,13 +23,13 @@ const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 const TOKEN = 'EAArecognisabletokenrecognisabletoken';
 const APP_SECRET = 'recognisable-secret-of-the-app';
 const PROOF = createHmac('sha256', APP_SECRET).update(TOKEN).digest('hex');
-/** Address as the platform repeats it in its messages. */
+/** The platform repeats the address in its messages. */
 const ADDRESS = `https://graph.facebook.com/v24.0/ads_archive?access_token=${TOKEN}&appsecret_proof=${PROOF}&limit=250`;
 
 let stack: CollectorStack;
 let world: ArchiveWorld;
 let vault: SecretVault;
-/** Answers of the next calls, one each, before those of the world. A function writes the answer itself. */
+/** Answers of the next calls, before those of the world. A function writes the answer itself. */
 const next: (PlayedAnswer | 'closed')[] = [];
 
 beforeAll(async () => {
@@ -52,7 +52,6 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const store = (): Promise<unknown> =>
   storeToken(stack.database, vault, { token: TOKEN, expiresAt: null, now: new Date(stack.nowMs) });
 
-/** Adds a brand with a page and two ads. */
 const addBrand = async (domain: string, pageId: string): Promise<void> => {
   const id = randomUUID();
   await stack.database.query('insert into brands.brand (brand_id, domain) values ($1, $2)', [id, domain]);
@@ -63,7 +62,7 @@ const addBrand = async (domain: string, pageId: string): Promise<void> => {
   world.ads.push(...worldAds(pageId, 2, Number(pageId)));
 };
 
-/** Returns where the token, the secret of the app or the proof of both can be read. */
+/** Returns the texts that hold the token, the secret of the app or the proof of both. */
 const traces = async (texts: readonly string[]): Promise<readonly string[]> => {
   const where = { observations: await stack.observations(), texts };
   const secrets = [TOKEN, APP_SECRET, PROOF];
@@ -76,7 +75,7 @@ const error = (code: number, message: string, status = 400): PlayedAnswer => ({
   body: JSON.stringify({ error: { message, type: 'OAuthException', code } }),
 });
 
-/** Answers that repeat what is secret, and what the collector records of the reading. */
+/** Answers that repeat a secret, and the reason that the collector records. */
 const ANSWERS: readonly (readonly [string, readonly (PlayedAnswer | 'closed')[], string])[] = [
   ['ads', [], 'complete'],
   ['a limit of calls', [error(613, `Too many calls with ${TOKEN}`)], 'wait'],

@@ -68,7 +68,6 @@ const environmentOf = () => ({
   EGRESS_ALLOW_LOOPBACK: 'true',
 });
 
-/** Runs `npm run collect -- --json token …`, with a text on standard input, in the process of all commands of this file. */
 const token = async (
   args: readonly string[],
   input = '',
@@ -79,7 +78,6 @@ const token = async (
   return { code, out: stdout, error: stderr };
 };
 
-/** Runs it as a process of its own. */
 const tokenAlone = (args: readonly string[], input: string): Promise<Ended> =>
   new Promise((resolve) => {
     const env = { ...inheritedEnvironment(), ...environmentOf() };
@@ -90,7 +88,6 @@ const tokenAlone = (args: readonly string[], input: string): Promise<Ended> =>
     child.stdin?.end(input);
   });
 
-/** Everything that Postgres stores about the account and its secrets, as text. */
 const stored = async (): Promise<string> => {
   const { rows } = await database.query<{ text: string }>(
     `select string_agg(text, ' ') as text from (

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 beforeEach(() => answers.clear());
 
-/** Adds a brand whose ads lead to pages, the first with the most ads. */
+/** The first URL has the most ads. */
 const lead = async (domain: string, ...urls: readonly string[]): Promise<void> => {
   const brandId = randomUUID();
   await stack.database.query('insert into pages.brand (brand_id, domain) values ($1, $2)', [brandId, domain]);

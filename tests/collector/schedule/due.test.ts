@@ -8,7 +8,6 @@ const READ_AT = new Date('2026-05-10T08:00:00Z');
 const before = (ms: number): Date => new Date(READ_AT.getTime() - ms);
 const domain = fc.domain();
 
-/** Returns the milliseconds from a reading to the next one. */
 const interval = (of: string, cadence: 'daily' | 'weekly', wishedAt: Date, intervalMs?: number): number =>
   nextDue({
     domain: of,

@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Returns the domains of the operator when its records arrive in this order. */
 const domainsAfter = (records: readonly OperatorRecord[]): readonly string[] => {
   let state: OperatorState = operator.initial;
   for (const record of records) {

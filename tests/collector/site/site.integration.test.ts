@@ -19,7 +19,7 @@ afterAll(async () => {
 let sites = 0;
 type Played = { site: WorldSite; readonly domain: string; readonly instead: Map<string, PlayedAnswer> };
 
-/** Plays a site at a domain of its own. Answers in `instead` take the place of its pages. */
+/** Answers in `instead` take the place of the site's pages. */
 const play = (changes: Partial<WorldSite> = {}): Played => {
   sites += 1;
   const domain = `site-${sites}.example`;

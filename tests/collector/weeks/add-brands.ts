@@ -9,10 +9,8 @@ import { ADD_FAULTS, setArchiveFaults, setShopFaults, SHOP_FAULTS } from './play
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 
 const CHOICES = { cadence: 'daily', name: null, progress: () => undefined } as const;
-/** Longest time for which a fault of the library shuts the account. */
 const SHUT_MAX_MS = 2 * HOUR_MS;
 
-/** Links the own pages of a brand that the search did not link: `npm run collect -- link DOMAIN PAGE_ID`. */
 const linkOthers = async (
   { clock }: Weeks,
   context: AddContext,
@@ -35,7 +33,7 @@ function* faultsAtRandom(random: Random): Generator<string, never> {
   for (;;) yield random.pick(Object.keys(SHOP_FAULTS));
 }
 
-/** Adds a brand while sites and the library fail. Some faults let the command succeed; none may be an exception. */
+/** Some faults let the command succeed; none may be an exception. */
 const addDisturbed = async (
   weeks: Weeks,
   context: AddContext,
@@ -54,8 +52,8 @@ const addDisturbed = async (
 export type Added = { readonly found: number; readonly decided: number };
 
 /**
- * Adds all brands as an operator does, with `npm run collect -- add DOMAIN`, and links the pages of which the search is not
- * certain. With `random`, each third brand is first added under faults, and the command is repeated after them.
+ * Also links the pages of which the search is not certain. With `random`, each third brand is first added under faults,
+ * and again after them.
  */
 export const addBrands = (weeks: Weeks, random: Random | null = null): Promise<Added> =>
   withAddContext(

@@ -7,10 +7,8 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { isForgotten, isRefused, type PlayedFault } from './page-faults.ts';
 import { adsAt, type AdText, type PlayedBrand, type ShownAd, type Weeks } from './played-weeks.ts';
 
-/** An ad as the events about it tell. */
 type ClaimedAd = {
   readonly pageId: string;
-  /** Scan of its `AdStarted`. */
   readonly startedIn: string;
   readonly isRunning: boolean;
   readonly text: AdText;
@@ -21,7 +19,6 @@ type Claim = Extract<
   { readonly type: 'AdStarted' | 'AdConfirmedInactive' | 'AdReturned' | 'AdRevised' }
 >;
 
-/** A brand with what its events told so far. */
 export type Library = {
   readonly domain: string;
   readonly ownPageIds: readonly string[];
@@ -31,20 +28,18 @@ export type Library = {
   readonly ads: Map<string, ClaimedAd>;
   /** Ads that were missed since the last scan that read ended ads. */
   readonly missing: Set<string>;
-  /** Running ads that the last complete scan of each page showed. */
+  /** Running ads of each page in its last complete scan. */
   readonly shown: Map<string, number>;
-  /** Day of the last complete scan of each page. */
   readonly scannedOn: Map<string, string>;
   /** Pages that complete scans covered, by day. */
   readonly coveredOn: Map<string, Set<string>>;
 };
 
-/** A scan with the ads of the world at its time. */
 type Scan = {
   readonly end: ScanRecorded['data'];
   readonly world: ReadonlyMap<string, ShownAd>;
   readonly claims: readonly Claim[];
-  /** Ads that the scan missed, and ads that it says it saw. */
+  /** Ads that the scan did not find, and ads that it reports as seen. */
   readonly missed: readonly string[];
   readonly seen: readonly string[];
   readonly where: string;
@@ -57,10 +52,9 @@ const readEvents = async (eventStore: EventStore, brand: PlayedBrand): Promise<r
   return events;
 };
 
-/** Names a scan of the library. `at`: its start, as `toISOString` shows it. */
+/** `at`: start of the scan, as `toISOString` shows it. */
 export const scanKey = (domain: string, at: string): string => `${domain} at ${at}`;
 
-/** Returns the scan that ends a series of events. Requires that all of them are its own, and of kinds that occur here. */
 const scanOf = (
   weeks: Weeks,
   brand: PlayedBrand,
@@ -101,7 +95,7 @@ const scanOf = (
   return { end, world, claims, missed, seen, where };
 };
 
-/** Adds a claim to what is known. Requires that it is true of the world at its time, and that it changes what is known. */
+/** Requires that a claim is true of the world at its time and changes what is known. */
 const addClaim = (
   { ads, withoutEnded }: Library,
   { end: { complete: isComplete }, world, where: scan }: Scan,
@@ -189,7 +183,6 @@ const checkClaims = (library: Library, scan: Scan): void => {
   if (!end.complete) expect(missed, where).toEqual([]);
 };
 
-/** Returns the running ads of a page with their texts, by id. */
 const runningOn = (
   ads: ReadonlyMap<string, Pick<ShownAd, 'pageId' | 'isRunning' | 'text'>>,
   pageId: string,
@@ -199,8 +192,7 @@ const runningOn = (
   );
 
 /**
- * Requires that the ads of a page which ended since its last complete scan are known, also those that no scan saw running.
- * Faults may hide ended ads, because a scan is complete without them.
+ * Requires that ads which ended since the last complete scan are known, also unseen ones. Faults may hide ended ads.
  */
 const checkEnded = (
   { ads, faults, scannedOn }: Library,
@@ -218,9 +210,8 @@ const checkEnded = (
 };
 
 /**
- * Requires that after a complete scan of a page exactly the ads run that run in the world, with their texts. Ads that ended
- * are missed where the scan could not read ended ads. A page that the library forgets for longer than the collector doubts it
- * looks empty: then nothing may be claimed about it.
+ * After a complete scan exactly the ads of the world run, with their texts. Ended ads stay unknown where the scan could
+ * not read them. Nothing may be claimed about a page that the library forgets for longer than the collector doubts it.
  */
 const checkPage = (library: Library, scan: Scan, pageId: string): void => {
   const { ads, missing, shown, faults, withoutEnded } = library;
@@ -268,9 +259,8 @@ export type Checked = {
 };
 
 /**
- * Requires that the events about a brand are the changes of the world. Each is true at its time and changes what was known.
- * After a complete scan, what is known about the pages that it covered is what the world shows, and about others nothing was
- * said. `faults`: those of the days. `withoutEnded`: scans that could not read ended ads, as `scanKey` names them.
+ * Each event must be true of the world at its time and change what was known; uncovered pages have none. `faults`:
+ * those of the days. `withoutEnded`: keys of scans that could not read ended ads.
  */
 export const checkLibrary = async (
   weeks: Weeks,

@@ -19,8 +19,8 @@ import { checkShop, shopScans } from './shop-claims.ts';
 import { tokenTraces } from './token-traces.ts';
 
 /**
- * Simulated weeks: an empty service observes the played world over HTTP, day by day, and its facts are compared with the
- * world's own. The long form is `npm run trials -- collect-weeks`.
+ * An empty service observes the played world over HTTP for simulated weeks; its facts must be those of the world. The
+ * long form is `npm run trials -- collect-weeks`.
  */
 const environment = inheritedEnvironment();
 const settingOf = (name: string, value: number): number => Number(environment[name] ?? value);
@@ -40,13 +40,13 @@ const sum = (checks: readonly Checked[]): Checked => ({
   unseen: checks.reduce((total, { unseen }) => total + unseen, 0),
 });
 
-/** Returns the days of the rounds: the first begins after all brands were added. */
+/** The first round begins after all brands were added. */
 const daysOf = (weeks: Weeks): readonly number[] => {
   const first = Math.ceil((weeks.clock.now().getTime() - weeks.dayMs(0)) / DAY_MS);
   return Array.from({ length: DAYS }, (_, index) => first + index);
 };
 
-/** Returns the scans of the day that could not read ended ads. They are complete all the same. */
+/** Scans that could not read ended ads are complete all the same. */
 const scansWithoutEnded = async ({ stack }: Weeks): Promise<readonly string[]> => {
   const { rows } = await stack.database.query<{ domain: string; scanned_at: Date }>(
     `select domain, scanned_at from collecting.target
@@ -55,7 +55,6 @@ const scansWithoutEnded = async ({ stack }: Weeks): Promise<readonly string[]> =
   return rows.map(({ domain, scanned_at }) => scanKey(domain, scanned_at.toISOString()));
 };
 
-/** Waits until all is recorded, compares it with the world, and requires that no token is in it. */
 const check = async (
   weeks: Weeks,
   service: RecordingService,
@@ -81,7 +80,6 @@ const check = async (
   return { library: sum(library), shops: sum(shops) };
 };
 
-/** Prints how long a step took. */
 const timed = async <T>(what: string, run: () => Promise<T>): Promise<T> => {
   const started = performance.now();
   const result = await run();

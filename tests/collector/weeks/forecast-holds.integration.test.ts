@@ -21,15 +21,14 @@ import { until } from '#tests/stack/wait-until.ts';
 import { openCollectorStack } from '../collector-stack.ts';
 
 /**
- * The scheduler of the official library on many brands, without HTTP: calls and time of a round are compared with the
- * forecast. The long form has 10,000 brands (`npm run trials -- collect-forecast`).
+ * Compares a round without HTTP with its forecast. The long form (`npm run trials -- collect-forecast`) has 10,000
+ * brands.
  */
 const BRANDS = Number(inheritedEnvironment()['COLLECT_FORECAST_BRANDS'] ?? 100);
 const PAGES_PER_BRAND = 2;
 const ADS_PER_PAGE = 5;
 /** Brands that fit into a batch of ten pages. */
 const BRANDS_PER_BATCH = 5;
-/** Share by which a round may differ from its forecast. */
 const TOLERANCE = 0.05;
 const TOKEN = 'EAAtokenoftheforecasttokenofthe';
 const START_MS = Date.parse('2026-05-10T08:00:00Z');
@@ -57,7 +56,7 @@ const adsOf = (pageId: string): readonly WorldAd[] => {
   }));
 };
 
-/** Adds brands that are due after a complete scan a week ago. */
+/** The brands are due after a complete scan a week ago. */
 const addBrands = async (database: Database): Promise<void> => {
   await inTransaction(database, async (client) => {
     await createTables(client, brands, 'brands');

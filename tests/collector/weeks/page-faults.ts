@@ -3,10 +3,9 @@ import { libraryAdsAt } from '#tests/world/library-ads.ts';
 import { ARCHIVE_COUNTRIES, DOUBTED_OVER_ADS } from '#domain/collecting/archive-coverage.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 
-/** A fault of the library on a day of the world. `pageId`: the page that it is about, if it is about one. */
+/** `pageId`: the page that the fault is about, if any. */
 export type PlayedFault = { readonly name: string; readonly pageId: string; readonly on: string };
 
-/** Faults about one page. */
 const OF_A_PAGE: readonly string[] = ['refused page', 'forgotten page', 'page forgotten all day'];
 
 /** Whether the library refused a page on that day or before: the collector leaves such a page out for 30 days. */
@@ -14,8 +13,8 @@ export const isRefused = (faults: readonly PlayedFault[], pageId: string, on: st
   faults.some((fault) => fault.name === 'refused page' && fault.pageId === pageId && fault.on <= on);
 
 /**
- * Whether a page looks empty in a complete scan of that day, because the library forgot it. The collector doubts that of a
- * page that showed over `DOUBTED_OVER_ADS` ads, reads it again an hour later, and believes it when it is empty then too.
+ * The collector doubts an empty page that showed over `DOUBTED_OVER_ADS` ads, reads it again an hour later, and
+ * believes it then.
  */
 export const isForgotten = (
   faults: readonly PlayedFault[],
@@ -39,9 +38,9 @@ const adsRunning = ({ placed }: Weeks, { pages: [page] }: PlayedBrand, timeMs: n
 };
 
 /**
- * Chooses the brand whose first page a fault is about. A page that is forgotten for less than an hour has enough ads to be
- * missed. A page that is refused has ads, of which nothing may be claimed, and its brand has another one that goes on, so that
- * scans are complete without it. No page gets two faults: when the library forgets a page on two days, its ads have stopped by all that it shows.
+ * Chooses the brand whose first page a fault is about. A forgotten page has enough ads to be missed. A refused page has
+ * ads, and another page keeps scans of its brand complete. No page gets two faults, because ads of a page that is
+ * forgotten on two days have stopped.
  */
 export const chooseBrand = (
   weeks: Weeks,

@@ -57,7 +57,7 @@ export const ARCHIVE_FAULTS: Readonly<Record<string, (pageId: string) => Archive
   'ads without a page': () => ({ zero_page_ids: true }),
 };
 
-/** Faults of the library under which brands are added. The others concern pages that are linked already. */
+/** The other faults concern pages that are linked already. */
 export const ADD_FAULTS = [
   'none',
   'limit of the app',
@@ -100,19 +100,15 @@ export const SHOP_FAULTS: Readonly<Record<string, Omit<WorldFaultInput, 'host'>>
   'size that lies': { kind: 'size_lie', path: '/products.json' },
 };
 
-/**
- * Faults that last all day, with which no scan of a shop is complete: its list moves, does not end, or has less than the shop
- * states (COLLECTORS §6).
- */
+/** Under these faults, which last all day, no scan of a shop is complete (COLLECTORS §6). */
 const INCOMPLETE_SHOPS: readonly string[] = ['half of the products', 'a product twice', 'an endless list'];
 
-/** Whether a fault is over after a few answers. Others last all day. */
+/** Whether a fault ends after a few answers; others last all day. */
 const isBrief = (name: string): boolean => Object.keys(ARCHIVE_FAULTS[name]?.('') ?? {}).join() === 'next';
 
 /**
- * Plans the faults of the library for each day. Where there are days for all lasting faults, each fault comes: the brief ones
- * share the other days. On fewer days one fault comes a day, and on the second a page is refused: its ads are known by then,
- * and nothing may be claimed about them when it is left out.
+ * Each fault comes where the days suffice for all lasting ones. Otherwise one comes a day, and on the second day a page
+ * is refused, whose ads are known by then.
  */
 export const planFaults = (days: number, random: Random): readonly (readonly string[])[] => {
   const names = Object.keys(ARCHIVE_FAULTS);
@@ -132,7 +128,6 @@ export const planFaults = (days: number, random: Random): readonly (readonly str
   return plan === few ? played.toSpliced(1, 1, ['refused page']) : played;
 };
 
-/** Sets the faults of the library for a day. */
 export const setArchiveFaults = ({ world }: Weeks, names: readonly string[], brand: PlayedBrand): void => {
   clearArchiveFaults(world.archive);
   for (const name of names) {
@@ -140,10 +135,7 @@ export const setArchiveFaults = ({ world }: Weeks, names: readonly string[], bra
   }
 };
 
-/**
- * Returns the faults of shops in the order in which they are played, for ever: each third one makes scans incomplete, and
- * all others come before one is repeated.
- */
+/** Endless. Each third fault makes scans incomplete, and all others come before one is repeated. */
 export function* shopFaultsInTurn(random: Random): Generator<string, never> {
   const others = Object.keys(SHOP_FAULTS).filter((name) => !INCOMPLETE_SHOPS.includes(name));
   const offset = random.below(others.length);
@@ -154,14 +146,12 @@ export function* shopFaultsInTurn(random: Random): Generator<string, never> {
   }
 }
 
-/** A fault of a shop on a day of the world. */
 export type PlayedShopFault = { readonly name: string; readonly domain: string; readonly on: string };
 
-/** Whether no scan of the shop that starts on that day is complete. */
 export const isIncompleteShop = (faults: readonly PlayedShopFault[], domain: string, on: string): boolean =>
   faults.some((fault) => fault.domain === domain && fault.on === on && INCOMPLETE_SHOPS.includes(fault.name));
 
-/** Sets faults of shops for a day, each at a shop of its own, and returns their names by domain. */
+/** Each fault gets a shop of its own. Returns the names by domain. */
 export const setShopFaults = (
   { world }: Weeks,
   names: Iterator<string, never>,

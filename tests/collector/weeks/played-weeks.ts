@@ -23,10 +23,8 @@ const CALLS_PER_HOUR = 150;
 const FIRST_DAY = 10;
 const WORLD_DAYS = 40;
 const ADS_PER_BRAND = 40;
-/** Time of day at which a round starts, and after which it ends. */
 const ROUND_FROM_MS = 6 * HOUR_MS;
 const ROUND_UNTIL_MS = 22 * HOUR_MS;
-/** Steps of a round at most: each moves the clock to what is due next. */
 const STEPS_MAX = 500;
 /** Milliseconds of real time that one step may take on a busy machine. */
 const STEP_MAX_MS = 10 * MINUTE_MS;
@@ -46,15 +44,12 @@ export type Weeks = AsyncDisposable & {
   readonly placed: PlacedWorld;
   readonly clock: WorldClock;
   readonly brands: readonly PlayedBrand[];
-  /** Settings, time and waits of the command that adds brands. */
   readonly surroundings: AddSurroundings;
-  /** Lines that the collectors logged, of all levels. */
   readonly logged: readonly string[];
-  /** Stores the token of the library API in the vault, as `collect token set` does. */
   setToken(): Promise<unknown>;
   /** Midnight (UTC) of a day of the campaign, from 0, in milliseconds. */
   dayMs(day: number): number;
-  /** Reads what is due on a day. The collector is killed at the given commits, one after the other. */
+  /** `kills`: commits of the round at which the collector is killed, one after the other. */
   round(source: Source, day: number, kills?: readonly number[]): Promise<void>;
 };
 
@@ -88,7 +83,6 @@ const STATE = `
     ) as next (at)) as next_at,
     (select access from collecting.account) as access`;
 
-/** Opens a world with brands, and a service that knows none of them. */
 export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks> => {
   const resources = new AsyncDisposableStack();
   const stack = resources.use(await openCollectorStack());
@@ -138,7 +132,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
     (state.due === 0 && state.batches === 0 && (source === 'ads_archive' || state.in_flight === 0));
 
   let wishes = 0;
-  /** Requests brands, as the worker does each day for those that are tracked and due. It also wakes the reader. */
+  /** Requests brands as the worker does each day for tracked ones that are due, and wakes the reader. */
   const request = async (source: Source, brands: readonly PlayedBrand[]): Promise<void> => {
     for (const { brand } of brands) {
       wishes += 1;
@@ -154,7 +148,6 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
     }
   };
 
-  /** Starts a collector that dies at its n-th commit. It stops with the result. */
   const start = (source: Source, dying: DyingProcess): AsyncDisposable => {
     const stopping = new AbortController();
     const { jetstream, manager, connection } = stack.nats;
@@ -203,7 +196,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
     };
   };
 
-  /** Moves the clock to what is due next that day. Returns false when that is nothing. */
+  /** Returns false when nothing more is due that day. */
   const moveOn = async (source: Source, untilMs: number): Promise<boolean> => {
     const state = await stateOf(source);
     if (state.access?.kind === 'off' && source === 'ads_archive') {
@@ -254,7 +247,7 @@ export const openWeeks = async (seed: number, brandCount: number): Promise<Weeks
   };
 };
 
-/** Texts of an ad. The played library shows one of each at most. */
+/** The played library shows one of each at most. */
 export type AdText = { readonly body: string | null; readonly title: string | null };
 
 export type ShownAd = {
@@ -268,7 +261,7 @@ export type ShownAd = {
 /** Ads by world, brand and day: the library shows the same ads all day, and each event of a brand is compared with them. */
 const adsByDay = new WeakMap<PlacedWorld, Map<string, ReadonlyMap<string, ShownAd>>>();
 
-/** Ads of a brand that the official library shows at a time, by id. The countries are those that are asked for. */
+/** Ads that are delivered in a country that the collector asks for, by id. */
 export const adsAt = (
   { placed }: Pick<Weeks, 'placed'>,
   { brand, pages }: PlayedBrand,

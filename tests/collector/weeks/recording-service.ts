@@ -17,14 +17,12 @@ import type { CollectorStack } from '../collector-stack.ts';
 const LANES = 4;
 const WAIT_MS = 10 * 60_000;
 
-/** The part of the service behind the collector: ingest records what it publishes, and the projector shows links. */
 export type RecordingService = AsyncDisposable & {
   readonly eventStore: EventStore;
   /** Waits until everything published is recorded, and returns the observations, in the order of their processing. */
   recorded(): Promise<readonly Observation[]>;
 };
 
-/** Starts ingest and a projector, empty, on the queue and the database of a collector. */
 export const openRecordingService = async ({
   nats,
   databaseUrl,

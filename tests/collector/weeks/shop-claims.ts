@@ -8,7 +8,6 @@ import type { Checked } from './claims.ts';
 import { isIncompleteShop, type PlayedShopFault } from './played-faults.ts';
 import type { PlayedBrand, Weeks } from './played-weeks.ts';
 
-/** Returns the scans of shops by domain, oldest first. */
 export const shopScans = (observations: readonly Observation[]): ReadonlyMap<string, readonly Scan[]> => {
   const pages = Map.groupBy(
     observations.filter((one) => one.type === 'storefront.scan'),
@@ -21,8 +20,8 @@ export const shopScans = (observations: readonly Observation[]): ReadonlyMap<str
 };
 
 /**
- * Requires that complete scans of a shop show the catalogue of the day, partial ones nothing else, and that no scan is
- * complete whose list moved, did not end or was too short.
+ * Requires that complete scans show the catalogue of the day and partial ones nothing else. No scan is complete whose
+ * list moved, did not end or was too short.
  */
 export const checkShop = (
   { placed }: Weeks,

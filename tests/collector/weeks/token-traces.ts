@@ -4,10 +4,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 /** Characters of a token that must not be found either: a cut token is a part of a secret. */
 const PART_LENGTH = 16;
 
-/**
- * Returns where a token can be read: in tables, observations and texts such as lines of a log. Only the sealed token in the
- * vault may hold it.
- */
+/** Finds the token in tables, observations and texts. Only the sealed token in the vault may hold it. */
 export const tokenTraces = async (
   database: Database,
   token: string,

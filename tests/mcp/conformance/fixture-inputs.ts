@@ -28,7 +28,6 @@ const sample = (text: string) =>
 const nameOf = ({ mcpReq }: ServerContext, key: string) =>
   acceptedContent(mcpReq.inputResponses, key, Name)?.name;
 
-/** Capabilities that the client declared with this request. */
 const capabilitiesOf = ({ envelope }: ServerContext['mcpReq']): object => {
   const fields = envelope as Readonly<Record<string, object>> | undefined;
   return fields?.[CLIENT_CAPABILITIES_META_KEY] ?? {};

@@ -2,7 +2,6 @@ import { completable, McpServer, ResourceTemplate } from '@modelcontextprotocol/
 import { z } from 'zod';
 import { registerInputTools, STATE } from './fixture-inputs.ts';
 
-/** A picture of one pixel and a sound without samples. */
 const IMAGE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const AUDIO = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
@@ -88,7 +87,7 @@ const registerPrompts = (server: McpServer): void => {
   );
 };
 
-/** Creates the server that the official suite asks for: what it calls, and nothing of this service. */
+/** Has what the official suite calls, and nothing of this service. */
 export const createFixtureServer = (): McpServer => {
   const server = new McpServer(
     { name: 'conformance-fixture', version: '1.0.0' },

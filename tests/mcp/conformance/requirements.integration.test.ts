@@ -9,10 +9,7 @@ import { openMcpStack } from '../mcp-stack.ts';
 import { createFixtureServer } from './fixture-server.ts';
 import { openTokenProxy } from './token-proxy.ts';
 
-/**
- * The transport of this service with the server that the official suite asks for: everything that a revision requires,
- * as frozen at its release. `process.integration.test.ts` runs the suite against the service's own tools.
- */
+/** Uses the server that the suite asks for; `process.integration.test.ts` uses the service's own tools. */
 const SUITE = join(
   import.meta.dirname,
   '../../../node_modules/@modelcontextprotocol/conformance/dist/index.js',
@@ -20,13 +17,11 @@ const SUITE = join(
 const RUN_LIMIT_MS = 180_000;
 
 /**
- * Calls that the server would have to make to the client while it answers. The older revision needs a session for the
- * reply of the client, and the service keeps none. The newer one asks in its result, and these scenarios pass there.
+ * Replies of the client need a session in the older revision, and the service has none; the newer asks in its result.
  */
 const ASKS_CLIENT = 'asks the client during a call';
 /**
- * The service answers with one JSON value, and its calls report no progress. `the transport streams` below shows that
- * the scenario passes where the transport may stream.
+ * The service answers with one JSON value; `the transport streams` below shows that the scenario passes with a stream.
  */
 const NO_STREAM = 'progress needs a stream';
 /** Scenarios that fail, with the reason. A scenario that passes again must leave the list. */
@@ -63,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Runs the suite. Its exit code is 1 when a check failed; the output then says which. */
+/** Exit code 1 means a failed check, which the output names. */
 const runSuite = async (...args: readonly string[]): Promise<string> => {
   const run = promisify(execFile)(process.execPath, [SUITE, 'server', ...args], {
     cwd: folder,

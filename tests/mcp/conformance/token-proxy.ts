@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http';
 /** The official suite cannot sign in. This adds a token to its requests, and names the host that the server expects. */
 export type TokenProxy = AsyncDisposable & { readonly url: string };
 
-/** `url`: address of the MCP server. Requests for another host keep it, so that the server can refuse them. */
+/** Requests for another host keep it, so that the server can refuse them. */
 export const openTokenProxy = async (url: string, token: string): Promise<TokenProxy> => {
   const target = new URL(url);
   const server = createServer((incoming, outgoing) => {

@@ -50,7 +50,6 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Registers an app, lets the member allow it, and exchanges the code. */
 const connect = async (answer: Partial<Server['answer']> = {}, scope = 'brands:read ads:read') => {
   const [server] = servers;
   const { baseUrl } = server;
@@ -65,7 +64,6 @@ const connect = async (answer: Partial<Server['answer']> = {}, scope = 'brands:r
 };
 const call = (server: Server, token: string) => callMcp(server.baseUrl, token);
 
-/** Reads the documents that the README shows. */
 const readShownDocuments = async (): Promise<readonly unknown[]> => {
   const text = await readFile(join(import.meta.dirname, '../../../services/mcp/README.md'), 'utf8');
   return [...text.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json));

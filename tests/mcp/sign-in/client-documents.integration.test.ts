@@ -27,9 +27,7 @@ import {
   type Server,
 } from './fixtures/authorization-server.ts';
 
-/** Apps that name a document at their own address, over https with a certificate of this test. */
 const OTHER_REDIRECT = 'http://127.0.0.1:1/other';
-/** Milliseconds for which a document is kept at the least. */
 const KEPT_MS = 5 * 60_000;
 
 let stack: ApiStack;
@@ -72,7 +70,6 @@ const serve = (path: string, ...behaviours: readonly (Behaviour | string)[]): vo
     ...behaviours.map((one) => (typeof one === 'string' ? answers(200, JSON_TYPE, one) : one)),
   );
 
-/** Begins a request of the app. Returns the status and the text of the reply. */
 const begin = async (path: string, { baseUrl }: Server = servers[0], redirect = REDIRECT) => {
   const address = openClient(addressOf(path), { baseUrl, redirect }).address();
   const response = await openBrowser().visit(address);

@@ -9,11 +9,7 @@ import type { Revision } from '../mcp-stack.ts';
 import { openApp, press } from './fixtures/app-with-browser.ts';
 import { CHROMIUM, heading, newAddress, openWalk, type Walk } from './fixtures/walk.ts';
 
-/**
- * The whole way of an app with the official client: both revisions, by registration and by a document over https. The revision
- * concerns calls and the way concerns the sign-in, so that each is walked once. An app of the newer revision that registers
- * itself is in `pages.integration.test.ts`.
- */
+/** The revision does not concern the sign-in, so not every pair of revision and sign-in is tested. */
 const DOCUMENT = '/app.json';
 const WAIT_MS = 60_000;
 const LOOK_MS = 50;
@@ -81,7 +77,6 @@ describe.skipIf(CHROMIUM === null)('an app with the official client', () => {
         revision,
         ...(way === 'document' ? { documentUrl: documentUrl() } : {}),
       });
-      // The first connection is refused with 401, and leads to the browser.
       const begun = await app.begin();
       expect(begun).toContain(`${walk.baseUrl}/oauth/authorize?`);
       const { page } = await walk.openBrowser();

@@ -31,7 +31,6 @@ test('the authorization server conforms to the official suite', { timeout: LIMIT
   const asked = Promise.withResolvers<string>();
   const read = (text: Buffer): void => {
     output += text.toString();
-    // The suite prints the address that a person should open.
     const address = /^http\S+\/oauth\/authorize\?\S+$/m.exec(output)?.[0];
     if (address !== undefined && output.includes('Waiting up to')) asked.resolve(address);
   };

@@ -12,10 +12,7 @@ import { takeScreenshot } from '../../ops/fixtures/screenshots.ts';
 import { openApp, press } from './fixtures/app-with-browser.ts';
 import { CHROMIUM, DESKTOP, heading, newAddress, openWalk, type Walk } from './fixtures/walk.ts';
 
-/**
- * Sign-in of members in a real browser, for a real MCP client, with a process of the service. Writes screenshots of every page,
- * at desktop and phone width, to the folder SCREENSHOTS_DIR.
- */
+/** Screenshots of every page, at desktop and phone width, go to the folder SCREENSHOTS_DIR. */
 const PHONE = { width: 390, height: 844 };
 const HOSTILE = `<script>document.title="taken"</script>"><b onmouseover=alert(1)>\u{202E}Claude`;
 
@@ -24,7 +21,6 @@ describe.skipIf(CHROMIUM === null)('a member with an app', () => {
   let { stack, key, baseUrl, operator, start, openBrowser } = {} as Walk;
   let { addMember, codeFor, requestCode, signInByCode, eventsOf } = {} as Walk;
 
-  /** Checks a page with axe and for overflow at phone width, and takes screenshots. */
   const inspect = async (page: Page, name: string): Promise<void> => {
     await takeScreenshot(page, `sign-in-${name}-desktop`, true);
     await page.setViewportSize(PHONE);

@@ -33,7 +33,6 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Begins a sign-in, and lets the provider vouch for the claims. Returns the address the browser comes back to. */
 const begin = async (claims: Readonly<Record<string, unknown>>): Promise<URL> => {
   const asked = new URL(await upstream.start('browser', '/account')).searchParams;
   expect(asked.get('code_challenge_method')).toBe('S256');

@@ -209,7 +209,6 @@ describe.skipIf(CHROMIUM === null)('sign-in with two processes', () => {
     const client = await app.finish();
     const token = app.accessToken();
     const [one, other] = await processes.both();
-    /** Calls one process directly, with the token of the app. */
     const statusAt = async ({ port }: Started): Promise<number> => {
       const sent = request({
         port,

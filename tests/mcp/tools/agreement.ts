@@ -4,7 +4,7 @@ type Record_ = Readonly<Record<string, unknown>>;
 const isRecord = (value: unknown): value is Record_ =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** True when `shown` is the text, cleaned and perhaps cut. */
+/** The shown text may be cleaned and cut. */
 const showsText = (shown: unknown, text: unknown): boolean => {
   if (Array.isArray(shown) && Array.isArray(text))
     return shown.every((one, index) => showsText(one, text[index]));
@@ -14,8 +14,7 @@ const showsText = (shown: unknown, text: unknown): boolean => {
 };
 
 /**
- * Returns the paths at which what a tool shows differs from the API's data. Fields may be left out and lists may be
- * shorter; every shown value must be the API's.
+ * Returns the paths at which a tool differs. Fields may be left out and lists shorter; shown values must be the API's.
  */
 export const differences = (shown: unknown, data: unknown, path = ''): readonly string[] => {
   if (Array.isArray(shown)) {
@@ -38,7 +37,6 @@ export const differences = (shown: unknown, data: unknown, path = ''): readonly 
     : [`${path}: ${JSON.stringify(shown)} is not ${JSON.stringify(data)}`];
 };
 
-/** Returns the paths of texts outside `observed` that contain `words`. */
 export const wordsOutsideObserved = (value: unknown, words: string, path = ''): readonly string[] => {
   if (typeof value === 'string') return value.includes(words) ? [path] : [];
   if (Array.isArray(value))

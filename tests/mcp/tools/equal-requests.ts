@@ -1,7 +1,6 @@
 import { utcDateOfMs, DAY_MS } from '#contracts/values/time.ts';
 import { BRAND_IDS } from '../../operations/fixtures/demo-walk.ts';
 
-/** The busiest brand of the demo corpus. */
 export const [BRAND = ''] = BRAND_IDS;
 
 /** Calls of list tools, with the request of the API that has the same data. */
@@ -41,7 +40,6 @@ export const LISTS: readonly [string, object, string][] = [
   ['list_briefs', {}, '/v1/{ws}/briefs?limit=10'],
 ];
 
-/** Lists of the workspace, by the part of `get_workspace` that shows them. */
 export const WORKSPACE_LISTS: readonly [string, string][] = [
   ['tracked_brands', '/v1/{ws}/tracked-brands?limit=10'],
   ['freshness', '/v1/{ws}/tracked-brands/freshness'],
@@ -53,11 +51,9 @@ export const WORKSPACE_LISTS: readonly [string, string][] = [
   ['notes', '/v1/{ws}/notes?limit=10'],
 ];
 
-/** Twelve weeks back, where nothing is said. */
 const FROM = utcDateOfMs(Date.now() - 84 * DAY_MS);
 const ofBrand = (path: string): string => `/v1/brands/${BRAND}${path}`;
 
-/** Sections of `get_brand`, with the request of the API that has the same data. */
 export const SECTIONS: readonly [string, string][] = [
   ['profile', ofBrand('')],
   ['velocity', ofBrand('/velocity?weeks=12')],

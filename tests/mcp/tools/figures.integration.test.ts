@@ -8,10 +8,7 @@ import { INJECTION } from './hostile-events.ts';
 import { withHostileWords } from './hostile-words.ts';
 import { type Fetched, openToolStack, type ToolStack } from './tool-stack.ts';
 
-/**
- * Every tool and every section against the API, over a demo corpus in which each text of advertisers and sites begins
- * with an injected instruction. `ask` checks that the instruction is under `observed` alone.
- */
+/** Each text of others begins with an injected instruction; `ask` checks that it is under `observed` alone. */
 let opened: ToolStack;
 let { ask, fetch, get, post } = {} as ToolStack;
 
@@ -30,13 +27,12 @@ const firstId = async (path: string, field = 'id'): Promise<string> => {
   const { data } = await get(path);
   return String((data as readonly Record<string, unknown>[])[0]?.[field]);
 };
-/** Requests the API before and after the call of a tool. The figures of some endpoints hold now. */
+/** The figures of some endpoints hold now, so the API is requested before and after the call. */
 const around = async <T>(path: string, call: () => Promise<T>) => {
   const before = await get(path);
   const shown = await call();
   return { before, shown, after: await get(path) };
 };
-/** Equal times for figures with a fixed time; for those that hold now, a time between the two replies. */
 const expectTime = (asOf: unknown, before: Reply, after: Reply, path: string): void => {
   const [from, at, to] = [before.meta.as_of, String(asOf), after.meta.as_of].map(Date.parse);
   expect([(at ?? 0) >= (from ?? 0), (at ?? 0) <= (to ?? 0)], `${path}: ${String(asOf)}`).toEqual([

@@ -8,10 +8,7 @@ const WRITTEN_BY_OTHERS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/**
- * Returns an observation in which each text of an advertiser or a site begins with an injected instruction. Names of
- * detected tools and definitions of categories stay: they are the service's own words.
- */
+/** Names of detected tools and definitions of categories stay, because they are the service's own words. */
 export const withHostileWords = <T>(value: T, field = ''): T => {
   if (typeof value === 'string')
     return (WRITTEN_BY_OTHERS.has(field) ? `${INJECTION}. ${value}` : value) as T;

@@ -8,7 +8,6 @@ import { keyOf, recordCreative } from '../../operations/fixtures/creative-events
 import { type ApiStack, openApiStack } from '../../operations/fixtures/stack.ts';
 import { type McpStack, openMcpStack, REVISIONS } from '../mcp-stack.ts';
 
-/** Images that tools attach, through a real server and the official client. */
 const resources = new AsyncDisposableStack();
 let stack: ApiStack;
 let mcp: McpStack & AsyncDisposable;
@@ -67,7 +66,6 @@ type Block = {
 };
 type Shown = { readonly image_index?: readonly string[]; readonly notes: readonly string[] };
 
-/** Calls a tool. Returns its JSON and the images, decoded. */
 const ask = async (client: Client, name: string, args: object) => {
   const { content, isError } = await client.callTool({ name, arguments: { ...args } });
   const [first, ...images] = content as readonly Block[];

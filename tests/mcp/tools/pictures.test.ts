@@ -25,7 +25,7 @@ const noise = (size: number): Sharp => {
 const failing = (error: Error) => async (): Promise<ThumbnailAnswer> => {
   throw error;
 };
-/** Thumbnails of these keys alone; each has its key as its bytes. */
+/** Each thumbnail has its key as its bytes. */
 const stored = (...keys: readonly string[]) =>
   vi.fn<(key: string) => Promise<ThumbnailAnswer>>(async (key) =>
     keys.includes(key) ? { webp: Buffer.from(key) } : NOT_STORED,

@@ -13,7 +13,6 @@ import { withThumbnails } from '../mcp-stack.ts';
 import { wordsOutsideObserved } from './agreement.ts';
 import { INJECTION } from './hostile-events.ts';
 
-/** JSON of a structured result. */
 export type Content = {
   readonly items: readonly Readonly<Record<string, unknown>>[];
   readonly sections: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -22,7 +21,6 @@ export type Content = {
   readonly next_cursor?: string;
   readonly notes: readonly string[];
 };
-/** JSON of `fetch`. */
 export type Fetched = {
   readonly id: string;
   readonly title: string;
@@ -51,7 +49,6 @@ export const textOf = (result: CallToolResult): string => {
   return first?.type === 'text' ? first.text : '';
 };
 
-/** `plan`: plan of the workspace. */
 export const openToolStack = async (plan: 'enterprise' | 'free' = 'enterprise'): Promise<ToolStack> => {
   const stack = await openApiStack();
   const [key, api] = await Promise.all([stack.key({ plan }), stack.api()]);

@@ -7,7 +7,6 @@ import { type Group, groupChanges } from '#services/projector/apply/group-change
 import { eventsOfBrands } from '#tests/bench/projector/start-stop.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** One table in memory: the rows of several streams, each with the column of its stream. */
 type Table = Row[];
 
 const statements = {
@@ -21,7 +20,6 @@ const EMPTY = { stream: null, id: null, scope: null, a: null, b: null, at: 0n } 
 const numberOf = (value: ColumnValue | undefined): number | null =>
   typeof value === 'number' ? value : null;
 
-/** Writes the rows of a group as the projector's statement does. */
 const write = (table: Table, group: Group): Table => {
   const isNewer = (row: Row, input: Row): boolean =>
     !('precedence' in group) ||

@@ -19,7 +19,6 @@ const plan = (events: readonly (readonly [stream: string, changes: readonly Chan
     events.map(([stream, changes]) => ({ stream, changes })),
   );
 
-/** Returns the written rows, in the order of writing. */
 const written = (groups: readonly Group[]): readonly { name: Name; id: string; n: number }[] =>
   groups.flatMap((group) =>
     group.kind === 'run'

@@ -30,7 +30,6 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Waits until this number of statements waits for the lock. */
 const untilWaiting = (count: number) =>
   vi.waitFor(
     async () => {
