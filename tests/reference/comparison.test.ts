@@ -7,7 +7,6 @@ import type { Figures, World } from './world.ts';
 const OPTIONS = { features: ['brands'], worlds: 60, stages: 1, seed: 1 } as const;
 const STORIES = 3;
 
-/** A service whose figures are those of the model, apart from a fault. */
 const serviceWith = (fault: (figures: Figures, world: World) => Figures): ServiceUnderComparison => ({
   run: (worlds) =>
     Promise.resolve(
@@ -18,7 +17,6 @@ const serviceWith = (fault: (figures: Figures, world: World) => Figures): Servic
   [Symbol.asyncDispose]: () => Promise.resolve(),
 });
 
-/** Shows missing ads as active. */
 const showsMissingAsActive = (figures: Figures): Figures => ({
   ...figures,
   ads: Object.fromEntries(

@@ -8,8 +8,6 @@ import { stagesOf } from './stages.ts';
 import type { World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 
-/** Compares the service with the model over generated worlds, and shrinks a world in which they differ. */
-
 /** Generated worlds that go through the service together. */
 const BATCH_WORLDS = 500;
 
@@ -20,7 +18,7 @@ const differencesIn = (world: World, outcome: Outcome): readonly Difference[] =>
 
 export type ComparisonOptions = {
   readonly features: readonly Feature[];
-  /** Number of compared worlds. Each stage of a generated world counts. */
+  /** Each stage of a generated world counts. */
   readonly worlds: number;
   /** Maximum stages at which a generated world is compared; see `stagesOf`. */
   readonly stages: number;
@@ -31,11 +29,8 @@ export type ComparisonOptions = {
 type Place = { readonly world: number; readonly stage: number };
 
 export type Comparison = {
-  /** Number of worlds that were compared. */
   readonly worlds: number;
-  /** Number of generated worlds that they are stages of. */
   readonly generated: number;
-  /** Number of worlds in which some figure differs. */
   readonly differing: number;
   /** Worlds by the kind of figure that differs in them, such as `ad: status`. */
   readonly byFigure: ReadonlyMap<string, readonly Place[]>;
@@ -44,7 +39,6 @@ export type Comparison = {
 /** Shortens `ad a1: status` to `ad: status`, to count the differences of all worlds by kind. */
 const kindOf = ({ figure }: Difference): string => figure.replace(/^(\w+) .*: /, '$1: ');
 
-/** Returns the stages of as many generated worlds as it takes to compare this number of worlds. */
 const worldsOf = ({ features, worlds, stages, seed }: ComparisonOptions): (readonly World[])[] => {
   let left = worlds;
   return fc.sample(worldArbitrary(features), { numRuns: worlds, seed }).flatMap((world) => {
@@ -78,13 +72,11 @@ export const compareWorlds = async (
   return { worlds, generated: generated.length, differing, byFigure };
 };
 
-/** A shrunk world as text, and the kinds of figures that differ in it. */
 type Story = { readonly text: string; readonly kinds: ReadonlySet<string> };
 
 /**
- * Tells the smallest world that shrinking finds from one differing world. `kind` is the kind of figure that stays
- * different, so that shrinking does not drift from one fault to another. A world that
- * does not differ alone is not shrunk: its story says whether its stages or other worlds make it differ.
+ * `kind` stays different, so that shrinking does not drift to another fault. A world that does not differ alone is not
+ * shrunk: its story says whether its stages or other worlds make it differ.
  */
 const tellShrunk = async (
   service: ServiceUnderComparison,
@@ -120,7 +112,7 @@ const tellShrunk = async (
   return { text: tellFailure(smallest, differences), kinds: new Set(differences.map(kindOf)) };
 };
 
-/** Tells a shrunk world for each kind of differing figure, up to a number. A kind that a told world shows is left out. */
+/** A kind that an earlier shrunk world shows is left out. */
 export const tellDifferences = async (
   service: ServiceUnderComparison,
   options: Omit<ComparisonOptions, 'worlds'>,

@@ -4,13 +4,10 @@ export const FEATURES = [
   'weeks',
   /** Scans that did not read the library to its end. */
   'partial',
-  /** Ads that a scan shows as ended. */
   'ended',
   /** Several countries; each scan requests one. */
   'countries',
-  /** Scans that request several countries. */
   'several-countries-at-once',
-  /** Scans that request `ALL`. */
   'all-countries',
   /** Ads that name the countries in which they run. */
   'ad-countries',
@@ -18,17 +15,13 @@ export const FEATURES = [
   'pages',
   /** Scans that show ads of pages that they do not name. */
   'unnamed-pages',
-  /** Ads that no scan shows with a page. */
   'pageless',
-  /** Several brands, each with its own pages. */
   'brands',
   /** Scans for any brand on any page, and pages with ads of several brands. */
   'shared-pages',
   /** Links of pages with brands, all before the first scan and never changed. */
   'links',
-  /** Links that come and go between the scans. */
   'changing-links',
-  /** Links that change between two scans of one day. */
   'links-within-days',
   /** Ads that name the domain of a brand as their destination. */
   'destinations',
@@ -38,23 +31,17 @@ export const FEATURES = [
   'late-registration',
   /** Brands with later profiles, some of which name another category. */
   'renewed-profiles',
-  /** Copy that changes. */
   'content',
-  /** Captions that change. */
   'captions',
   /** Fields that some scans do not show: page, start date and copy among them. */
   'blanks',
-  /** Start dates that the library changes. */
   'start-dates',
-  /** Two collectors. */
   'collectors',
   /** Two collectors, of which the second shows the copy of most ads with a label, or in upper case. */
   'framing',
   /** Scans of the same time. */
   'ties',
-  /** Observations that arrive twice. */
   'repeats',
-  /** Scans that arrive after later ones. */
   'late-scans',
   /** Links and profiles that arrive after later observations. */
   'late-links',

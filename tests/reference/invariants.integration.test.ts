@@ -12,10 +12,7 @@ import { at, link, scan, shown, worldWith } from './sketch.ts';
 import type { World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 
-/**
- * Generated worlds with all traits at once, through all read models: the figures of all replies agree, and a rebuild
- * yields the same tables. INVARIANT_WORLDS=5000 is the long form, INVARIANT_SEED changes the worlds.
- */
+/** A rebuild must yield the same tables. INVARIANT_WORLDS=5000 is the long form, INVARIANT_SEED changes the worlds. */
 const { INVARIANT_WORLDS, INVARIANT_SEED, INVARIANT_FEATURES } = readSettings(
   z.object({
     INVARIANT_WORLDS: z.coerce.number().int().positive().default(20),
@@ -33,10 +30,7 @@ const TIED = [[leading], []].map((ads) => [
   scan('s1', at(1), [leading]),
   scan('s2', at(1), ads, { brand: 'b2.example', pages: ads.length > 0 ? ['P1'] : ['P2'] }),
 ]);
-/**
- * A late scan shows that an ad was at another brand before: until a scan led it here, or until its page was linked. No event
- * moves the ad.
- */
+/** A late scan shows an ad at another brand, until a scan led it here or its page was linked. No event moves the ad. */
 const PLACED_LATE = [
   [
     scan('s2', at(5), [leading], { brand: 'b2.example', pages: ['P3'] }),

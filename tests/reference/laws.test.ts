@@ -6,7 +6,7 @@ import type { Scan, World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** Laws that the reference model obeys on worlds with all traits. They find slips that no example was written for. */
+/** Laws find slips that no example was written for. */
 
 const RUNS = 300;
 const worlds = worldArbitrary(FEATURES);

@@ -3,7 +3,7 @@ import { expectedFigures } from './model.ts';
 import { at, dateOf, link, profile, scan, shown, worldWith } from './sketch.ts';
 import type { AdFigures, WorldObservation } from './world.ts';
 
-/** Small worlds for each rule of the ad library (services/domain/README.md), with figures that were worked out by hand. */
+/** The figures were worked out by hand, for each rule of services/domain/README.md. */
 
 const figuresOf = (...observations: readonly WorldObservation[]) =>
   expectedFigures(worldWith(...observations));

@@ -13,9 +13,8 @@ import { signalFigures } from './model/signals.ts';
 import { weeklyFigures } from './model/weeks.ts';
 
 /**
- * Reference model of the ad library: computes from the set of observations the figures of each ad and brand. It
- * follows the rules of the ad library (services/domain/README.md) in the plainest way, without events and tables, and
- * knows nothing of the service. Comments that begin with "Decision" settle a point that the rules leave open.
+ * Follows the rules of services/domain/README.md in the plainest way, without events and tables, and knows nothing of
+ * the service. Comments that begin with "Decision" settle a point that the rules leave open.
  */
 
 const brandFigures = (world: World, ads: Readonly<Record<string, AdFigures>>): Figures['brands'] => {
@@ -29,7 +28,6 @@ const brandFigures = (world: World, ads: Readonly<Record<string, AdFigures>>): F
   return brands;
 };
 
-/** Returns the figures that the observations lead to, in every order of arrival and with repetitions. */
 export const expectedFigures = (world: World): Figures => {
   const library = libraryOf(world);
   const ads = adFigures(library);

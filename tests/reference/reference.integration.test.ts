@@ -10,10 +10,10 @@ import { at, dateOf, link, profile, scan, shown, worldWith } from './sketch.ts';
 import type { World } from './world.ts';
 
 /**
- * Compares the service with the reference model over generated worlds. REFERENCE_WORLDS=20000 raises their number,
- * REFERENCE_STAGES=1 compares each generated world at its end only, REFERENCE_SEED changes them, and REFERENCE_STORIES the number of kinds of differing figures for which a world is
- * shrunk and told. REFERENCE_FEATURES=ties,partial;links compares other rows of traits than those that hold;
- * `each` compares each trait by itself, and `all` all of them at once.
+ * REFERENCE_WORLDS=20000 raises the number of worlds, REFERENCE_STAGES=1 compares each at its end only, REFERENCE_SEED
+ * changes them, and REFERENCE_STORIES limits the kinds of differences that are shrunk.
+ * REFERENCE_FEATURES=ties,partial;links compares these rows of traits; `each` compares each trait by itself, and `all`
+ * all at once.
  */
 const settings = readSettings(
   z.object({
@@ -24,7 +24,6 @@ const settings = readSettings(
     REFERENCE_FEATURES: z.string().default(''),
   }),
 );
-/** Milliseconds for each told world, and for each compared one. */
 const STORY_LIMIT_MS = 120_000;
 const WORLD_LIMIT_MS = 200;
 
@@ -279,7 +278,6 @@ describe('figures of generated worlds equal the reference model', () => {
   };
   test('also of worlds that differed once', () => expectDifferedEqual(service));
 
-  /** Compares worlds, and tells those that differ. */
   const expectEqual = async (
     compared: ServiceUnderComparison,
     features: readonly Feature[],

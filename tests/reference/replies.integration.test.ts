@@ -14,9 +14,8 @@ import type { World, WorldObservation } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 
 /**
- * Generated worlds in two services: one gets the observations in the order of observation, the other as they arrive. The
- * replies about every brand, ad and landing page must be the same (rule 11). REPLY_WORLDS=200 is the long form, REPLY_SEED
- * changes the worlds.
+ * One service gets the observations in order, the other as they arrive; all replies must be the same (rule 11).
+ * REPLY_WORLDS=200 is the long form, REPLY_SEED changes the worlds.
  */
 const { REPLY_WORLDS, REPLY_SEED } = readSettings(
   z.object({
@@ -43,7 +42,6 @@ type Json = { readonly [field: string]: unknown };
 
 const keyOf = (one: WorldObservation): string => `${one.at} ${one.kind === 'scan' ? one.id : ''}`;
 
-/** Returns the observations of the world, each once, in the order of observation. */
 const inOrder = ({ observations }: World): readonly WorldObservation[] =>
   [...new Map(observations.map((one) => [JSON.stringify(one), one])).values()].toSorted((a, b) =>
     keyOf(a) < keyOf(b) ? -1 : 1,
@@ -65,7 +63,6 @@ const idsOf = (world: World, { brandIdOf, adIdOf, messagesOf }: Placement): Reco
   };
 };
 
-/** Endpoints that take a brand as a query parameter. */
 const BY_BRAND = ['/v1/ads', '/v1/brand-network', '/v1/creatives', '/v1/pages'];
 
 const urlsOf = ({ path, method }: Endpoint, ids: Readonly<Record<string, readonly string[]>>): string[] => {
@@ -79,7 +76,7 @@ const urlsOf = ({ path, method }: Endpoint, ids: Readonly<Record<string, readonl
 const withoutFields = (value: unknown, names: readonly string[]): unknown =>
   JSON.parse(JSON.stringify(value, (field, inner) => (names.includes(field) ? undefined : inner)));
 
-/** Orders the items of a list, because landing pages of one time are listed by ids that no rule gives. */
+/** Landing pages of one time are listed by ids that no rule gives. */
 const ordered = (data: unknown): unknown =>
   Array.isArray(data) ? data.map((item) => JSON.stringify(item)).toSorted() : data;
 
@@ -91,7 +88,6 @@ const radarItems = (data: readonly Json[]): unknown =>
       .map(({ id: _id, correction: _correction, ad, ...item }) => ({ ...item, ad: (ad as Json)['id'] })),
   );
 
-/** Reads all replies about a world, by address. */
 const readWorld = async (
   stack: ApiStack,
   app: ReturnType<typeof on>,

@@ -63,7 +63,6 @@ export const profile = (time: string, brand: string, category = ['Shops', 'Shoes
   category,
 });
 
-/** A world of two brands, `b1.example` and `b2.example`, with these observations in the order of arrival. */
 export const worldWith = (...observations: readonly WorldObservation[]): World => ({
   brands: ['b1.example', 'b2.example'],
   observations,

@@ -1,10 +1,8 @@
 import type { World } from './world.ts';
 
 /**
- * Returns the stages of a world that grows: worlds of its first observations in the order of arrival, at most `max` of
- * them, evenly apart. Each has a scan. The last stage is the whole world. What arrived so far is a world of its own: what
- * comes late or changes a link has not arrived in it yet. A stage costs a dozen reads, and a world on its own hundreds of
- * statements.
+ * Returns worlds of the first observations in the order of arrival, at most `max`, evenly apart, each with a scan. The
+ * last is the whole world. A stage costs a dozen reads, and a world of its own hundreds of statements.
  */
 export const stagesOf = (world: World, max: number): readonly World[] => {
   const { observations } = world;

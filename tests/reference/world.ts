@@ -1,9 +1,6 @@
-/**
- * A world: the observations that a test hands to the service, in the order in which they arrive. Names are short
- * (`b1.example`, ad `a1`, page `P1`, scan `s1`). Times are ISO 8601 in UTC; days are `YYYY-MM-DD`.
- */
+/** Names are short (`b1.example`, ad `a1`, page `P1`, scan `s1`), times ISO 8601 in UTC, days `YYYY-MM-DD`. */
 
-/** One ad as one scan shows it. `null` and blank texts mean that the scan does not show the field. */
+/** `null` and blank texts mean that the scan does not show the field. */
 export type ShownAd = {
   readonly ad: string;
   readonly page: string | null;
@@ -27,7 +24,7 @@ export type Scan = {
   readonly brand: string;
   readonly complete: boolean;
   readonly pages: readonly string[];
-  /** Countries that were requested; `ALL` is a country of its own. */
+  /** Requested countries; `ALL` is a country of its own. */
   readonly countries: readonly string[];
   readonly collector: string;
   readonly ads: readonly ShownAd[];
@@ -97,10 +94,7 @@ export type DayFigures = {
   readonly reliable: boolean;
 };
 
-/**
- * Changes of copy in a brand's day, counted once for each ad and scan: by the brand, and by another collector (rule 6).
- * Days without any have no figures.
- */
+/** Counts each ad and scan once: by the brand, and by another collector (rule 6). Days without any have no figures. */
 export type ChangeFigures = { readonly revised: number; readonly reworded: number };
 
 /** Freshness of a brand: times of scans that were made for it, or are reliable for it (rule 9). */
@@ -111,7 +105,6 @@ export type FreshnessFigures = {
   readonly freshness_tier: string;
 };
 
-/** A brand's ISO week, from its days. */
 export type WeekFigures = {
   readonly active: number;
   readonly new: number;
@@ -137,7 +130,6 @@ export type ProfileFigures = {
   readonly countries: readonly { readonly country: string; readonly ads: number }[];
 };
 
-/** An item of the radar that no correction withdrew. */
 export type RadarFigures = {
   /** The brand that the ad had at the scan. */
   readonly brand: string;
@@ -154,7 +146,6 @@ export type CategoryFigures = {
   /** Ads that are not inactive. */
   readonly active: number;
   readonly total: number;
-  /** Categories of the next level. */
   readonly children: number;
   /** Time of the newest observation of its brands; `null` without any. */
   readonly as_of: string | null;
@@ -162,10 +153,8 @@ export type CategoryFigures = {
 
 /** Time of the newest scan of the corpus, which no brand of a world has. Lists over all brands end with its day. */
 export const NEWEST_SCAN_AT = '2026-03-23T23:00:00.000Z';
-/** Days of the window of new advertisers. */
 export const NEW_ADVERTISER_DAYS = 10;
 
-/** A brand in the list of new advertisers of the world's category. */
 export type NewAdvertiserFigures = {
   readonly started_on: string;
   readonly active: number;
@@ -180,7 +169,6 @@ export type RiserFigures = {
   readonly previous: number;
 };
 
-/** Changes of one kind in a brand's day. */
 export type SignalFigures = {
   readonly items: number;
   /** Time of the last one. */
@@ -203,7 +191,6 @@ export type Figures = {
   readonly radar: Readonly<Record<string, RadarFigures>>;
   /** By the names of the category and of those above it. */
   readonly categories: Readonly<Record<string, CategoryFigures>>;
-  /** By brand. */
   readonly newAdvertisers: Readonly<Record<string, NewAdvertiserFigures>>;
   /** By brand; only of those in `comparedRisers`. */
   readonly risers: Readonly<Record<string, RiserFigures>>;

@@ -2,12 +2,9 @@ import fc from 'fast-check';
 import type { Feature } from './features.ts';
 import type { PageLink, Profile, Scan, ShownAd, World, WorldObservation } from './world.ts';
 
-/**
- * Generator of worlds. A draft holds what fast-check generates; `worldOf` turns it into observations. Worlds
- * are small, because nearly every fault of a rule shows with a few scans and ads.
- */
+/** Worlds are small, because nearly every fault of a rule shows with a few scans and ads. */
 
-/** The first day of every world. The service refuses dates in the future. */
+/** The service refuses dates in the future. */
 const FIRST_DAY_MS = Date.UTC(2026, 2, 10);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -19,8 +16,7 @@ const CATEGORIES = ['Shoes', 'Hats'];
 const COUNTRIES = ['US', 'CA', 'GB'];
 const DOMAINS = ['b1.example', 'b2.example', 'b3.example', 'b4.example'];
 /**
- * Hours of scans, in UTC. From 10:00 to each of the others on the next day are 19, 20 and 21 hours: an absence is
- * confirmed after 20.
+ * Hours in UTC. From 10:00 to each other one on the next day are 19, 20 and 21 hours; an absence is confirmed after 20.
  */
 const SCAN_HOURS = [10, 5, 6, 7];
 /** Hosts that no brand registers. */
@@ -37,12 +33,10 @@ const FRAMES: readonly ((text: string) => string)[] = [
 const BODIES = ['Shoes for runners', 'Boots against rain', 'Hats in all sizes'];
 const PRICED = 'Shoes for runners 99';
 
-/** A number between 0 and `max`; 0 when the feature is off. */
+/** Always 0 when the feature is off. */
 const nat = (max: number, isOn: boolean): fc.Arbitrary<number> => (isOn ? fc.nat(max) : fc.constant(0));
-/** True once in `times`, and never when the feature is off. */
 const oneIn = (times: number, isOn: boolean): fc.Arbitrary<boolean> =>
   isOn ? fc.nat(times - 1).map((value) => value === times - 1) : NEVER;
-/** A non-empty choice; the first value alone when the feature is off. */
 const someOf = (values: readonly string[], isOn: boolean): fc.Arbitrary<string[]> =>
   isOn ? fc.subarray([...values], { minLength: 1 }) : fc.constant(values.slice(0, 1));
 
@@ -121,7 +115,6 @@ const draftOf = (has: (feature: Feature) => boolean) => {
       maxLength: DOMAINS.length,
     }),
     profileDelay: nat(20, has('late-links')),
-    // Later profiles, which name a category again.
     renewals: fc.array(
       fc.record({
         day: fc.nat(DAYS - 1),
@@ -151,14 +144,12 @@ const linkOf = (number: number): string | null =>
     ...FOREIGN_HOSTS.map((host) => `${host}/c`),
   ][number] ?? null;
 
-/** Returns the ad with its texts as the second collector shows them. */
 const framed = (shown: ShownAd, frame: number): ShownAd => {
   const within = (text: string | null): string | null =>
     text === null || text.trim() === '' ? text : (FRAMES[frame]?.(text) ?? text);
   return { ...shown, body: within(shown.body), title: within(shown.title) };
 };
 
-/** Returns a category by number: one of the second level, else the first level itself. */
 const categoryOf = (number: number): readonly string[] => [
   'Shops',
   ...(CATEGORIES[number] ? [CATEGORIES[number]] : []),

@@ -1,11 +1,8 @@
 import type { Scan, ShownAd, World, WorldObservation } from '../world.ts';
 
-/**
- * Shrinks a differing world by leaving out parts of it. All worlds that lack one part are tried at once, because many
- * worlds pass through the service together in little more time than one.
- */
+/** All worlds that lack one part are tried at once, because many worlds take little more time than one. */
 
-/** Maximum milliseconds after which no further round begins. */
+/** No further round begins after this time. */
 const LIMIT_MS = 60_000;
 
 type Part =
@@ -26,7 +23,7 @@ const keyOf = (observation: WorldObservation): string =>
 const inOrder = (observations: readonly WorldObservation[]): WorldObservation[] =>
   observations.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 
-/** Rounds of shrinking, coarse parts first. */
+/** Coarse parts come first. */
 const partsOf: readonly ((world: World) => readonly Part[])[] = [
   ({ observations }) => observations.map((_, place) => ({ kind: 'observation', place })),
   ({ brands, observations }) => {
@@ -51,7 +48,7 @@ const partsOf: readonly ((world: World) => readonly Part[])[] = [
       ]),
 ];
 
-/** Returns the world without the parts. A repeated scan stays equal to its repetition. */
+/** A repeated scan stays equal to its repetition. */
 const without = (world: World, parts: readonly Part[]): World => {
   const has = (isPart: (part: Part) => boolean): boolean => parts.some(isPart);
   const shownWithout = (shown: ShownAd): ShownAd => {
@@ -97,10 +94,7 @@ const without = (world: World, parts: readonly Part[]): World => {
 
 const isSame = (a: World, b: World): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/**
- * Returns a smaller world of which `differ` is still true. `differ` says for each of several worlds whether the service
- * and the model differ on it; the given world must differ.
- */
+/** Returns a smaller world of which `differ` is still true; `differ` must be true of the given world. */
 export const shrink = async (
   world: World,
   differ: (worlds: readonly World[]) => Promise<readonly boolean[]>,

@@ -1,7 +1,5 @@
 import type { Figures, Scan, ShownAd, World, WorldObservation } from '../world.ts';
 
-/** Tells a world as chronological lines, and names the figures in which the service differs from the model. */
-
 export type Difference = { readonly figure: string; readonly expected: unknown; readonly actual: unknown };
 
 const entriesOf = (figures: Figures): Map<string, unknown> => {
@@ -25,7 +23,7 @@ const entriesOf = (figures: Figures): Map<string, unknown> => {
   return entries;
 };
 
-/** Returns the figures that differ. A figure that only one side has is `undefined` on the other. */
+/** A figure that only one side has is `undefined` on the other. */
 export const differencesOf = (expected: Figures, actual: Figures): readonly Difference[] => {
   const wanted = entriesOf(expected);
   const found = entriesOf(actual);
@@ -81,7 +79,7 @@ const timeOf = (at: string, firstDay: string): string => {
   return `day ${day} (${at.slice(0, 10)}) ${at.slice(11, 16)}`;
 };
 
-/** Returns the observations in chronological order. One that arrives in another place states its number of arrival. */
+/** An observation that arrives out of order states its number of arrival. */
 export const tellWorld = (world: World): string => {
   const arrived = world.observations.map((observation, place) => ({ observation, place: place + 1 }));
   const firstDay = arrived.map(({ observation }) => observation.at.slice(0, 10)).toSorted()[0] ?? '';
@@ -95,7 +93,6 @@ export const tellWorld = (world: World): string => {
     .join('\n');
 };
 
-/** Returns the whole story of a failing world: its observations, then expected against actual. */
 export const tellFailure = (world: World, differences: readonly Difference[]): string =>
   [
     tellWorld(world),

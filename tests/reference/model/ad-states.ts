@@ -1,17 +1,14 @@
 import type { AdFigures, Scan, ShownAd } from '../world.ts';
 import { coversCountry, coversPair, dayBefore, HOUR_MS, isEnded, latest, shows } from './observations.ts';
 
-/** The state of an ad after each scan (rules 1 to 3 and 7). */
-
 /** Minimum milliseconds between the first absence of an ad and the one that confirms its stop (rule 1). */
 const ABSENCE_CONFIRMS_AFTER_MS = 20 * HOUR_MS;
 
 /**
- * Returns the novelty of an ad by rule 3, from its first sighting and all scans. An earlier look at it is a complete scan
- * before the sighting that covered the page in a country of the sighting's scan. If the sighting's scan does not name
- * the page, a complete search for the same brand that did not name it either is a look too, since the page was first met.
- * Decision: scans of the same time do not precede each other. Ads without a page count as one page of each scanned
- * brand. A page is met by the first scan, for any brand and complete or not, that names it or shows an ad of it.
+ * Rule 3. An earlier look at the ad is a complete scan before its first sighting that covered the page in a country of
+ * the sighting's scan. If that scan does not name the page, a complete search for the same brand that did not name it
+ * either is a look too, since the first scan that named the page or showed an ad of it. Decision: scans of the same
+ * time do not precede each other. Ads without a page count as one page of each scanned brand.
  */
 const noveltyOf = (sighting: Scan, shown: ShownAd, scans: readonly Scan[]): AdFigures['novelty'] => {
   const { page } = shown;
@@ -30,7 +27,6 @@ const noveltyOf = (sighting: Scan, shown: ShownAd, scans: readonly Scan[]): AdFi
   return shown.startedOn !== null && shown.startedOn >= dayBefore(look.at) ? 'news' : 'late';
 };
 
-/** An ad after some scan. */
 export type AdState = {
   readonly status: AdFigures['status'];
   readonly firstSeenAt: string;
@@ -77,9 +73,8 @@ const afterSighting = (
 };
 
 /**
- * Rule 1, for a complete scan that does not show the ad. Missing: each of its pairs has an absence. Inactive: each pair
- * has two, the later at least 20 hours after the first. Decision: an absence has a later time than the last sighting,
- * so a scan of the same time does not count.
+ * Rule 1. Missing: each of its pairs has an absence. Inactive: each has two, the later at least 20 hours after the
+ * first. Decision: an absence has a later time than the last sighting.
  */
 const afterAbsence = (before: AdState, scan: Scan, page: string | null): AdState => {
   const same = { ...before, retired: false };

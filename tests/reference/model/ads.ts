@@ -4,8 +4,6 @@ import { brandOf, END_OF_TIME } from './attribution.ts';
 import type { Library } from './library.ts';
 import { DAY_MS, dayOf, latest, shows } from './observations.ts';
 
-/** Figures of ads (rules 1 to 4, 10 and 12). */
-
 /** Rule 12: from the start date, else the first sighting, to the stop date, else the last sighting as running. */
 const daysActiveOf = (startedOn: string | null, state: AdState): number | null => {
   const to = state.stoppedOn ?? (state.lastRunningAt && dayOf(state.lastRunningAt));
@@ -13,7 +11,7 @@ const daysActiveOf = (startedOn: string | null, state: AdState): number | null =
   return to === null ? null : Math.max(0, (Date.parse(to) - Date.parse(from)) / DAY_MS);
 };
 
-/** Returns the public countries. Decision: a scan of several countries adds none unless the ad itself names them. */
+/** Decision: a scan of several countries adds none unless the ad itself names them. */
 const countriesOf = (ad: string, scans: readonly Scan[]): string[] => {
   const named = scans.flatMap((scan) => {
     const shown = shows(scan, ad);

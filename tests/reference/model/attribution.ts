@@ -1,9 +1,6 @@
 import type { PageLink, Scan, World } from '../world.ts';
 import { latest, shows } from './observations.ts';
 
-/** Links of pages, registered domains, and the brand of an ad that follows from them (rule 10). */
-
-/** Returns all observations of links, in chronological order. */
 export const linksOf = ({ observations }: World): PageLink[] =>
   observations
     .filter((observation): observation is PageLink => observation.kind === 'link')
@@ -16,23 +13,16 @@ export const linksAt = (world: World, time: string): PageLink[] => {
   return [...last.values()].filter(({ linked }) => linked);
 };
 
-/** The place of a scan in the order of observation. */
 export type Moment = { readonly at: string; readonly id: string };
 
-/**
- * Returns the domains that a profile, a link or a scan had registered at a moment. Decision: of scans of the same time,
- * only those with a smaller id precede (rule 11).
- */
+/** Decision: of scans of the same time, only those with a smaller id precede (rule 11). */
 const registeredAt = ({ observations }: World, { at, id }: Moment): string[] =>
   observations
     .filter((one) => one.at <= at && (one.kind !== 'link' || one.linked))
     .filter((one) => one.kind !== 'scan' || one.at < at || one.id <= id)
     .map(({ brand }) => brand);
 
-/**
- * Returns the brand of an ad by rule 10, from the scans up to a time and the links and registrations known at that time.
- * Decision: figures of a day hold the brand as known at its scans; the ad and its brands' totals, as known at the end.
- */
+/** Rule 10. Decision: figures of a day hold the brand as known at its scans; ads and totals, as known at the end. */
 export const brandOf = (ad: string, scans: readonly Scan[], moment: Moment, world: World): string => {
   const host = (latest(ad, scans, 'link') ?? '').split('/')[0] ?? '';
   const ofDestination = registeredAt(world, moment)

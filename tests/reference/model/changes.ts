@@ -2,12 +2,9 @@ import type { ChangeFigures, Scan } from '../world.ts';
 import type { AdAfter, Library, Look } from './library.ts';
 import { dayOf, isEnded, shows } from './observations.ts';
 
-/** Changes of copy by the brand and by collectors (rule 6). */
-
 type Field = 'body' | 'title';
 const FIELDS: readonly Field[] = ['body', 'title'];
 
-/** A field of an ad as a scan shows it, and as the last scan before showed it. */
 type Comparison = {
   readonly field: Field;
   readonly was: string;
@@ -39,10 +36,7 @@ const longestRun = (was: readonly string[], now: readonly string[]) => {
   return longest;
 };
 
-/**
- * Returns the framing that was removed or added around the words that both texts have; `null` when they have none, or when
- * both have other words at the same end. Decision: the latter is the brand's, since in these worlds one collector frames.
- */
+/** `null`: no common words, or both have other words at one end. Decision: the latter is the brand's change. */
 const framesOf = ({ field, was, now }: Comparison): readonly string[] | null => {
   const [a, b] = [normalised(was).split(' '), normalised(now).split(' ')];
   const { inWas, inNow, length } = longestRun(a, b);
@@ -58,7 +52,6 @@ const framesOf = ({ field, was, now }: Comparison): readonly string[] | null => 
   ]);
 };
 
-/** The looks at a brand. */
 type OfBrand = { readonly looks: readonly Look[]; readonly scans: readonly Scan[] };
 
 const isOfCollectors = ({ before, scan }: Comparison): boolean => before.collector !== scan.collector;
@@ -66,10 +59,7 @@ const isOfCollectors = ({ before, scan }: Comparison): boolean => before.collect
 const comparisonsOf = (ad: string, scan: Scan, scans: readonly Scan[]): Comparison[] =>
   FIELDS.flatMap((field) => comparisonOf(ad, field, scan, scans) ?? []);
 
-/**
- * Returns the framing that most comparable ads of the brand gained or lost in the scan. Decision: an ad is comparable if another
- * collector showed the text last, and one ad alone shows nothing.
- */
+/** Decision: an ad is comparable if another collector showed the text last, and one ad alone shows nothing. */
 const repeatedIn = (scan: Scan, { looks, scans }: OfBrand): readonly string[] => {
   const ads = looks.find((look) => look.scan === scan)?.ads ?? [];
   const compared = ads
@@ -84,8 +74,8 @@ const repeatedIn = (scan: Scan, { looks, scans }: OfBrand): readonly string[] =>
 };
 
 /**
- * True when the difference is shown to be the collector's. Decision: framing is shown to be the collector's by the scan itself, and
- * by those of the same collector since another one showed the text last, which the ad missed.
+ * Decision: framing is the collector's if the scan shows it, or if scans of the same collector showed it since another
+ * one showed the text last, which the ad missed.
  */
 const isFromCollector = (one: Comparison, ofBrand: OfBrand): boolean => {
   if (!isOfCollectors(one)) return false;

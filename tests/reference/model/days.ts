@@ -3,21 +3,15 @@ import { linksAt } from './attribution.ts';
 import type { Library } from './library.ts';
 import { dayOf } from './observations.ts';
 
-/** Figures of days (rules 3 and 9). */
-
-/**
- * True when a complete scan was made for the brand or names a page that is linked to it. Decision: judged with the links
- * observed by then.
- */
+/** True for complete scans of the brand or of a page linked to it. Decision: judged with the links observed by then. */
 export const isOfBrand = (brand: string, scan: Scan, world: World): boolean =>
   scan.complete &&
   (scan.brand === brand ||
     linksAt(world, scan.at).some((link) => link.brand === brand && scan.pages.includes(link.page)));
 
 /**
- * True when these scans of a day, made for any brand, make it reliable for the brand: the complete ones cover all pages
- * linked to it (rule 9). Decision: judged at each complete scan of the day that was made for the brand or names a page
- * linked to it, with the links observed by then and the pages of all of these scans.
+ * Rule 9: the complete scans cover all pages linked to the brand. Decision: judged at each complete scan of the day
+ * that was made for the brand or names its page, with the links observed by then and the pages of all these scans.
  */
 export const isReliable = (brand: string, scans: readonly Scan[], world: World): boolean => {
   const covered = scans.filter(({ complete }) => complete).flatMap(({ pages }) => pages);

@@ -3,15 +3,12 @@ import { isOfBrand, isReliable } from './days.ts';
 import type { Library } from './library.ts';
 import { DAY_MS, dayOf } from './observations.ts';
 
-/** Freshness of brands (rule 9). No workspace tracks a brand of a world. */
-
-/** Days between scans of a brand that no workspace tracks. */
+/** Days between scans of a brand that no workspace tracks, as in all worlds. */
 const CENSUS_DAYS = 30;
 
 /**
- * True when a scan is reliable for the brand: it looks at a page of the brand or was made for it, and with it the day is
- * reliable. Decision: a scan of the brand counts from the scan by which the day is reliable; a scan that is none of the
- * brand's only if the day is reliable by it, as when it covers a page that was linked to the brand earlier that day.
+ * Rule 9. Decision: a scan of the brand counts from the scan by which the day is reliable. Another brand's scan counts
+ * only if the day is reliable by it, as when it covers a page that was linked earlier that day.
  */
 const isReliableScan = (brand: string, scan: Scan, { world, scans }: Library): boolean => {
   const until = scans.slice(0, scans.indexOf(scan) + 1).filter(({ at }) => dayOf(at) === dayOf(scan.at));

@@ -3,8 +3,6 @@ import { type AdState, statesOf } from './ad-states.ts';
 import { brandOf, linksAt } from './attribution.ts';
 import { latest, scansOf, shows } from './observations.ts';
 
-/** The ads of a world after each of its scans, and which scans looked at which brand (rule 9). */
-
 /** An ad after a scan, and before it; `null` before its first sighting. */
 export type AdAfter = {
   readonly ad: string;
@@ -21,19 +19,16 @@ export type Look = { readonly scan: Scan; readonly ads: readonly AdAfter[] };
 
 export type Library = {
   readonly world: World;
-  /** In chronological order. */
   readonly scans: readonly Scan[];
   readonly adIds: readonly string[];
   /** The states of each ad, one for each scan. */
   readonly states: ReadonlyMap<string, readonly (AdState | null)[]>;
-  /** The looks at each brand, in chronological order. */
   readonly looks: ReadonlyMap<string, readonly Look[]>;
 };
 
 /**
- * True when a scan looks at the brand. Decision: it looks at the brand that it was made for, at the brands of its ads,
- * before and after it, and, if it is complete, at the brands that a covered page is linked to or that have a live ad on a
- * covered page.
+ * Decision: a scan looks at the brand that it was made for, at the brands of its ads before and after it, and, if it is
+ * complete, at the brands that a covered page is linked to or that have a live ad on one.
  */
 const isLook = (brand: string, scan: Scan, ads: readonly AdAfter[], world: World): boolean => {
   const isCovered = (page: string | null): boolean => scan.complete && scan.pages.includes(page ?? '');

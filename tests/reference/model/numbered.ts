@@ -1,6 +1,6 @@
 type Named<T> = { readonly name: string; readonly item: T };
 
-/** Returns items by name. Those of one name are numbered, in an order that only their contents decide. */
+/** Items of one name are numbered, in an order that only their contents decide. */
 export const numbered = <T>(found: readonly Named<T>[]): Record<string, T> => {
   const groups = Map.groupBy(found, ({ name }) => name);
   const entries = [...groups].flatMap(([name, group]) =>

@@ -1,7 +1,5 @@
 import type { Scan, ShownAd, World } from '../world.ts';
 
-/** The observations of a world in the order of their times, and what one scan says. */
-
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
@@ -9,10 +7,9 @@ export const dayOf = (time: string): string => time.slice(0, 10);
 export const dayBefore = (time: string): string => dayOf(new Date(Date.parse(time) - DAY_MS).toISOString());
 const isBlank = (text: string | null): boolean => text === null || text.trim() === '';
 
-/** Chronological order. Decision: scans of one time are walked in the order of their ids (rule 11). */
+/** Decision: scans of one time are in the order of their ids (rule 11). */
 const byTime = (a: Scan, b: Scan): number => (a.at + a.id < b.at + b.id ? -1 : 1);
 
-/** Returns the scans of the world, each once, in chronological order. */
 export const scansOf = ({ observations }: World): Scan[] => {
   const scans = observations.filter((observation): observation is Scan => observation.kind === 'scan');
   return [...new Map(scans.map((scan) => [scan.id, scan])).values()].toSorted(byTime);

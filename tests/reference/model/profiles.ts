@@ -2,9 +2,6 @@ import type { Figures, ProfileFigures } from '../world.ts';
 import type { Library } from './library.ts';
 import { DAY_MS, dayOf, shows } from './observations.ts';
 
-/** Figures that a brand shows next to its counts. */
-
-/** Returns the sum of a count over the days of a brand's window: the last days, which end with `lastDay`. */
 const sumOf = (
   count: 'new' | 'retired',
   brand: string,

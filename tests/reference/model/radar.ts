@@ -11,7 +11,6 @@ type Item = Omit<RadarFigures, 'brand'>;
 
 const NO_DETAILS = { to: null, from: null, basis: null, stopped_on: null } as const;
 
-/** Returns what a scan shows of an ad, from the scans up to it and the ad's states before and after it. */
 const itemsOf = (
   ad: string,
   until: Library['scans'],

@@ -3,8 +3,6 @@ import { expectedFigures } from '../model.ts';
 import { at, dateOf, link, profile, scan, shown, worldWith } from '../sketch.ts';
 import type { WorldObservation } from '../world.ts';
 
-/** Small worlds for the figures that read models derive from those of ads and days, worked out by hand. */
-
 const figuresOf = (...observations: readonly WorldObservation[]) =>
   expectedFigures(worldWith(...observations));
 const seen = scan('s1', at(0), [shown()]);

@@ -10,7 +10,6 @@ const KIND_OF_ITEM: Readonly<Record<string, string>> = {
   destination_changed: 'destinations_changed',
 };
 
-/** A change of a brand's day, before those of one kind are counted. */
 type Found = { readonly name: string; readonly at: string };
 
 const foundItems = (radar: Figures['radar']): Found[] =>
@@ -19,10 +18,7 @@ const foundItems = (radar: Figures['radar']): Found[] =>
     return { name: `${brand} ${dayOf(at)} ${KIND_OF_ITEM[type]}`, at };
   });
 
-/**
- * Returns the first link of each page with a brand. Decision: the pages that were linked on the first day on which any was
- * are no news of the brand.
- */
+/** Decision: the pages that were linked on the first day on which any was are no news of the brand. */
 const foundPages = (world: World): Found[] =>
   world.brands.flatMap((brand) => {
     const links = linksOf(world).filter((link) => link.brand === brand && link.linked);
@@ -35,7 +31,6 @@ const foundPages = (world: World): Found[] =>
       .map((at) => ({ name: `${brand} ${dayOf(at)} new_linked_page`, at }));
   });
 
-/** Returns the number of changes of each brand, day and kind, and the time of the last one. */
 export const signalFigures = (world: World, radar: Figures['radar']): Record<string, SignalFigures> => {
   const groups = Map.groupBy([...foundItems(radar), ...foundPages(world)], ({ name }) => name);
   return Object.fromEntries(

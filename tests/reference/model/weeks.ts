@@ -1,9 +1,6 @@
 import type { DayFigures, WeekFigures } from '../world.ts';
 import { DAY_MS, dayOf } from './observations.ts';
 
-/** Figures of ISO weeks, from those of days. */
-
-/** Returns the Monday of the week of a day. */
 const mondayOf = (day: string): string => {
   const sinceMonday = (new Date(day).getUTCDay() + 6) % 7;
   return dayOf(new Date(Date.parse(day) - sinceMonday * DAY_MS).toISOString());

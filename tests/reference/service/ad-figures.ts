@@ -5,7 +5,7 @@ import type { Standings } from './ad-standings.ts';
 import type { Placement } from './placement.ts';
 import { instant, parsed, text } from './reply-values.ts';
 
-/** The read models, and what the log says of ads that no read model shows. */
+/** The log holds figures of ads that no read model shows. */
 export type FigureSources = { readonly db: ReadDatabase; readonly standings: Standings };
 
 type AdDocument = {

@@ -5,13 +5,9 @@ import type { AdFigures, ChangeFigures } from '../world.ts';
 /** Figures of an ad that the log holds and no read model shows by itself. */
 export type Standing = Pick<AdFigures, 'novelty' | 'inactive_since'>;
 
-/** Changes of copy by one scan of a brand. */
 type ScanChanges = ChangeFigures & { readonly day: string };
 
-/**
- * Folds novelty and stop of each ad, and the changes of copy of each scan, from the log; a later correction replaces what was
- * recorded before.
- */
+/** A later correction replaces what was recorded before. */
 export const createStandings = () => {
   const standings = new Map<string, Standing>();
   const set = (ad_id: string, change: Partial<Standing>): void => {
@@ -48,7 +44,6 @@ export const createStandings = () => {
       }
     }
   };
-  /** Returns the changes of a brand's days with any, by day. */
   const changesOf = (brandId: string): Readonly<Record<string, ChangeFigures>> => {
     const days: Record<string, ChangeFigures> = {};
     for (const { day, revised, reworded } of changes.get(brandId)?.values() ?? []) {

@@ -18,10 +18,8 @@ import type {
 import type { Placement } from './placement.ts';
 import { instant, parsed } from './reply-values.ts';
 
-/** Maximum weeks in one read. */
 const WEEKS_MAX = 52;
 
-/** All days of worlds. */
 const DAYS = { from: '2026-01-01', to: '2026-12-31' };
 /** Kinds of signals that the model computes. */
 const SIGNAL_KINDS: readonly SignalKind[] = [
@@ -44,7 +42,6 @@ type BrandDetail = {
   readonly top_countries: ProfileFigures['countries'];
 };
 
-/** The replies about one brand. */
 export const readBrand = async (db: ReadDatabase, brand: string, { brandIdOf }: Placement) => {
   const id = brandIdOf(brand);
   const [found, days, freshness, weeks, signals] = await Promise.all([
@@ -58,10 +55,7 @@ export const readBrand = async (db: ReadDatabase, brand: string, { brandIdOf }: 
 };
 export type BrandReplies = Awaited<ReturnType<typeof readBrand>>;
 
-/**
- * Counts the ads of the brand by status. The brand's own counters, which the service keeps apart from the ads, stand in
- * for the sums: a counter that disagrees with the ads is a difference.
- */
+/** Uses the brand's own counters, so that a counter that disagrees with the ads is a difference. */
 export const countsOf = (
   brand: string,
   detail: Partial<BrandDetail>,

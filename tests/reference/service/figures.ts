@@ -15,7 +15,6 @@ import { readCategories, readNewAdvertisers, readRisers } from './list-figures.t
 import type { Placement } from './placement.ts';
 import { readRadar } from './radar-figures.ts';
 
-/** Reads the figures of a placed world, in the names of the world. */
 export const readFigures = async (
   sources: FigureSources,
   world: World,

@@ -6,7 +6,7 @@ import { applyBatch, type Target } from '#services/projector/apply/apply-batch.t
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { choices } from '#tests/faults/seeded-faults.ts';
 
-/** Interruptions of the intake and of projections at seeded places, each followed by a repetition as in production. */
+/** A repetition follows each interruption, as in production. */
 
 /** Shares of messages that meet an ended connection to the database, and a closed intake. */
 const ENDED_ONE_IN = 3;
@@ -20,8 +20,7 @@ const BATCH_EVENTS_MAX = 100;
 const ROLLED_BACK_ONE_IN = 2;
 
 /**
- * Installs triggers that end the connection of one write of the intake's tables. A sequence counts down, also in
- * transactions that are rolled back; the write that brings it to 0 is the one.
+ * A sequence counts down, also in transactions that are rolled back. The write that brings it to 0 ends its connection.
  */
 const installTriggers = async (database: Database): Promise<void> => {
   await database.query(`
@@ -43,7 +42,6 @@ const installTriggers = async (database: Database): Promise<void> => {
 /** An intake that is interrupted. It takes one message at a time, so that a seed always leads to the same places. */
 export type InterruptedIntake = Intake &
   AsyncDisposable & {
-    /** Messages whose first submission failed. */
     readonly failures: () => number;
   };
 
@@ -85,18 +83,13 @@ export const openInterruptedIntake = async (
   };
 };
 
-/** A lost connection, as the driver reports it. */
 class Interrupted extends Error {
   readonly code = '08006';
 }
 
-/** Applies events to a target. */
 export type Apply = (target: Target, events: readonly RecordedEvent[]) => Promise<void>;
 
-/**
- * Returns `apply` with batches that end at seeded places, of which some are rolled back at their end and repeated. One for
- * each target, so that others do not change its places.
- */
+/** Batches end at seeded places, and some are rolled back and repeated. Each target has its own places. */
 export const interruptBatches = (database: Database, apply: Apply, seed: number): Apply => {
   const choose = choices(seed);
   return async (target, events) => {

@@ -12,11 +12,8 @@ import {
 import type { Placement } from './placement.ts';
 import { instant, parsed } from './reply-values.ts';
 
-/** Figures of lists over many brands, of those in a world's categories. */
-
 const ALL = { limit: 100, after: null };
 
-/** Returns the categories that profiles of the world name, and those above them. */
 const categoriesOf = ({ observations }: World): readonly (readonly string[])[] => {
   const named = observations.flatMap((one) =>
     one.kind === 'profile' ? one.category.map((_, level) => one.category.slice(0, level + 1)) : [],

@@ -4,8 +4,7 @@ import { ad } from '#tests/dsl/scans.ts';
 import type { Scan, ShownAd, World, WorldObservation } from '../world.ts';
 
 /**
- * Gives a world ids of its own, so that many worlds fit into one stack without touching each other. Brands keep the order
- * of their ids and scans that of theirs, because both orders break ties.
+ * Own ids let many worlds share a stack. Brands and scans keep the order of their ids, because both orders break ties.
  */
 export type Placement = {
   readonly brandIdOf: (domain: string) => string;
@@ -17,7 +16,7 @@ export type Placement = {
   readonly pageOf: (pageId: string) => string;
   /** Shortens a destination to host and path, as worlds write it. */
   readonly linkOf: (url: string) => string;
-  /** Returns the messages of an observation, in the order in which a collector submits them. */
+  /** Messages are in the order in which a collector submits them. */
   readonly messagesOf: (observation: WorldObservation) => readonly Observation[];
 };
 

@@ -1,8 +1,6 @@
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 
-/** Values of replies in the form in which figures have them. */
-
-/** Parses a JSON text of a read model, in which a mark stands for the service's base URL. */
+/** A mark in the JSON stands for the service's base URL. */
 export const parsed = (json: string): unknown =>
   JSON.parse(json.replaceAll(BASE_URL_MARK, 'https://service.example'));
 /** Time without the precision that the read model chose. */

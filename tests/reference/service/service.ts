@@ -29,8 +29,7 @@ import { readFigures } from './figures.ts';
 import { type Figures, NEWEST_SCAN_AT, type World, type WorldObservation } from '../world.ts';
 
 /**
- * The service under comparison: the real intake, with its own database and event store, and the read models that hold
- * the compared figures. Any number of worlds go through one instance.
+ * The real intake with its own database and event store, and the compared read models. It takes any number of worlds.
  */
 
 const PROJECTIONS: readonly Projection[] = [
@@ -68,16 +67,14 @@ const WORLDS_AT_ONCE = 16;
 /** Maximum events per batch of the projections, as the projector takes when it catches up. */
 const BATCH_EVENTS = 5_000;
 
-/** Figures of one world, or the error that kept it from being recorded and projected. */
 export type Outcome =
   | { readonly figures: Figures; readonly error: null }
   | { readonly figures: null; readonly error: string };
 
 export type ServiceUnderComparison = AsyncDisposable & {
   /**
-   * Lets worlds grow. `worlds` has the stages of each, as `stagesOf` returns them. For each stage, submits the observations
-   * that it has more than the one before in their order, projects the log to its end, and reads the figures. Returns the outcomes of
-   * the stages.
+   * `worlds` has the stages of each, as `stagesOf` returns them. Submits what each stage adds, projects the log, and
+   * reads the figures.
    */
   run(worlds: readonly (readonly World[])[]): Promise<readonly (readonly Outcome[])[]>;
 };
@@ -85,13 +82,10 @@ export type ServiceUnderComparison = AsyncDisposable & {
 type Checksums = Readonly<Record<string, string>>;
 
 export type OpenedService = ServiceUnderComparison & {
-  /** Rebuilds the read models from the log into empty tables. Returns the checksums of both. */
   rebuild(): Promise<{ readonly live: Checksums; readonly rebuilt: Checksums }>;
-  /** Messages whose first submission was interrupted. */
   interrupted(): number;
 };
 
-/** Runs a task for each item, a few at the same time; results are in the order of the items. */
 const inParallel = async <T, R>(
   items: readonly T[],
   atOnce: number,
@@ -106,10 +100,7 @@ const inParallel = async <T, R>(
   return results;
 };
 
-/**
- * Makes new connections keep one plan for each named statement. With a few rows in each table, PostgreSQL plans a fifth of the
- * statements again each time, and planning those takes longer than running them.
- */
+/** Without this, PostgreSQL plans a fifth of the statements each time, which takes longer than running them. */
 const planOnce = async (database: Database): Promise<void> => {
   await database.query(
     `do $$ begin execute format('alter database %I set plan_cache_mode = force_generic_plan', current_database()); end $$`,
@@ -193,7 +184,6 @@ export const openService = async (way: Way = { kind: 'in turn' }): Promise<Opene
     }
   };
 
-  /** Returns why a projection could not apply an event of the world, if there is one. */
   const failureOf = (world: World, { brandIdOf }: Placement): string | undefined =>
     world.brands
       .map(brandIdOf)
@@ -201,7 +191,6 @@ export const openService = async (way: Way = { kind: 'in turn' }): Promise<Opene
       .map((stream) => failedStreams.get(stream))
       .find((failure) => failure !== undefined);
 
-  /** A world with what of it has been submitted and found. */
   const begin = (stages: readonly World[]) => ({
     stages,
     placement: place(stages.at(-1) as World, (worldsPlaced += 1)),

@@ -9,9 +9,7 @@ import { readObservationMessage } from '#services/ingest/queue/observation-messa
 import type { IntakeServers } from '#tests/ingest/fixtures/intake-stack.ts';
 import { openInterruptedIntake } from './interruptions.ts';
 
-/** A way in which the messages of worlds reach the intake. */
 export type Way =
-  /** One after the other. */
   | { readonly kind: 'in turn' }
   /** As from the queue: at the same time, unless one depends on another. */
   | { readonly kind: 'queued' }
@@ -21,7 +19,6 @@ export type Way =
 export type Submission = AsyncDisposable & {
   /** Submits the messages of a world. Throws the first refusal. */
   submit(messages: readonly Observation[]): Promise<void>;
-  /** Messages whose first submission was interrupted. */
   interrupted(): number;
 };
 

@@ -1,18 +1,15 @@
 import type { CategoryFigures, Figures, Profile, World } from '../../world.ts';
 
-/** Totals of categories over the brands in them and below them (GET /v1/categories). */
-
 const profilesOf = ({ observations }: World): Profile[] =>
   observations
     .filter((observation): observation is Profile => observation.kind === 'profile')
     .toSorted((a, b) => (a.at < b.at ? -1 : 1));
 
 const SEPARATOR = ' > ';
-/** Returns the names of a category and of those above it, from the top level down. */
 const levelsOf = (category: readonly string[]): string[] =>
   category.map((_, level) => category.slice(0, level + 1).join(SEPARATOR));
 
-/** Returns the names of the categories that a brand is in: those of its newest profile (rule 4). */
+/** The categories are those of the brand's newest profile (rule 4). */
 export const categoriesOf = (brand: string, world: World): string[] =>
   levelsOf(profilesOf(world).findLast((profile) => profile.brand === brand)?.category ?? []);
 
@@ -23,8 +20,8 @@ const newestOf = (times: readonly (string | null)[]): string | null =>
     .at(-1) ?? null;
 
 /**
- * Decision: a category that any profile named stays one without brands. Its figures hold at the newest observation of a brand
- * in it, by a scan or a profile.
+ * Decision: a category that any profile named stays one without brands. It is as of the newest observation of its
+ * brands.
  */
 export const categoryFigures = (
   world: World,

@@ -4,8 +4,6 @@ import { comparedRisers } from './risers.ts';
 import { at, dateOf, profile, scan, shown, worldWith } from '../../sketch.ts';
 import type { WorldObservation } from '../../world.ts';
 
-/** Small worlds for the figures of lists, worked out by hand. */
-
 const figuresOf = (...observations: readonly WorldObservation[]) =>
   expectedFigures(worldWith(...observations));
 const ended = { isActive: false };

@@ -3,14 +3,11 @@ import type { Library } from '../library.ts';
 import { DAY_MS, dayOf } from '../observations.ts';
 import { categoriesOf } from './categories.ts';
 
-/**
- * New advertisers: brands first scanned before the window, whose first ad started in it, most active first (GET
- * /v1/rankings/new-advertisers). The window is the last days of the corpus.
- */
+/** Brands first scanned before the window, whose first ad started in it (GET /v1/rankings/new-advertisers). */
 
 /**
- * Decision: an ad started by the library's date, else when it was first seen. Ads count for the brand that they belong to now.
- * The list is read by category, so brands without one are not in it. Brands with as many ads are in the order of their ids.
+ * Decision: an ad started by the library's date, else when it was first seen, and counts for its present brand. Brands
+ * without a category are not listed. Brands with as many ads are in the order of their ids.
  */
 export const newAdvertiserFigures = (
   { world, looks }: Library,

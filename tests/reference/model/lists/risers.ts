@@ -4,10 +4,7 @@ import { type Library, libraryOf } from '../library.ts';
 import { coversPair, DAY_MS, dayOf } from '../observations.ts';
 import { categoriesOf } from './categories.ts';
 
-/**
- * Risers: brands whose active ads grew between a reliable day in the last week and one 7 to 28 days earlier (GET
- * /v1/rankings/risers). The last week is that of the corpus.
- */
+/** Active ads grew from a reliable day 7 to 28 days earlier to one in the last week (GET /v1/rankings/risers). */
 
 const WEEK_DAYS = 7;
 const EARLIER_DAYS_MAX = 28;
@@ -29,9 +26,8 @@ const daysOf = (brand: string, days: Figures['days']) => {
 };
 
 /**
- * True when both days could show every ad that the brand ever had, so that the totals of the days can be compared as they are:
- * complete scans of both covered each page in each country of the world (rules 3 and 9), and no ad moved. Other
- * brands are not compared, because the rules do not say which of their ads count.
+ * True when complete scans of both days covered each page in each country of the world and no ad moved (rules 3, 9).
+ * For other brands the rules do not say which ads count.
  */
 const isPlain = (brand: string, { world, scans, looks }: Library, days: Figures['days']): boolean => {
   const pair = daysOf(brand, days);
@@ -61,7 +57,6 @@ const isPlain = (brand: string, { world, scans, looks }: Library, days: Figures[
 const plainBrands = (library: Library, days: Figures['days']): readonly string[] =>
   library.world.brands.filter((brand) => isPlain(brand, library, days));
 
-/** Returns the brands whose growth is compared. */
 export const comparedRisers = (world: World): readonly string[] => {
   const library = libraryOf(world);
   return plainBrands(library, dailyFigures(library));
