@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import type { AlertsStack } from './stack.ts';
 
-/** Starts the alerts process with a limit of its heap in MiB. */
 export const startAlertsProcess = (stack: AlertsStack, heapMib: number): ServiceProcess =>
   startProcess('services/alerts/main.ts', {
     ...stack.environment,
@@ -12,7 +11,6 @@ export const startAlertsProcess = (stack: AlertsStack, heapMib: number): Service
     NODE_OPTIONS: `--max-old-space-size=${heapMib}`,
   });
 
-/** Throws when the process has ended. */
 export const requireAlive = (running: ServiceProcess): void => {
   if (running.child.exitCode === null && running.child.signalCode === null) return;
   throw new Error(`the alerts process ended:\n${running.output().slice(-2_000)}`);

@@ -115,7 +115,6 @@ describe('an untracked brand', () => {
       await scans(3, 2);
     }
     expect(totalsOf(await fresh.queued(rule))).toEqual([1, 10, 20]);
-    // The same holds after a restart.
     {
       await using _ = fresh.start();
       await scans(4, 3);
@@ -203,7 +202,6 @@ describe('pending deliveries of a rule', () => {
     expect(await statusesOf(gone)).toEqual([]);
     const [there] = await stack.queued(moved);
     expect(there?.target).toContain('/elsewhere');
-    // After the rule is enabled again, later matches are sent and cancelled deliveries stay cancelled.
     await stack.change(off, { enabled: true });
     await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 1));
     await stack.matched();
@@ -281,7 +279,6 @@ describe('no alert fires twice', () => {
       expect(idsOf(after)).toEqual([third]);
       expect(after[0]?.payload).toEqual(before[2]?.payload);
       expect(await fresh.queued(deleted)).toEqual([]);
-      // After the replay, live matching continues.
       await fresh.scan(scanEvents(brand, '2026-05-05T08:00:00.000Z', 5));
       await fresh.matched();
       expect(totalsOf(await fresh.queued(rule))).toEqual([4, 5]);

@@ -9,7 +9,6 @@ import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stac
 /** Rules that the process may have in memory, and rules of one brand: more than two ranges of them. */
 const RULES_MAX = 4;
 const RULES = 11;
-/** Changed rules that one transaction may store. */
 const CHANGED_RULES_MAX = 200;
 const SCANNED_AT = '2026-05-02T08:00:00.000Z';
 /** Rules of one brand, and the limit of the heap of a process that holds far fewer, in MiB. */
@@ -52,7 +51,6 @@ const waitingItems = async (): Promise<readonly Waiting[]> => {
   const { rows } = await stack.pool.query<Waiting>('select alert_id, items_total from alerting.collected');
   return rows;
 };
-/** Returns the most rows of a table that one transaction wrote. */
 const mostAtOnce = async (table: string): Promise<number> => {
   const { rows } = await stack.pool.query<{ most: number }>(
     `select max(n)::int as most from (select count(*) as n from ${table} group by xmin::text) of_transaction`,
@@ -166,7 +164,7 @@ test('many rules that are created together are stored in parts', async () => {
   expect(await mostAtOnce('alerting.rule')).toBeLessThanOrEqual(CHANGED_RULES_MAX);
 });
 
-/** Makes the tables of the process, with rules that are on these brands: an array in SQL, of the rule's number `n`. */
+/** `brandIds`: an array in SQL, of the rule's number `n`. */
 const fillRules = async (count: number, brandIds: string): Promise<void> => {
   await createAlertsTables(stack.pool);
   await stack.pool.query(

@@ -8,17 +8,14 @@ import { peakMemory, requireAlive, sentSoFar, startAlertsProcess } from './alert
 import { appendStory, projectAll, storyWithSignals } from './project-signals.ts';
 import { type AlertsStack, openAlertsStack, scanEvents } from './stack.ts';
 
-/** Signal checks that are pending at once, and of the smaller run that memory is compared with. */
 const environment = inheritedEnvironment();
 const CHECKS = Number(environment['MANY_SIGNAL_CHECKS'] ?? 20);
 const COMPARED = Number(environment['MANY_SIGNAL_CHECKS_COMPARED'] ?? 0);
-/** Rules that each check notifies: more than one row has. */
+/** More rules than one row has. */
 const RULES = 1_200;
-/** Limit of the heap of the process, in MiB. */
 const HEAP_MIB = 192;
 /** Deliveries that one transaction may queue: a hundred notices on two channels. */
 const DELIVERIES_PER_TRANSACTION = 200;
-/** Peak memory of the run, as a share of that of the smaller run. */
 const MEMORY_RATIO = 1.3;
 const SIGNALS = 2;
 /** Scans of one batch, and rules of their checks that one transaction may store. */
@@ -46,7 +43,7 @@ const rule = {
 };
 const ALERT_ID = `md5('many checks ' || n)::uuid`;
 
-/** Makes the tables of the alerts process, with a checkpoint at the end of the log and the rules of a brand. */
+/** The checkpoint is at the end of the log. */
 const addRules = async ({ pool, eventStore }: AlertsStack, brandId: string): Promise<void> => {
   await createAlertsTables(pool);
   await pool.query(
@@ -65,7 +62,7 @@ const addRules = async ({ pool, eventStore }: AlertsStack, brandId: string): Pro
   );
 };
 
-/** Adds checks of a day with signals, each in one row with all rules. */
+/** Each check is one row with all rules. */
 const addChecks = async (
   { pool, eventStore }: AlertsStack,
   brandId: string,
@@ -79,7 +76,7 @@ const addChecks = async (
   );
 };
 
-/** Makes pending checks, and runs them with a process that is killed once on the way. Returns its peak memory, in MiB. */
+/** The process is killed once on the way. Returns its peak memory, in MiB. */
 const checkAll = async (stack: AlertsStack, checks: number): Promise<number> => {
   const story = storyWithSignals('many-checks.example');
   await appendStory(stack, story);

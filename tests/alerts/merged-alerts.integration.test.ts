@@ -5,8 +5,6 @@ import { WAITING_MAX } from '#application/delivery-outbox/merging/enqueue-or-hol
 import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
-/** A rule of which the receiver takes nothing, so that its alerts pile up. */
-
 const LIMIT = { timeout: 120_000 };
 const POLL = { timeout: 60_000 };
 
@@ -16,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack[Symbol.asyncDispose]());
 
-/** Copies a delivery of the rule, so that as many wait as may. The copies have no journal. */
+/** The copies of a delivery have no journal. */
 const fill = async ({ alert_id }: Rule): Promise<void> => {
   await stack.pool.query(
     `with one as (select * from delivery.delivery where alert_id = $1 limit 1), copy as (
@@ -109,7 +107,6 @@ test(
       expect(one.status).toBe('cancelled');
       expect(await reasonOf(one)).toContain(merged.delivery_id);
     }
-    // Afterwards there is room again.
     await scan(brand, 5, 2);
     const [last] = (await later(rule)).slice(4) as [Queued];
     expect([last.payload.items_total, last.payload.merged, await isDue(last)]).toEqual([2, undefined, true]);

@@ -10,7 +10,6 @@ const LIMIT_MS = 60_000;
 const FIRST_PAGE = '100000001';
 const CREATOR_PAGE = '100000002';
 
-/** Runs the signals projection until disposed. */
 export const projectSignals = ({ environment }: AlertsStack): AsyncDisposable => {
   const ending = new AbortController();
   const running = runProjections({
@@ -28,7 +27,6 @@ export const projectSignals = ({ environment }: AlertsStack): AsyncDisposable =>
   };
 };
 
-/** Appends the events of a story from one on. */
 export const appendStory = async (stack: AlertsStack, { events }: Story, from = 0): Promise<void> => {
   for (const { stream, event } of events.slice(from)) await stack.append(stream, [event]);
 };
@@ -41,7 +39,6 @@ export const storyWithSignals = (domain: string): Story =>
     .scan(7, { launches: [{ count: 10 }] })
     .link(7, CREATOR_PAGE, 'CREATOR', 10);
 
-/** Runs the signals projection until it has passed everything recorded so far. */
 export const projectAll = async (stack: AlertsStack): Promise<void> => {
   const head = await stack.eventStore.head();
   await using _ = projectSignals(stack);

@@ -14,7 +14,6 @@ const PER_APPEND = 2;
 const HEAP_MIB = 96;
 const LIMIT_MS = 120_000;
 
-/** Returns deliveries that were queued and not finished, with large payloads like this one. */
 const openDeliveries = (rule: Rule, payload: AlertPayload, count: number): readonly AlertDeliveryEvent[] =>
   Array.from({ length: count }, () => {
     const delivery_id = randomUUID();

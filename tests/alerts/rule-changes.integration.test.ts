@@ -2,9 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { endpointOf } from '#application/delivery-outbox/target.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from './stack.ts';
 
-/** Waiting deliveries of the rule. */
 const DELIVERIES = 12_000;
-/** Deliveries that one transaction may change. */
 const AT_ONCE = 5_000;
 const target = { channel: 'webhook', url: 'https://hooks.shop.example/in' } as const;
 
@@ -14,7 +12,6 @@ beforeEach(async () => {
 });
 afterEach(() => stack[Symbol.asyncDispose]());
 
-/** Creates a rule for which many deliveries wait. */
 const ruleWithMany = async (): Promise<Rule> => {
   const rule = await stack.rule([await stack.brand('many.example')]);
   await stack.pool.query(
@@ -38,7 +35,6 @@ const ruleWithMany = async (): Promise<Rule> => {
 };
 
 type Counted = { readonly rows: number; readonly most_at_once: number };
-/** Counts rows, and the most that one transaction wrote. */
 const count = async (table: string, where: string): Promise<Counted | undefined> => {
   const { rows } = await stack.pool.query<Counted>(
     `select coalesce(sum(n), 0)::int as rows, coalesce(max(n), 0)::int as most_at_once

@@ -27,7 +27,6 @@ afterEach(() => stack[Symbol.asyncDispose]());
 
 const url = (): string => stack.environment['DATABASE_URL'] ?? '';
 
-/** Matches everything recorded so far and completes every pending signal check. */
 const checkSignals = async (clock?: Clock): Promise<void> => {
   await using source = openSignalSource(url(), silentLog());
   await using _ = stack.start(clock, source);
@@ -51,7 +50,6 @@ const endOfDay = async (rule: Rule): Promise<void> => {
 test('delivers a signal once, across restarts and a rebuild of the read model', async () => {
   const shop: Story = story('signal.example', 1);
   let recorded = 1;
-  /** Appends the events that the story added since the last call. */
   const appendNew = async (): Promise<void> => {
     for (const { stream, event } of shop.events.slice(recorded)) await stack.append(stream, [event]);
     recorded = shop.events.length;

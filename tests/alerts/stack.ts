@@ -44,24 +44,19 @@ export type AlertsStack = AsyncDisposable & {
   readonly eventStore: EventStore;
   /** Ids of which the delivery process was notified. */
   readonly published: string[];
-  /** Appends at the end of the stream, without a revision check. */
+  /** Appends without a revision check. */
   append(stream: string, events: readonly Event[]): Promise<bigint>;
   brand(domain: string): Promise<string>;
   rule(brandIds: readonly string[], settings?: Partial<AlertRuleSettings>): Promise<Rule>;
   change(rule: Rule, changes: Partial<AlertRuleSettings>): Promise<void>;
-  /** Suspends the rule's webhook channel. */
   suspend(rule: Rule): Promise<void>;
   delete(rule: Rule): Promise<void>;
   scan(events: readonly AdLibraryEvent[]): Promise<void>;
   link(event: SocialPageEvent): Promise<void>;
   track(brandId: string): Promise<void>;
   untrack(brandId: string): Promise<void>;
-  /**
-   * Starts another matching process. Disposing stops it. `eventStoreUrl`: that of a proxy to the event store. `rulesMax`: rules
-   * that it may have in memory.
-   */
+  /** `eventStoreUrl`: that of a proxy. `rulesMax`: rules that the process may have in memory. */
   start(clock?: Clock, signals?: SignalSource, eventStoreUrl?: string, rulesMax?: number): AsyncDisposable;
-  /** Waits until everything recorded so far is matched. */
   matched(): Promise<void>;
   queued(rule: Rule): Promise<readonly Queued[]>;
 };
@@ -214,7 +209,7 @@ const EMPTY = {
 
 let nextAd = 1_000_000_000;
 
-/** Events of a scan that found this number of launches, in order, ending with ScanRecorded. */
+/** The events are in order and end with ScanRecorded. */
 export const scanEvents = (
   brandId: string,
   observed_at: string,

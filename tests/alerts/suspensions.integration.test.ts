@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Simulates five days of failed attempts and one run of the suspension task. Returns the number of notices. */
+/** Runs the task after five days of failed attempts. Returns the number of notices. */
 const giveUp = async (
   { pool, eventStore }: AlertsStack,
   { workspace_id, alert_id }: Rule,

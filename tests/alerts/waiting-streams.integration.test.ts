@@ -35,7 +35,6 @@ const release = (steps: number): void => {
     AlertRuleChanged: [...alertRuleVersions.AlertRuleChanged, ...added],
   };
 };
-/** Schema version of `AdStarted` that a release writes. */
 const versionIn = (steps: number): string => String(1 + adLibraryVersions.AdStarted.length + steps);
 
 let stack: AlertsStack;
@@ -58,7 +57,6 @@ const scanBy = async (steps: number, brand: string, day: number, launches: numbe
 const totals = async (rule: Rule): Promise<readonly number[]> =>
   (await stack.queued(rule)).map(({ payload }) => payload.items_total);
 const waiting = () => listWaitingStreams(stack.pool, FIRST_PAGE);
-/** Runs a release until it has matched the log and continued every stream that it reads. */
 const run = async (steps: number): Promise<void> => {
   release(steps);
   await using _ = stack.start();
@@ -67,7 +65,6 @@ const run = async (steps: number): Promise<void> => {
     (await waiting()).every(({ version }) => version > versionIn(steps)),
   );
 };
-/** Runs the operators' command line and returns what it prints. */
 const ops = async (...words: readonly string[]): Promise<string> => {
   const env = { ...inheritedEnvironment(), DATA_DIR: '/nowhere', ...stack.environment };
   const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...words], { env });
@@ -83,7 +80,6 @@ const metrics = () =>
     archiveCallsPerHour: 150,
   })();
 
-/** A clock shortly after the midnight that comes this many days from now. */
 const inDays = (days: number): Clock => ({
   now: () =>
     new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + (days - 1) * DAY_MS + PERIOD_GRACE_MS + 1_000),
@@ -99,7 +95,6 @@ describe('a stream with an event of a newer release', () => {
     await scanBy(1, brand, 2, 2);
     // Readable events wait behind the unreadable one, because the order within a stream matters.
     await scanBy(0, brand, 3, 3);
-    // A restart of the same release changes nothing.
     for (const others of [[4], [4, 4]]) {
       await scanBy(0, other, others.length, 4);
       await run(0);

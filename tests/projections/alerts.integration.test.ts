@@ -15,7 +15,6 @@ import { given, type GivenEvent } from '../dsl/projections.ts';
 
 const workspace_id = 'ws_1';
 const page = { limit: 100, after: null };
-/** Ids and times that sort by number. */
 const id = (n: number): string => `0000000${n}-0000-4000-8000-000000000000`;
 const at = (minute: number): string => `2026-11-20T09:${String(minute).padStart(2, '0')}:00.000Z`;
 

@@ -12,8 +12,6 @@ import { readVelocity } from '#projections/velocity/read.ts';
 import { given } from '../dsl/projections.ts';
 import { dayOf, histories, timeOf } from './fixtures/library-histories.ts';
 
-/** Figures of a brand from scans of any order, corrections, and ads that change their brand. */
-
 const firstPage = { limit: 10, after: null };
 
 const daysOf = (brandId: string) => async (db: ReadDatabase) =>

@@ -13,7 +13,7 @@ import { tools } from '#projections/tools/project.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 
-/** Names and places of categories: definitions before brand profiles, in any order of the streams. */
+/** Definitions come before brand profiles in any order of the streams. */
 
 const on = (day: number): string => `2026-06-0${day}T00:00:00.000Z`;
 
@@ -34,13 +34,11 @@ const movedTo = (domain: string, day: number, path: readonly string[]): GivenEve
   },
 });
 
-/** A brand that a scan or a link names before any profile. */
 const namedOnly = (domain: string, day: number): GivenEvent => ({
   stream: brandStream(brandIdOf(domain)),
   event: registered(domain, on(day), { category_path: [] }),
 });
 
-/** Returns the events of definitions of one category, in the order of the arguments. */
 const defined = (...definitions: readonly (readonly [day: number, path: string[]])[]): GivenEvent[] => {
   let state = category.initial;
   return definitions.flatMap(([day, path]) => {
@@ -70,7 +68,7 @@ const shown =
       }),
     );
 
-/** Projects the events in the given order and in the reverse order of the streams. */
+/** Projects the given order and the reverse order of the streams. */
 const inBothOrders = (streams: readonly (readonly GivenEvent[])[]): readonly (readonly GivenEvent[])[] => [
   streams.flat(),
   streams.toReversed().flat(),

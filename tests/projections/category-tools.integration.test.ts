@@ -62,7 +62,6 @@ const gone = (name: string, slug: string): GivenEvent =>
     },
   });
 
-/** Returns the tools of a category, and how many brands have each. */
 const adoptionIn =
   (...paths: readonly (readonly string[])[]) =>
   async (db: ReadDatabase): Promise<readonly string[]> => {

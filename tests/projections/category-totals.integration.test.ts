@@ -11,8 +11,6 @@ import { findCategory } from '#projections/categories/read.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import { seedOf } from '#tests/property-seed.ts';
 
-/** Random histories of a few brands. Totals must equal the sums over the brands at the end. */
-
 const PATHS = [
   ['Apparel'],
   ['Apparel', 'Shoes'],
@@ -150,7 +148,7 @@ class Brand {
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** Sums the totals of a category; `null` for a category that was never named. */
+/** `null` for a category that was never named. */
 const expected = (name: string, brands: readonly Brand[], named: ReadonlySet<string>): object | null => {
   if (!named.has(name)) return null;
   const inside = brands.filter(({ path, shown }) => shown && `${path.join('>')}>`.startsWith(`${name}>`));

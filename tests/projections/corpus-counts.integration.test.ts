@@ -10,10 +10,7 @@ import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brand, idOf, scanned } from './fixtures/network-events.ts';
 import { seedOf } from '#tests/property-seed.ts';
 
-/**
- * Corpus counts are updated as brands change. Here they are compared with a plain count of the brands at the
- * end.
- */
+/** The counts are updated as brands change; a plain count of the brands at the end is expected. */
 const NAMES = ['a', 'b', 'c', 'd', 'e'] as const;
 const CATEGORIES = ['Socks', 'Shoes', null] as const;
 const START_MS = Date.UTC(2026, 0, 1);
@@ -62,7 +59,6 @@ const scanOf = ({ kind, name, atMs, ads }: Step): GivenEvent => {
   };
 };
 
-/** Random events, and the brands that exist at the end. */
 const storyOf = (steps: readonly Step[]) => {
   const events: GivenEvent[] = [];
   const registered = new Map<string, string | null>();

@@ -8,8 +8,6 @@ import { given } from '../dsl/projections.ts';
 import { correctedAds, scanOf } from './fixtures/corrected-ads.ts';
 import { at, idOf, link } from './fixtures/network-events.ts';
 
-/** Signals after late scans and moves of ads equal those in the order of observation. */
-
 const idsOf = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, n) => `90000000${String(n).padStart(2, '0')}`);
 const started = (brand: string, day: number) =>
@@ -19,7 +17,6 @@ const shownOf = (brand: string) => async (db: ReadDatabase) =>
   (await listBrandSignals(db, idOf(brand), { from: '2026-01-01', to: '2026-03-01' }, SignalKind.options))
     .map(({ date, kind, figures }) => `${date} ${kind} ${figures.items}`)
     .toSorted();
-/** Signals of brand `a` with their marks, as replies show them. */
 const markedOf = async (db: ReadDatabase) => {
   const rows = await db.query<SignalRow>({
     sql: `select ${SIGNAL_COLUMNS} from signals.signal s where s.brand_id = $1 order by s.date, s.kind`,

@@ -22,8 +22,8 @@ import { at, idOf } from './fixtures/network-events.ts';
 import { runs, seedOf } from '#tests/property-seed.ts';
 
 /**
- * Ads that late scans correct and that move between brands: the rows do not depend on how the streams of the brands are
- * interleaved or batched, and equal those of a log that names each ad once, as it is at the end.
+ * The rows must not depend on how streams are interleaved or batched, and equal those of a log with each ad's last
+ * state.
  */
 const BRANDS = ['a', 'b', 'c'] as const;
 const PAGES = ['200000001', '200000002'] as const;
@@ -110,7 +110,7 @@ const storyOf = (draws: readonly Draw[]): CorrectedAds => {
   return story;
 };
 
-/** Returns a log that names each ad once, as it is at the end of the story. */
+/** The log names each ad once, as it is at the end of the story. */
 const endOf = (story: CorrectedAds) => {
   const end = correctedAds(BRANDS);
   const firsts = story.events.filter(({ stream }) => stream.startsWith('creative-'));
@@ -120,7 +120,7 @@ const endOf = (story: CorrectedAds) => {
   return end.events;
 };
 
-/** Orders events so that each stream keeps its own order. `picks` choose the next stream. Positions stay. */
+/** Each stream keeps its own order; `picks` choose the next stream. */
 const interleave = (events: readonly RecordedEvent[], picks: readonly number[]): readonly RecordedEvent[] => {
   const streams = [...Map.groupBy(events, ({ stream }) => stream).values()].map((own) => [...own]);
   const mixed: RecordedEvent[] = [];
@@ -147,7 +147,7 @@ const stories = fc.sample(
   { numRuns: runs(STORIES), seed: seedOf(20_261_122) },
 );
 
-/** Tables that follow from the ads as they are at the end, and columns that also follow from the way there. */
+/** Tables that depend on the last state of the ads alone, without the columns that also depend on earlier states. */
 const FOLLOWING: readonly (readonly [Projection, tables: readonly string[], without: readonly string[]])[] = [
   [ads, ['ad'], []],
   [socialPages, ['ad', 'run', 'copy_run', 'copy_page', 'copy_total', 'hub', 'member'], []],

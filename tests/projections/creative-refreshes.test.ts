@@ -41,7 +41,6 @@ const analysed = (n: number): CreativeEvent => ({
 
 const REFRESHES: ReadonlySet<string> = new Set(['enter_hashes', 'find_near_hashes', 'refresh_file']);
 
-/** Returns the refreshes that a batch runs, in their order, with the files of each. */
 const refreshes = (events: readonly CreativeEvent[]): readonly (readonly [string, ...number[]])[] =>
   groupChanges(
     creatives,

@@ -16,7 +16,7 @@ const read = (changes: Partial<CreativeReading>, day = 7): GivenEvent => ({
   },
 });
 
-/** Returns a text of distinct hyphenated words, whose index is longest in relation to the text. */
+/** Distinct hyphenated words have the longest index in relation to the text. */
 const words = (count: number, first = 0): string =>
   Array.from({ length: count }, (_, index) => {
     const number = (first + index).toString(36).padStart(4, '0');
@@ -26,7 +26,6 @@ const words = (count: number, first = 0): string =>
 const listOf = (count: number, wordsEach: number): string[] =>
   Array.from({ length: count }, (_, index) => words(wordsEach, index * wordsEach));
 
-/** Returns which of the words are found as said and as shown. */
 const found =
   (...searched: readonly string[]) =>
   async (db: ReadDatabase): Promise<readonly (readonly boolean[])[]> =>

@@ -18,10 +18,7 @@ import { checksums } from '../stack/read-models.ts';
 import { dayOf, histories, PAGE_ONE, timeOf } from './fixtures/library-histories.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/**
- * Random histories of ad libraries, with scans of the same time, late scans, corrections and ads that change their brand,
- * give the same tables for any batch sizes and any interleaving of the streams.
- */
+/** Any batch sizes and any interleaving of the streams must give the same tables. */
 const PROJECTIONS = [brands, categories, dailyActivity, freshness, newAdvertisers, rankings, velocity];
 const RUNS = 2;
 const BRANDS = ['one', 'two'];

@@ -19,22 +19,15 @@ import {
   stored as storedFile,
 } from './fixtures/picture-files.ts';
 
-/**
- * Near hashes among many: the lists of the read model are compared with all pairs, and the cost of a batch of new hashes is
- * printed. The long form has 100,000 hashes (`npm run trials -- same-pictures`).
- */
+/** Lists are compared with all pairs. The long form (`npm run trials -- same-pictures`) has 100,000 hashes. */
 const HASHES = Number(inheritedEnvironment()['SAME_PICTURES_HASHES'] ?? 2_000);
 const SEED = Number(inheritedEnvironment()['SAME_PICTURES_SEED'] ?? 5);
-/** New hashes in one batch of a rebuild. */
 const BATCH = 5_000;
-/** Hashes whose lists are compared with all others. */
 const COMPARED = 200;
-/** Share of the files that show the picture of an earlier one. */
 const SAME_SHARE = 0.3;
 const FLIPS_MAX = 8;
 const WAIT_MS = 10 * 60_000;
 
-/** Two halves of 32 bits. */
 type Hash = readonly [number, number];
 
 const bitCount = (word: number): number => {
@@ -48,7 +41,6 @@ const hex = ([high, low]: Hash): string =>
 const flip = ([high, low]: Hash, bit: number): Hash =>
   bit < 32 ? [high, (low ^ (1 << bit)) >>> 0] : [(high ^ (1 << (bit - 32))) >>> 0, low];
 
-/** Returns distinct hashes; some are a few bits from an earlier one. */
 const drawHashes = (count: number): readonly Hash[] => {
   const random = new Random(SEED, 1);
   const drawn = new Map<string, Hash>();
@@ -68,7 +60,6 @@ const drawHashes = (count: number): readonly Hash[] => {
   return list;
 };
 
-/** Applies events in batches to empty tables, and returns the counts of all files. */
 const countsInBatches = async (events: readonly GivenEvent[], size: number): Promise<readonly string[]> => {
   await using resources = new AsyncDisposableStack();
   const created = await createTestDatabase();

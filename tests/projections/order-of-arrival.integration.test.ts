@@ -223,7 +223,7 @@ function fieldsOf(hook: string) {
   return { hook, style: null, presenter: null, setting: null, tone: null, offer: null, audio: null };
 }
 
-/** Returns the events of the observations in the order of arrival, each decided on the state after those before it. */
+/** Each observation is decided on the state after those that arrived before it. */
 const eventsOf = (observations: readonly OneStreamObservation[]): readonly GivenEvent[] => {
   const states = new Map<string, unknown>();
   return observations.flatMap((observation) => {
@@ -235,7 +235,6 @@ const eventsOf = (observations: readonly OneStreamObservation[]): readonly Given
   });
 };
 
-/** Returns all rows of a projection. */
 const rowsOf = (name: string) => async (db: ReadDatabase) => {
   const schema = name.replaceAll('-', '_');
   const tables = await db.query<{ table_name: string }>({

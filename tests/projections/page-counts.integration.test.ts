@@ -10,10 +10,7 @@ import { registered } from '../operations/fixtures/corpus.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import { runs, seedOf } from '#tests/property-seed.ts';
 
-/**
- * Counters of landing pages, compared with a plain model over random histories of ads of two brands that lead
- * to the same pages.
- */
+/** Random histories of two brands that lead to the same pages are compared with a plain model. */
 const HISTORIES = 2;
 const BRANDS = ['shop.example', 'other.example'] as const;
 const LINKS = [
@@ -28,7 +25,6 @@ type Step = {
   readonly ad: number;
   readonly kind: 'move' | 'deal' | 'end' | 'return';
   readonly link: number;
-  /** Destinations of its cards, each card with its own link. */
   readonly cards: readonly number[];
 };
 const steps = fc.array(

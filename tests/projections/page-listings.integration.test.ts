@@ -12,10 +12,7 @@ import { registered } from '../operations/fixtures/corpus.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import { runs, seedOf } from '#tests/property-seed.ts';
 
-/**
- * Listings of landing pages, compared with a plain model over random histories. Brands that share pages
- * appear, are hidden and shown; their pages are removed and come back.
- */
+/** Random histories, in which brands and their pages come and go, are compared with a plain model. */
 const HISTORIES = 4;
 const BRANDS = ['one', 'two', 'three', 'four', 'five', 'six'].map((name) => `${name}.example`);
 const LINKS = ['https://one.example/a', 'https://shared.example/b', 'https://shared.example/c'] as const;

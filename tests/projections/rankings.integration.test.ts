@@ -9,7 +9,6 @@ import { listRisers } from '#projections/rankings/read.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brand, idOf, scanned, start } from './fixtures/network-events.ts';
 
-/** Brands that the rankings show, day by day, for each rule of the specification. */
 const scan = (name: string, day: number, active: number, reliable = true): GivenEvent => {
   const { stream, event } = scanned(name, day);
   const { data } = event as Extract<AdLibraryEvent, { type: 'ScanRecorded' }>;
@@ -59,10 +58,7 @@ describe('risers', () => {
 });
 
 describe('new advertisers', () => {
-  /**
-   * Runs the nightly rewrite as the worker does, statement by statement: the reading connection runs one at a
-   * time.
-   */
+  /** Runs statement by statement, as the worker does, because the reading connection runs one at a time. */
   const rewritten = async (db: ReadDatabase): Promise<void> => {
     const query = async (text: string): Promise<void> => {
       for (const sql of text.split(';')) if (sql.trim() !== '') await db.query({ sql, values: [] });

@@ -21,7 +21,6 @@ import {
   stored,
 } from './fixtures/picture-files.ts';
 
-/** Milliseconds for one run of the property test. */
 const RUN_MS = 30_000;
 
 type Shown = {

@@ -4,10 +4,7 @@ import { ads } from '#projections/ads/project.ts';
 import { type AdFilter, searchAds } from '#projections/ads/read.ts';
 import { type FilledTables, openFilledTables } from '../dsl/seeded-tables.ts';
 
-/**
- * More ads than the longest scan reads, three listed per day, with values that are common, rare, or only on
- * old ads.
- */
+/** More ads than the longest scan reads, with values that are common, rare, or only on old ads. */
 const ADS = 12_000;
 const BRANDS = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const;
 const START_MS = Date.UTC(2015, 0, 1);

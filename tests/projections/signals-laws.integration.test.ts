@@ -10,9 +10,7 @@ import { checksums } from '../stack/read-models.ts';
 import { type Launch, type Story, story } from './fixtures/signal-stories.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/**
- * Random histories of brands give the same tables for any batch sizes and any interleaving of the streams.
- */
+/** Any batch sizes and any interleaving of the streams must give the same tables. */
 const HISTORIES = 3;
 const BRANDS = 2;
 const LINKED_PAGES = ['100000001', '100000002', '100000003'];

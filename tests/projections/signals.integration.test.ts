@@ -15,10 +15,7 @@ import {
   story,
 } from './fixtures/signal-stories.ts';
 
-/**
- * Two histories for each kind of signal: just below its threshold, and exactly at it. All brands are in one
- * projection.
- */
+/** One history is just below the threshold of the signal, and one exactly at it. */
 type Told = {
   readonly name: string;
   readonly tell: (brand: Story) => Story;
@@ -426,7 +423,6 @@ const recarded = (
 
 type Shown = Awaited<ReturnType<typeof listBrandSignals>>[number];
 
-/** Formats day, kind and figures as one line. */
 const lineOf = ({ date, kind, figures, about }: Shown): string => {
   const { items, before, after, active_before = 0, usual, cheaper, products, format } = figures;
   const isOfPages = kind === 'new_linked_page' || kind === 'new_whitelisting_pair';

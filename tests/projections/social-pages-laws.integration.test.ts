@@ -25,14 +25,10 @@ import {
 } from './fixtures/network-events.ts';
 import { runs, seedOf } from '#tests/property-seed.ts';
 
-/**
- * Counts of social pages equal a plain count of the ads that run at the end, for any events, any interleaving
- * of the streams and any batch sizes.
- */
+/** A plain count of the ads at the end is expected, for any interleaving of the streams and any batch sizes. */
 const BRANDS = ['a', 'b', 'c'] as const;
 const PAGES = ['200000001', '200000002', '200000003', '200000004'] as const;
 const TEXTS = ['Warm socks', 'WARM socks!', 'Cold feet', '{{product.name}}', 'Something else', null] as const;
-/** Index of the draw that makes a brand public or hides it. */
 const PUBLICITY = TEXTS.length - 1;
 const SOCKS = { id: categoryIdOf(['Socks']), slug: 'socks', name: 'Socks' };
 const ADS = 14;
@@ -41,7 +37,6 @@ const STEPS = 100;
 type Ad = { readonly brand: string; page: string | null; body: string | null; live: boolean };
 type Link = { readonly brand: string; readonly page: string };
 
-/** Random events of ads and links, and the ads and links that exist at the end. */
 const storyOf = (draws: readonly (readonly [kind: number, who: number, where: number, what: number])[]) => {
   const events: GivenEvent[] = BRANDS.map((name) => brand(name, { category_path: [SOCKS] }));
   const hidden = new Set<string>();
@@ -83,17 +78,13 @@ const storyOf = (draws: readonly (readonly [kind: number, who: number, where: nu
   return { events, ads: [...ads.values()], links: [...links.values()], hidden };
 };
 
-/** Groups rows by their first column, the page. */
 const byPage = (one: readonly unknown[], other: readonly unknown[]): number =>
   String(one[0]) < String(other[0]) ? -1 : 1;
 
 const counted = <T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, number> =>
   new Map([...Map.groupBy(items, key)].map(([name, of]) => [name, of.length]));
 
-/**
- * Counts, for each two public brands, the pages they share by live ads or by links; and the brands that share
- * none.
- */
+/** Counts the pages that two public brands share by live ads or by links. Includes brands that share none. */
 const networkOf = (onPages: readonly Ad[], links: readonly Link[], hidden: ReadonlySet<string>) => {
   const shown = BRANDS.filter((name) => !hidden.has(name));
   const pagesOf = (name: string): ReadonlySet<string | null> =>
@@ -109,7 +100,6 @@ const networkOf = (onPages: readonly Ad[], links: readonly Link[], hidden: Reado
   return { links: linked.map(({ pair, pages }) => `${pair} ${pages}`).toSorted(), apart: apart.length };
 };
 
-/** Computes, by counting, what the reads must return for these ads and links. */
 const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'events'>) => {
   const live = ads.filter((ad) => ad.live);
   const linkedToAny = new Set(links.map(({ page }) => page));
@@ -153,10 +143,7 @@ const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'even
   return { brands: BRANDS.map(ofBrand), hubs, network: networkOf(onPages, links, hidden), leftovers: 0 };
 };
 
-/**
- * Rows whose counts are zero. If such rows were kept, the tables would depend on batch sizes and a replay
- * would differ.
- */
+/** Rows with zero counts would make the tables depend on batch sizes, and a replay would differ. */
 const leftovers = async (db: ReadDatabase): Promise<number> => {
   const tables = ['run', 'copy_run', 'copy_page', 'copy_total'];
   const counts = tables.map(

@@ -11,10 +11,7 @@ import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brandEvent, siteEvents, siteScan, siteTool } from '../dsl/site-events.ts';
 import { seedOf } from '#tests/property-seed.ts';
 
-/**
- * Counts are updated by differences. For any events in any order they must equal a plain count at the end.
- * The scans are incomplete, so a site's tools are all that were ever found on it.
- */
+/** Counts are updated by differences. The scans are incomplete, so a site keeps every tool that was found on it. */
 const DOMAINS = ['a.com', 'b.com', 'c.com'] as const;
 const SLUGS = ['one', 'two', 'three'] as const;
 const CATEGORIES = ['Home', 'Pets'] as const;
@@ -64,7 +61,6 @@ const eventsOf = (steps: readonly Step[]): readonly GivenEvent[] => {
   return [...scans.slice(0, scans.length / 2), ...brands, ...profiles, ...scans.slice(scans.length / 2)];
 };
 
-/** Counts at the end, from the steps alone. */
 const expected = (steps: readonly Step[]) => {
   const sites = DOMAINS.map((domain) => {
     const own = steps.filter((one) => one.domain === domain);

@@ -55,7 +55,6 @@ const visits = [
   trafficEvent('two.com', '2026-04-01', { monthly_visits: 20_000_000 }),
 ];
 
-/** The same streams in different orders; the events of each stream keep theirs. */
 const ORDERS: readonly (readonly [string, readonly GivenEvent[]])[] = [
   ['brands, then sites', [...brands, ...visits, ...sites]],
   ['sites, then brands', [...sites, ...visits, ...brands]],

@@ -12,10 +12,7 @@ import { signals } from '#projections/signals/project.ts';
 import { tracking } from '#projections/tracking/project.ts';
 import { type FilledTables, openFilledTables } from '../dsl/seeded-tables.ts';
 
-/**
- * More items than the scan of the newest rows reads, three per second. The oldest items belong to brands of
- * their own.
- */
+/** More items than the scan of the newest rows reads. The oldest items belong to brands of their own. */
 const ITEMS = 12_000;
 const BRANDS = 3_000;
 const OLD_ITEMS = 1_000;
@@ -122,7 +119,6 @@ const tracked = (workspace: Workspace, fits: (n: number) => boolean = () => true
     (n) => TRACKED[workspace](brandOf(n)) && fits(n),
   );
 
-/** At equal times the greater id, and so the greater number, comes first. */
 const isRare = (n: number): boolean => typeOf(n) === 'destination_changed';
 const middle = timeOf(ITEMS / 2);
 

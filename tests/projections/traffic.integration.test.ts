@@ -25,7 +25,6 @@ const bare = (item: string): never => JSON.parse(item.replaceAll('\u0001', '')) 
 
 type Profile = Partial<BrandProfile> & { readonly path?: string[] };
 
-/** Returns the events of successive profiles of one brand. */
 const profiled = (name: string, ...profiles: readonly Profile[]): GivenEvent[] => {
   let state = brand.initial;
   return profiles.flatMap(({ path = null, ...said }, index) => {
@@ -48,7 +47,6 @@ const profiled = (name: string, ...profiles: readonly Profile[]): GivenEvent[] =
   });
 };
 
-/** Returns the events of successive estimates of one brand's site. */
 const estimated = (name: string, ...estimates: readonly Partial<TrafficEstimate>[]): GivenEvent[] => {
   let state = trafficDecider.initial;
   return estimates.flatMap((said, index) => {

@@ -6,7 +6,7 @@ const PAGE = 50;
 const DAY = '2026-05-03';
 const PERIOD_END_MS = Date.parse(DAY);
 
-/** Sends pages at their pace, from this time after the end of the period on. Returns when each page began. */
+/** Starts `sinceEndMs` after the end of the period. Returns when each page began. */
 const sendAll = async (due: number, sinceEndMs: number): Promise<readonly number[]> => {
   let nowMs = PERIOD_END_MS + sinceEndMs;
   const pace = createDigestPace({ now: () => new Date(nowMs) });

@@ -31,7 +31,7 @@ const digestOf = async (rule: Rule, channels = 1): Promise<readonly Queued[]> =>
   await until('the digest', LIMIT_MS, async () => (await stack.queued(rule)).length >= channels);
   return stack.queued(rule);
 };
-/** Matches everything recorded so far. By default the clock stays within the day. */
+/** By default the clock stays within the day. */
 const matchAll = async (clock?: Clock): Promise<void> => {
   await using _ = stack.start(clock);
   await stack.matched();
@@ -177,7 +177,7 @@ test('a rule that becomes instant still sends its pending items in one digest', 
   ]);
 });
 
-/** A correction that withdraws the starts of these ads. `isAgain`: it adds them again with another destination. */
+/** `isAgain`: also adds the ads again, with another destination. */
 const withdrawal = (
   events: readonly AdLibraryEvent[],
   observed_at: string,
@@ -267,9 +267,8 @@ describe('while the event store sends nothing', () => {
   const LOOKS = 5;
 
   /**
-   * Records two items that the process matches and three that it does not receive, then sets the clock to this time after
-   * midnight. `looks` returns how often the process has looked at the clock since, and `looksWithoutAnswer` how often that was
-   * because it got no answer whether everything is matched.
+   * Records two items that the process matches and three that it does not receive. `looks`: how often it has looked at
+   * the clock since. `looksWithoutAnswer`: how often it looked without an answer whether everything is matched.
    */
   const withUnreceived = async (resources: AsyncDisposableStack, sinceMidnightMs: number) => {
     const brand = await stack.brand('unreceived.example');

@@ -43,10 +43,10 @@ const item: AlertItem = {
   url: 'https://api.test/v1/radar/6f0c1c4e-3b7a-8f0e-8a58-5d9a2f0d7b11',
 };
 
-/** Digests of one day, one of each rule. `items`: number of items of each. */
+/** One digest for each rule; `items`: number of items of each. */
 export type FilledDigests = { readonly digests: number; readonly items: number; readonly day: string };
 
-/** Fills the tables of the alerts process with rules that have a digest of one day. The log clock is in that day. */
+/** The log clock is in the day of the digests. */
 export const fillDigests = async (
   { pool, eventStore }: AlertsStack,
   { digests, items, day }: FilledDigests,

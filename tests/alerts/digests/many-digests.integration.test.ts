@@ -9,24 +9,21 @@ import { peakMemory, requireAlive, sentSoFar, startAlertsProcess } from '../aler
 import { fillDigests } from './fill-digests.ts';
 import { type AlertsStack, openAlertsStack } from '../stack.ts';
 
-/** Digests that are due at once, items of each, and digests of the smaller run that memory is compared with. */
 const environment = inheritedEnvironment();
 const DIGESTS = Number(environment['MANY_DIGESTS'] ?? 400);
 const ITEMS = Number(environment['MANY_DIGESTS_ITEMS'] ?? 100);
 const COMPARED = Number(environment['MANY_DIGESTS_COMPARED'] ?? 0);
-/** Limit of the heap of the process, in MiB. 380 digests at once needed more. */
+/** 380 digests at once needed more. */
 const HEAP_MIB = 192;
-/** Deliveries that one transaction may queue. */
 const DELIVERIES_PER_TRANSACTION = 200;
-/** Peak memory of the run, as a share of that of the smaller run. */
 const MEMORY_RATIO = 1.3;
 const CHANNELS = 2;
 const LIMIT_MS = 120_000 + DIGESTS * 20;
 
-/** The last day that ended more than an hour ago. Digests of a day that ended just now have pauses. */
+/** Digests of a day that ended less than an hour ago have pauses. */
 const yesterday = utcDateOfMs(Date.now() - DAY_MS - HOUR_MS);
 const period = periodOf('daily', yesterday);
-/** Sends the digests, with a process that is killed once on the way. Returns the peak of memory, in MiB. */
+/** The process is killed once on the way. Returns the peak of memory, in MiB. */
 const sendAll = async (stack: AlertsStack, digests: number): Promise<number> => {
   await fillDigests(stack, { digests, items: ITEMS, day: yesterday });
   let running = startAlertsProcess(stack, HEAP_MIB);

@@ -9,7 +9,6 @@ import { type AlertsStack, openAlertsStack, scanEvents } from '../stack.ts';
 /** Digests of a page, and more than two pages of them. */
 const PAGE = 50;
 const DIGESTS = 3 * PAGE;
-/** Deliveries of a digest. */
 const CHANNELS = 2;
 /** Looks at the clock of the test after which a round of the process has ended. */
 const LOOKS = 8;
@@ -20,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack[Symbol.asyncDispose]());
 
-/** A clock at this time after the next midnight, which stands still. `looks` counts how often it was read. */
+/** The clock stands still; `looks` counts how often it was read. */
 const clockAfterMidnight = (sinceMidnightMs: number): Clock & { set(ms: number): void; looks(): number } => {
   const midnightMs = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
   let sinceMs = sinceMidnightMs;
@@ -38,7 +37,6 @@ const clockAfterMidnight = (sinceMidnightMs: number): Clock & { set(ms: number):
   };
 };
 
-/** Returns the number of rules of which a digest was queued, and of their deliveries. */
 const sentSoFar = async (): Promise<{ readonly digests: number; readonly deliveries: number }> => {
   const { rows } = await stack.pool.query<{ digests: number; deliveries: number }>(
     `select count(distinct alert_id)::int as digests, count(*)::int as deliveries
