@@ -15,7 +15,6 @@ import type { CorpusBrand } from './fixtures/corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './fixtures/stack.ts';
 import { eventsOf, pathOf, trackingThrough } from './fixtures/tracking.ts';
 
-/** Calls of endpoints without HTTP, compared with the same calls through an API server. */
 const COMMAND_ID = 'b8a6c1de-4f5f-4d4e-9b0e-2a7c3d1e5f60';
 let stack: ApiStack;
 let app: FastifyInstance;
@@ -37,7 +36,6 @@ const callerOf = async (key: Key): Promise<Caller> => {
   return caller;
 };
 
-/** Returns the refusal of a call. Fails when the call succeeds or throws another error. */
 const refusalOf = async (call: Promise<unknown>): Promise<Refusal> => {
   const error: unknown = await call.then(
     () => null,

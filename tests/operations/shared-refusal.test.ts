@@ -14,7 +14,6 @@ import { type HandlerCall, runEndpointHandler } from '#operations/endpoint/run-h
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** An endpoint with one search of the corpus, and dependencies whose searches end when the test says so. */
 const open = () => {
   const searches: PromiseWithResolvers<readonly never[]>[] = [];
   const db = {

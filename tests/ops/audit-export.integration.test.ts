@@ -23,7 +23,6 @@ import { verifyExport } from '#services/ops/audit/verify-export.ts';
 import { writeExport } from '#services/ops/audit/write-export.ts';
 import { recorded } from '../dsl/projections.ts';
 
-/** Exports written without servers, then tampered with. Verification finds each change and names its entry. */
 const ENTRIES = 7;
 const WORKSPACE_ID = 'ws_1';
 const { audit_signing_key } = createSigningKey();
@@ -80,7 +79,7 @@ const faultsOf = async (directory: string): Promise<string[]> =>
     ({ kind, sequence }) => `${kind} ${sequence}`,
   );
 
-/** Changes the entry lines of a new export (without the header) and returns the faults that are found. */
+/** Changes entry lines of a new export, not its header. Returns the faults that are found. */
 const tamperLines = async (
   format: ExportFormat,
   change: (lines: string[]) => readonly string[] | string,

@@ -16,7 +16,6 @@ import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiOptions, type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
-/** The history of a workspace, read and exported through the command line and over HTTP. */
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
 const TOKEN = 'the token of the operators';
 const run = promisify(execFile);

@@ -19,10 +19,7 @@ import { faintText } from './fixtures/contrast.ts';
 import { takeScreenshot } from './fixtures/screenshots.ts';
 import { recordRule } from './fixtures/record-rule.ts';
 
-/**
- * The console in a real browser. Writes screenshots of every page, at desktop and phone width, to the folder
- * SCREENSHOTS_DIR.
- */
+/** Screenshots of every page, at desktop and phone width, go to the folder SCREENSHOTS_DIR. */
 const TOKEN = 'the token of the operators';
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
@@ -30,7 +27,6 @@ const PARKED = 120;
 /** Maximum poll interval of the console. */
 const POLL_EVERY_MS = 5_000;
 const SMALL_DRAWN_TEXT = `[...document.querySelectorAll('svg text')].some((one) => one.getBoundingClientRect().height < 10)`;
-/** Timeout of one browser step. */
 const STEP_LIMIT_MS = 30_000;
 
 const executable = findChromium();
@@ -53,7 +49,7 @@ describe.skipIf(executable === null)('the console', () => {
     await page.goto(`${url}/#/${hash}`);
     await heading(title).waitFor();
   };
-  /** Takes screenshots. Checks the contrast of all text, and that nothing overflows at phone width. */
+  /** Also checks the contrast of all text, and that nothing overflows at phone width. */
   const screenshots = async (name: string, fullPage = true): Promise<void> => {
     await page.setViewportSize(DESKTOP);
     await expect.poll(() => faintText(page), { message: name }).toEqual([]);
@@ -216,7 +212,6 @@ describe.skipIf(executable === null)('the console', () => {
     const stream = `workspace-${key.workspaceId}`;
     await page.getByRole('button', { name: stream, exact: true }).click();
     await page.getByText('"type": "WorkspaceCreated"').waitFor();
-    // One line reports the missing parts of the service; clicking it lists the projections.
     await page.reload();
     await page.getByText(`projector: ${projections.length} of ${projections.length} no owner`).click();
     await page.getByText(/^ads, alert-deliveries/).waitFor();

@@ -22,7 +22,6 @@ import { newDelivery } from '../delivery/new-delivery.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from '../alerts/stack.ts';
 import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
-/** Delivery commands: the command line, or the functions behind it where that is equivalent. */
 const commands = openHostedCommands();
 let stack: AlertsStack;
 beforeAll(async () => {
@@ -35,7 +34,7 @@ afterAll(async () => {
 
 const ops = (...words: readonly string[]) =>
   commands.run(['--json', 'deliveries', ...words], stack.environment);
-/** Runs a command that is rejected before it connects to a server. Returns the message. */
+/** The command must be rejected before it connects to a server. */
 const refusal = async (...words: readonly string[]): Promise<string> => {
   const program = new Command();
   registerDeliveryCommands(program);
@@ -54,7 +53,7 @@ const missing = async (): Promise<number> =>
 
 const URL_OF_RULE = 'https://hooks.shop.example/in';
 const WEBHOOK: DeliveryTarget = { channel: 'webhook', url: URL_OF_RULE };
-/** Enqueues deliveries of a rule and returns their ids, oldest first. */
+/** Returns the ids, oldest first. */
 const queue = async (
   rule: Rule,
   count: number,

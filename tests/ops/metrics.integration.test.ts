@@ -16,7 +16,6 @@ import { seedCorpus } from '../operations/fixtures/corpus.ts';
 import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
 import { untilPassed } from '../stack/read-models.ts';
 
-/** Returns the metrics of this process by name and labels. */
 const scraped = async (): Promise<ReadonlyMap<string, number>> => {
   const lines = (await ownRegistry.metrics())
     .split('\n')
@@ -24,7 +23,7 @@ const scraped = async (): Promise<ReadonlyMap<string, number>> => {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 };
 
-/** Returns a function for the increase of each metric since now. Earlier tests may have counted in this process. */
+/** Earlier tests may have counted in this process. */
 const countedSince = async (): Promise<() => Promise<ReadonlyMap<string, number>>> => {
   const before = await scraped();
   return async () =>

@@ -21,10 +21,8 @@ import { proxied } from '../faults/fault-proxy.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { until } from '../stack/wait-until.ts';
 
-/** The operator HTTP API, as the console and scripts use it. */
 const TOKEN = 'the token of the operators';
 const PARKED = 7;
-/** Streams that wait for a newer release. */
 const WAITING = 3;
 
 let stack: ApiStack;
@@ -58,7 +56,6 @@ const refused = async (
   return ErrorBody.parse(response.json()).error.message;
 };
 
-/** Creates a server with the shared dependencies, some of them replaced. */
 const openedWith = (dependencies: Partial<OpsServerInput>) =>
   buildOps({
     db,
@@ -74,7 +71,7 @@ const openedWith = (dependencies: Partial<OpsServerInput>) =>
     ...dependencies,
   });
 
-/** Inserts parked events as a projector writes them: per stream, the failed event and one waiting behind it. */
+/** As a projector writes them: for each stream, the failed event and one waiting behind it. */
 const parkEvents = async (projection: string): Promise<void> => {
   await stack.pool.query(
     `insert into projector.parked (projection, stream, position, type, error, revision)
@@ -336,7 +333,7 @@ describe('scrapes of /metrics', () => {
 });
 
 describe('limits', () => {
-  /** Sends raw bytes on a new connection, then nothing more. Returns the complete response. */
+  /** Sends raw bytes on a new connection and nothing more. Returns the complete response. */
   const responseTo = async (request: string): Promise<string> => {
     const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
     const socket = connect(Number(port), '127.0.0.1');
@@ -352,7 +349,6 @@ describe('limits', () => {
     expect(seconds).toBeGreaterThan(4);
     // The limit of a whole request, which would close it too, is longer.
     expect(app.server.headersTimeout).toBeLessThan(app.server.requestTimeout);
-    // Other requests still work.
     expect((await app.inject('/healthz')).statusCode).toBe(200);
   });
 });

@@ -3,7 +3,6 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { printRecord, printTable } from '#platform/command-line/output.ts';
 import { describeCommandError, describeServerError } from '#platform/command-line/describe-error.ts';
 
-/** Third-party text on an operator's terminal. */
 afterEach(() => vi.restoreAllMocks());
 
 const printed = (print: () => void): string[] => {

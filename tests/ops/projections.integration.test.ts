@@ -14,7 +14,6 @@ import { type ServiceProcess, startProcess } from '../stack/processes.ts';
 import { untilPassed } from '../stack/read-models.ts';
 import { openHostedCommands } from './fixtures/hosted-commands.ts';
 
-/** Runs commands, and a projector of the radar as a separate process. */
 const PROJECTOR = join(import.meta.dirname, '../projector/radar-process.ts');
 const BRANDS = 12;
 const EVENTS_OF_BRAND = 1_000;

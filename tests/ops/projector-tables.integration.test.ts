@@ -5,8 +5,6 @@ import { fromProjector } from '#services/ops/projections/projector-tables.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import { createTestDatabase } from '../stack/database.ts';
 
-/** Reads of the projector's tables while a projector changes their schema. */
-
 const WAIT = { timeout: 60_000, interval: 20 } as const;
 
 let own: Awaited<ReturnType<typeof createTestDatabase>>;

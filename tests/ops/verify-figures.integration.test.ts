@@ -37,7 +37,6 @@ const check = (): Promise<InvariantsReport> =>
 const violatedBy = async (): Promise<readonly string[]> =>
   (await check()).invariants.filter(({ state }) => state !== 'holds').map(({ name }) => name);
 
-/** Adds to a field of the stored JSON texts of alpha. */
 const raise = (table: string, column: string, field: string, by: number): string =>
   `update ${table} set ${column} = regexp_replace(${column}, '"${field}":[0-9]+',
      '"${field}":' || substring(${column} from '"${field}":([0-9]+)')::bigint + ${by}) where brand_id = $1`;

@@ -45,7 +45,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Records a scan of the brand that found nothing new, and returns its event. */
 const scanned = (brandId: string, observed_at: string): ScanRecorded => ({
   type: 'ScanRecorded',
   data: {
@@ -76,7 +75,6 @@ const scanned = (brandId: string, observed_at: string): ScanRecorded => ({
   },
 });
 
-/** Records a scan of the brand's site that found a tool, and returns its events. */
 const siteScanned = (brandId: string, observed_at: string): readonly SiteEvent[] => {
   const sighting = {
     brand_id: brandId,
@@ -107,13 +105,12 @@ const append = async (stream: string, events: readonly Event[], id: string): Pro
   return appended.position;
 };
 
-/** Records a scan of the brand's ads and one of its site, and returns the position of the last event. */
 const appendScans = async (brandId: string, observedAt: string): Promise<bigint> => {
   await append(adLibraryStream(brandId), [scanned(brandId, observedAt)], `scan ${observedAt}`);
   return append(siteStream('alpha.com'), siteScanned(brandId, observedAt), `site ${observedAt}`);
 };
 
-/** Pauses a projection at its position, and returns once its owner has stopped. */
+/** Returns once the owner of the projection has stopped. */
 const pause = async (name: string): Promise<void> => {
   await stack.pool.query(
     `with paused as (update projector.projection set pause_at = position where name = $1 returning 1)
@@ -129,7 +126,6 @@ const pause = async (name: string): Promise<void> => {
   });
 };
 
-/** Replies about one brand, and the read models that their figures come from. */
 const REPLIES: readonly (readonly [path: string, readsFrom: readonly string[]])[] = [
   ['/v1/brands/alpha-com', ['brands', 'freshness']],
   ['/v1/brands/alpha-com/breakdown', ['brands']],

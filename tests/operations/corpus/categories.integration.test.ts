@@ -199,7 +199,6 @@ describe('getCategoryStats 200', () => {
   })(landingPage.initial);
 
   beforeAll(async () => {
-    // Adds a brand of Apparel > Shoes, with ads that lead to landing pages.
     await stack.seed(['zeta']);
     await append(siteStream('alpha.com'), [detected('alpha.com', ['both', 'one'])]);
     await append(siteStream('beta.com'), [detected('beta.com', ['both', 'left']), gone]);

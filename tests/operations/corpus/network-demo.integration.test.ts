@@ -12,7 +12,6 @@ import { on } from '#tests/dsl/api.ts';
 import { checksums } from '#tests/stack/read-models.ts';
 import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
 
-/** Social pages, partners and companies of a small demo corpus, from observations to API replies. */
 const CORPUS = { seed: 1, brands: 24, ads: 700, days: 10, until: '2026-02-01' } as const;
 const PROJECTIONS = [socialPages, partnerships, operators];
 

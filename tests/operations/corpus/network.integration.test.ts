@@ -17,7 +17,6 @@ import {
 import { seedEvents } from '../fixtures/site-corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
 
-/** Social pages, brand networks and operators of one small corpus. */
 let stack: ApiStack;
 let app: FastifyInstance;
 let key: Key;
@@ -68,7 +67,6 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 const get = (path: string) => on(app).get(path, { key });
-/** Returns the statuses for an unknown brand and for an unknown parameter. */
 const statusesOf = async (path: string): Promise<readonly number[]> => [
   (await get(`/v1/brands/${idOf('nobody')}/${path}`)).status,
   (await get(`/v1/brands/alpha-example/${path}?limit=1`)).status,

@@ -7,7 +7,6 @@ import { on } from '#tests/dsl/api.ts';
 import { type BrandReplies, brokenRules, readReplies, REPLY_RULES } from '../fixtures/reply-rules.ts';
 import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
 
-/** Figures that must agree, in the replies about the busiest brands of a small demo corpus. */
 const CORPUS = { seed: 5, brands: 12, ads: 500, days: 24, until: '2026-02-01' } as const;
 const brands = busiestBrands(buildWorld(CORPUS), 5);
 

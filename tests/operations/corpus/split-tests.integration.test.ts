@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Returns the ad with `count` cards, each with its own landing page. The ad links to the first of them. */
+/** The ad itself links to the landing page of its first card. */
 const withCards = ({ stream, event }: GivenEvent, count: number): GivenEvent => {
   const { data } = event as AdStarted;
   const [card, ...more] = Array.from({ length: count }, (_, nth) => ({

@@ -6,7 +6,6 @@ import { createCursors } from '#operations/dependencies/cursors.ts';
 const cursors = createCursors('a secret for tests only');
 const sortKeys = fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1, maxLength: 4 });
 
-/** A row of a list with equal sort keys, which tests read in pages while rows are inserted. */
 type Row = { readonly key: number; readonly id: number };
 const newestFirst = (one: Row, other: Row): number => other.key - one.key || other.id - one.id;
 const pageAfter = (rows: readonly Row[], after: readonly (string | number)[] | null, limit: number) => {

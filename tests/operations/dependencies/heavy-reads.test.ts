@@ -10,7 +10,6 @@ import {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Heavy reads that end when the test says so. */
 const open = () => {
   const searches: PromiseWithResolvers<string>[] = [];
   const heavy = createHeavyReads();

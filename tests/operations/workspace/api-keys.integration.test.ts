@@ -54,7 +54,6 @@ const recordedOf = async (key: Key): Promise<readonly RecordedEvent<ApiKeyEvent>
 const eventsOf = async (key: Key): Promise<readonly string[]> =>
   (await recordedOf(key)).map(({ type }) => type);
 
-/** Creates an API server whose clock is some days ahead. */
 const daysLater = (days: number): Promise<FastifyInstance> =>
   stack.api({ clock: { now: () => new Date(Date.now() + days * 86_400_000) } });
 

@@ -51,7 +51,6 @@ const eventsOf = async (key: Key, id: string): Promise<readonly ReportEvent[]> =
   return events;
 };
 
-/** Requests a report and finishes it with a file, as a worker does. */
 const ready = async (key: Key, text = 'observed_at,type\r\n'): Promise<Report> => {
   const { id } = reportOf(await request(key));
   const worker = { worker_id: 'worker', attempt: 1 };

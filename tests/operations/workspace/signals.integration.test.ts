@@ -24,12 +24,10 @@ let path: string;
 const OWN_PAGE = '100000001';
 const LINKED_PAGE = '100000002';
 const DAY_MS = 86_400_000;
-/** Returns the story day that is `days` before today. */
 const ago = (days: number): number => storyDayOf(new Date(Date.now() - days * DAY_MS));
 
 const launches = (count: number, more: Launch = {}): Launch => ({ count, page: OWN_PAGE, ...more });
 
-/** Events of two brands that together have every kind of signal. */
 const moves = () => {
   const brand = story('moves.example', 1);
   const old = { novelty: 'baseline', since: ago(200), link: 'https://moves.example/' } as const;
@@ -91,7 +89,6 @@ const STREAMS = ({ brand_id }: { readonly brand_id: string }): readonly string[]
   storefrontStream('moves.example'),
 ];
 
-/** Fields of evidence items that the tests read. */
 type Item = {
   readonly observed_at: string;
   readonly brand: { readonly id: string };

@@ -8,17 +8,13 @@ import { AD, boardsThrough, collectionsOf, notesOf, OTHER_AD, savedOf } from '..
 import type { CorpusBrand } from '../fixtures/corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
 
-/**
- * The reply to a write has the bytes of the item that the next list shows: read from the read model when that shows the
- * write, rendered from the log otherwise.
- */
+/** A reply comes from the read model when that shows the write, otherwise from the log. */
 
 let stack: ApiStack;
 let brand: CorpusBrand;
 const tablesOf = ({ sql }: ReadQuery): readonly string[] =>
   [...sql.matchAll(/(?<=from )\w+\.\w+/g)].map(String);
 
-/** Tables that the servers of this file have read. */
 const tablesRead = new Set<string>();
 let shownApi: FastifyInstance;
 let lateApi: FastifyInstance;
@@ -58,7 +54,7 @@ type Case = readonly [operation: string, table: string, list: (key: Key) => stri
 
 const keysOf = (key: Key): string => `/v1/workspaces/${key.workspaceId}/api-keys`;
 
-/** Returns the record in a reply, without the secret that only the reply shows. */
+/** Lists do not show the secret of a reply. */
 const withoutSecret = (name: string, { [name]: secret, ...record }: Record<string, unknown>): Listed => {
   expect(secret).toBeDefined();
   return record;
@@ -161,12 +157,10 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-/** Read-model tables of the written resources. */
 const TABLES: ReadonlySet<string> = new Set(CASES.map(([, table]) => table));
 
 const identity = ({ id, item_key, key_id }: Listed): string | undefined => id ?? item_key ?? key_id;
 
-/** Returns the JSON text of the item that the list shows for a reply. */
 const listedText = async (url: string, key: Key, written: Listed): Promise<string> => {
   const { data } = await on(shownApi).get(url, { key });
   return JSON.stringify((data as Listed[]).find((item) => identity(item) === identity(written)));

@@ -38,13 +38,11 @@ afterAll(async () => {
 
 const start = (...words: readonly string[]) =>
   startLogCommand({ DATA_DIR: folder, EVENT_STORE_URL: source }, ...words);
-/** Runs a command that is not killed, in the process that such commands share. */
 const run = (...words: readonly string[]): Promise<Ended> =>
   commands.run(['--json', 'log', ...words], { DATA_DIR: folder, EVENT_STORE_URL: source });
 const reply = ({ stdout }: Ended): unknown => JSON.parse(stdout);
 
 const size = async (log: RawLog): Promise<number> => (await eventsOf(log)).length;
-/** Returns the position of the newest event; `null` for an empty log. */
 const end = async (log: RawLog): Promise<bigint | null> => {
   for await (const { position } of log.backwards(null)) return position;
   return null;

@@ -9,7 +9,7 @@ import { type LogSource, serverSource } from '#services/ops/log/transfer/log-sou
 import { startFaultProxy } from '#tests/faults/fault-proxy.ts';
 import { compare, createStores, eventsOf, untilEnd } from './stores.ts';
 
-/** A copy that is interrupted has the beginning of the log, without holes: only then can the next one continue it. */
+/** A copy that is interrupted must have no holes: only then can the next one continue it. */
 
 const LONG_MS = 180_000;
 /** So large that more appends wait than the connection carries at a time. */

@@ -11,7 +11,6 @@ const ROUNDS = 40;
 
 const stores = createStores();
 let source: string;
-/** The target of the first copy. */
 let target: string;
 beforeAll(async () => {
   [source, target] = [await stores.start(), await stores.start()];

@@ -72,7 +72,7 @@ const histories = fc.array(fc.record({ stream: fc.constantFrom(...NAMES), step }
   maxLength: 40,
 });
 
-/** Carries the steps out. Refusals, such as of deleting what does not exist, are part of it. */
+/** Refusals, such as of deleting a missing stream, are part of the history. */
 const carryOut = async (
   url: string,
   history: readonly { readonly stream: string; readonly step: Step }[],
@@ -95,7 +95,6 @@ const carryOut = async (
   await client.dispose();
 };
 
-/** Reads the events and the metadata of each stream. */
 const viewOf = async (url: string) => {
   const client = EventStoreDBClient.connectionString(url);
   const view: Record<string, unknown> = {};

@@ -14,10 +14,8 @@ import { serverSource } from '#services/ops/log/transfer/log-source.ts';
 import { portable } from '#services/ops/log/transfer/portable-event.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
-/** Event stores, logs and folders of one test file. Closed with the file's resources. */
 export type Stores = AsyncDisposable & {
   start(credentials?: Credentials): Promise<string>;
-  /** Starts an empty event store and opens its log. */
   empty(): Promise<RawLog>;
   open(url: string): RawLog;
   folder(): Promise<string>;
@@ -56,7 +54,7 @@ const METADATA = {
   workspace_id: 'w',
 } as const;
 
-/** Appends `rounds` times to streams in turn: one to five events, or `each` events. */
+/** `each`: events of one append; `null`: one to five. */
 export const fill = async (url: string, rounds: number, each: number | null = null): Promise<void> => {
   await using store = openEventStore(url);
   const revisions = new Map<string, bigint>();
@@ -86,7 +84,7 @@ export const eventsOf = async (log: RawLog): Promise<readonly RawEvent[]> => {
   return events;
 };
 
-/** Everything of an event that a copy keeps. Bytes as text: a deep comparison of buffers takes seconds. */
+/** Bytes are text here, because a deep comparison of buffers takes seconds. */
 export const contentOf = (event: RawEvent): readonly string[] => {
   const { stream, revision, id, type, contentType, data, metadata } = portable(event);
   const texts = [data, metadata].map((bytes) => Buffer.from(bytes).toString('base64'));
@@ -95,7 +93,6 @@ export const contentOf = (event: RawEvent): readonly string[] => {
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** Starts `npm run ops -- --json log …` as a process of its own. */
 export const startLogCommand = (
   settings: Readonly<Record<string, string>>,
   ...words: readonly string[]

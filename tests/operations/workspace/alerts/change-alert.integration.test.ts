@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Creates a workspace that tracks both brands. */
 const tracking = async (options: Parameters<ApiStack['key']>[0] = {}): Promise<Key> => {
   const key = await stack.key(options);
   await alertsThrough(app).track(key, brands);

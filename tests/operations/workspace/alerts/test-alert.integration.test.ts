@@ -59,7 +59,6 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Creates a workspace that tracks the brand. */
 const tracking = async (): Promise<Key> => {
   const key = await stack.key();
   await alertsThrough(app).track(key, brands);
@@ -70,7 +69,7 @@ const created = (key: Key, more: object) =>
 const tested = async (key: Key, id: string): Promise<Tested> => (await alertsThrough(app).test(key, id)).data;
 const deliveries = (key: Key, query = '') => everyPage<Sent>(app, key, `${deliveriesOf(key)}${query}`);
 
-/** Returns the requests that the receiver got for a path. Each test uses its own path. */
+/** Each test uses its own path. */
 const receivedAt = (path: string): readonly Received[] =>
   receiver.received.filter((request) => request.path === path);
 

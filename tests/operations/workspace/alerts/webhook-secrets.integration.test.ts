@@ -44,7 +44,6 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Creates a workspace that tracks the brand. */
 const tracking = async (): Promise<Key> => {
   const key = await stack.key();
   await alertsThrough(app).track(key, brands);
@@ -62,7 +61,7 @@ const secretsOf = async ({ workspaceId }: Key): Promise<number | null> => {
   return rowCount;
 };
 
-/** Returns the requests that the receiver got for a path. Each test uses its own path. */
+/** Each test uses its own path. */
 const receivedAt = (path: string): readonly Received[] =>
   receiver.received.filter((request) => request.path === path);
 

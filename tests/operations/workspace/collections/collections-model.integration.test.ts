@@ -23,10 +23,7 @@ import {
 import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/**
- * Property test: random requests of three members, compared with a model of the rules by status, removals and
- * the lists of every member. Each request is sent twice, and the second one must append nothing.
- */
+/** Each request is sent twice, and the second one must remove nothing and append nothing. */
 const RUNS = 10;
 const REQUESTS_MIN = 10;
 const REQUESTS_MAX = 40;
@@ -39,8 +36,7 @@ let now = Date.parse('2026-11-20T09:00:00.000Z');
 
 beforeAll(async () => {
   stack = await openApiStack();
-  // Each reading of the clock is one second later, so that "newest" is unambiguous and the rate limit is never
-  // reached.
+  // Each reading is one second later, so that "newest" is unambiguous and no rate limit is reached.
   app = await stack.api({ clock: { now: () => new Date((now += TICK_MS)) } });
 });
 afterAll(() => stack[Symbol.asyncDispose]());
@@ -53,7 +49,6 @@ type World = {
   readonly ids: string[];
 };
 
-/** Creates a workspace with an owner, an admin and an editor. */
 const openWorld = async (): Promise<World> => {
   const owner = await stack.key();
   const keys = [owner, await colleague(stack, owner, 'admin'), await colleague(stack, owner, 'editor')];
@@ -77,7 +72,6 @@ const hold = ({ status, data, error }: Reply, { removed, ...outcome }: Outcome):
   if (removed !== undefined) expect((data as { removed: boolean }).removed).toBe(removed);
 };
 
-/** Sends a request twice. The second one must remove nothing and append nothing. */
 const twice = async (send: () => Promise<Reply>, expected: Outcome): Promise<void> => {
   const first = await send();
   hold(first, expected);
@@ -107,7 +101,7 @@ const subject = fc.oneof(
 );
 const body = fc.constantFrom('Good.', 'Better.');
 
-/** A request with its inputs, so that a failing sequence is readable. */
+/** The inputs make a failing sequence readable. */
 type Request = { readonly of: unknown; readonly run: (world: World) => Promise<void> };
 const request = <T extends Record<string, unknown>>(
   kind: string,

@@ -6,7 +6,6 @@ import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { type ApiStack, openApiStack } from '#tests/operations/fixtures/stack.ts';
 import { eventsOf, pathOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
 
-/** Concurrent requests on two API servers for one free slot. */
 const RACERS = 50;
 const { slots } = PLANS.free;
 
