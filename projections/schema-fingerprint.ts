@@ -2,18 +2,15 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Projection } from './define-projection.ts';
 
-/**
- * Prefix of fingerprints of the current format. Those without it also covered the comments of `schema.sql` and
- * cannot be compared, so the owner of a projection replaces them.
- */
+/** Fingerprints without this prefix covered the comments too, so they are replaced, not compared. */
 export const FINGERPRINT_FORMAT = '2:';
-/** Comment lines of `schema.sql`, except the line that separates tables from indexes. */
+/** The line `-- indexes` counts, because it separates tables from indexes. */
 const COMMENT_LINES = /^\s*--(?! indexes$).*\n/gm;
 const HASH_DIGITS = 16;
 
 /**
- * Returns the fingerprint of a projection's schema, prefixes and statements. Two different fingerprints of one
- * version reveal a change without a new version: the tables were not rebuilt. Comments do not count.
+ * Two fingerprints of one version reveal a change without a new version: the tables were not rebuilt. Comments do not
+ * count.
  */
 export const fingerprintOf = ({ schema, prefixes, statements }: Projection): string => {
   const tables = readFileSync(schema, 'utf8').replaceAll(COMMENT_LINES, '');

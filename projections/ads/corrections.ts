@@ -5,9 +5,8 @@ import type {
   AdStanding,
 } from '#contracts/events/corpus/ad-library-corrections.ts';
 
-/** Entries of an ad's history for events that correct earlier ones. They are never news. */
+/** Entries of events that correct earlier ones: never news in an ad's history. */
 
-/** Fields of an ad that an entry compares, by their names in the API. */
 const FIELDS = {
   status: 'status',
   page_id: 'page_id',
@@ -23,10 +22,7 @@ const FIELDS = {
   novelty: 'novelty',
 } as const satisfies Partial<Record<keyof AdStanding, string>>;
 
-/**
- * Returns the fields that a late scan changed, and the occurrences that it withdrew or added. `changes` is `null` if the
- * late scan is the first that shows the ad.
- */
+/** `changes` is `null` if the late scan is the first that shows the ad; other looks are withdrawn or added. */
 export const correctionDetail = ({ before, after, withdrawn, added }: AdObservationCorrected['data']) => ({
   changes:
     before &&
@@ -39,7 +35,6 @@ export const correctionDetail = ({ before, after, withdrawn, added }: AdObservat
   added,
 });
 
-/** Returns the brands between which the ad moved. */
 export const attributionDetail = ({ from_brand_id, to_brand_id }: AdAttributed['data']) => ({
   from_brand_id,
   to_brand_id,

@@ -54,7 +54,6 @@ type FullAd = Pick<
   | 'inactive_since'
 > & { readonly not_shown_since?: true };
 
-/** Sets all columns of an ad. */
 const replaceAd = (event: LibraryEvent, ad: FullAd): Change => ({
   kind: 'upsert',
   table: 'ad',
@@ -79,7 +78,7 @@ const replaceAd = (event: LibraryEvent, ad: FullAd): Change => ({
   precedence: precedence(event),
 });
 
-/** Columns of the content, by name: events of other versions may hold more fields. */
+/** Named one by one, because events of other versions may hold more fields. */
 const CONTENT = [
   'body',
   'title',
@@ -96,7 +95,7 @@ const CONTENT = [
   'versions',
 ] as const satisfies readonly (keyof AdContent)[];
 
-/** Returns the columns in one order, so that all changes of the same columns are written together. */
+/** One order of columns, so that the projector writes all such changes together. */
 const contentColumns = (content: Partial<AdContent>): Row =>
   Object.fromEntries(
     CONTENT.flatMap((name) => {
@@ -105,7 +104,6 @@ const contentColumns = (content: Partial<AdContent>): Row =>
     }),
   );
 
-/** Ads as last observed, with their history; full-text search over their copy. */
 export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
   version: 9,
@@ -167,7 +165,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
             inactive_since: observed_at,
             seen_at: last_seen_at,
             observed_running: wasRunning(event.data),
-            // As in a return: changes of the same columns are written together.
+            // Set as in a return, because changes with the same columns are written together.
             not_shown_since: false,
           }),
           history(event, ad_id, 'confirmed_inactive', { basis, stopped_on }),

@@ -9,7 +9,6 @@ import { DAYS_ACTIVE, LAST_SEEN_AT, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
 
-/** Maximum history entries in one read, newest first. */
 const HISTORY_ENTRIES_MAX = 100;
 
 type AdRow = AdContent & {
@@ -66,9 +65,9 @@ const copyOf = (card: AdContent['cards'][number]) => ({
 });
 
 /**
- * Returns one ad in full. `archived` are its files from another read model, read concurrently. `as_of` is the last applied
- * scan of its brand, or a later time at which the ad was seen: its own events are applied before the end of their scan, and
- * an ad that came from another brand was seen by scans of that one. Returns `null` if the ad does not exist.
+ * Returns one ad in full, or `null`. `as_of` is the last applied scan of its brand, or a later sighting: events of an
+ * ad are applied before the end of their scan, and another brand's scan may have seen it. `archived` is read
+ * concurrently.
  */
 export const findAd = async (
   db: ReadDatabase,
@@ -122,7 +121,6 @@ const pageOf = (rows: readonly AdRow[], limit: number): Page =>
     cursorOf: (last) => [last.listed_on, last.ad_id],
   });
 
-/** Lists the ads attributed to a brand, newest start first. */
 export const listBrandAds = async (db: ReadDatabase, brandId: string, page: PageRequest): Promise<Page> => {
   const rows = await db.query<AdRow>({
     sql: `select ${COLUMNS} from ${FROM} where a.brand_id = $1
@@ -144,15 +142,14 @@ export type AdFilter = {
   readonly startedSince?: string;
 };
 
-/** Searches ads by copy and facets, newest start first. */
 export const searchAds = (db: ReadDatabase, filter: AdFilter, page: PageRequest): Promise<Page> =>
   filter.q === undefined || filter.q === ''
     ? listAds(db, filter, page)
     : searchWords(db, filter, filter.q, page);
 
 /**
- * `expectedPages` for a filter on several facets. Many more ads match than a scan along the order meets,
- * since most are older, so the scan is preferred for longer.
+ * Ads matching several facets are mostly older than a scan along the order reaches, so the scan is preferred for
+ * longer.
  */
 const EXPECTED_PAGES_OF_SEVERAL_FACETS = 0.25;
 
@@ -166,8 +163,7 @@ const listAds = async (db: ReadDatabase, filter: AdFilter, page: PageRequest): P
   const brand = filter.brandId === undefined ? null : parameter(filter.brandId);
   const since = filter.startedSince === undefined ? null : parameter(filter.startedSince);
   const after = adId === undefined ? null : [parameter(listedOn), parameter(adId)];
-  // Conditions repeated for the ads of the order and for those found by facets. Two conditions together may
-  // match few ads where one alone matches many.
+  // Repeated for the scan and the search: two conditions together may match few ads where one matches many.
   const bounds = (ad: string): readonly string[] => [
     ...(brand === null ? [] : [`${ad}.brand_id = ${brand}::uuid`]),
     ...(since === null ? [] : [`${ad}.listed_on >= ${since}::date`]),

@@ -1,12 +1,11 @@
 import type { Statement } from '../define-projection.ts';
 
 /**
- * SQL that a change is newer than the event that last replaced the ad in full. Events of an ad that changed its brand
- * are in two streams, which may be applied in either order.
+ * True for changes newer than the event that last replaced the ad: the two streams of a moved ad apply in either order.
  */
 const IS_NEWER = 'a.full_at < i.position';
 
-/** Marks ads as missing. They were last seen by the last complete scan of their page. */
+/** Marks ads as missing, last seen by the last complete scan of their page. */
 export const miss: Statement = {
   columns: { ad_id: 'text', position: 'bigint' },
   touches: ['ad', 'page'],
@@ -17,7 +16,6 @@ export const miss: Statement = {
     where a.ad_id = i.ad_id and a.status = 'active' and ${IS_NEWER}`,
 };
 
-/** Records sightings that the end of a scan does not imply. */
 export const see: Statement = {
   columns: { ad_id: 'text', position: 'bigint', seen_at: 'timestamptz' },
   touches: ['ad'],
@@ -29,7 +27,6 @@ export const see: Statement = {
     ) s where a.ad_id = s.ad_id`,
 };
 
-/** Stores the last complete scan of each page. */
 export const cover: Statement = {
   columns: { brand_id: 'uuid', social_page_id: 'text', complete_at: 'timestamptz' },
   touches: ['page'],

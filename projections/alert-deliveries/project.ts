@@ -8,8 +8,7 @@ import { type Change, projection } from '../define-projection.ts';
 type Named = { readonly workspace_id: string; readonly alert_id: string };
 
 /**
- * Deletes the deliveries of deleted rules. Outcomes may still arrive after a rule is deleted, and the two
- * come from different streams. So this runs at the end of each batch, for every rule that the batch touched.
+ * Deletes deliveries of deleted rules at the end of each batch, because outcomes may arrive from another stream later.
  */
 const DROP = `
   with gone as (
@@ -71,7 +70,6 @@ const changesOf = (event: RecordedEvent<AlertDeliveryEvent>): readonly Change[] 
   }
 };
 
-/** Deliveries of rules that are not deleted, with their attempts, for the alert-deliveries read. */
 export const alertDeliveries = projection<AlertDeliveryEvent | AlertRuleEvent>({
   name: 'alert-deliveries',
   version: 1,

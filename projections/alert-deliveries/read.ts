@@ -18,8 +18,8 @@ type Row = {
   readonly attempts: string;
 };
 
-// The page is found by the index alone; attempts are read only for its deliveries. Counts are cast to double:
-// exact far beyond any real count, and a number for the driver.
+// The index alone finds the page, so attempts are read for it only. Counts are cast to double: drivers return bigint as
+// text.
 const pageOf = (filter: string): string => `
   select d.delivery_id as id, d.alert_id, d.channel, d.kind, coalesce(o.status, 'queued') as status,
     d.items_total::float8 as items_total, d.created_at, o.next_attempt_at, o.finished_at, o.reason,
@@ -46,7 +46,6 @@ const OF_ALERT = pageOf('and alert_id = $5');
 
 const itemOf = ({ attempts, ...row }: Row): string => appendFields(JSON.stringify(row), { attempts });
 
-/** Lists deliveries of all rules or of one, newest first. */
 export const listAlertDeliveries = (
   db: ReadDatabase,
   workspaceId: string,

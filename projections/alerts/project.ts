@@ -6,7 +6,6 @@ import {
 } from '#contracts/events/workspace/alert-rule.ts';
 import { projection, type Row } from '../define-projection.ts';
 
-/** Returns the columns of the settings that are present. */
 const columnsOf = ({ chat, ...settings }: Partial<AlertRuleSettings>): Row => ({
   ...settings,
   ...(chat === undefined ? {} : { chat_host: chat?.host ?? null }),
@@ -14,14 +13,13 @@ const columnsOf = ({ chat, ...settings }: Partial<AlertRuleSettings>): Row => ({
 
 const NONE: Row = { webhook_suspended: null, chat_suspended: null };
 
-/** Clears suspensions. Any setting that is present resumes its channel, even if its value is unchanged. */
+/** Any setting that is present resumes its channel, even if its value is unchanged. */
 const clearSuspensions = ({ enabled, webhook_url, chat }: Partial<AlertRuleSettings>): Row => ({
   ...(enabled === true ? NONE : {}),
   ...(webhook_url === undefined ? {} : { webhook_suspended: null }),
   ...(chat === undefined ? {} : { chat_suspended: null }),
 });
 
-/** Returns the JSON text of a suspension, as the columns store it. */
 export const suspensionText = ({ channel, failing_since, suspended_at }: Suspension): string =>
   JSON.stringify({ channel, failing_since, suspended_at });
 
@@ -30,7 +28,6 @@ const suspensionColumns = (suspension: Suspension): Row => ({
   updated_at: suspension.suspended_at,
 });
 
-/** Alert rules, for the alerts reads. */
 export const alerts = projection<AlertRuleEvent>({
   name: 'alerts',
   version: 2,

@@ -3,7 +3,6 @@ import { AlertChannel } from '#contracts/values/alerts.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
-/** The stored columns of an alert rule. */
 export type AlertRow = {
   readonly id: string;
   readonly name: string;
@@ -29,7 +28,7 @@ const PAGE = `
   where workspace_id = $1 and (created_at, alert_id) < ($2, $3::uuid)
   order by created_at desc, alert_id desc limit $4`;
 
-/** Returns the channels that new matches are sent on: none of a disabled rule, and no suspended one. */
+/** Omits suspended channels; a disabled rule has none. */
 const sendingChannels = (row: AlertRow): readonly AlertChannel[] => {
   if (!row.enabled) return [];
   const sends: Readonly<Record<AlertChannel, boolean>> = {
@@ -40,7 +39,7 @@ const sendingChannels = (row: AlertRow): readonly AlertChannel[] => {
   return AlertChannel.options.filter((channel) => sends[channel]);
 };
 
-/** Returns the JSON text of an alert rule. The lists and the replies to writes both render it here. */
+/** JSON text for lists and for replies to writes. */
 export const alertText = (row: AlertRow): string => {
   const { id, name, trigger, brand_ids, cadence, email, webhook_url, enabled } = row;
   const { created_by, created_at, updated_at } = row;
@@ -63,7 +62,6 @@ export const alertText = (row: AlertRow): string => {
   return appendFields(text, { suspended: arrayText(suspended) });
 };
 
-/** Lists the alert rules of a workspace, newest first. */
 export const listAlerts = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
   keysetPage<AlertRow>(
     db,
@@ -79,7 +77,7 @@ export const listAlerts = (db: ReadDatabase, workspaceId: string, page: PageRequ
 
 const ONE = `select ${COLUMNS} from alerts.alert where workspace_id = $1 and alert_id = $2`;
 
-/** Returns an alert rule as the list shows it. `null` when there is none. */
+/** `null` when there is none. */
 export const findAlert = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -1,16 +1,13 @@
 import { API_KEYS, type ApiKeyEvent, type ApiKeyIssued } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '../define-projection.ts';
 
-/** Returns the JSON text of the fields that are fixed at issue. Leaves out the hash of the key. */
+/** JSON text of the fields fixed at issue, without the hash of the key. */
 export const issuedText = (key: ApiKeyIssued['data']): string => {
   const { key_id, workspace_id, name, last_four, scopes, replaces = null } = key;
   return JSON.stringify({ key_id, workspace_id, name, last_four, scopes, replaces });
 };
 
-/**
- * API keys of a workspace, for the list of keys. Requests are authenticated by the access tables instead,
- * which do not wait for any projection.
- */
+/** API keys for the list. Authentication uses the access tables, which do not wait for a projection. */
 export const apiKeys = projection<ApiKeyEvent>({
   name: 'api-keys',
   version: 1,

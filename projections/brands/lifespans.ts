@@ -15,9 +15,8 @@ import { addToCounters } from '../sql/counter-table.ts';
 import type { Change, Row, Statement } from '../define-projection.ts';
 
 /**
- * Lifespans of ended ads (rule 12): from the start date, else the first day seen, to the stop date, else the last day
- * seen running. An ad that was never seen running and has no stop date has none. Each ended ad counts once in the
- * average; an ad that returns does not count until it ends again.
+ * Lifespans of ended ads (rule 12), from the start date or first day seen to the stop date or last day seen running. An
+ * ad without an end day has none. A returned ad does not count until it ends again.
  */
 
 type Step = {
@@ -26,7 +25,7 @@ type Step = {
   readonly resets?: boolean;
   readonly ended: boolean;
   readonly started_on?: string | null;
-  /** `null` when it is unknown when the ad ended. */
+  /** `null` when the day of the end is unknown. */
   readonly ended_on?: string | null;
 };
 
@@ -63,7 +62,7 @@ export const lifespanAtStop = (event: RecordedEvent<AdConfirmedInactive>): Chang
 
 export const noLifespan = (event: RecordedEvent<AdReturned>): Change => step(event, { ended: false });
 
-/** Replaces the lifespan by that of a corrected or attributed ad; `null` removes it. */
+/** `null` removes the lifespan of a corrected or attributed ad. */
 export const lifespanOf = (
   event: RecordedEvent<AdObservationCorrected | AdAttributed>,
   ad: AdStanding | null,
@@ -79,7 +78,7 @@ export const lifespanOf = (
   });
 };
 
-/** Statement `lifespans`. Of several steps of an ad in one batch the last in its stream decides. */
+/** The last step of an ad in its stream decides among those of one batch. */
 export const recordLifespans: Statement = {
   columns: {
     brand_id: 'uuid',

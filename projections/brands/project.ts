@@ -26,10 +26,7 @@ const profileColumns = (details: Partial<BrandDetails>): Row => ({
 
 const NO_FORMATS = { video: 0, image: 0, carousel: 0, dco: 0, other: 0 };
 
-/**
- * Adds to the counts of formats. Each change names all formats, because the projector writes changes of the same
- * columns together.
- */
+/** Names all formats in each change, because the projector groups changes with the same columns. */
 const countFormats = (brand_id: string, by: Partial<typeof NO_FORMATS>): Change => ({
   kind: 'increment',
   table: 'brand',
@@ -42,7 +39,7 @@ const countCountries = (brand_id: string, countries: readonly string[], by: 1 | 
     .filter((country) => country !== 'ALL')
     .map((country) => ({ kind: 'increment', table: 'country', key: { brand_id, country }, by: { ads: by } }));
 
-/** Adds to the counters of active ads when an ad starts or returns, and subtracts (`-1`) when it ends. */
+/** `by` is -1 when the ad ends. */
 const countActiveAd = (brand_id: string, ad: AdCounted, by: 1 | -1): readonly Change[] => [
   countFormats(brand_id, { [ad.format]: by }),
   ...countCountries(brand_id, ad.countries, by),
@@ -58,7 +55,7 @@ const moveFormatCount = (brand_id: string, from: AdFormat, to: AdFormat): readon
 const showNames = (categoryIds: readonly string[]): readonly Change[] =>
   categoryIds.map((category_id) => ({ kind: 'refresh', statement: 'show_names', row: { category_id } }));
 
-/** Names the categories of a brand's path, and rewrites the brands that showed another name. */
+/** Also rewrites brands that showed another name of the category. */
 const nameCategories = (event: BrandEvent): readonly Change[] => {
   const path = namedPath(event);
   return [
@@ -67,7 +64,6 @@ const nameCategories = (event: BrandEvent): readonly Change[] => {
   ];
 };
 
-/** Brands with their counters, for the directory, the single-brand read, the breakdown and the sitemap. */
 export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
   name: 'brands',
   version: 12,
@@ -92,7 +88,7 @@ export const brands = projection<BrandEvent | CategoryEvent | AdLibraryEvent>({
       ];
     }
     const { brand_id } = event.data;
-    // Names all three each time: a batch runs refreshes in the order in which they are first named.
+    // Names all three each time: a batch runs refreshes in the order of their first naming.
     const refresh: readonly Change[] = [
       { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
       { kind: 'refresh', statement: 'refresh', row: { brand_id } },

@@ -8,11 +8,10 @@ import { readAdaptivePage } from '../sql/adaptive-page.ts';
 export type BrandRef = { readonly id: string } | { readonly slug: string };
 export type BrandSort = 'active_ads' | 'new_ads_7d' | 'name';
 
-/** JSON documents of one brand; `BASE_URL_MARK` is the placeholder for the service's base URL. */
 export type BrandDocuments = {
   readonly brand_id: string;
   readonly as_of: string;
-  /** When its profile was last observed: `as_of` in a read model that has applied no scan of the brand. */
+  /** `as_of` until the read model has applied a scan of the brand. */
   readonly profiled_at: string;
   readonly detail: string;
   readonly breakdown: string;
@@ -29,7 +28,7 @@ export const findBrand = async (db: ReadDatabase, ref: BrandRef): Promise<BrandD
   return rows[0] ?? null;
 };
 
-/** Returns the domain of a brand; `null` when the read model does not have the brand or its domain yet. */
+/** `null` until the brand and its domain are projected. */
 export const readBrandDomain = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
   (
     await db.query<{ domain: string | null }>({
@@ -53,10 +52,7 @@ const pageOf = (
   limit: number,
 ): Page => pageOfRows(rows, limit, { toItem: ({ item }) => item, cursorOf: (last) => [last.key, last.id] });
 
-/**
- * Lowers letter by letter, as Postgres' `lower` does. JavaScript lowers some letters depending on their
- * neighbours, or into two letters.
- */
+/** Lowers letter by letter, as Postgres does. JavaScript considers neighbours and may return two letters for one. */
 const lowered = (text: string): string =>
   Array.from(text, (letter) => Array.from(letter.toLowerCase())[0]).join('');
 
@@ -69,24 +65,20 @@ const ORDERS = {
   name: { key: 'lower(s.name)', type: 'text', up: true },
 } as const;
 
-/** The same condition as in the indexes of the orders. Every brand with a slug has a summary. */
+/** Equals the condition of the order indexes. Every brand with a slug has a summary. */
 const IS_LISTED = 's.is_public and s.slug is not null';
-/** The same condition for filtered brands: the indexes of names and countries contain only these. */
+/** Equals the condition of the indexes over names and countries. */
 const IS_PUBLIC = 'b.is_public and b.slug is not null';
 const BRANDS_FILTER_TABLE = { table: 'brands.brand', alias: 'b', key: 'brand_id' } as const;
 
-/** Characters of the shortest text that a trigram index can find. */
 const TRIGRAM_CHARACTERS = 3;
-/**
- * SQL of the name for a substring match. For a shorter text the index would return every brand, so the
- * concatenation keeps the planner from using it.
- */
+/** The trigram index returns every brand for a shorter text, so the concatenation keeps the planner from using it. */
 const namePart = (q: string): string =>
   q.length < TRIGRAM_CHARACTERS ? `(lower(b.name) || '')` : 'lower(b.name)';
 
 const nextLetter = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + 1);
 
-/** Lists public brands by keyset pagination. All columns of the key sort in one direction. */
+/** All columns of the key sort in one direction. */
 export const listBrands = async (
   db: ReadDatabase,
   { categoryId, country, letter, q, sort }: BrandFilter,
@@ -98,8 +90,7 @@ export const listBrands = async (
   const beginsWith = (name: string, first: string): string =>
     `${name} >= ${parameter(first)} and ${name} < ${parameter(nextLetter(first))}`;
   const [afterKey, afterId] = page.after ?? [];
-  // Two filters have indexes in the order of one sort. With that sort the index serves filter and order
-  // together.
+  // Each of these filters has an index in the order of one sort, which serves both.
   const scansCountry = country !== undefined && sort === 'active_ads';
   const scansLetter = letter !== undefined && sort === 'name';
   const where = [
@@ -140,7 +131,6 @@ export const listBrands = async (
   return pageOf(rows, page.limit);
 };
 
-/** Lists the brands of the sitemap by id. */
 export const listBrandSitemap = async (
   db: ReadDatabase,
   { categoryId }: { readonly categoryId?: string },
@@ -192,12 +182,12 @@ export const readBrandSummaries = async (
   return new Map(rows.map(({ brand_id, ...texts }) => [brand_id, texts]));
 };
 
-// Profiles are only searched while no brand was ever scanned.
+// Searches profiles only while no brand was ever scanned.
 const NEWEST = `
   select coalesce((select ${isoTimeSql('max(scanned_at)')} from brands.counted_brand),
     (select ${isoTimeSql('max(profiled_at)')} from brands.brand)) as at`;
 
-/** Returns the newest observation of any brand, or `null`. Send it before the query of the figures. */
+/** `null` without any observation. Send it before the query of the figures. */
 export const readNewestObservation = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: NEWEST, values: [] }))[0]?.at ?? null;
 
@@ -219,7 +209,7 @@ type CountedRow = {
   readonly last: string | null;
 };
 
-/** Counts per category, from whole hours: a window begins at midnight UTC. */
+/** Windows begin at midnight UTC, so whole hours suffice. */
 const COUNTED = `
   with newest as materialized (
     select max(scanned_at) as at, ${windowStartSql('max(scanned_at)', WINDOW_DAYS.week)} as since
@@ -232,15 +222,10 @@ const COUNTED = `
   from brands.corpus_count c cross join newest n
   group by c.category_slug order by c.category_slug`;
 
-/**
- * The data version counts events applied to brands only: commands of workspaces do not change the snapshot.
- */
+/** `facts_applied` counts events of brands only: workspace commands do not change the snapshot. */
 const VERSION = `select version || '.' || facts_applied as version from projector.projection where name = 'brands'`;
 
-/**
- * Returns the counts of the corpus. Usable means scanned at least once. The last seven days end with the day
- * of the newest scan of the corpus.
- */
+/** Usable brands were scanned at least once. The last seven days end with the corpus' newest scan. */
 export const readSystemFreshness = async (db: ReadDatabase): Promise<SystemFreshness> => {
   const [rows, version] = await Promise.all([
     db.query<CountedRow>({ sql: COUNTED, values: [] }),

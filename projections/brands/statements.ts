@@ -5,9 +5,7 @@ import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import type { Statement } from '../define-projection.ts';
 
-/**
- * SQL of the category at a level, with its fields in their documented order: jsonb has an order of its own.
- */
+/** Builds the category field by field, because jsonb has an order of its own. */
 const categoryAt = (level: 0 | 1): string => `(
             select row_to_json(category_row) from (
               select c ->> 'id' as id, c ->> 'slug' as slug, (
@@ -18,9 +16,8 @@ const categoryAt = (level: 0 | 1): string => `(
 const IN_WEEK = inWindowSql('d.date', 'b.scanned_at', WINDOW_DAYS.week);
 
 /**
- * Returns SQL that rewrites the JSON documents of brands. The last 7 and 30 days end with the day of the brand's own
- * last scan, so a replay gives the same result at any time. `brands`: SQL of their ids. `BASE_URL_MARK` is the
- * placeholder for the service's base URL.
+ * Rewrites the JSON documents of `brands`, SQL of ids. The last 7 and 30 days end with the brand's own last scan, so
+ * that a replay gives the same result.
  */
 const rewriteDocuments = (brands: string): string => `
     update brand b set as_of = d.as_of, updated_at = greatest(b.profiled_at, b.scanned_at),
@@ -89,8 +86,7 @@ export const refreshBrand: Statement = {
 };
 
 /**
- * Rewrites the documents of all brands in categories whose name has changed. A name that no document shows yet needs
- * none: documents that show it are written in the batch that names it.
+ * Rewrites documents that show a changed category name. A first name needs no rewrite: its batch writes the documents.
  */
 export const showCategoryNames: Statement = {
   columns: { category_id: 'uuid' },
@@ -111,9 +107,7 @@ export const showCategoryNames: Statement = {
 
 const hourOf = (time: string): string => `coalesce(date_trunc('hour', ${time}, 'UTC'), '-infinity')`;
 
-/**
- * Adds to `corpus_count` the difference between what brands contribute now and what they contributed before.
- */
+/** Adds the difference between the brands' current and earlier contribution to `corpus_count`. */
 export const takeStock: Statement = {
   columns: { brand_id: 'uuid' },
   touches: ['brand', 'counted_brand', 'corpus_count'],

@@ -10,11 +10,7 @@ import {
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { projection } from '../define-projection.ts';
 
-/**
- * Returns a snapshot as the JSON text of a radar item, with URLs added. `BASE_URL_MARK` is the placeholder for the
- * service's base URL. Escaped text contains neither U+0001 nor the quotes of `"url":`, so the replacement is
- * safe.
- */
+/** Escaped text contains neither U+0001 nor the quotes of `"url":`, so the replacement with the placeholder is safe. */
 const itemText = ({ brand, ad, correction, ...rest }: RadarSnapshot): string => {
   const item = {
     ...rest,
@@ -30,7 +26,6 @@ const sumOf = (
   field: 'ads_started' | 'ads_stopped' | 'destinations_changed',
 ): number => brands.reduce((sum, brand) => sum + brand[field], 0);
 
-/** Weekly briefs of workspaces, with the feedback of their readers. */
 export const briefs = projection<BriefEvent | BrandEvent>({
   name: 'briefs',
   version: 2,

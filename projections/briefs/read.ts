@@ -2,9 +2,7 @@ import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
-/**
- * JSON of a summary without its closing brace. No value needs escaping: ids, dates, numbers and fixed names.
- */
+/** No value needs escaping: ids, dates, numbers and fixed names. */
 const OPEN_SUMMARY = `
   '{"id":"' || b.brief_id || '","week":"' || b.week || '","from":"' || b.from_date || '","to":"' || b.to_date
   || '","brands":' || b.brands || ',"changes":{"ads_started":' || b.ads_started || ',"ads_stopped":' || b.ads_stopped
@@ -16,7 +14,6 @@ const PAGE = `
   where b.workspace_id = $1 and (b.from_date, b.brief_id) < ($2, $3::uuid)
   order by b.from_date desc, b.brief_id desc limit $4`;
 
-/** Lists the briefs of a workspace, newest period first. */
 export const listBriefs = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
   keysetPage<{ item: string; from_date: string; brief_id: string }>(
     db,
@@ -33,7 +30,7 @@ export const listBriefs = (db: ReadDatabase, workspaceId: string, page: PageRequ
 const SUMMARY = `
   select ${OPEN_SUMMARY} || '}' as item from briefs.brief b where b.workspace_id = $1 and b.brief_id = $2`;
 
-/** Returns the summary of a brief as the list shows it. `null` when there is none. */
+/** `null` when there is none. */
 export const findBriefSummary = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -62,7 +59,6 @@ export const findBrief = async (
 
 const THERE = 'select workspace_id from briefs.brief where week = $1';
 
-/** Returns the workspaces that have their brief of a week. */
 export const listWorkspacesWithBrief = async (
   db: ReadDatabase,
   week: string,

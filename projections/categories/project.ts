@@ -16,7 +16,7 @@ import { type Change, projection, type Row } from '../define-projection.ts';
 
 const latest = latestEstimate('brand', ['monthly_visits']);
 
-/** Names the categories of a path and places them in the tree, unless a naming of precedence did so already. */
+/** Leaves names and places as they are when a naming of precedence gave them. */
 const nameCategories = (
   path: readonly CategoryOnPath[],
   namings: readonly CategoryNaming[],
@@ -45,8 +45,8 @@ const defineCategory = (
 };
 
 /**
- * False for a brand that a scan, a link or a storefront registered. Only the first of them to arrive has an event, so its time
- * depends on the order of arrival.
+ * False for a brand that a scan, link or storefront registered: only the first to arrive has an event, so its time
+ * varies.
  */
 const isProfile = (event: BrandEvent): boolean =>
   event.type === 'BrandProfileChanged' ||
@@ -75,13 +75,11 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   ];
 };
 
-/** The totals are taken before they are counted, also in a batch that begins with another event. */
 const refreshTally = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
   { kind: 'refresh', statement: 'tally', row: { brand_id } },
 ];
 
-/** Category trees of three levels. Each category has totals over the public brands in it and below it. */
 export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
   version: 11,
@@ -100,8 +98,7 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
     profile_time: recordProfileTime,
     totals: recordTotals,
     take_totals: takeTotals,
-    // Adds the current contribution of a brand and subtracts its earlier one. So the totals always equal the
-    // sums over the current brands.
+    // Adds the difference to the earlier contribution, so that totals always equal the sums over the current brands.
     tally: {
       columns: { brand_id: 'uuid' },
       touches: ['brand', 'category'],

@@ -4,10 +4,7 @@ import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { quoted } from '../sql/json-text.ts';
 
-/**
- * SQL of the newest observation of a public brand in the category. A category has one level; the indexes of
- * the other two levels have no rows for it.
- */
+/** A category has one level; the indexes of the other two levels have no rows for it. */
 const AS_OF = `(
   select max(newest.at) from (
     (select b.as_of as at from categories.brand b
@@ -21,7 +18,6 @@ const AS_OF = `(
   ) newest
 )`;
 
-/** JSON text of a category `c`; `BASE_URL_MARK` is the placeholder for the service's base URL. */
 const ITEM = `'{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":' || to_json(coalesce(c.defined_name, c.name))
   || ',"url":"' || ${BASE_URL_SQL} || '/v1/categories/' || c.category_id || '","level":' || c.level
   || ',"parent":' || coalesce('{"id":"' || p.category_id || '","slug":"' || p.slug || '","name":'
@@ -44,7 +40,7 @@ const IS_NAMED = 'c.slug is not null';
 
 const ONE = itemsOf(`select * from categories.category c where c.category_id = $1 and ${IS_NAMED}`, '');
 
-/** Fields of a category that its statistics repeat, as JSON texts. */
+/** Statistics of the category repeat these fields. */
 const SUMS = `
   select ${isoTimeSql('n.as_of')} as as_of, c.brands::text, c.brands_with_traffic::text,
     case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end as monthly_visits,
@@ -73,15 +69,14 @@ export type CategoryDocument = { readonly item: string; readonly as_of: string |
 
 const NEWEST = `select ${isoTimeSql('max(as_of)')} as at from categories.brand where is_public`;
 
-/** Returns the newest observation of any public brand, or `null`. Send it before the query of the figures. */
+/** `null` without any observation. Send it before the query of the figures. */
 export const readNewestOfCategories = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: NEWEST, values: [] }))[0]?.at ?? null;
 
-/** Returns one category of any level as JSON text, or `null`. */
 export const findCategory = async (db: ReadDatabase, categoryId: string): Promise<CategoryDocument | null> =>
   (await db.query<CategoryDocument>({ sql: ONE, values: [categoryId] }))[0] ?? null;
 
-/** No filter: top level. `parentId`: its children. `slug`: any level, or among the children of `parentId`. */
+/** Without a filter: top level. `slug` without `parentId`: any level. */
 export type CategoryFilter = { readonly parentId?: string; readonly slug?: string };
 
 const pageOf = (filter: string, values: number): string =>
@@ -118,7 +113,6 @@ const pageFrom = (found: readonly Row[], limit: number): CategoryPage => {
   };
 };
 
-/** Lists categories by name. */
 export const listCategories = async (
   db: ReadDatabase,
   filter: CategoryFilter,
@@ -139,7 +133,6 @@ const SITEMAP = `
   cross join lateral (select greatest(c.named_at, c.defined_at, ${AS_OF}) as updated_at) n
   order by c.category_id`;
 
-/** Lists the categories of every level that contain a public brand. */
 export const listCategorySitemap = async (db: ReadDatabase, page: PageRequest): Promise<CategoryPage> => {
   const [, afterId] = page.after ?? BEFORE_FIRST;
   return pageFrom(await db.query<Row>({ sql: SITEMAP, values: [afterId, page.limit + 1] }), page.limit);

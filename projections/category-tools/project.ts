@@ -26,7 +26,6 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
     : [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, refreshCounts(brand_id)];
 };
 
-/** Counts of public brands with a tool, by category of any level. */
 export const categoryTools = projection<SiteEvent | BrandEvent>({
   name: 'category-tools',
   version: 4,
@@ -35,7 +34,7 @@ export const categoryTools = projection<SiteEvent | BrandEvent>({
   statements: {
     describe: describeTool,
     applied_scan: recordAppliedScan,
-    // Adds the difference between a brand's current and earlier contribution, in any order of the events.
+    // Adds the difference to the brand's earlier contribution, in any order of the events.
     recount: {
       columns: { brand_id: 'uuid' },
       touches: ['brand', 'installed', 'adoption'],

@@ -6,7 +6,7 @@ import { type Change, projection, type Row } from '../define-projection.ts';
 
 type Named = { readonly workspace_id: string; readonly collection_id: string };
 
-/** Writes items. The latest change of an item wins, in any order of the collection's two streams. */
+/** The latest change of an item wins, in any order of the collection's two streams. */
 const PLACE = `
   insert into item as t (workspace_id, collection_id, item_type, item_key, position, present, created_at, doc)
   select distinct on (workspace_id, collection_id, item_type, item_key)
@@ -17,10 +17,7 @@ const PLACE = `
   set position = excluded.position, present = excluded.present, created_at = excluded.created_at, doc = excluded.doc
   where excluded.position > t.position`;
 
-/**
- * Runs at the end of a batch. Deletes removed items, and items of deleted collections: an item may have been
- * added while its collection was deleted. Then refreshes what reads show of the rest.
- */
+/** Runs at the end of a batch, because an item may be added while its collection is deleted. */
 const SETTLE = `
   with touched as (
     select workspace_id, collection_id, max(at collate "C") as at from :input i group by workspace_id, collection_id
@@ -45,10 +42,7 @@ const SETTLE = `
   ) shown
   where c.workspace_id = t.workspace_id and c.collection_id = t.collection_id`;
 
-/**
- * Computes who may see each collection, by the rule of the domain (`collection.ts`), from the top of each
- * tree down.
- */
+/** Applies the domain's rule of visibility (`collection.ts`) from the top of each tree down. */
 const OVERSEE = `
   with recursive tree as (
     select c.workspace_id, c.collection_id,
@@ -146,9 +140,6 @@ const project = (event: RecordedEvent<CollectionEvent>): readonly Change[] => {
   }
 };
 
-/**
- * Collections with their items and their audience, for the collections reads and for notes on collections.
- */
 export const collections = projection<CollectionEvent>({
   name: 'collections',
   version: 1,

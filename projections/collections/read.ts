@@ -17,7 +17,7 @@ type Row = {
   readonly items: string;
 };
 
-// The parent is shown only to members who may see it.
+// Shows the parent only to members who may see it.
 const VISIBLE = `
   select c.collection_id as id, c.name, c.description, p.collection_id as parent_id, c.visibility, c.created_by,
     c.editors, c.item_count, c.created_at, c.updated_at, c.items
@@ -31,7 +31,6 @@ const PAGE = `${VISIBLE} and (c.updated_at, c.collection_id) < ($3, $4::uuid)
 
 const itemOf = ({ items, ...row }: Row): string => appendFields(JSON.stringify(row), { items });
 
-/** Lists the collections that a member may see, most recently changed first. */
 export const listCollections = (
   db: ReadDatabase,
   workspaceId: string,
@@ -52,7 +51,7 @@ export const listCollections = (
 
 const ONE = `${VISIBLE} and c.collection_id = $3`;
 
-/** Returns a collection as the list shows it. `null` when the member sees no such collection. */
+/** `null` when the member sees no such collection. */
 export const findCollection = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -6,24 +6,19 @@ import {
 import type { Statement } from '../define-projection.ts';
 
 /**
- * Statements that keep which perceptual hashes are near each other (`near_hash`).
- *
- * Two images show the same picture when at most `SAME_PICTURE_MAX_BITS` bits of their hashes differ. The relation is not
- * transitive: two hashes near a third one are not near each other for that, so no chain of small changes joins different
- * pictures. It depends on the stored hashes alone, never on the order in which they arrived.
+ * Near hashes (`near_hash`) differ in at most `SAME_PICTURE_MAX_BITS` bits. The relation is not transitive, so no chain
+ * of small changes joins different pictures, and it does not depend on the order of arrival.
  */
 
 const HASH_BITS = 64;
 const BAND_BITS = 16;
 
 /**
- * Different bits by band within which one of the bands of two near hashes lies: hashes with 3, 3, 3 and 2 different bits
- * or more are 11 bits apart. An index over each band therefore finds every near hash, with 428 probes for a hash
- * (multi-index hashing, https://arxiv.org/abs/1307.2982).
+ * Hashes with 3, 3, 3 and 2 different bits or more per band are 11 bits apart. An index over each band therefore finds
+ * every near hash with 428 probes (multi-index hashing, https://arxiv.org/abs/1307.2982).
  */
 const BAND_BITS_MAX = { band_a: 2, band_b: 2, band_c: 2, band_d: SAME_PICTURE_MAX_BITS - 9 } as const;
 
-/** Returns all masks of a band with at most `bits` bits. Every process that loads this file computes them. */
 const masks = (bits: number): readonly number[] => {
   let found = new Set([0]);
   for (let count = 0; count < bits; count += 1) {
@@ -37,10 +32,7 @@ const masks = (bits: number): readonly number[] => {
 
 const differingBits = 'bit_count(f.bits # p.bits)';
 
-/**
- * Selects the hashes near the hash `f`, by each band. `offset 0` keeps the planner from joining with the whole table, which
- * it prefers without statistics.
- */
+/** `offset 0` keeps the planner from joining with the whole table, which it prefers without statistics. */
 const nearByBand = Object.entries(BAND_BITS_MAX).map(
   ([band, bits]) => `
     select p.hash, ${differingBits} as bits from (
@@ -53,8 +45,8 @@ const isHashOfPicture = `f.media_kind = 'image' and bit_count(('x' || f.perceptu
   between ${PERCEPTUAL_HASH_SET_BITS_MIN} and ${HASH_BITS - PERCEPTUAL_HASH_SET_BITS_MIN}`;
 
 /**
- * Selects the hashes whose files count together with those of the hash `of`: itself, and near ones. Of lists that are full,
- * only hashes that name each other count, so that one ad refreshes the files of at most `NEAR_HASHES_MAX` other hashes.
+ * Selects the hash `of` and near ones whose ads count together. In full lists both must name each other, so one ad
+ * refreshes at most `NEAR_HASHES_MAX` other hashes.
  */
 export const countedTogether = (of: string, schema = ''): string => `
   select ${of} as hash
@@ -63,10 +55,7 @@ export const countedTogether = (of: string, schema = ''): string => `
     cross join lateral (select from ${schema}near_hash where hash = n.other and other = n.hash offset 0) m
   where n.hash = ${of}`;
 
-/**
- * Brings the hashes of files up to date. Inserts new hashes into `unlisted`, for `findNearHashes`, and hashes whose files
- * get other counts into `recounted`.
- */
+/** Inserts new hashes into `unlisted`, for `findNearHashes`, and hashes with changed counts into `recounted`. */
 export const enterHashes: Statement = {
   columns: { creative_key: 'text' },
   touches: ['file', 'hashed_file', 'picture', 'near_hash', 'unlisted', 'recounted'],
@@ -118,8 +107,8 @@ export const enterHashes: Statement = {
 };
 
 /**
- * Finds the near hashes of new hashes, and updates the lists of both sides. A list holds the `NEAR_HASHES_MAX` nearest
- * ones. Runs after `enterHashes`, so that new hashes of one batch find each other.
+ * Updates the lists of both sides with the `NEAR_HASHES_MAX` nearest. Runs after `enterHashes`, so that new hashes of
+ * one batch find each other.
  */
 export const findNearHashes: Statement = {
   columns: { creative_key: 'text' },

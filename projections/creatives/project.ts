@@ -23,7 +23,7 @@ import {
 
 type AdMove = {
   readonly ad_id: string;
-  /** True when every column is written: `null` then clears the column instead of leaving it unchanged. */
+  /** `null` then clears a column instead of keeping it. */
   readonly is_full?: boolean;
   readonly active?: boolean;
   readonly listed_on?: string | null;
@@ -32,8 +32,7 @@ type AdMove = {
 };
 
 /**
- * Returns the changes of an ad. `null` and absent fields stay unchanged. Files are refreshed only if the ad
- * starts, ends or gets another list date.
+ * `null` and absent fields stay unchanged. Files are refreshed only if the ad starts, ends or gets another list date.
  */
 const moveAd = (event: RecordedEvent<AdLibraryEvent>, ad: AdMove): readonly Change[] => {
   const { ad_id, is_full = false, active = null, listed_on = null, format = null, cta_type = null } = ad;
@@ -146,7 +145,7 @@ const readingColumns = ({ fields, ...reading }: Partial<CreativeReading>): Row =
   ...fields,
 });
 
-/** Returns the columns of measured properties. The key of a poster becomes `null` unless it names a media file. */
+/** A poster's key becomes `null` unless it names a media file. */
 const mediaColumns = (media: Partial<CreativeMedia>): Row => {
   const { perceptual_hash, thumb_object_key, poster_object_key, ...measured } = media;
   return {
@@ -169,7 +168,7 @@ const projectFile = (event: CreativeEvent): readonly Change[] => {
     row: { creative_key, stored_at: null, measured_at: null, read_at: null, ...times },
   });
   const refresh = (statement: string): Change => ({ kind: 'refresh', statement, row: { creative_key } });
-  /** Refreshes the file. Its hash is entered before, when it may have changed. */
+  /** Enters a changed hash before the file is refreshed. */
   const refreshed = (hasOtherHash: boolean): readonly Change[] => [
     ...(hasOtherHash ? [refresh('enter_hashes'), refresh('find_near_hashes')] : []),
     refresh('refresh_file'),
@@ -219,7 +218,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   ];
 };
 
-/** Creative files, the ads that carry them, and what was read of them. */
+/** Creative files with the ads that carry them and their readings. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
   version: 12,

@@ -11,7 +11,6 @@ const SEEN_OF_PUBLIC = `
   select p.seen_at from creatives.scope p join creatives.brand b on b.brand_id = p.scope_id
   where b.is_public order by p.seen_at desc limit 1`;
 
-/** Returns how far the files of a brand, or of all public brands, are processed. `brand` is JSON text. */
 export const readCoverage = async (
   db: ReadDatabase,
   brandId: string | null,

@@ -10,10 +10,9 @@ import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
 import { countedTogether } from './pictures.ts';
 
-/** Maximum brands and ads in one record. */
 const BRANDS_OF_RECORD_MAX = 20;
 const ADS_OF_RECORD_MAX = 100;
-/** Characters of a transcript read for its excerpt: more than any excerpt needs. */
+/** Longer than any excerpt needs. */
 const EXCERPT_SOURCE_CHARACTERS = 600;
 
 type RecordRow = {
@@ -65,7 +64,7 @@ const summaryOf = (row: RecordRow): string => {
   });
 };
 
-/** Numeric columns of a file that can be searched, besides the number of live ads that carry it. */
+/** File columns that searches compare, besides the number of live ads. */
 const FILE_NUMBERS = ['duration_seconds', 'bytes', 'width', 'height'] as const;
 export const RANGED_FIELDS = [...FILE_NUMBERS, 'active_ads'] as const;
 export type RangedField = (typeof RANGED_FIELDS)[number];
@@ -73,17 +72,15 @@ export type Range = { readonly min?: number | undefined; readonly max?: number |
 
 export type RecordFilter = {
   readonly brandId?: string;
-  /** Facets that must all match: `media_kind:video`, `depth:described`, `hook:question`. */
+  /** All must match: `media_kind:video`, `depth:described`, `hook:question`. */
   readonly facets: readonly string[];
   readonly ranges: Readonly<Partial<Record<RangedField, Range>>>;
-  /**
-   * Words that are spoken or shown on screen, all of them; `"a phrase"`, `or` and `-word` as in web searches.
-   */
+  /** All words must be spoken or shown on screen; `"a phrase"`, `or` and `-word` as in web searches. */
   readonly said?: string;
   readonly shown?: string;
 };
 
-/** Searches files by brand, facets, words and numbers, most live ads first. */
+/** Most live ads first. */
 export const searchRecords = async (
   db: ReadDatabase,
   filter: RecordFilter,
@@ -140,11 +137,10 @@ const fileConditions = (
   ...FILE_NUMBERS.flatMap((name) => within(`f.${name}`, ranges[name], parameter)),
 ];
 
-/** Returns the keys with a prefix, at most two: enough to tell whether it is unique. */
+/** Two keys suffice to tell that a prefix is not unique. */
 export const findRecordKeys = async (db: ReadDatabase, prefix: string): Promise<readonly string[]> => {
   const rows = await db.query<{ creative_key: string }>({
-    // No hexadecimal digit sorts after `f`, so `g` ends the range. A `like` pattern would not use the index
-    // in a prepared plan.
+    // No hexadecimal digit sorts after `f`, so `g` ends the range. A prepared `like` would not use the index.
     sql: `select creative_key from creatives.file_count where creative_key >= $1 and creative_key < $1 || 'g' limit 2`,
     values: [prefix],
   });
@@ -163,7 +159,7 @@ type DetailRow = RecordRow & {
   readonly ads: string | null;
 };
 
-/** Keys of the file `f` and of all other files with the same picture. Their ads count as ads that carry the file. */
+/** Ads of all files with the same picture count as ads of the file `f`. */
 const SAME_PICTURE = `array(
   select f.creative_key union all
   select o.creative_key from creatives.hashed_file d cross join lateral (${countedTogether('d.hash', 'creatives.')}) s

@@ -7,10 +7,9 @@ import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from 
 
 /** Maximum files returned for one ad. No ad made by a person has more. */
 const CREATIVES_OF_AD_MAX = 1_000;
-/** Maximum thumbnails per brand (specification, part "Limits"). */
 const THUMBS_MAX = 4;
 
-/** Lists archived files of one ad or of a brand's attributed ads, newest ads first. */
+/** Newest ads first. */
 export const listCreatives = async (
   db: ReadDatabase,
   of: { readonly adId: string } | { readonly brandId: string },
@@ -31,7 +30,7 @@ export const listCreatives = async (
   });
 };
 
-/** Returns every archived file of one ad, or `null` if the ad does not exist. */
+/** `null` if the ad does not exist. */
 export const findCreativesOfAd = async (
   db: ReadDatabase,
   adId: string,
@@ -57,11 +56,11 @@ export const findCreative = async (
 const NEWEST = `select ${isoTimeSql('max(seen_at)')} as at from creatives.scope`;
 const NEWEST_OF_BRAND = `select ${isoTimeSql('seen_at')} as at from creatives.scope where scope_id = $1`;
 
-/** Returns the newest observation of all files; `null` without any. Call it before the query of the figures. */
+/** `null` without any file. Send it before the query of the figures. */
 export const readNewestOfFiles = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: NEWEST, values: [] }))[0]?.at ?? null;
 
-/** Returns the newest observation of a brand's files; `null` without any. */
+/** `null` without any file of the brand. */
 export const readNewestOfBrandFiles = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: NEWEST_OF_BRAND, values: [brandId] }))[0]?.at ?? null;
 
@@ -81,10 +80,7 @@ type ThumbRow = {
   readonly as_of: string;
 };
 
-/**
- * Returns, for each brand, the newest files of live ads that have an image to show; an empty list if it has
- * none.
- */
+/** Selects files of live ads that have an image, newest first; a brand without any gets an empty list. */
 export const readBrandThumbs = async (
   db: ReadDatabase,
   brandIds: readonly string[],

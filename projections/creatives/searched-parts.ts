@@ -3,9 +3,8 @@ import { CUT_MARK, cutList, cutTextToBytes } from '#contracts/values/text.ts';
 import type { Row } from '../define-projection.ts';
 
 /**
- * The parts of a reading that a search for words covers. Postgres refuses a word index of more than 1,048,575 bytes,
- * and an index needs up to four bytes for each byte of text: hyphenated words are indexed as a whole and in parts. The
- * limits keep each index below that, so that no length stops the stream of a file.
+ * The parts of a reading that a word search covers. Postgres refuses a word index of more than 1,048,575 bytes, and one
+ * byte of text may need four, since hyphenated words are indexed whole and in parts.
  */
 
 /** Maximum bytes as JSON. Transcript and corrections share one index. */
@@ -13,7 +12,7 @@ const TRANSCRIPT_MAX_BYTES = 200_000;
 const CORRECTIONS_MAX_BYTES = 60_000;
 const SHOWN_TEXTS_MAX_BYTES = 260_000;
 
-/** Returns the list of the items that fit; `null` when all do. */
+/** Returns the items that fit; `null` when all do. */
 const partOf = <Item>(
   items: readonly Item[] | null,
   maxBytes: number,
@@ -24,7 +23,7 @@ const partOf = <Item>(
   return part.length === items.length && part.at(-1) !== mark ? null : part;
 };
 
-/** Returns the columns `searched_…` of the stated texts: the part that fits, or `null` when the whole fits. */
+/** Each column `searched_…` holds the part that fits, or `null` when the whole fits. */
 export const searchedParts = ({
   transcript,
   corrections,

@@ -12,10 +12,7 @@ const MOVED = ['active', 'listed_on', 'format', 'cta_type'] as const;
 const last = (column: string): string =>
   `(array_agg(${column} order by position desc) filter (where ${column} is not null))[1] as ${column}`;
 
-/**
- * Updates ads; `null` leaves a column unchanged, unless the change sets all columns (`is_full`). Several changes of one
- * ad in a batch are ordered by position.
- */
+/** `null` leaves a column unchanged unless `is_full`. Changes of one ad in a batch are ordered by position. */
 export const move: Statement = {
   columns: {
     ad_id: 'text',
@@ -39,7 +36,6 @@ export const move: Statement = {
       ).join()}`,
 };
 
-/** Stores that ads carry a file, with the time of the oldest sighting. */
 export const carry: Statement = {
   columns: { creative_key: 'text', ad_id: 'text', creative_id: 'uuid', first_seen_at: 'timestamptz' },
   touches: ['carriage'],
@@ -51,7 +47,7 @@ export const carry: Statement = {
     where excluded.first_seen_at < c.first_seen_at`,
 };
 
-/** Stores the times of a file: the oldest sighting, the newest measurement and the newest analysis. */
+/** The oldest sighting, the newest measurement and the newest analysis of a file. */
 export const dateFile: Statement = {
   columns: {
     creative_key: 'text',
@@ -69,10 +65,9 @@ export const dateFile: Statement = {
 };
 
 /**
- * Refreshes what follows from several tables: how many ads carry a file or its picture, which brands, and what the file
- * adds to their coverage. `source` selects the `creative_key` of the files; other files with the same pictures are
- * refreshed with them. Coverage changes by the difference to the earlier state. `before` is a step that runs with it.
- * Arrays and `offset 0` keep the planner from reading whole tables, of which it may have no statistics.
+ * Refreshes the counts, brands and coverage of files and of those with the same picture. `source` selects the
+ * `creative_key`, `before` is a step that runs with it. Arrays and `offset 0` keep the planner from reading whole
+ * tables.
  */
 const refresh = (source: string, columns: Statement['columns'], before = ''): Statement => ({
   columns,
@@ -180,7 +175,7 @@ const refresh = (source: string, columns: Statement['columns'], before = ''): St
       (excluded.active_ads, excluded.newest_on, excluded.newest_ad_id, excluded.has_image, excluded.facets)`,
 });
 
-/** Runs after the statements of `pictures.ts`, which note the hashes that they changed. */
+/** Runs after the statements of `pictures.ts`, which note changed hashes. */
 export const refreshFile: Statement = {
   ...refresh(
     'select creative_key from :input i',
@@ -194,10 +189,7 @@ export const refreshFilesOfAd = refresh('select c.creative_key from :input i joi
   ad_id: 'text',
 });
 
-/**
- * Recomputes when the files of a brand were last observed. Ads that moved to another brand may have taken the newest
- * file with them.
- */
+/** An ad that moved to another brand may have taken the newest file with it. */
 export const recountScope: Statement = {
   columns: { brand_id: 'uuid' },
   touches: ['file', 'file_scope', 'scope'],
@@ -213,7 +205,7 @@ export const recountScope: Statement = {
     where p.scope_id = seen.scope_id and p.seen_at is distinct from seen.seen_at`,
 };
 
-/** Runs when a brand becomes public or stops being public. */
+/** Runs when a brand becomes public or stops being so. */
 export const refreshFilesOfBrand = refresh(
   'select s.creative_key from :input i join file_scope s on s.scope_id = i.brand_id',
   { brand_id: 'uuid' },

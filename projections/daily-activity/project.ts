@@ -4,7 +4,7 @@ import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts
 import { observedDay, refreshDay } from '../shared-tables/observed-day.ts';
 import { type Change, projection, type Statement } from '../define-projection.ts';
 
-/** Records when an ad last came to a brand or left it: days before hold the ads of the brand as known at their scans. */
+/** Days before an ad's last move hold the ads of the brand as known at their scans. */
 const recordLastMove: Statement = {
   columns: { brand_id: 'uuid', moved_at: 'timestamptz', moved_by: 'text' },
   touches: ['last_move'],
@@ -22,7 +22,7 @@ const move = (brand_id: string, moved_at: string, moved_by: string): Change => (
   row: { brand_id, moved_at, moved_by },
 });
 
-/** Returns the changes for the brands that an ad came to or left, also those whose stream never held the ad. */
+/** Covers the brands that an ad came to or left, also those whose stream never held it. */
 const movesOf = (placings: readonly BrandSince[] = []): readonly Change[] =>
   placings.flatMap(({ brand_id, observed_at, scan_id }, index) => {
     const before = placings[index - 1];

@@ -2,10 +2,8 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { utcDateSql } from '#contracts/values/windows.ts';
 import { type ItemsAsOf, itemsAsOfSql, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 
-/** Maximum days in one read. */
 export const DAYS_MAX = 366;
 
-/** SQL of the first day of the window that ends with the brand's last scan. */
 const FIRST_DAY = `(
   select ${utcDateSql('w.scanned_at')} - ${DAYS_MAX} + 1 from daily_activity.applied_scan w where w.brand_id = $1)`;
 
@@ -19,8 +17,7 @@ const DAYS = itemsAsOfSql(
 );
 
 /**
- * Returns observed days, oldest first. Without dates, those of the last `DAYS_MAX` days. If there are more than
- * `DAYS_MAX`, returns the latest.
+ * Returns observed days, oldest first; without dates the last `DAYS_MAX`, and never more than the latest `DAYS_MAX`.
  */
 export const readDailyActivity = (
   db: ReadDatabase,

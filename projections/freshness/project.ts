@@ -10,26 +10,20 @@ import { isNoLook, scanKey } from '../shared-tables/observed-day.ts';
 import { quoted } from '../sql/json-text.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-/**
- * SQL of when the next scan is due. A brand that was tracked but never scanned is due since it was tracked.
- */
+/** A brand that was tracked but never scanned is due since it was tracked. */
 const NEXT_DUE = `coalesce(b.scanned_at + case t.tier
   when 'daily' then interval '${TIER_HOURS.daily} hours'
   when 'weekly' then interval '${TIER_HOURS.weekly} hours'
   else interval '${TIER_HOURS.census} hours' end, t.tracked_at)`;
 
-/** SQL of a list item of a workspace, up to the number of hours since the last reliable scan. */
 const ITEM = `'{"brand":' || s.reference || ',"cadence":"' || k.cadence || '","freshness":' || s.freshness
   || case k.cadence when 'daily' then ',"slo_hours":${SLO_HOURS.daily}' else ',"slo_hours":${SLO_HOURS.weekly}' end
   || ',"hours_since_reliable":'`;
 
 /**
- * Refreshes the freshness of brands and the list items of the workspaces that track them. If the freshness or
- * the brand's name changed, all trackers are rewritten; otherwise only the named ones, as a brand may have
- * thousands.
- *
- * Two choices keep this fast. `order by … limit 1` reads one index entry where `min` might read all. Rows are
- * found by `ctid` first, because a join may scan the whole table.
+ * Rewrites all trackers only if freshness or name changed, because a brand may have thousands. `order by … limit 1`
+ * reads one index entry where `min` might read all. Finds rows by `ctid` first, because a join may scan the whole
+ * table.
  */
 const COMPOSE = `
   with said as materialized (
@@ -66,13 +60,11 @@ const COMPOSE = `
   )) and (k.scanned_at, k.counted_from, k.item)
     is distinct from (s.scanned_at, coalesce(s.reliable_at, k.tracked_at), ${ITEM})`;
 
-/** SQL of the time of a brand's newest scan that meets a condition. */
 const newestScanSql = (condition: string): string =>
   `(select s.observed_at from scan s where s.brand_id = i.brand_id and (${condition}) order by s.date desc, s.observed_at desc limit 1)`;
 
 /**
- * Freshness of brands, and when they are due for a scan. A scan counts if it was made for the brand or is reliable (rule
- * 9). A scan for another brand that only shows an ad of this one does not count.
+ * Scans of the brand and reliable scans count (rule 9); another brand's scan that only shows one of its ads does not.
  */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
@@ -88,7 +80,7 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
         select i.brand_id, ${newestScanSql('s.own or s.reliable')}, ${newestScanSql('s.reliable')} from :input i
         on conflict (brand_id) do update set scanned_at = excluded.scanned_at, reliable_at = excluded.reliable_at`,
     },
-    // As `recordAppliedScan`, in the table of brands: the most frequent read then needs no further lookup.
+    // As `recordAppliedScan`, but in the table of brands, which saves the most frequent read a lookup.
     applied_scan: {
       columns: recordAppliedScan.columns,
       touches: ['brand'],
@@ -107,7 +99,7 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
   },
   project: (event): readonly Change[] => {
     const { brand_id } = event.data;
-    // Names both each time: a batch runs refreshes in the order in which they are first named.
+    // Names both each time: a batch runs refreshes in the order of their first naming.
     const compose = (workspace_id: string | null): readonly Change[] => [
       { kind: 'refresh', statement: 'newest_scan', row: { brand_id } },
       { kind: 'refresh', statement: 'compose', row: { brand_id, workspace_id } },

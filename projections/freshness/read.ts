@@ -16,17 +16,14 @@ const DUE = `
       or (coalesce(b.scanned_at, '-infinity'), t.brand_id) > (coalesce($4::timestamptz, '-infinity'), $3::uuid))
   order by coalesce(b.scanned_at, '-infinity'), t.brand_id limit $2`;
 
-/** A tracked brand whose scan is due. `scanned_at`: its last scan as ISO time, `null` before the first. */
+/** `scanned_at`: ISO time, `null` before the first scan. */
 export type DueScan = {
   readonly brand_id: string;
   readonly cadence: Cadence;
   readonly scanned_at: string | null;
 };
 
-/**
- * Returns tracked brands whose next scan is due at `now` (ISO timestamp), longest unscanned first. `after`: the last brand of
- * the page before, `null` for the first page.
- */
+/** Longest unscanned first. `now`: ISO timestamp; `after`: last brand of the page before, `null` for the first page. */
 export const listDue = (
   db: ReadDatabase,
   now: string,
@@ -35,7 +32,7 @@ export const listDue = (
 ): Promise<readonly DueScan[]> =>
   db.query({ sql: DUE, values: [now, limit, after?.brand_id ?? null, after?.scanned_at ?? null] });
 
-/** Returns the freshness of a brand, or `null` if it was neither scanned nor tracked. */
+/** `null` if the brand was neither scanned nor tracked. */
 export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<Freshness | null> => {
   const rows = await db.query<{ freshness: string | null }>({
     sql: 'select freshness from freshness.brand where brand_id = $1',
@@ -51,13 +48,12 @@ const TRACKED_AS_OF = `
     (select max(scanned_at) from freshness.brand))`)} as at`;
 
 /**
- * Reads the last scan of any tracked brand of a workspace, or of the corpus if none was scanned; `null` before the first.
- * Send it before the query of the figures.
+ * Last scan of any tracked brand, else of the corpus; `null` before the first. Send it before the query of the figures.
  */
 export const readTrackedAsOf = async (db: ReadDatabase, workspaceId: string): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: TRACKED_AS_OF, values: [workspaceId] }))[0]?.at ?? null;
 
-// One text column per row: with thousands of rows, each further column costs a lookup and a copy.
+// One text column per row: over thousands of rows, each further column costs a lookup and a copy.
 const TRACKED = `
   select item || hours || ',"slo_status":"' || case when hours > slo_hours then 'breached' else 'ok' end || '"}' as item
   from (
@@ -66,10 +62,7 @@ const TRACKED = `
     from freshness.tracker where workspace_id = $1 and item is not null
   ) k order by hours - slo_hours desc, brand_id`;
 
-/**
- * Returns the tracked brands of a workspace as JSON texts, most overdue at `now` first, compared with the
- * hours that their cadence promises. Hours count from the last reliable scan, or from when tracking began.
- */
+/** Orders brands by hours since the last reliable scan, or since tracking began, relative to their cadence. */
 export const listTrackedFreshness = async (
   db: ReadDatabase,
   workspaceId: string,

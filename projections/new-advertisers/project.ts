@@ -17,14 +17,14 @@ const setStart = (brand_id: string, ad_id: string, started_on: string): Change =
   set: { started_on },
 });
 
-/** Names all of them each time: a batch runs refreshes in the order in which they are first named. */
+/** Names all of them each time: a batch runs refreshes in the order of their first naming. */
 const refresh = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'take_totals', row: { brand_id } },
   { kind: 'refresh', statement: 'first_scan', row: { brand_id } },
   { kind: 'refresh', statement: 'first_ad', row: { brand_id } },
 ];
 
-/** When each brand began to advertise. A nightly job writes the list from this. */
+/** When each brand began to advertise, from which a nightly job writes the list. */
 export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   name: 'new-advertisers',
   version: 6,
@@ -33,7 +33,7 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   statements: {
     totals: recordTotals,
     take_totals: takeTotals,
-    // The earliest start among the ads that the brand has now.
+    // Only ads that the brand has now count.
     first_ad: {
       columns: { brand_id: 'uuid' },
       touches: ['ad', 'brand'],

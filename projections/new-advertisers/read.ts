@@ -7,7 +7,7 @@ import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.t
 type Sql = ReturnType<typeof createSqlTag>;
 let loaded: Promise<Sql> | undefined;
 
-/** Loads the package at the first use: it takes a quarter of the start of a process, and one query needs it. */
+/** Loads slonik at its first use: it takes a quarter of a process's start, and only one query needs it. */
 const loadSql = (): Promise<Sql> => (loaded ??= import('slonik').then((slonik) => slonik.createSqlTag()));
 
 export type NewAdvertiserRow = {
@@ -18,13 +18,12 @@ export type NewAdvertiserRow = {
 };
 
 export type NewAdvertisers = RowPage<NewAdvertiserRow> & {
-  /** The newest scan at the last nightly run; `null` before the first run. */
+  /** Newest scan at the last nightly run; `null` before it. */
   readonly as_of: string | null;
 };
 
 /**
- * Lists public brands that were first scanned before the window and whose first ad began in it, most active
- * first. Reads the nightly list, which is empty before its first run.
+ * Brands scanned before the window whose first ad began in it, most active first. Empty before the first nightly run.
  */
 export const listNewAdvertisers = async (
   db: ReadDatabase,
@@ -35,7 +34,7 @@ export const listNewAdvertisers = async (
   const present = await db.query<{ present: boolean }>(sql.unsafe`
     select to_regclass('nightly.new_advertiser') is not null as present`);
   if (!present[0]?.present) return { rows: [], next: null, as_of: null };
-  // Read first: the list is never older than the rewrite that the reply names.
+  // Reads the rewrite first, so that the list is never older than the rewrite that the reply names.
   const rewrite = await db.query<{ as_of: string | null }>({
     sql: `
     select ${isoTimeSql('as_of')} as as_of

@@ -4,13 +4,12 @@ import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 /** Longest window of the list, in days. */
 const NEW_ADVERTISER_DAYS_MAX = 90;
 
-/** Connection of the caller. All statements run in one transaction on it. */
+/** The caller's connection, on which all statements run in one transaction. */
 export type Connection = { query(sql: string): Promise<unknown> };
 
 /**
- * Writes the nightly list of new advertisers. It is built in a second table and renamed in one transaction:
- * readers see the old or the new list. Its `as_of` is the newest scan of the corpus. Brands whose first ad is
- * older than the longest window are left out.
+ * Builds the list in a second table and renames it, so that readers see the old or the new list. Omits brands whose
+ * first ad is older than the longest window.
  */
 export const rewriteNewAdvertisers = async (connection: Connection): Promise<void> => {
   await connection.query(`

@@ -1,7 +1,6 @@
 import { NOTE, type NoteEvent } from '#contracts/events/workspace/note.ts';
 import { projection } from '../define-projection.ts';
 
-/** Members' notes, for the notes reads. */
 export const notes = projection<NoteEvent>({
   name: 'notes',
   version: 1,

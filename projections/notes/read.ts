@@ -13,14 +13,13 @@ type Row = {
   readonly updated_at: string;
 };
 
-/** Filter by subject type or by one subject; without either, all subjects. */
+/** Without either field, all subjects. */
 export type SubjectFilter = { readonly subject_type?: SubjectType; readonly subject_key?: string };
 
 const COLUMNS =
   'n.note_id as id, n.subject_type, n.subject_key, n.body, n.created_by, n.created_at, n.updated_at';
 
-// A note on a collection is shown only to members who may see the collection, since it reveals that the
-// collection exists.
+// Omits notes on collections that the member may not see, since a note reveals that its collection exists.
 const pageOf = (filter: string): string => `
   select ${COLUMNS}
   from notes.note n
@@ -36,7 +35,7 @@ const ALL = pageOf('');
 const ON_TYPE = pageOf('and n.subject_type = $6');
 const ON_SUBJECT = pageOf('and n.subject_type = $6 and n.subject_key = $7');
 
-/** Lists the notes that a member may read, most recently edited first. */
+/** Most recently edited first. */
 export const listNotes = (
   db: ReadDatabase,
   workspaceId: string,
@@ -62,7 +61,7 @@ export const listNotes = (
 
 const ONE = `select ${COLUMNS} from notes.note n where n.workspace_id = $1 and n.note_id = $2`;
 
-/** Returns a note as a list shows it. Does not check who may read it. `null` when there is none. */
+/** `null` when there is none. Does not check who may read the note. */
 export const findNote = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -4,7 +4,7 @@ import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-/** Returns a recount if the brand's visibility may have changed: only public brands count. */
+/** Recounts when a brand's visibility may have changed, because only public brands count. */
 const refreshCounts = ({ type, data }: BrandEvent): readonly Change[] =>
   type === 'BrandProfileChanged' && data.changes.is_public === undefined
     ? []
@@ -12,7 +12,7 @@ const refreshCounts = ({ type, data }: BrandEvent): readonly Change[] =>
 
 const COUNTED = ['operator', 'association', 'brand'] as const;
 
-/** SQL that recounts operators. `operators` is SQL of rows with their `operator_id`. */
+/** `operators` is SQL of rows with `operator_id`. */
 const countOf = (operators: string): string => `
   update operator o set domains = a.domains, pages = a.pages, public_brands = a.public_brands
   from ${operators} i cross join lateral (
@@ -24,7 +24,6 @@ const countOf = (operators: string): string => `
   where o.operator_id = i.operator_id
     and (o.domains, o.pages, o.public_brands) is distinct from (a.domains, a.pages, a.public_brands)`;
 
-/** Companies and what they were observed with. Each association is stored under every basis that names it. */
 export const operators = projection<OperatorEvent | BrandEvent>({
   name: 'operators',
   version: 3,

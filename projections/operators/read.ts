@@ -6,15 +6,13 @@ import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/reso
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
-/**
- * Fields at the start of every operator record, without braces; `BASE_URL_MARK` is the placeholder for the base URL.
- */
+/** Every operator record begins with these fields, without braces. */
 const SUMMARY = `
   '"id":"' || o.operator_id || '","name":' || to_json(o.name) || ',"country":' || coalesce(to_json(o.country)::text, 'null')
     || ',"domains":' || o.domains || ',"pages":' || o.pages || ',"observed_at":"' || ${isoTimeSql('o.observed_at')}
     || '","url":"' || ${BASE_URL_SQL} || '/v1/operators/' || o.operator_id || '"'`;
 
-/** SQL of the public brands whose domains were observed with `o`, each once. */
+/** Public brands whose domains were observed with `o`, each once. */
 const PUBLIC_BRANDS = `
   select distinct b.* from operators.association a join operators.brand b using (brand_id)
   where a.operator_id = o.operator_id and b.is_public and b.slug is not null`;
@@ -23,10 +21,10 @@ const referencesOf = (rows: string, limit: number): string => `'[' || coalesce((
   select string_agg(${BRAND_REFERENCE_SQL}, ',' order by lower(b.name) collate "C", b.brand_id)
   from (select * from (${rows}) b order by lower(b.name) collate "C", b.brand_id limit ${limit}) b), '') || ']'`;
 
-/** SQL of the newest observation of any operator as ISO text; null before the first. */
+/** Newest observation of any operator as ISO text; null before the first. */
 const NEWEST = `(select ${isoTimeSql('max(observed_at)')} from operators.operator)`;
 
-/** Returns the newest observation of any operator, or `null`. Send it before the query of the figures. */
+/** `null` without any observation. Send it before the query of the figures. */
 export const readNewestOperator = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: `select ${NEWEST} as at`, values: [] }))[0]?.at ?? null;
 
@@ -40,7 +38,7 @@ const list = (after: boolean): string => `
     order by o.domains + o.pages desc, o.operator_id desc limit $1
   ) o order by o.domains + o.pages desc, o.operator_id desc`;
 
-/** Lists companies with several domains or pages, largest first. */
+/** Companies with several domains or pages, largest first. */
 export const listOperators = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
   const rows = await db.query<{ item: string; size: string; operator_id: string }>({
     sql: list(page.after !== null),
@@ -68,7 +66,7 @@ const ONE = `
       || ',"page_associations":' || ${associations('page', 'page_id')} || '}' as item
   from operators.operator o where o.operator_id = $1 and o.name is not null`;
 
-/** Returns one company with everything it was observed with, or `null`. */
+/** `null` when there is none. */
 export const findOperator = async (
   db: ReadDatabase,
   operatorId: string,
@@ -91,6 +89,6 @@ const OF_BRAND_AS_OF = `
     where a.brand_id = $1 and o.name is not null
   ) as "asOf"`;
 
-/** Lists the companies observed with the brand's domain, largest first, each with its other public brands. */
+/** Largest first, each with its other public brands. */
 export const listOperatorsOfBrand = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, OF_BRAND_AS_OF, [brandId]);

@@ -2,26 +2,19 @@ import type { Statement } from '../define-projection.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { currentAdChanges } from '../sql/current-ad-changes.ts';
 
-/** Id for an ad that leads to no landing page, for example into an app. */
+/** Stands for an ad without a landing page, such as one that leads into an app. */
 export const NO_PAGE = '00000000-0000-0000-0000-000000000000';
 
-/**
- * SQL of every landing page that an active ad of `old` or `new` leads to, each once: by its own link and by
- * its cards.
- */
+/** Each landing page of active ads of `old` or `new` once, by their own links and their cards. */
 const pagesOf = (ads: string): string => `(
       select distinct a.ad_id, a.brand_id, p.landing_page_id from ${ads} a, unnest(a.card_landing_page_ids || a.landing_page_id) as p(landing_page_id)
       where a.active and p.landing_page_id is not null
     )`;
 
 /**
- * Updates where ads lead and whether they run; `null` leaves a column unchanged, unless the change sets all columns
- * (`is_full`). The pages of a carousel's cards are passed as one text, `{…}`, because arrays of different lengths do
- * not form an array. `also_led` are pages to which the ad led at an earlier time. Several changes of one ad are
- * ordered by position. Counters change by the difference to the earlier state. No other change writes those of
- * `page`, so it is not in `touches`.
- *
- * The pages of an ad count for its present brand: if the brand changes, all of them move.
+ * `null` leaves a column unchanged unless `is_full`; changes of one ad are ordered by position. Card pages come as one
+ * text `{…}`, because arrays of different lengths form no array. `also_led` are earlier pages of the ad. Only this
+ * writes the counters of `page`, so `page` is not in `touches`. If the brand changes, all pages of the ad move.
  */
 export const move: Statement = {
   columns: {

@@ -25,7 +25,6 @@ import {
   scrapeTime,
 } from './statements.ts';
 
-/** Time of an event that names a page: when the page was seen, or else a time to assume. */
 type NamedAt = { readonly at: string } | { readonly assumed_at: string };
 
 const recordPage = (
@@ -46,16 +45,12 @@ type AdMove = {
   readonly link?: string | null | undefined;
   readonly cards?: readonly AdCardContent[] | undefined;
   readonly active?: boolean;
-  /** True if all columns are set. */
   readonly is_full?: boolean;
-  /** Links that the ad had at an earlier time. */
+  /** Links of the ad at an earlier time. */
   readonly earlier?: readonly string[];
 };
 
-/**
- * Returns the landing pages behind the links of cards, each once; `page_ids` is `null` if no card was
- * observed.
- */
+/** `page_ids` is `null` if no card was observed. */
 const recordCardPages = (cards: readonly AdCardContent[], namedAt: NamedAt) => {
   if (cards.length === 0) return { page_ids: null, changes: [] };
   const met = cards.flatMap(({ link_url }) =>
@@ -65,10 +60,7 @@ const recordCardPages = (cards: readonly AdCardContent[], namedAt: NamedAt) => {
   return { page_ids: `{${[...byPage.keys()].toSorted().join()}}`, changes: [...byPage.values()] };
 };
 
-/**
- * Returns the changes of an ad that leads elsewhere, ends or runs again. If no link was observed, its link is
- * unchanged.
- */
+/** Without an observed link, the link of the ad is unchanged. */
 const moveAd = (
   event: RecordedEvent<AdLibraryEvent>,
   { ad_id, link, cards = [], active, is_full = false, earlier = [] }: AdMove,
@@ -108,19 +100,16 @@ const fullAd = ({ ad_id, status, content }: AdRecord): AdMove => ({
   active: status !== 'inactive',
 });
 
-/** Returns the links of each scan that showed others than the scan before. */
+/** Links of each scan that showed others than the scan before. */
 const linksOfLooks = ({ looks }: AdRecord): readonly { readonly link: string; readonly at: string }[] =>
   looks.flatMap(({ kind, shown, observed_at }) =>
     [shown?.link_url, ...(shown?.cards ?? []).map(({ link_url }) => link_url)].flatMap((link) =>
-      // An absence with links stands for older looks, whose times are lost.
+      // An absence with links stands for older looks whose times are lost.
       kind === 'absent' || link === null || link === undefined ? [] : [{ link, at: observed_at }],
     ),
   );
 
-/**
- * Returns the changes of an ad that a late scan corrects. Its looks tell when the ad led where; events of older releases
- * may lack the looks of known ads.
- */
+/** The looks tell when the ad led where; events of older releases may lack them. */
 const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
   const { before, after, added, observed_at } = event.data;
   const looked = linksOfLooks(after);
@@ -147,7 +136,7 @@ const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Chang
   ];
 };
 
-/** Returns the changes of an ad that moves to another brand. Its links were seen by other events. */
+/** Other events saw the links of a moved ad. */
 const attributeAd = (event: RecordedEvent<AdAttributed>): readonly Change[] => {
   const { brand_id, to_brand_id, ad, observed_at } = event.data;
   // The stream of the earlier brand has the event too. Only one of the two may replace the ad.
@@ -208,7 +197,7 @@ const projectPage = (event: LandingPageEvent): readonly Change[] => {
   ];
 };
 
-/** Landing pages: destinations of ads, joined with what was scraped and classified. */
+/** Destinations of ads, joined with their scrapes and classifications. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
   version: 11,

@@ -7,7 +7,7 @@ import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
 import { OWN_HOSTS_SCOPE } from './statements.ts';
 
-/** Maximum brands named by one landing page, those with the most ads. */
+/** Brands with the most ads are named first. */
 const BRANDS_OF_PAGE_MAX = 20;
 
 type PageRow = {
@@ -22,7 +22,6 @@ type PageRow = {
   readonly total_ads: string;
   readonly first_seen_at: string;
   readonly seen_at: string;
-  /** JSON text. */
   readonly brand: string | null;
 };
 
@@ -30,7 +29,7 @@ const COLUMNS = `p.landing_page_id, p.page_url, p.host, p.title, p.page_type, p.
   p.active_ads::text, p.total_ads::text, ${isoTimeSql('p.first_seen_at')} as first_seen_at, ${isoTimeSql('p.seen_at')} as seen_at,
   case when b.slug is not null and b.is_public then ${BRAND_REFERENCE_SQL} end as brand`;
 
-/** HTTP statuses of a removed landing page. Any other status only tells that a visitor was rejected. */
+/** HTTP statuses of a removed page. Any other status only tells that a visitor was rejected. */
 const GONE: readonly (number | null)[] = [404, 410];
 
 const summaryOf = (row: PageRow): string => {
@@ -57,10 +56,10 @@ export type PageSort = 'newest' | 'popular';
 
 export type PageFilter = {
   readonly brandId?: string;
-  /** Id of a category of any level. */
+  /** Category of any level. */
   readonly categoryId?: string;
   readonly pageType?: string;
-  /** Part of the URL, case-insensitive. */
+  /** Case-insensitive. */
   readonly urlPart?: string;
   readonly sort: PageSort;
 };
@@ -76,7 +75,7 @@ const ORDERS = {
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** Lists live landing pages of a brand or category; without a filter, those on hosts of public US brands. */
+/** Without a filter, live landing pages on hosts of public US brands. */
 export const listPages = async (
   db: ReadDatabase,
   { brandId, categoryId, pageType, urlPart, sort }: PageFilter,
@@ -96,7 +95,7 @@ export const listPages = async (
     ...(brandId === undefined || categoryId === undefined
       ? []
       : [
-          // A lookup for each of the brand's landing pages: its category may have a hundred times as many.
+          // Looks up each landing page of the brand, because its category may have a hundred times as many.
           `exists (
             select from pages.page_scope c where c.landing_page_id = s.landing_page_id and c.scope_id = ${parameter(categoryId)} offset 0)`,
         ]),
@@ -145,7 +144,6 @@ type DetailRow = PageRow & {
   readonly cta_texts: readonly string[] | null;
   readonly scraped_at: string | null;
   readonly classified_at: string | null;
-  /** JSON text. */
   readonly brands: string | null;
 };
 
@@ -168,9 +166,7 @@ const detailOf = (row: DetailRow): FoundPage => {
   };
 };
 
-/**
- * Returns landing pages by id, in the order of the ids. Omits unknown ones and those without a public brand.
- */
+/** Keeps the order of the ids; omits unknown pages and those without a public brand. */
 export const findPages = async (db: ReadDatabase, ids: readonly string[]): Promise<readonly FoundPage[]> => {
   const rows = await db.query<DetailRow>({
     sql: `
@@ -183,7 +179,7 @@ export const findPages = async (db: ReadDatabase, ids: readonly string[]): Promi
   return rows.map(detailOf);
 };
 
-/** Lists the addresses of pages that ads of a brand lead to, those with the most active ads first. */
+/** Most active ads first. */
 export const listBrandPageUrls = async (
   db: ReadDatabase,
   domain: string,

@@ -4,9 +4,8 @@ import type { Statement } from '../define-projection.ts';
 export const OWN_HOSTS_SCOPE = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Records a landing page that an ad's link, a visit or a classifier named. It writes no column that other
- * changes set, so its order relative to them does not matter. A correction may name a page without telling when it was
- * seen: `assumed_at` counts only while no other event tells it.
+ * Writes no column that other changes set, so their order does not matter. `assumed_at`, from corrections without a
+ * time, counts only until another event tells the time.
  */
 export const meet: Statement = {
   columns: {
@@ -37,7 +36,7 @@ export const meet: Statement = {
       assumed_at = least(p.assumed_at, excluded.assumed_at)`,
 };
 
-/** Stores the time of the newest scrape. */
+/** Keeps the newest time. */
 export const scrapeTime: Statement = {
   columns: { landing_page_id: 'uuid', scraped_at: 'timestamptz' },
   touches: ['page'],
@@ -47,7 +46,7 @@ export const scrapeTime: Statement = {
     on conflict (landing_page_id) do update set scraped_at = greatest(p.scraped_at, excluded.scraped_at)`,
 };
 
-/** Stores the newest classification. Of several of the same time, the one that sorts last counts. */
+/** Among classifications of the same time, the one that sorts last counts. */
 export const classify: Statement = {
   columns: {
     landing_page_id: 'uuid',
@@ -67,13 +66,9 @@ export const classify: Statement = {
         and (excluded.page_type collate "C", excluded.confidence) > (p.page_type collate "C", p.confidence))`,
 };
 
-/** A landing page is removed if the last visit said so. A shop that rejects visitors is still live. */
+/** Only 404 and 410 remove a page. A shop that rejects visitors is still live. */
 const IS_LIVE = 'coalesce(p.http_status not in (404, 410), true)';
 
-/**
- * Refreshes what follows from several tables: the owner of a landing page, and where it is listed. `source`
- * selects the `landing_page_id`. Reads all brands of a page; a shared page has thousands.
- */
 const refresh = (source: string, columns: Statement['columns']): Statement => ({
   columns,
   touches: ['page', 'page_brand', 'page_scope'],
@@ -128,21 +123,21 @@ export const refreshPagesOfBrand = refresh(
 
 const AD = { ad_id: 'text' };
 
-/** Adds rows for landing pages of an ad that have none yet. */
+/** Skips pages that have a row already. */
 export const placePagesOfAd = refresh(
   'select l.landing_page_id from :input i join lead l using (ad_id) join page p using (landing_page_id) where p.listed_ads is null',
   AD,
 );
 
-/** Lists all landing pages of an ad that moved to another brand again: the earlier brand may have left them. */
+/** Covers every page of a moved ad, because the earlier brand may have left them. */
 export const refreshPagesOfAd = refresh(
   'select l.landing_page_id from :input i join lead l using (ad_id)',
   AD,
 );
 
 /**
- * Updates listed landing pages that an ad ever led to (it may have left one): adds brands that are new to
- * them, and copies the current counts. If neither changed, it reads only the page's own row.
+ * Adds new brands to pages that the ad ever led to and copies current counts. Reads only the page's own row if neither
+ * changed.
  */
 export const relistPagesOfAd: Statement = {
   columns: AD,

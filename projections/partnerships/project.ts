@@ -14,10 +14,7 @@ const update = ({ position }: RecordedEvent<AdLibraryEvent>, ad_id: string, set:
   precedence: { column: 'full_at', position },
 });
 
-/**
- * Returns the change for a running ad seen with a partner, for the first time or with another one than
- * before.
- */
+/** Records a running ad's partner, the first time or when it changed. */
 const namePartner = (
   { data, position }: RecordedEvent<AdStarted | AdDetailsObserved>,
   partner: BrandedContent,
@@ -39,8 +36,8 @@ const namePartner = (
 });
 
 /**
- * Returns the change that sets all columns of an ad. `named_at` is `null` if the event states no time at which the
- * partner was seen. No event removes the partner of an ad, so an ad without a partner has no row.
+ * `named_at` is `null` if no time of the partner is stated. No event removes a partner, so an ad without one has no
+ * row.
  */
 const replaceAd = (
   event: RecordedEvent<AdLibraryEvent>,
@@ -70,11 +67,11 @@ const replaceAd = (
   ];
 };
 
-/** Columns that an event with a partner sets, and their values. */
+/** Columns of an event with a partner, and their values. */
 const NAMED = 'full_at,brand_id,social_page_id,page_name,partner_id,partner_name,live,last_seen_at';
 const NAMED_VALUES = 'position,brand_id,social_page_id,page_name,partner_id,partner_name,live,seen_at';
 
-/** Branded content: ads that name a partner, and how long they ran. Other ads are not stored here. */
+/** Stores only ads that name a partner, and how long they ran. */
 export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
   name: 'partnerships',
   version: 6,

@@ -3,7 +3,7 @@ import { utcDateSql } from '#contracts/values/windows.ts';
 import { type ItemsAsOf, itemsAsOfSql, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { PARTNERSHIP_DAYS, PARTNERSHIPS_MAX } from '#contracts/resources/corpus/social-page.ts';
 
-/** Branded-content ads of one pair of social pages that ran within the window. */
+/** Only ads that ran within the window. */
 type Pair = {
   readonly social_page_id: string | null;
   readonly page_name: string | null;
@@ -17,9 +17,8 @@ type Pair = {
   readonly last_seen_on: string;
 };
 
-// Ads of the brand, and ads of others on which one of its own pages is the page or the partner. A running ad
-// was last seen by the newest scan of its brand. For a brand that was never scanned, the newest sighting
-// counts.
+// Includes others' ads on which a page of the brand is page or partner. A running ad was last seen by its brand's
+// newest scan, or at the newest sighting without any scan.
 const PAIRS = `
   with own as materialized (
     select social_page_id from partnerships.link where brand_id = $1 and role in ('OFFICIAL', 'REGIONAL')
@@ -59,9 +58,8 @@ type Partnership = {
 };
 
 /**
- * Returns the creator of a pair: the page that is not the brand's own. If neither is known to be own, the
- * ad's destination makes it the brand's ad, so the page that runs it is the creator. If no page is named, the
- * partner is the creator.
+ * The creator is the page that is not the brand's. If neither is, the ad's destination makes it the brand's ad, so the
+ * page that runs it is the creator. If no page is named, the partner is.
  */
 const creatorOf = (pair: Pair): { readonly creator: Creator; readonly runs: boolean } | null => {
   const page = { page_id: pair.social_page_id, page_name: pair.page_name };
@@ -73,10 +71,7 @@ const creatorOf = (pair: Pair): { readonly creator: Creator; readonly runs: bool
 
 const nameKey = (name: string | null): string => (name ?? '').normalize('NFKC').toLowerCase().trim();
 
-/**
- * Returns a key per creator. A creator without an id gets the key of the only creator with an id and the same
- * name, if there is exactly one.
- */
+/** A creator without an id gets the key of the only creator with an id and its name, if exactly one exists. */
 const keysOf = (creators: readonly Creator[]): ((creator: Creator) => string) => {
   const idsOfName = new Map<string, Set<string>>();
   for (const { page_id, page_name } of creators) {
@@ -94,16 +89,13 @@ const keysOf = (creators: readonly Creator[]): ((creator: Creator) => string) =>
 const least = (one: string, other: string): string => (one < other ? one : other);
 const greatest = (one: string, other: string): string => (one > other ? one : other);
 
-/**
- * Lists creators with branded content in the 365 days that end with the day of the brand's last scan, most ads
- * first.
- */
+/** The 365 days end with the brand's last scan; most ads first. */
 export const listPartnerships = async (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> => {
   const found = await readItemsAsOf(db, PAIRS_AS_OF, [brandId]);
   return { ...found, items: mergePairs(found.items.map((item) => JSON.parse(item) as Pair)) };
 };
 
-/** Merges pairs of social pages per creator and returns the partnerships as JSON texts, most ads first. */
+/** Merges pairs per creator, most ads first. */
 const mergePairs = (pairs: readonly Pair[]): readonly string[] => {
   const creators = pairs.flatMap((pair) => {
     const found = creatorOf(pair);

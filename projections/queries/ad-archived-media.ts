@@ -3,14 +3,14 @@ import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ads/ad-record.ts
 import { mediaUrlOf } from '#contracts/values/media/stored-media.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
-/** An archived file of an ad. `text` is its JSON. `media_url` can be a placeholder, see `mediaUrlOf`. */
+/** `text` is JSON. `media_url` may be a placeholder, see `mediaUrlOf`. */
 export type ArchivedFile = {
   readonly kind: string;
   readonly media_url: string | null;
   readonly text: string;
 };
 
-/** Lists the archived files of one ad, as `GET /v1/ads/{adId}/creatives` does. */
+/** Equals `GET /v1/ads/{adId}/creatives`. */
 export const listArchivedMedia = async (db: ReadDatabase, adId: string): Promise<readonly ArchivedFile[]> => {
   const rows = await db.query<CreativeRow>({
     sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.ad_id = $1 and c.stored
@@ -21,9 +21,8 @@ export const listArchivedMedia = async (db: ReadDatabase, adId: string): Promise
 };
 
 /**
- * Returns the archived URL of a medium of an ad, or `null`. Files come without the URL from which the library
- * served them. So a match is certain only if the ad has one medium of this kind and the archive one file of
- * it.
+ * Files lack the URL from which the library served them, so a match is certain only if ad and archive have one medium
+ * of the kind. `null` otherwise.
  */
 export const archivedUrlOf = (
   kind: string,

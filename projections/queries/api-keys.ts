@@ -3,24 +3,21 @@ import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import { joinObjects } from '#contracts/values/json-text.ts';
 import { cutPage, LARGEST_TEXT, readKeysetRows } from '../sql/keyset-page.ts';
 
-/** An API key with its member and its last use. */
 export type ApiKeyRow = {
   readonly key_id: string;
-  /** JSON text of the fields that are fixed at issue. */
+  /** JSON text of the fields fixed at issue. */
   readonly issued: string;
   readonly issued_at: string;
   readonly revoked_at: string | null;
   readonly member_id: string;
-  /** Name of the member. Empty when `sealed` holds it, `null` when the member is not projected yet. */
+  /** Empty when `sealed` holds it, `null` when the member is not projected yet. */
   readonly name: string | null;
-  /** Encrypted name; the vault decrypts it. */
+  /** Encrypted name, which the vault decrypts. */
   readonly sealed: string | null;
   readonly last_used_at: string | null;
 };
 
-/**
- * Last uses are not events: the processes that authenticate requests write them in batches to a table of their own.
- */
+/** Last uses are not events: authenticating processes write them in batches to a table of their own. */
 const KEYS = `
   select k.key_id, k.issued, k.issued_at, k.revoked_at, k.member_id, m.name, m.sealed, u.last_used_at
   from api_keys.api_key k
@@ -31,10 +28,9 @@ const KEYS = `
 const PAGE = `${KEYS} and (k.issued_at, k.key_id) < ($2, $3)
   order by k.issued_at desc, k.key_id desc limit $4`;
 
-/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = [LARGEST_TEXT, LARGEST_TEXT] as const;
 
-/** Returns the JSON text of an API key. The lists and the replies to writes both render it here. */
+/** JSON text for lists and for replies to writes. */
 export const apiKeyText = (
   row: Pick<ApiKeyRow, 'issued' | 'issued_at' | 'revoked_at' | 'member_id' | 'last_used_at'>,
   memberName: string | null,
@@ -48,7 +44,7 @@ export const apiKeyText = (
   );
 };
 
-/** Lists API keys, newest first, revoked ones included. */
+/** Newest first, with revoked keys. */
 export const listApiKeys = async (db: ReadDatabase, workspaceId: string, page: PageRequest) => {
   const query = { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST };
   const found = await readKeysetRows<ApiKeyRow>(db, query, page);
@@ -58,7 +54,7 @@ export const listApiKeys = async (db: ReadDatabase, workspaceId: string, page: P
 const OF_MEMBER = `${KEYS} and k.member_id = $2 and k.revoked_at is null
   order by k.issued_at desc, k.key_id desc limit ${ACTIVE_KEYS_MAX}`;
 
-/** Lists the active keys of one member, newest first. A workspace has at most `ACTIVE_KEYS_MAX`. */
+/** Newest first, at most `ACTIVE_KEYS_MAX`. */
 export const listActiveKeysOf = (
   db: ReadDatabase,
   workspaceId: string,
@@ -67,7 +63,7 @@ export const listActiveKeysOf = (
 
 const ONE = `${KEYS} and k.key_id = $2`;
 
-/** Returns an API key. `null` when the read model shows no such key. */
+/** `null` when the read model shows no such key. */
 export const findApiKey = async (
   db: ReadDatabase,
   workspaceId: string,

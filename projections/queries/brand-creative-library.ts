@@ -6,18 +6,15 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { DAYS_ACTIVE, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
-/**
- * A brand's creative library, read from two read models: `creatives` has the running ads and their archived
- * files, `ads` has their copy.
- */
+/** `creatives` has the running ads and their files, `ads` has their copy. */
 const CREATIVES_OF_AD_MAX = 4;
 const CTAS_MAX = 20;
 
 export type LibraryQuery = {
   readonly brandId: string;
-  /** Number of ads in both samples together. */
+  /** Ads in both samples together. */
   readonly sample: number;
-  /** `YYYY-MM-DD`, the day of the brand's last scan: the totals by age count back from it. */
+  /** Day of the brand's last scan, `YYYY-MM-DD`, from which ages count back. */
   readonly day: string;
 };
 
@@ -25,10 +22,7 @@ const AS_OF = `
   select ${isoTimeSql('least(a.scanned_at, c.scanned_at)')} as at
   from ads.applied_scan a join creatives.applied_scan c using (brand_id) where a.brand_id = $1`;
 
-/**
- * Returns the last scan of the brand that both read models have applied, or `null`. Read it before the library, whose
- * totals by age end with its day.
- */
+/** Last scan that both read models have applied, or `null`. Read it before the library, whose ages end with its day. */
 export const readLibraryAsOf = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
   (await db.query<{ at: string }>({ sql: AS_OF, values: [brandId] }))[0]?.at ?? null;
 
@@ -44,7 +38,7 @@ type AdRow = {
   readonly days_active: number | null;
 };
 
-/** Returns ids of running ads with stored media: the oldest, and the newest that are not among these. */
+/** Running ads with stored media: the oldest, and the newest others. */
 const sampleIds = async (
   db: ReadDatabase,
   { brandId, sample }: LibraryQuery,
@@ -161,7 +155,7 @@ const readTotals = async (db: ReadDatabase, { brandId, day }: LibraryQuery): Pro
   };
 };
 
-/** Returns the creative library as JSON text. `reference` is the JSON reference of the brand. */
+/** `reference` is the JSON reference of the brand. */
 export const readCreativeLibrary = async (
   db: ReadDatabase,
   query: LibraryQuery,

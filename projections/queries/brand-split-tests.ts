@@ -6,7 +6,7 @@ import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { readScannedAt } from '../shared-tables/applied-scan.ts';
 import { quoted } from '../sql/json-text.ts';
 
-/** Split tests of a brand, read from what was found on its site and from where its ads lead. */
+/** Joins tools found on the site with landing pages of the ads. */
 
 const TOOLS = `
   select ${isoTimeSql('b.scanned_at')} as scanned_at,
@@ -27,14 +27,14 @@ const TESTS = `
   where e.brand_id = $1
   order by (e.state = 'running') desc, e.first_seen_at desc, e.id`;
 
-// Read only for brands with tests that name pages: a brand may have thousands of landing pages.
+// Read only for tests that name pages: a brand may have thousands of landing pages.
 const LIVE_PAGES = `
   select p.landing_page_id, p.page_url, b.active_ads
   from pages.page_brand b join pages.page p using (landing_page_id)
   where b.brand_id = $1 and b.active_ads > 0
     and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
 
-// Ads that lead to several landing pages. Such an ad counts once for the pages that a test covers together.
+// An ad with several landing pages counts once for those that a test covers together.
 const LEADS_OF_CARDS = `
   select array(select distinct p from unnest(a.card_landing_page_ids || a.landing_page_id) p where p is not null)::text[] as page_ids
   from pages.ad a
@@ -73,17 +73,16 @@ type TestRow = {
   readonly missing_since: string | null;
 };
 type LivePage = { readonly landing_page_id: string; readonly page_url: string; readonly active_ads: string };
-/** Landing pages of the brand's active ads. */
 type Leads = {
   readonly pages: readonly LivePage[];
   readonly ofCards: readonly { readonly page_ids: readonly string[] }[];
 };
 
-/** Returns true if the URL is `begins` or a path or query below it. */
+/** True for `begins` and for a path or query below it. */
 const isBelow = (address: string, begins: string): boolean =>
   address === begins || address.startsWith(`${begins}/`) || address.startsWith(`${begins}?`);
 
-/** Counts active ads that lead to the page, or for a prefix match to pages below it. */
+/** A prefix match also counts ads on pages below it. */
 const adsOn = (page: NonNullable<TestRow['pages']>[number], { pages, ofCards }: Leads): number => {
   const found = pages.filter(
     ({ landing_page_id, page_url }) =>
@@ -107,8 +106,8 @@ const testText = ({ tool, pages, ...test }: TestRow, leads: Leads): string => {
 export type BrandSplitTests = { readonly data: string; readonly asOf: string | null };
 
 /**
- * Returns the split tests as JSON text, and the last scan of the site; `null` before its first. `tools` and `tests` are `null`, never an empty list, if the site was
- * never scanned. `tests` is `null` if none of its tools could be read.
+ * `asOf` is `null` before the first scan; then `tools` and `tests` are `null`, never empty. `tests` is also `null` if
+ * no tool could be read.
  */
 export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Promise<BrandSplitTests> => {
   const values = [brandId];
@@ -147,7 +146,7 @@ export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Pr
     tests: testsText,
     category_profile: profileText,
   });
-  // Ads on pages come from another read model, so the older of the two times holds.
+  // The ads come from another read model, so the older time holds.
   const isOlder = pagesAsOf !== null && pagesAsOf < site.scanned_at;
   const countsAds = site.is_read && tests.some((test) => test.pages !== null);
   return { data, asOf: countsAds && isOlder ? pagesAsOf : site.scanned_at };

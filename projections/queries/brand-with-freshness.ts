@@ -3,11 +3,8 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { freshnessText } from '../sql/json-text.ts';
 
 /**
- * Reads a brand and its freshness in one statement. This is the most frequent read. One statement with two
- * index lookups takes half the time of two statements sent together, for the database and for the process.
- *
- * The reply is as of the older of the two read models. One that has applied no scan of the brand is as of its profile. A
- * scan for another brand may not count for the freshness, but its figures are in the record.
+ * The most frequent read: one statement with two index lookups takes half the time of two statements. Replies are as of
+ * the older read model; one without a scan of the brand is as of its profile.
  */
 const readBy = (column: 'slug' | 'brand_id'): string => `
   select b.detail, ${isoTimeSql('least(b.as_of, coalesce(f.applied_at, b.profiled_at))')} as as_of, ${freshnessText("'census'")} as freshness
@@ -18,7 +15,6 @@ const readBy = (column: 'slug' | 'brand_id'): string => `
 const BY_SLUG = readBy('slug');
 const BY_ID = readBy('brand_id');
 
-/** JSON texts of the brand and of its freshness. */
 export type BrandWithFreshness = {
   readonly detail: string;
   readonly as_of: string;

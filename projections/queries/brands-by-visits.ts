@@ -4,9 +4,8 @@ import type { AudienceSegment } from '#contracts/values/audience-segments.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
 /**
- * SQL of public brands by monthly visits, over the estimates and the brand summaries. `keys` finds the brands
- * of the page along an index, in page order. `own` is the JSON of an item after rank and brand. `$1` and `$2`
- * are the cursor, `$3` the rank before the page, `$4` the row limit.
+ * `keys` finds the brands along an index, in page order. `own` is the JSON of an item after rank and brand. `$1` and
+ * `$2` are the cursor, `$3` the rank before the page, `$4` the row limit.
  */
 const ranked = (keys: string, own: string): string => `
   select k.monthly_visits, k.brand_id, ${isoTimeSql('s.observed_at')} as as_of,
@@ -32,7 +31,7 @@ const RANKING_ITEM = `'"country":"' || s.top_country || '","country_share":' || 
   || ',"provider_category":' || coalesce(to_json(s.provider_category)::text, 'null')`;
 
 const OF_COUNTRY = ranked(ofCountry(null), RANKING_ITEM);
-// A category is on one level. On the other two levels its index has no rows and costs one lookup.
+// A category is on one level; the indexes of the other two have no rows for it and cost one lookup each.
 const OF_CATEGORY = ranked(
   `select * from (
     (${ofCountry('top_id')}) union all (${ofCountry('mid_id')}) union all (${ofCountry('leaf_id')})
@@ -44,14 +43,14 @@ const OF_SEGMENT = ranked(
   `'"demographics":' || s.demographics`,
 );
 
-/** Start cursor: sorts before the brand with most visits, so the first page needs no special case. */
+/** Start cursor: sorts before the brand with most visits. */
 const BEFORE_MOST_VISITED = [LARGEST_BIGINT, LARGEST_UUID, 0] as const;
 
 type Row = {
   readonly monthly_visits: string;
   readonly brand_id: string;
   readonly as_of: string;
-  /** `null` for a brand whose profile is not projected yet; the page leaves it out. */
+  /** `null` until the brand's profile is projected; the page omits it. */
   readonly item: string | null;
 };
 
@@ -78,7 +77,7 @@ const readPage = async (
   };
 };
 
-/** Lists brands by their top traffic country, of any category or of one of any level. */
+/** The country is that of most traffic. The category may be of any level. */
 export const listBrandsOfCountry = (
   db: ReadDatabase,
   filter: { readonly country: string; readonly categoryId?: string },
@@ -88,7 +87,6 @@ export const listBrandsOfCountry = (
     ? readPage(db, OF_COUNTRY, [filter.country], page)
     : readPage(db, OF_CATEGORY, [filter.country, filter.categoryId], page);
 
-/** Lists brands whose visitors belong to the segment. */
 export const listBrandsOfSegment = (
   db: ReadDatabase,
   segment: AudienceSegment,

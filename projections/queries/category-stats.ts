@@ -5,10 +5,7 @@ import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 export const CATEGORY_TOOLS_MAX = 10;
 export const CATEGORY_PAGE_TYPES_MAX = 10;
 
-/**
- * Statistics of a category over the landing pages and tools of its public brands. Landing pages of a brand
- * are listed under the ids of its categories. U+0001 is the placeholder for the service's base URL.
- */
+/** Landing pages are listed under the ids of their brands' categories. */
 const STATS = `
   with page_type as (
     select page_type, count(*) as urls from pages.page_scope where scope_id = $1 group by page_type
@@ -26,7 +23,6 @@ const STATS = `
 
 export type CategoryStatsTexts = {
   readonly landing_urls: string;
-  /** JSON items separated by commas. */
   readonly page_types: string;
   readonly tools: string;
 };

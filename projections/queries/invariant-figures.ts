@@ -1,12 +1,12 @@
 import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { inWindowSql, utcDateSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
 
-/** SQL of the figures that the invariants compare: rows of `brand_id, key, figure`. */
+/** SQL of `brand_id, key, figure` for the invariants. */
 
 export const replay = (...names: readonly string[]): string =>
   `Run ${names.map((name) => `\`ops projections verify ${name}\``).join(' and ')}. A read model that differs from a replay is repaired by \`projections rebuild\`; otherwise the recorded events disagree.`;
 
-/** SQL that compares two figures per brand and key. Both sides are SQL of `brand_id, key, figure`; absent is 0. */
+/** Compares SQL of `brand_id, key, figure`; an absent figure is 0. */
 export const equal = (one: string, other: string): string => `
   select brand_id, key, coalesce(a.figure, 0) as one, coalesce(b.figure, 0) as other
   from (${one}) a full join (${other}) b using (brand_id, key)
@@ -19,17 +19,17 @@ export const countOf = (table: string, condition = 'true'): string =>
   `select brand_id, '' as key, count(*) as figure from ${table} where ${condition} group by brand_id`;
 
 /**
- * Figure of the stored record of a registered brand; null for a brand that is not registered. The text cannot be
- * parsed, because it holds the placeholder of the base URL. In strings quotes are escaped, so only the field itself matches.
+ * Null for an unregistered brand. The record cannot be parsed because it holds a placeholder; in strings quotes are escaped,
+ * so only the field matches.
  */
 export const inRecord = (field: string): string => `substring(detail from '"${field}":([0-9]+)')::bigint`;
 
-/** Radar items of a type by brand and day. Corrections have changed the counts of days, so withdrawn items are left out. */
+/** Omits withdrawn items, because corrections have changed the counts of days. */
 export const itemsOfDay = (type: string): string => `
   select brand_id, ${utcDateSql('observed_at')}::text as key, count(*) as figure
   from radar.item where type = '${type}' and not is_withdrawn group by 1, 2`;
 
-/** Radar items of a type in the window of the brand's last scan. */
+/** The window ends with the brand's last scan. */
 export const itemsOfWindow = (type: string, days: number): string => `
   select i.brand_id, '' as key, count(*) as figure
   from radar.item i join radar.applied_scan w using (brand_id)
@@ -45,7 +45,7 @@ export const WINDOW_COUNTS = [
   ['retired_ads_30d', 'ad_stopped', WINDOW_DAYS.month],
 ] as const;
 
-/** Figures of a week, from `velocity` and from the days of `daily-activity`. */
+/** Both `velocity` and the days of `daily-activity` give these. */
 const WEEK_FIGURES = ['active_ads', 'new_ads', 'retired_ads', 'reliable_days'] as const;
 export const WEEKS = `
   select w.brand_id, w.week_start || ' ' || f.name as key, (w.item::json ->> f.name)::bigint as figure
@@ -61,9 +61,8 @@ export const WEEKS_OF_DAYS = `
   ) w cross join lateral (values ${WEEK_FIGURES.map((name) => `('${name}', w.${name})`).join()}) f(name, figure)`;
 
 /**
- * SQL of the brands that an ad left, and when, by a scan with a greater id than their own scans of the same time. Such a
- * scan comes after those (rule 11). If it registers its brand, ads move there without a look at the brand that they leave
- * (rule 10).
+ * Brands that an ad left by a scan of the same time with a greater id, which comes after their own (rule 11). If it
+ * registers its brand, ads move without a look at the brand they leave (rule 10).
  */
 const LEFT_BY_LATER_SCAN = `
   select f.brand_id, h.at from ads.history h
@@ -74,7 +73,7 @@ const LEFT_BY_LATER_SCAN = `
     select from daily_activity.scan own where own.brand_id = f.brand_id and own.date = later.date
       and own.observed_at = h.at and own.scan_id >= later.scan_id and not own.out_of_order)`;
 
-/** SQL of whether no ad came to the brand `brandId` or left it after the last scan of its days. */
+/** True if no ad came to the brand or left it after its last scan. */
 const unmoved = (brandId: string): string => `not exists (
   select from daily_activity.last_move m left join lateral (
     select s.observed_at as at, s.scan_id from daily_activity.scan s
@@ -89,11 +88,11 @@ export const LAST_DAY = `
   where exists (select from daily_activity.scan s where s.brand_id = d.brand_id and s.date = d.date and not s.out_of_order)
     and ${unmoved('d.brand_id')}
   order by brand_id, date desc`;
-/** Active ads of the brands whose last day holds all their moves. */
+/** Limited to brands whose last day holds all their moves. */
 export const ACTIVE_ON_LAST_DAY = `
   select brand_id, '' as key, active_ads as figure from brands.brand b where ${unmoved('b.brand_id')}`;
 
-/** Read models with a table `applied_scan`, and those with the last scan in another one. */
+/** Read models with a table `applied_scan`, or the last scan elsewhere. */
 export const SCANNED = [
   'daily-activity',
   'velocity',
@@ -114,7 +113,7 @@ export const LAST_SCANS = `
 const namesIn = (label: string, schema: string, name: string): string =>
   `select category_id, '${label}' as label, ${name} as name from ${schema}.category c`;
 
-/** Names of categories in the other read models that store them. */
+/** Tables of other read models that copy category names. */
 export const CATEGORY_NAMES = [
   namesIn('brands', 'brands', categoryNameSql('c')),
   namesIn('brand records', 'brands', 'c.shown_name'),
@@ -122,12 +121,12 @@ export const CATEGORY_NAMES = [
   namesIn('split-tests', 'split_tests', categoryNameSql('c')),
 ].join(' union all ');
 
-/** Rows that carry a time of observation, with the read model that has applied them. */
+/** Rows with an observation time, by read model. */
 export const DATED: readonly (readonly [schema: string, rows: string])[] = [
   ['radar', 'select brand_id, id::text as key, observed_at as at from radar.item'],
   ['daily_activity', 'select brand_id, scan_id as key, observed_at as at from daily_activity.scan'],
   ['velocity', 'select brand_id, scan_id as key, observed_at as at from velocity.scan'],
-  // An ad that came from another brand since it was last seen was seen by scans of that brand.
+  // A moved ad was last seen by scans of its earlier brand.
   [
     'ads',
     `select brand_id, ad_id as key, greatest(first_seen_at, seen_at) as at from ads.ad a where not exists (

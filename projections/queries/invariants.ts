@@ -20,27 +20,21 @@ import {
   WINDOW_COUNTS,
 } from './invariant-figures.ts';
 
-/** A rule that figures of different replies obey together, for every brand. */
 export type Invariant = {
   readonly name: string;
-  /** The rule, as a sentence. */
   readonly rule: string;
-  /** Read models that the figures come from. */
+  /** Read models of the figures. */
   readonly reads: readonly string[];
-  /** Names of the two compared figures. */
   readonly figures: readonly [one: string, other: string];
-  /**
-   * SQL of the violations over all brands: `brand_id` (null where the rule is about the corpus), `key` (what else names
-   * the figure), `one` and `other`.
-   */
+  /** SQL of the violations: `brand_id` (null for the corpus), `key`, `one` and `other`. */
   readonly sql: string;
-  /** True if it compares sums over all brands, so that no brand can be left out. */
+  /** True for sums over all brands, where no brand can be left out. */
   readonly isOfCorpus?: true;
-  /** The next step after a violation. */
+  /** Next step after a violation. */
   readonly remedy: string;
 };
 
-/** All invariants. `npm run ops -- verify` and the nightly check of the worker go through this list. */
+/** `npm run ops -- verify` and the nightly check of the worker run these. */
 export const INVARIANTS: readonly Invariant[] = [
   {
     name: 'ads-total',

@@ -2,10 +2,7 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 
-/**
- * SQL of the sites most similar to a brand's site, each with its estimates and the public brand of its
- * domain. U+0001 is the placeholder for the service's base URL.
- */
+/** Each similar site comes with its estimates and the public brand of its domain. */
 const SIMILAR = `
   select '{"domain":' || to_json(x.domain) || ',"affinity":' || x.affinity
       || ',"provider_category":' || coalesce(to_json(coalesce(x.provider_category, t.provider_category))::text, 'null')
@@ -26,6 +23,6 @@ const SIMILAR_AS_OF = `
   select array(${SIMILAR}) as items,
     (select ${isoTimeSql('observed_at')} from traffic.site where brand_id = $1) as "asOf"`;
 
-/** Returns similar sites as JSON texts, highest affinity first, and the newest estimate of the site; `null` before its first. */
+/** Highest affinity first. `asOf` is `null` before the first estimate. */
 export const readSimilarSites = (db: ReadDatabase, brandId: string, limit: number): Promise<ItemsAsOf> =>
   readItemsAsOf(db, SIMILAR_AS_OF, [brandId, limit]);

@@ -4,9 +4,8 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import { quoted } from '../sql/json-text.ts';
 
 /**
- * SQL of public brands that have a tool, by monthly visits, over the detected tools and the brand summaries.
- * The keys of the page come from an index in page order. Brands without an estimate come last. A brand whose
- * profile is not projected yet is left out of its page.
+ * An index gives the keys in page order; brands without an estimate come last. The page omits brands without a
+ * projected profile.
  */
 const page = (ofCountry: boolean): string => `
   select k.monthly_visits, k.brand_id, ${isoTimeSql('b.scanned_at')} as as_of,
@@ -28,7 +27,6 @@ const page = (ofCountry: boolean): string => `
 const OF_ANY_COUNTRY = page(false);
 const OF_COUNTRY = page(true);
 
-/** Start cursor: sorts before the brand with most visits, so the first page needs no special case. */
 const BEFORE_MOST_VISITED = [LARGEST_BIGINT, LARGEST_UUID, 0] as const;
 
 type Row = {
@@ -38,7 +36,7 @@ type Row = {
   readonly item: string | null;
 };
 
-/** Lists brands that have a tool. `country` selects brands by their top traffic country. */
+/** `country` is the top traffic country. */
 export const listBrandsOfTool = async (
   db: ReadDatabase,
   filter: { readonly slug: string; readonly country?: string },

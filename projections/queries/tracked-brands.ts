@@ -4,9 +4,8 @@ import { BEFORE_NEWEST, cutPage, readKeysetRows } from '../sql/keyset-page.ts';
 import { freshnessText } from '../sql/json-text.ts';
 
 /**
- * A page of tracked brands in one statement over three read models: tracking, summaries and freshness. A
- * brand whose profile is not projected yet is left out of its page. Each brand is as of the older of its summary and its
- * freshness.
+ * Reads tracking, summaries and freshness in one statement. Each brand is as of the older of the latter two; brands
+ * without a projected profile are omitted.
  */
 const PAGE = `
   select k.tracked_at, k.brand_id, '{"brand":' || b.summary || ',"cadence":"' || k.cadence || '","created_at":"'
@@ -28,10 +27,9 @@ type Row = {
   readonly as_of: string | null;
 };
 
-/** A page of tracked brands, and the last observation of each. */
+/** `asOf`: last observation of each brand. */
 export type TrackedPage = Page & { readonly asOf: readonly (string | null)[] };
 
-/** Lists the tracked brands of a workspace, newest first. */
 export const listTrackedBrands = async (
   db: ReadDatabase,
   workspaceId: string,

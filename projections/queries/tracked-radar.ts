@@ -9,10 +9,7 @@ import {
 import { createParameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
 import { scannedAtOfTracked } from '../sql/tracked-as-of.ts';
 
-/**
- * The last days of each brand, which end with the day of its last scan; or all rows observed at or after `since` and
- * before `until`, ISO timestamps.
- */
+/** The last days up to each brand's last scan, or rows from `since` until before `until`, ISO timestamps. */
 export type TrackedWindow =
   | { readonly days: number }
   | { readonly since: string; readonly until?: string | undefined };
@@ -21,19 +18,15 @@ export type TrackedRadarFilter = {
   readonly workspaceId: string;
   readonly window: TrackedWindow;
   readonly types?: readonly string[];
-  /** Id of a tracked brand. */
   readonly brandId?: string;
 };
 
-/**
- * A result row. There is at least one, because the time of the last scan is returned even if no item matches.
- */
+/** The first row always exists, because it carries the time of the last scan. */
 type Row = { readonly as_of: string | null; readonly few: boolean } & (RadarRow | { readonly item: null });
 
 /**
- * Lists the radar items of a workspace's tracked brands, as of their last scan that the radar has applied, in one
- * statement over three read models. Two statements in sequence take 1.5 times as long. A second statement follows only if many
- * brands are tracked and few of the newest items belong to them.
+ * Items as of the last scan that the radar has applied, in one statement: two in sequence take 1.5 times as long. A
+ * second follows only if many brands are tracked and few of the newest items are theirs.
  */
 export const listTrackedRadar = async (
   db: ReadDatabase,
@@ -43,7 +36,7 @@ export const listTrackedRadar = async (
   const { values, parameter } = createParameters();
   const workspace = parameter(workspaceId);
   const brand = brandId === undefined ? null : parameter(brandId);
-  // With the smallest id the page starts strictly before `until`.
+  // The smallest id starts the page strictly before `until`.
   const until = 'days' in window ? undefined : window.until;
   const after = page.after ?? (until === undefined ? null : [until, SMALLEST_UUID]);
   const newestFilter = {

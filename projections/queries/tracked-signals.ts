@@ -18,27 +18,20 @@ export type TrackedSignalsFilter = {
 };
 
 type Shown = SignalRow & { readonly brand: string; readonly sorted_by: string };
-/**
- * A result row. There is at least one, because the time of the last scan is returned even if no signal
- * matches.
- */
+/** The first row always exists, because it carries the time of the last scan. */
 type Row = { readonly as_of: string | null; readonly few: boolean } & (Shown | { readonly id: null });
 
-/** Compares as text: both times have the same format. */
+/** Compares as text, because both times have the same format. */
 const latest = (one: string | null, other: string | null): string | null =>
   one !== null && other !== null && other > one ? other : (one ?? other);
 
-/** SQL of the signals with these keys. */
 const shownOf = (keys: string): string => `
   select ${SIGNAL_COLUMNS}, ${isoTimeSql('s.observed_at')} as observed_at, ${BRAND_REFERENCE_SQL} as brand,
     ${isoTimeMicrosSql('s.observed_at')} as sorted_by
   from (${keys}) k join signals.signal s using (id) join signals.brand b on b.brand_id = s.brand_id
   order by k.observed_at desc, k.id desc`;
 
-/**
- * Lists the signals of a workspace's tracked brands, newest first, as of their last scan, or of the newest
- * signal where that is later. Reads in the same way as `listTrackedRadar`.
- */
+/** Newest first, as of the last scan or a later signal. Reads in the same way as `listTrackedRadar`. */
 export const listTrackedSignals = async (
   db: ReadDatabase,
   { workspaceId, window, kinds }: TrackedSignalsFilter,
@@ -56,7 +49,7 @@ export const listTrackedSignals = async (
     kinds: kinds === undefined ? null : parameter(kinds),
     after: page.after === null ? null : ([parameter(page.after[0]), parameter(page.after[1])] as const),
   };
-  // Shops and links of pages are observed apart from library scans, so a signal may be newer than these.
+  // Shops and page links are observed apart from library scans, so a signal may be newer.
   const sql = `
     with few as materialized (${tracksFewBrands(workspace)})
     select a.as_of, few.so as few, s.*

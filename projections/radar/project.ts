@@ -20,7 +20,7 @@ type LibraryEvent = RecordedEvent<AdLibraryEvent>;
 
 type ItemType = 'ad_started' | 'ad_stopped' | 'destination_changed';
 
-/** An item: what a scan showed of an ad. No two items have the same ad, type and scan. */
+/** No two items have the same ad, type and scan. */
 type Item = {
   readonly id: string;
   readonly type: ItemType;
@@ -28,11 +28,11 @@ type Item = {
   readonly observed_at: string;
   readonly ad: AdCounted;
   readonly excerpt: AdExcerpt;
-  /** The brand to which the ad belonged then; absent: the brand of the stream. */
+  /** Brand of the ad at that time; absent: the brand of the stream. */
   readonly brand_id?: string;
   /** True if a correction adds the item. */
   readonly is_added?: boolean;
-  /** False if the event does not say what the destination was then; an event that does say has precedence. */
+  /** False without a stated destination; an event that states one has precedence. */
   readonly is_stated?: boolean;
   readonly destination_url?: string | null | undefined;
   readonly previous_destination_url?: string | undefined;
@@ -40,10 +40,7 @@ type Item = {
   readonly stopped_on?: string | null | undefined;
 };
 
-/**
- * Returns the change that stores an item: what happened and what the ad was like, as JSON fields and as a JSON text.
- * `BASE_URL_MARK` is the placeholder for the service's base URL; escaped text never contains it.
- */
+/** Stores the occurrence and the ad as JSON. Escaped text never contains `BASE_URL_MARK`. */
 const putItem = (event: LibraryEvent, item: Item): Change => {
   const { id, type, scan_id, observed_at, ad, excerpt } = item;
   const occurrence = JSON.stringify({
@@ -91,14 +88,11 @@ const TYPES: Readonly<Record<Occurrence['kind'], ItemType>> = {
   destination_changed: 'destination_changed',
 };
 
-/**
- * Returns the brand of an occurrence that a correction states. `null` for an ad that never moved: its items have the brand
- * of their own event.
- */
+/** `null` for an ad that never moved: its items have the brand of their own event. */
 const statedBrand = ({ data }: RecordedEvent<AdObservationCorrected>, of: Occurrence): string | null =>
   of.brand_id ?? (data.after.placings === undefined ? null : data.brand_id);
 
-/** Returns the change that marks an item as withdrawn, or removes the mark and files the item under its brand. */
+/** Marks an item as withdrawn, or removes the mark and files the item under its brand. */
 const mark = (
   event: RecordedEvent<AdObservationCorrected>,
   of: Occurrence,
@@ -127,8 +121,8 @@ const excerptOf = ({ page_id, page_name, content }: Pick<AdRecord, 'page_id' | '
 });
 
 /**
- * Returns the changes of a correction: withdrawn items stay and are marked, added ones are inserted with a mark. An item that
- * is withdrawn and added with other details, or for another brand, gets these and a mark.
+ * Withdrawn items stay with a mark, added ones are inserted with one. An item that is both gets the new details or
+ * brand and a mark.
  */
 const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
   const { ad_id, after, withdrawn, added } = event.data;
@@ -156,10 +150,7 @@ const correct = (event: RecordedEvent<AdObservationCorrected>): readonly Change[
   ];
 };
 
-/**
- * Changes of brands: ads started, ads confirmed inactive, destinations changed. Only news. An item that a correction
- * withdraws stays, with a mark.
- */
+/** Starts, confirmed ends and changed destinations of ads; only news. Withdrawn items stay with a mark. */
 export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
   version: 8,

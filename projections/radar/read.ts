@@ -13,12 +13,10 @@ import {
 
 export type RadarFilter = {
   readonly brandIds: readonly string[];
-  /** ISO timestamp; items observed at or after it. */
   readonly since: string;
   readonly types?: readonly string[];
 };
 
-/** Lists radar items of brands, newest first. The cursor is observation time and id. */
 export const listRadar = async (db: ReadDatabase, filter: RadarFilter, page: PageRequest): Promise<Page> => {
   if (filter.brandIds.length === 0) return { items: [], next: null };
   const { values, parameter } = createParameters();
@@ -42,7 +40,7 @@ const CLOSED = `
     and (i.observed_at, i.id) < ($4::timestamptz, $5::uuid)
   order by i.observed_at desc, i.id desc limit $6`;
 
-/** Items of one brand observed at or after `since` and before `until`. */
+/** Observed at or after `since` and before `until`. */
 export type ClosedRadarFilter = {
   readonly brandId: string;
   readonly since: string;
@@ -50,16 +48,13 @@ export type ClosedRadarFilter = {
   readonly types: readonly string[];
 };
 
-/**
- * Lists the items of a closed time window, newest first. Exports read windows with it, brand by brand along
- * the index.
- */
+/** Newest first, brand by brand along the index, for exports. */
 export const listClosedRadar = async (
   db: ReadDatabase,
   { brandId, since, until, types }: ClosedRadarFilter,
   page: PageRequest,
 ): Promise<Page> => {
-  // With the smallest id the page starts strictly before `until`.
+  // The smallest id starts the page strictly before `until`.
   const query = { sql: CLOSED, values: [brandId, since, types], start: [until, SMALLEST_UUID] };
   return radarPage(await readKeysetRows<RadarRow>(db, query, page), page.limit);
 };

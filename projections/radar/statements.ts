@@ -1,18 +1,17 @@
 import type { Statement } from '../define-projection.ts';
 
-/** SQL that assigns the column of the event that reported the item. `t` is the stored row. */
+/** Takes the column from the event that reported the item; `t` is the stored row. */
 const ofReport = (column: string): string =>
   `${column} = case when excluded.position < t.position then excluded.${column} else t.${column} end`;
 
-/** SQL of the occurrence as it was reported, and as the last event states it. */
+/** The occurrence as reported, and as the last event states it. */
 const REPORTED = `case when excluded.position < t.position then coalesce(excluded.reported, excluded.occurrence)
   else coalesce(t.reported, t.occurrence) end`;
 const STATED = 'case when excluded.stated_at > t.stated_at then excluded.occurrence else t.occurrence end';
 
 /**
- * Stores items, one for each ad, type and scan. The event with the lowest log position is the report of the item. The one
- * with the highest `stated_at` says what happened, because a late scan may correct the details. Streams may be applied in
- * any order, so a correction or mark may be there before the report.
+ * The lowest log position reports an item, the highest `stated_at` says what happened. Streams apply in any order, so a
+ * correction or mark may precede the report.
  */
 export const putItem: Statement = {
   columns: {
@@ -48,10 +47,7 @@ export const putItem: Statement = {
     where excluded.position < t.position or excluded.stated_at > t.stated_at`,
 };
 
-/**
- * Marks items as withdrawn, or removes the mark. A brand that the mark states is that of the item. The event with the highest
- * log position decides.
- */
+/** The event with the highest log position decides, also on the brand of the item. */
 export const markItem: Statement = {
   columns: {
     ad_id: 'text',

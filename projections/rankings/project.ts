@@ -8,29 +8,29 @@ import { isNoLook, isOutOfOrder, scanKey } from '../shared-tables/observed-day.t
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { compareDays, recordAds, refreshReliableDay } from './statements.ts';
 
-/** A time after every other, for ads that have not ended; and one before every other, for ads that never returned. */
+/** Sort after and before every time, for ads that have not ended and ads that never returned. */
 const NEVER_ENDED = 'infinity';
 const NEVER_RETURNED = '-infinity';
-/** A time before every move, for ads that came from no other brand. */
+/** Sorts before every move, for ads from no other brand. */
 const NEVER_MOVED = '-infinity';
 
 type AdColumns = {
   readonly social_page_id?: string;
   /** Joined with commas. */
   readonly countries?: string;
-  /** Countries of the scans that showed an ad which names none; joined with commas. */
+  /** Countries requested by the scans of an ad that names none; joined with commas. */
   readonly requested_countries?: string;
   readonly first_seen_on?: string;
   readonly ended_at?: string;
   readonly returned_at?: string;
-  /** Time of the move that brought the ad to this brand. */
+  /** When the ad came to this brand. */
   readonly moved_at?: string;
   readonly removed?: boolean;
 };
 
 type AdEvent = { readonly data: { readonly brand_id: string }; readonly revision: bigint };
 
-/** Returns the change that sets some columns of an ad. Absent columns keep their values. */
+/** Absent columns keep their values. */
 const setAd = ({ data, revision }: AdEvent, adId: string, columns: AdColumns): Change => {
   const row: Row = {
     brand_id: data.brand_id,
@@ -48,7 +48,7 @@ const setAd = ({ data, revision }: AdEvent, adId: string, columns: AdColumns): C
   return { kind: 'run', statement: 'ads', row };
 };
 
-/** Returns all columns that describe an ad which a correction names in full. */
+/** All columns of an ad that a correction names in full. */
 const columnsOf = (ad: AdRecord): AdColumns => ({
   social_page_id: ad.page_id ?? '',
   countries: ad.countries.join(),
@@ -58,20 +58,17 @@ const columnsOf = (ad: AdRecord): AdColumns => ({
   returned_at: NEVER_RETURNED,
 });
 
-/** Refreshes a day and the comparison. Always both, because a batch refreshes in the order of their first naming. */
+/** Names both each time: a batch runs refreshes in the order of their first naming. */
 const refresh = ({ brand_id, observed_at }: AdLibraryEvent['data']): readonly Change[] => [
   { kind: 'refresh', statement: 'day', row: { brand_id, date: utcDate(observed_at) } },
   { kind: 'refresh', statement: 'compare', row: { brand_id } },
 ];
 
 /**
- * Brands whose active ads grew most between two reliable days.
- *
- * The comparison counts an ad only if both days could show it (rules 3 and 9). Complete scans of both days must have
- * covered its page, in a common country in which the ad runs. So a page or country that is covered for the first time does
- * not count as growth. An ad that names no country may run in any that its scan requested, so both days must have covered
- * all of those. Nor does an ad that came from another brand after the earlier day's last scan: totals hold the moves
- * up to the time of their own scan, also when a correction states them later.
+ * Brands whose active ads grew most between two reliable days. An ad counts only if both days could show it (rules 3
+ * and 9): complete scans of both covered its page in a country in which it runs. An ad without countries may run in any
+ * requested one, so both must have covered all of those. An ad that came from another brand after the earlier day's
+ * last scan does not count.
  */
 export const rankings = projection<AdLibraryEvent | BrandEvent>({
   name: 'rankings',

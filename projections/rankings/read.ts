@@ -10,21 +10,21 @@ export type RiserRow = {
   readonly active_ads: number;
   readonly previous_active_ads: number;
   readonly growth: number;
-  /** Growth divided by the earlier count, to four decimals; `null` if the earlier count is zero. */
+  /** Divided by the earlier count, to four decimals; `null` if that is zero. */
   readonly growth_rate: number | null;
   readonly day: string;
   readonly previous_day: string;
 };
 
 export type Risers = RowPage<RiserRow> & {
-  /** The newest reliable scan of the corpus; the last week ends with its day. `null` before the first. */
+  /** Newest reliable scan of the corpus, with whose day the last week ends; `null` before it. */
   readonly as_of: string | null;
 };
 
 const NEWEST = `select ${isoTimeSql('max(observed_at)')} as as_of from rankings.day`;
 /**
- * The week that ends with the newest day. No riser has a later day, and an upper bound would mislead the planner: it
- * expects almost no rows in a range of unknown bounds, and then sorts all of them instead of following the growth index.
+ * No riser has a later day. An upper bound would mislead the planner, which expects few rows in a range of unknown
+ * bounds and sorts them all instead of following the growth index.
  */
 const IN_WEEK = `s.day > ${utcDateSql('(select max(observed_at) from rankings.day)')} - ${WINDOW_DAYS.week}`;
 
@@ -34,10 +34,7 @@ type Row = Record<'active_ads' | 'previous_active_ads' | 'key', string> & {
   readonly previous_day: string;
 };
 
-/**
- * Lists public brands whose active ads grew, highest growth first. `next` holds growth, brand and rank of the
- * last row.
- */
+/** Highest growth first. `next` holds growth, brand and rank of the last row. */
 export const listRisers = async (
   db: ReadDatabase,
   filter: { readonly categoryId?: string; readonly country?: string },

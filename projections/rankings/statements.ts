@@ -1,13 +1,10 @@
 import type { Statement } from '../define-projection.ts';
 
-/** SQL of the last value of a column that the steps of an ad `s` give, else the stored value of the ad `o`. */
+/** The last value of a column in the steps of an ad `s`, else the stored value of the ad `o`. */
 const lastOr = (column: string, otherwise: string, value = column): string =>
   `coalesce((array_agg(s.${value} order by s.revision desc) filter (where s.${column} is not null))[1], ${otherwise})`;
 
-/**
- * Statement `ads`: merges the steps of each ad. `null` keeps a value. An ad whose last step removes it loses its row; one
- * that comes back gives all values again.
- */
+/** `null` keeps a value. An ad whose last step removes it loses its row; one that comes back gives all values again. */
 export const recordAds: Statement = {
   columns: {
     brand_id: 'uuid',
@@ -46,7 +43,7 @@ export const recordAds: Statement = {
       moved_at = excluded.moved_at`,
 };
 
-/** Statement `day`: rewrites a reliable day from its last scan; an unreliable day has no row. */
+/** An unreliable day has no row. */
 export const refreshReliableDay: Statement = {
   columns: { brand_id: 'uuid', date: 'date' },
   touches: ['scan', 'day'],
@@ -68,21 +65,17 @@ export const refreshReliableDay: Statement = {
     on conflict (brand_id, date) do update set active_ads = excluded.active_ads, observed_at = excluded.observed_at`,
 };
 
-/** SQL of whether an ad `a` was active at the end of a day, as far as its last stop and return tell. */
+/** True for an ad `a` that was active at the end of a day by its last stop and return. */
 const activeOn = (day: string): string =>
   `a.first_seen_on <= ${day} and not (a.ended_at < ${day}::timestamp at time zone 'utc' + interval '1 day'
     and (a.returned_at < a.ended_at or a.returned_at >= ${day}::timestamp at time zone 'utc' + interval '1 day'))`;
 
-/**
- * SQL of whether totals of a time include an ad `a` that may have come from another brand. They hold the moves up to that
- * time, also if a late scan causes the move after they were stated, or a correction states them again.
- */
+/** Totals of a time hold the moves up to it, also moves that a late scan causes or a correction states later. */
 const countedAt = (time: string): string => `a.moved_at <= ${time}`;
 
 /**
- * Statement `compare`: compares each brand's latest reliable day with the last one 7 to 28 days before it. Ads that only
- * one of the days could show are subtracted from both totals. Ads are grouped by page and countries, so that coverage
- * is looked up once per group.
+ * Compares a brand's latest reliable day with the last one 7 to 28 days before, without ads that only one could show.
+ * Ads are grouped by page and countries, so that coverage is looked up once per group.
  */
 export const compareDays: Statement = {
   columns: { brand_id: 'uuid' },

@@ -1,7 +1,6 @@
 import { REPORT, type ReportEvent } from '#contracts/events/workspace/report.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
-/** Exports and their progress, for the reports reads and for the workers that claim them. */
 export const reports = projection<ReportEvent>({
   name: 'reports',
   version: 1,

@@ -21,7 +21,7 @@ export type ReportRow = {
   readonly sha256: string | null;
 };
 
-// Bytes and rows are cast to double: exact far beyond any file, and a number for the driver.
+// Cast to double: exact far beyond any file, and a number for the driver.
 const COLUMNS = `report_id, status, brands, brand_ids, types, from_date as "from", to_date as "to", requested_at,
   started_at, finished_at, failure, object_key, bytes::float8 as bytes, rows::float8 as rows, sha256`;
 
@@ -30,7 +30,7 @@ const PAGE = `
   where workspace_id = $1 and (requested_at, report_id) < ($2, $3::uuid)
   order by requested_at desc, report_id desc limit $4`;
 
-/** Lists the reports of a workspace, newest first. `next` is the sort key of the last row if more follow. */
+/** Newest first. `next` is the sort key of the last row if more follow. */
 export const listReports = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -57,10 +57,7 @@ const CLAIMABLE = `
 
 export type ClaimableReport = { readonly workspace_id: string; readonly report_id: string };
 
-/**
- * Lists reports that a worker may claim at `now` (ISO timestamp), longest waiting first. The claim itself is
- * decided by the log.
- */
+/** Longest waiting first at `now` (ISO timestamp). The log decides the claim itself. */
 export const listClaimableReports = (
   db: ReadDatabase,
   now: string,
@@ -72,10 +69,7 @@ const COUNT = `
     count(*) filter (where requested_at >= $2)::int as requested, count(*)::int as kept
   from reports.report where workspace_id = $1`;
 
-/**
- * Number of reports of a workspace: all of them, those that were requested of late, and those of these that are queued
- * or running.
- */
+/** All reports, those requested of late, and the queued or running ones among these. */
 export type ReportCounts = { readonly queued: number; readonly requested: number; readonly kept: number };
 
 /** Counts the reports of a workspace. `since`: from when on they count as requested of late (ISO timestamp). */

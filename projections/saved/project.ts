@@ -1,7 +1,6 @@
 import { SAVED, type SavedEvent } from '#contracts/events/workspace/saved-items.ts';
 import { projection } from '../define-projection.ts';
 
-/** Saved items of workspaces, for the saved-items reads. */
 export const saved = projection<SavedEvent>({
   name: 'saved',
   version: 1,

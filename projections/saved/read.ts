@@ -9,7 +9,7 @@ type Row = {
   readonly created_at: string;
 };
 
-/** Start cursor: sorts after every row, so the first page needs no special case. */
+/** Start cursor: sorts after every row. */
 const BEFORE_NEWEST = [LARGEST_TEXT, LARGEST_TEXT, LARGEST_TEXT] as const;
 
 const pageOf = (typed: boolean): string => `
@@ -20,7 +20,6 @@ const pageOf = (typed: boolean): string => `
 const PAGE = pageOf(false);
 const PAGE_OF_TYPE = pageOf(true);
 
-/** Lists saved items, newest first. */
 export const listSavedItems = (
   db: ReadDatabase,
   workspaceId: string,
@@ -44,7 +43,7 @@ const ONE = `
   select item_type, item_key, created_by, created_at from saved.item
   where workspace_id = $1 and item_type = $2 and item_key = $3`;
 
-/** Returns a saved item as the list shows it. `null` when the item is not saved. */
+/** `null` when the item is not saved. */
 export const findSavedItem = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -6,9 +6,8 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import type { Change, Statement } from '../define-projection.ts';
 
 /**
- * SQL of the time that a batch gives each brand: that of its newest look. `resets`: a scan of the batch turned out to be no
- * look, so that the time replaces the one before; it is null when no look is left. Looks before that event do not count, because
- * the event names the newest of them. `time` and `order` are columns of the input.
+ * The newest look of a batch per brand. `resets`: a scan was no look, so the time of the newest one left (or null)
+ * replaces it and earlier looks of the batch do not count. `time` and `order` are columns of the input.
  */
 export const newestLookSql = (time: string, order: string): string => `
   select b.brand_id, r.brand_id is not null as resets, greatest(r.at, n.at) as at
@@ -23,11 +22,8 @@ export const newestLookSql = (time: string, order: string): string => `
   ) n on true`;
 
 /**
- * The last scan of each brand that a read model has applied: a table `applied_scan (brand_id, scanned_at)` with an
- * index on `scanned_at`. Several projections have one, each its own.
- *
- * Replies take `meta.as_of` from the table of the read model that holds their figures. A read model that is behind, or
- * paused, therefore never names a scan that its figures lack.
+ * Table `applied_scan (brand_id, scanned_at)` of a projection. Replies take `meta.as_of` from the read model of their
+ * figures, so one that is behind never names a scan that its figures lack.
  */
 export const recordAppliedScan: Statement = {
   columns: { brand_id: 'uuid', scanned_at: 'timestamptz', position: 'bigint', resets: 'boolean' },
@@ -44,8 +40,8 @@ export const recordAppliedScan: Statement = {
 };
 
 /**
- * Returns the change for one recorded or corrected scan, run by a statement named `applied_scan`. A scan that turns out to
- * be no look resets the time to that of the newest look. A later correction may say that the scan is a look after all.
+ * Run by a statement named `applied_scan`. A scan that was no look resets the time; a later correction may make it a
+ * look again.
  */
 export const appliedScan = (event: RecordedEvent<ScanRecorded | ScanCorrected>): Change => {
   const { brand_id, observed_at } = event.data;
@@ -59,25 +55,21 @@ export const appliedScan = (event: RecordedEvent<ScanRecorded | ScanCorrected>):
   };
 };
 
-/** SQL of the last applied scan of a brand as ISO text; null before its first. `schema` is that of the read model. */
+/** ISO text, null before the first scan. `schema` is that of the read model. */
 export const scannedAtSql = (schema: string, brandId: string): string =>
   `(select ${isoTimeSql('w.scanned_at')} from ${schema}.applied_scan w where w.brand_id = ${brandId})`;
 
-/** SQL of the last applied scan of any brand as ISO text; null before the first. */
 export const newestScanSql = (schema: string): string =>
   `(select ${isoTimeSql('max(w.scanned_at)')} from ${schema}.applied_scan w)`;
 
-/** A list of one brand, and the last applied scan of the brand; `null` before its first. */
+/** `asOf`: last applied scan of the brand, `null` before the first. */
 export type ItemsAsOf = { readonly items: readonly string[]; readonly asOf: string | null };
 
-/**
- * Returns SQL of one row: the items of a brand in their order, and the scan as of which they hold. One statement reads
- * both, from one snapshot. `items` is SQL of one column; `$1` is the brand.
- */
+/** Reads items and scan from one snapshot. `items` is SQL of one column; `$1` is the brand. */
 export const itemsAsOfSql = (schema: string, items: string): string =>
   `select array(${items}) as items, ${scannedAtSql(schema, '$1')} as "asOf"`;
 
-/** Reads a list of one brand with the scan as of which it holds. `sql` is that of `itemsAsOfSql`. */
+/** `sql` is that of `itemsAsOfSql`. */
 export const readItemsAsOf = async (
   db: ReadDatabase,
   sql: string,
@@ -85,8 +77,8 @@ export const readItemsAsOf = async (
 ): Promise<ItemsAsOf> => (await db.query<ItemsAsOf>({ sql, values }))[0] ?? { items: [], asOf: null };
 
 /**
- * Reads the last applied scan of a brand, or `null`. Send it before the query of the figures: queries run in the order
- * in which they are sent, so figures are never older than the scan that their reply names.
+ * Last applied scan of a brand, or `null`. Send it before the query of the figures: queries run in the order sent, so
+ * figures are never older than the scan that the reply names.
  */
 export const readScannedAt = async (
   db: ReadDatabase,
@@ -100,7 +92,7 @@ export const readScannedAt = async (
     })
   )[0]?.at ?? null;
 
-/** Reads the last applied scan of any brand, or `null`. Send it before the query of the figures. */
+/** Last applied scan of any brand, or `null`. Send it before the query of the figures. */
 export const readNewestScan = async (db: ReadDatabase, schema: string): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: `select ${newestScanSql(schema)} as at`, values: [] }))[0]
     ?.at ?? null;

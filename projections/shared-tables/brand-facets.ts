@@ -1,10 +1,7 @@
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Change, Row } from '../define-projection.ts';
 
-/**
- * A table `brand` with `brand_id, country, is_public, category_ids`: the facets that rankings filter by. Each
- * projection that ranks brands has its own.
- */
+/** Columns `brand_id, country, is_public, category_ids` of a table `brand` by which rankings filter. */
 export const brandFacets = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
   const { country, is_public, category_path } =

@@ -2,10 +2,7 @@ import { BASE_URL_SQL, unescapedBaseUrlSql } from '#contracts/values/base-url.ts
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Change, Row } from '../define-projection.ts';
 
-/**
- * A table `brand` with `brand_id, slug, name, logo_url`: how records name their brand. Each projection that
- * needs it has its own.
- */
+/** Columns `brand_id, slug, name, logo_url` of a table `brand` by which records name it. */
 export const brandReference = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
   if (event.type === 'BrandRegistered') {
@@ -20,7 +17,7 @@ export const brandReference = (event: BrandEvent): readonly Change[] => {
   return Object.keys(set).length === 0 ? [] : [{ kind: 'update', table: 'brand', key: { brand_id }, set }];
 };
 
-/** SQL of the JSON reference of a brand row `b`; `BASE_URL_MARK` is the placeholder for the service's base URL. */
+/** JSON of a brand row `b`; `BASE_URL_MARK` stands for the base URL. */
 export const BRAND_REFERENCE_SQL =
   unescapedBaseUrlSql(`json_build_object('id', b.brand_id, 'slug', b.slug, 'name', b.name,
   'logo_url', b.logo_url, 'url', ${BASE_URL_SQL} || '/v1/brands/' || b.slug)::text`);

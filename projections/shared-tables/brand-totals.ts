@@ -10,13 +10,9 @@ import { newestLookSql } from './applied-scan.ts';
 import { isOutOfOrder } from './observed-day.ts';
 
 /**
- * A brand's totals: a table `brand_totals` and a table `brand_move` of the ads that changed their brand. Several
- * projections have them, each its own.
- *
- * The newest scan, by time and id, decides the totals, also if it turned out to be no look at the brand. The newest look is what
- * replies are as of. Ads that came to the brand or left it after the time of that scan
- * are added or subtracted; a scan states its totals with all moves up to its own time. Events out of order state what the
- * brand has now: that counts until a newer scan is recorded.
+ * Tables `brand_totals` and `brand_move` of a projection. The newest scan by time and id decides the totals, also if it
+ * was no look; replies are as of the newest look. A scan states totals with all moves up to its time; later moves are
+ * added. Events out of order state the present, which counts until a newer scan.
  */
 const COLUMNS = {
   brand_id: 'uuid',
@@ -27,12 +23,11 @@ const COLUMNS = {
   total_ads: 'bigint',
   active_now: 'bigint',
   total_now: 'bigint',
-  /** Time of a scan that looked at the brand; if `resets`, of the newest look that is left. */
   looked_at: 'timestamptz',
   resets: 'boolean',
 } as const;
 
-/** Returns +1 in the stream of the brand that gets the ad, -1 in that of the brand that loses it. */
+/** +1 in the stream of the brand that gets the ad, -1 in that of the brand that loses it. */
 export const attributedBy = ({ data }: AdAttributed): 1 | -1 => (data.brand_id === data.to_brand_id ? 1 : -1);
 
 type Counted = RecordedEvent<ScanRecorded | ScanCorrected | AdAttributed | AdObservationCorrected>;
@@ -56,17 +51,14 @@ const rowOf = (event: Counted): Row => {
   return { brand_id, revision, ...stated, looked_at, resets, ...now };
 };
 
-/**
- * Returns the change of the totals, run by a statement named `totals`. A scan with totals of another time than its
- * own changes nothing.
- */
+/** Run by a statement named `totals`. Totals of another time than the scan's own change nothing. */
 export const brandTotals = (event: Counted): readonly Change[] =>
   (event.type === 'ScanRecorded' && isOutOfOrder(event)) ||
   (event.type === 'AdObservationCorrected' && event.data.ads_now === undefined)
     ? []
     : [{ kind: 'run', statement: 'totals', row: rowOf(event) }];
 
-/** Statement `totals`. A row without a scan is a move, or an ad that was decided again. */
+/** A row without a scan is a move, or an ad that was decided again. */
 export const recordTotals: Statement = {
   columns: COLUMNS,
   touches: ['brand_totals', 'brand_move'],
@@ -119,7 +111,7 @@ export const recordTotals: Statement = {
       looked_at = excluded.looked_at`,
 };
 
-/** Statement `take_totals`: copies the totals into the row of the brand in a table `brand`. */
+/** Copies the totals into the row of the brand in a table `brand`. */
 export const takeTotals: Statement = {
   columns: { brand_id: 'uuid' },
   touches: ['brand_totals', 'brand'],

@@ -3,12 +3,11 @@ import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { Change, Statement } from '../define-projection.ts';
 
 /**
- * Table `category`: names of categories. A definition names a category for everybody. The path of a brand only says
- * where the brand stands, so it names a category only as long as no definition does. Then the earliest brand profile
- * counts, so that no later brand renames a category. The result is the same in any order of the streams.
+ * Names of categories. A definition has precedence over a brand's path, which only places the brand. Among paths the
+ * earliest brand profile counts, so the order of streams does not matter.
  */
 
-/** Precedence of a naming by its source: the category's own definition, the path of another one, a brand profile. */
+/** Lower ranks win: a category's own definition, the path of another, a brand profile. */
 const RANK = { definition: 0, pathOfDefinition: 1, brand: 2 } as const;
 
 /** One category of a path, as one definition or brand profile names it. */
@@ -18,7 +17,7 @@ export type CategoryNaming = {
   readonly name: string;
   readonly named_rank: number;
   readonly named_at: string;
-  /** The brand, or the category that was defined. */
+  /** A brand or a defined category. */
   readonly named_by: string;
 };
 
@@ -50,10 +49,7 @@ export const namingsByDefinition = (
     named_by: categoryId,
   }));
 
-/**
- * Returns the statement that stores namings. Of several, the lowest rank counts, then the earliest time, then the id of
- * the source. `placing`: further columns that the naming sets, with their types.
- */
+/** The lowest rank wins, then the earliest time, then the id of the source. `placing`: types of further columns. */
 export const nameCategory = (placing: Readonly<Record<string, string>>): Statement => {
   const set = ['slug', 'name', 'named_rank', 'named_at', 'named_by', ...Object.keys(placing)];
   const precedence = (row: string): string =>
@@ -78,14 +74,13 @@ export const nameCategory = (placing: Readonly<Record<string, string>>): Stateme
   };
 };
 
-/** Returns the path by which an event names categories: the brand's own, or that of a profile that was replaced. */
+/** The brand's path, or that of a profile that was replaced. */
 export const namedPath = (event: BrandEvent): readonly CategoryOnPath[] => {
   if (event.type === 'BrandRegistered') return event.data.category_path;
   const { changes, replaced_category_path } = event.data;
   return changes.category_path ?? replaced_category_path ?? [];
 };
 
-/** Returns the changes for the namings of a brand profile, run by a statement named `name_category`. */
 export const nameByBrand = (
   path: readonly CategoryOnPath[],
   brandId: string,
@@ -93,7 +88,7 @@ export const nameByBrand = (
 ): readonly Change[] =>
   namingsByBrand(path, brandId, observedAt).map((row) => ({ kind: 'run', statement: 'name_category', row }));
 
-/** Returns the changes for a definition: its namings, and the name that it gives its own category. */
+/** Names the categories of the path, and the defined one with precedence. */
 export const nameByDefinition = (event: CategoryEvent): readonly Change[] => {
   const { category_id, observed_at } = event.data;
   const define = (name: string): Change => ({
@@ -116,5 +111,5 @@ export const nameByDefinition = (event: CategoryEvent): readonly Change[] => {
   }
 };
 
-/** SQL of the name of a category row: that of its own definition, else of the naming of precedence. */
+/** The definition's name has precedence over other namings. */
 export const categoryNameSql = (row: string): string => `coalesce(${row}.defined_name, ${row}.name)`;

@@ -4,9 +4,8 @@ import type { TrafficEstimated } from '#contracts/events/corpus/traffic.ts';
 import type { Change, Row, Statement } from '../define-projection.ts';
 
 /**
- * The latest traffic estimate of a site: for each figure the value of the newest month or day, and that date
- * in the column `<figure>_on`. A projection stores some of the figures in a table of its own, keyed by
- * `brand_id`, with `observed_at`.
+ * The value of the newest month or day per figure, with that date in the column `<figure>_on`. Tables are keyed by
+ * `brand_id` and hold `observed_at`.
  */
 const FIGURES = {
   monthly_visits: 'bigint',
@@ -24,7 +23,6 @@ export type LatestFigure = keyof typeof FIGURES;
 const joined = (names: readonly LatestFigure[], write: (name: LatestFigure) => string): string =>
   names.map(write).join(',\n      ');
 
-/** Returns the figures of an event as columns; an absent figure is `null` and changes nothing. */
 const columnsOf = ({ figures }: TrafficEstimated['data'], names: readonly LatestFigure[]): Row => {
   const [top] = figures.countries ?? [];
   const all: Readonly<Record<LatestFigure, Row[string]>> = {
@@ -41,10 +39,7 @@ const columnsOf = ({ figures }: TrafficEstimated['data'], names: readonly Latest
   return Object.fromEntries(names.map((name) => [name, all[name]]));
 };
 
-/**
- * Returns the statement that stores the latest of some figures in a table, and the function that returns its
- * change for an event.
- */
+/** Returns the statement that stores some figures in a table, and the function that maps an event to its change. */
 export const latestEstimate = (
   table: string,
   names: readonly LatestFigure[],

@@ -4,17 +4,14 @@ import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { Change, Row, Statement } from '../define-projection.ts';
 
 /**
- * A brand's scans and days. A table `scan` has one row per recorded scan; a table `day` is derived from it. Several
- * projections have them, each its own.
- *
- * Scan rows are never folded into their day: a late scan or a correction may arrive at any time, and a row dropped
- * before it would give other figures than a rebuild. Their number is that of the `ScanRecorded` events in the log.
+ * Tables `scan`, with one row per recorded scan, and `day`, derived from it. Scans are never folded into their day,
+ * because a late scan or correction would then give other figures than a rebuild.
  */
 
-/** Returns true for a scan of an older release whose totals do not hold for its own time (rule 11). */
+/** True for scans of older releases whose totals do not hold for their own time (rule 11). */
 export const isOutOfOrder = ({ data }: ScanRecorded): boolean => data.late_arrival && !data.chronological;
 
-/** Key of a row of `scan`. The date comes first, so that a rebuild without indexes finds the scans of a day. */
+/** The date comes first, so that a rebuild without indexes finds the scans of a day. */
 export const scanKey = ({
   data,
 }: ScanRecorded | ScanCorrected): {
@@ -27,7 +24,7 @@ export const scanKey = ({
   scan_id: data.scan_id,
 });
 
-/** Returns the figures of a scan, and whether it arrived out of order. A correction puts the scan in order. */
+/** A correction puts the scan in order. */
 const figuresOf = (event: ScanRecorded | ScanCorrected): Row => {
   const { reliable, totals } = event.data;
   const outOfOrder = event.type === 'ScanRecorded' && isOutOfOrder(event);
@@ -41,14 +38,11 @@ const figuresOf = (event: ScanRecorded | ScanCorrected): Row => {
   };
 };
 
-/** True for a correction that says that the scan had not looked at the brand. */
+/** True for a correction that turns the scan into no look at the brand. */
 export const isNoLook = (event: ScanRecorded | ScanCorrected): boolean =>
   event.type === 'ScanCorrected' && event.data.no_look === true;
 
-/**
- * Returns the changes for a recorded or corrected scan. The projection has `refreshDay` as statement `day`. A scan that had
- * not looked at the brand has no row.
- */
+/** Needs `refreshDay` as statement `day`. A scan that was no look at the brand has no row. */
 export const observedDay = (event: ScanRecorded | ScanCorrected): readonly Change[] => {
   const key = scanKey(event);
   const { brand_id, date } = key;
@@ -59,12 +53,12 @@ export const observedDay = (event: ScanRecorded | ScanCorrected): readonly Chang
   ];
 };
 
-/** SQL of the order of a day's scans `s`, the last one first. Scans of the same time are ordered by id. */
+/** Last scan first; scans of the same time by id. */
 const LAST_FIRST = 's.out_of_order, s.observed_at desc, s.scan_id desc';
 
 /**
- * Rewrites days from their scans. The last scan decides the active ads; new and retired ads are summed. A scan out of
- * order never overrides one in order. A day without scans has no row.
+ * The last scan decides the active ads, never one out of order over one in order; new and retired ads are summed. A day
+ * without scans has no row.
  */
 export const refreshDay: Statement = {
   columns: { brand_id: 'uuid', date: 'date' },

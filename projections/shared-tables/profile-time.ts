@@ -1,7 +1,7 @@
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Change, Statement } from '../define-projection.ts';
 
-/** A table `brand` with `brand_id, profiled_at`: the time of the newest profile of each brand, in any order of arrival. */
+/** The newest profile wins in any order of arrival, in the columns `brand_id, profiled_at` of a table `brand`. */
 export const recordProfileTime: Statement = {
   columns: { brand_id: 'uuid', at: 'timestamptz' },
   touches: ['brand'],
@@ -10,7 +10,7 @@ export const recordProfileTime: Statement = {
     on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at)`,
 };
 
-/** Returns the change for a profile, run by a statement named `profile_time`. */
+/** Run by a statement named `profile_time`. */
 export const profileTime = ({ data }: BrandEvent): Change => ({
   kind: 'run',
   statement: 'profile_time',

@@ -8,11 +8,9 @@ import type { SignalKind } from '#contracts/values/signals.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import type { Change, Row } from '../define-projection.ts';
 
-/** Changes that events of the ad library make to the tables of signals. */
-
 export type LibraryEvent = RecordedEvent<AdLibraryEvent>;
 
-/** Brand and time at which something is so. */
+/** Brand and time of an observation. */
 export type When = { readonly brand_id: string; readonly observed_at: string };
 
 export const sumUpFrom = ({ brand_id, observed_at }: When): Change => ({
@@ -29,7 +27,7 @@ type Counted = {
   readonly moved?: number;
 };
 
-/** Adds to the counts of a brand from a time on. */
+/** The counts of a brand change from this time on. */
 export const addStep = ({ brand_id, observed_at }: When, counted: Counted): Change => {
   const { minus, plus, uncovered = 0, relabelled = 0, moved = 0 } = counted;
   const by = { video: 0, image: 0, carousel: 0, dco: 0, other: 0, uncovered, relabelled, moved };
@@ -40,7 +38,7 @@ export const addStep = ({ brand_id, observed_at }: When, counted: Counted): Chan
 
 type Cause = Occurrence['kind'];
 
-/** Records that a scan showed something of an ad that the radar reports, or that a correction added. */
+/** Reported by a scan, or added by a correction. */
 export const putOccurrence = (
   event: LibraryEvent,
   ad_id: string,
@@ -60,10 +58,7 @@ export const putOccurrence = (
   },
 });
 
-/**
- * Marks an occurrence as withdrawn, or removes the mark. For an ad that moved, the mark states the brand to which the ad
- * belonged then.
- */
+/** Marks an occurrence as withdrawn, or removes the mark. For a moved ad, the mark states its brand at that time. */
 export const markOccurrence = (
   event: RecordedEvent<AdObservationCorrected>,
   ad_id: string,
@@ -80,7 +75,7 @@ export const markOccurrence = (
   ];
 };
 
-/** `cause` tells which event names the ad. A withdrawn occurrence names none. */
+/** `cause` is the event that names the ad. A withdrawn occurrence names none. */
 export type Naming = { readonly ad_id: string; readonly scan_id: string; readonly cause: Cause | 'revised' };
 
 export const nameAd = (
@@ -94,7 +89,7 @@ export const nameAd = (
   set: { observed_at },
 });
 
-/** The event that reports a meeting. Null for the corrections of another brand's stream: they are no report of this brand. */
+/** `position` is null for corrections of another brand's stream, which are no report of this brand. */
 export type Reporting = { readonly position: bigint | null; readonly is_added: boolean };
 
 export const reportedBy = ({ position, type }: LibraryEvent): Reporting => ({
@@ -102,10 +97,7 @@ export const reportedBy = ({ position, type }: LibraryEvent): Reporting => ({
   is_added: type === 'AdObservationCorrected',
 });
 
-/**
- * The ad that showed a page or link. `started_on` is set if it can make the page news although the page was
- * never scanned before.
- */
+/** `started_on` is set if the ad can make a page that was never scanned before news. */
 export type Meeting = Reporting & {
   readonly ad_id: string;
   readonly news: boolean;
@@ -130,10 +122,7 @@ type Leading = {
   readonly cards?: readonly AdCardContent[] | undefined;
 };
 
-/**
- * Returns the landing pages that an ad leads to, by its own link and by those of its cards. Cards mostly
- * share one link.
- */
+/** Landing pages of the ad's own link and its cards, which mostly share one link. */
 const pagesOf = ({ link_url, cards = [] }: Leading): ReadonlyMap<string, string> => {
   const links = new Set([link_url, ...cards.map((card) => card.link_url)]);
   return new Map(

@@ -25,11 +25,11 @@ import {
 import { isLongRunner, textsOf } from './rules.ts';
 
 /**
- * Signals after corrections. Figures of a day equal those in the order of observation; nothing of a correction is news. What
- * a correction changed is marked.
+ * Figures after corrections equal those in the order of observation. Nothing of a correction is news; changes are
+ * marked.
  */
 
-/** Returns the changes that add an ad to the counts, or remove it, from its first sighting until it was inactive. */
+/** Counts the ad, or removes it, from its first sighting until it was inactive. */
 const countAd = (brand_id: string, ad: AdStanding, sign: 1 | -1): readonly Change[] => {
   const { format, novelty, first_seen_at, inactive_since, observed_running, status } = ad;
   const isUncovered = novelty !== 'news';
@@ -42,7 +42,7 @@ const countAd = (brand_id: string, ad: AdStanding, sign: 1 | -1): readonly Chang
     { brand_id, observed_at: inactive_since ?? first_seen_at },
     {
       ...(sign === 1 ? { minus: format } : { plus: format }),
-      // An ad that no scan showed running was not counted by the library either.
+      // The library did not count an ad that no scan showed running either.
       uncovered: isUncovered && !observed_running ? -sign : 0,
     },
   );
@@ -77,7 +77,7 @@ const addOccurrence = (event: RecordedEvent<AdObservationCorrected>, of: Occurre
   ];
 };
 
-/** Returns the content that the ad led to when it was first seen. */
+/** Content of the ad when it was first seen. */
 const firstContent = ({ content }: AdRecord, added: readonly Occurrence[]): AdContent => {
   const [first] = added
     .filter(({ kind }) => kind === 'destination_changed')
@@ -104,7 +104,7 @@ const meetFirst = (
   ];
 };
 
-/** Returns the changes of an ad that a late scan corrects. */
+/** Corrects an ad by a late scan. */
 export const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
   const { ad_id, brand_id, before, after, withdrawn, added, observed_at } = event.data;
   const first = { brand_id, observed_at: after.first_seen_at };
@@ -136,8 +136,8 @@ export const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonl
 };
 
 /**
- * Returns the changes of an ad in the stream of one of the two brands. The ad counts for the present brand from the move
- * on; earlier days hold the brand as known then. It makes no brand grow or shrink, and its pages are no news.
+ * Handles the move in the stream of each of the two brands. The ad counts for the present brand from the move on. No
+ * brand grows or shrinks by it, and its pages are no news.
  */
 export const attributeAd = (event: RecordedEvent<AdAttributed>): readonly Change[] => {
   const { ad } = event.data;

@@ -2,18 +2,17 @@ import type { Occurrence } from '#contracts/events/corpus/ad-library-corrections
 import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 
 /**
- * SQL of each kind of signal over `k` (a brand and a date) and the days around it: `t` is that day and `p`
- * the reliable day before it. `t7` and `t28` are 7 and 28 days before `t`; `p7` and `p28` before `p`.
- * Unreliable days are absent from all of these, so a comparison with one is null and gives no signal.
+ * Each kind is SQL over `k` (brand and date): `t` is that day, `p` the reliable day before; `t7`, `t28`, `p7` and `p28`
+ * are 7 and 28 days before those. Unreliable days are absent, so comparisons with them are null.
  */
 
-/** Columns of a signal; `figures` maps names to SQL, see `SignalFigures`. */
+/** `figures` maps names to SQL, see `SignalFigures`. */
 type Found = {
   readonly observedAt: string;
   readonly figures: Readonly<Record<string, string>>;
-  /** SQL of a JSON array of named ads or pages; default: none. */
+  /** SQL of a JSON array of named ads or pages. */
   readonly about?: string;
-  /** SQL of the mark; default: null. */
+  /** SQL of the mark of corrections. */
   readonly correction?: string;
   readonly from: string;
 };
@@ -26,27 +25,25 @@ const signal = (kind: SignalKind, { observedAt, figures, about, correction, from
     ${correction ?? 'null::text'} as correction
   ${from}`;
 
-/** SQL of the counts of items, each with the columns `is_withdrawn` and `is_added`, and of the time of the newest. */
 const COUNTED_ITEMS = `
   count(*) filter (where not is_withdrawn) as items, count(*) filter (where is_withdrawn) as withdrawn,
   count(*) filter (where is_added and not is_withdrawn) as added,
   coalesce(max(observed_at) filter (where not is_withdrawn), max(observed_at)) as observed_at`;
 
-/** SQL of the mark of counted items. */
 const markOf = (items: string): string => `
   case when ${items}.items = 0 then 'withdrawn' when ${items}.withdrawn = 0 and ${items}.added = ${items}.items then 'added'
     when ${items}.withdrawn + ${items}.added > 0 then 'changed' end`;
 
-/** SQL of the figures of counted items that corrections changed. */
+/** Figures by which corrections changed the count. */
 const correctedFigures = (items: string) => ({ withdrawn: `${items}.withdrawn`, added: `${items}.added` });
 
-/** SQL of the mark of figures that were taken from these days. */
+/** Mark of figures from these days. */
 const markOfDays = (...days: readonly string[]): string =>
   `case when ${days.map((one) => `${one}.corrected`).join(' or ')} then 'changed' end`;
 
 /**
- * SQL that counts the ads or pages of `rows` (observed_at, marks and a description of each), and apart from them those that
- * are withdrawn. Names the first of them; withdrawn ones only where no other is left.
+ * Counts the `rows` (observed_at, marks, description), withdrawn ones apart. Names the first; withdrawn ones only if no
+ * other is left.
  */
 const named = (rows: string): string => `(
     select items, withdrawn, added, observed_at, coalesce(about, withdrawn_about) as about from (
@@ -79,7 +76,7 @@ const namedAds = (kind: SignalKind): string =>
       and (o.brand_id is null or o.brand_id = n.brand_id)
     group by n.ad_id`);
 
-/** SQL of pages that were first met on a day. `where` is SQL of a condition over `m`, `role` and `join` SQL over `m` too. */
+/** Pages first met on a day. `where`, `role` and `join` are SQL over `m`. */
 type Met = {
   readonly kind: 'landing_page' | 'page';
   readonly where: (table: 'met' | 'reported') => string;
@@ -87,7 +84,7 @@ type Met = {
   readonly join?: string;
 };
 
-/** Compares pages first met on a day with those that were reported then: the former alone are added, the latter withdrawn. */
+/** Pages first met by now but not reported then are added, the reverse withdrawn. */
 const met = ({ kind, where, role = 'null::text', join = '' }: Met): string => {
   const of = (table: 'met' | 'reported'): string => `
     select m.key, m.observed_at, m.ad_id, m.social_page_id, m.page_name, ${role} as role, m.destination_url,
@@ -123,7 +120,7 @@ const isRamp: Compare = (day, before) => `
 const isDrop: Compare = (day, before) => `
   ${before}.active_ads - ${day}.active_ads + (${day}.moved - ${before}.moved) >= greatest(${drop.ads}, ${drop.share} * ${before}.active_ads)`;
 
-/** SQL of a change that is reported once: not if the previous reliable day met the condition already. */
+/** Reports a change once: not if the previous reliable day met the condition already. */
 const moved = (kind: 'ramp' | 'drop', isSo: Compare): string =>
   signal(kind, {
     observedAt: 't.observed_at',
@@ -142,8 +139,8 @@ const launchBurst = signal('launch_burst', {
   observedAt: 't.observed_at',
   figures: { items: 't.new_ads', usual: 'round(w.usual, 2)' },
   correction: markOfDays('t'),
-  // Ads that start while no scan runs pile up until the next one. So a day is skipped after an unreliable
-  // day, or after a gap longer than those of the window.
+  // Ads started without scans pile up until the next one, so days after an unreliable day or a longer gap than the
+  // window's are skipped.
   from: `from (
       select avg(new_ads) filter (where not baseline) as usual, max(gap) as gap
       from (
@@ -189,10 +186,7 @@ const newLandingPage = signal('new_landing_page', {
   from: `from ${met({ kind: 'landing_page', where: () => 'm.news' })} m`,
 });
 
-/**
- * Compares products instead of shares, because shares are not exact numbers. `f.<day>` is the format's count
- * on a day.
- */
+/** Compares products, because shares are not exact numbers. `f.<day>` is the format's count. */
 const isShift: Compare = (day, before) => `
   least(${day}.active_ads, ${before}.active_ads) >= ${format_mix_shift.ads}
     and abs(f.${day} * ${before}.active_ads - f.${before} * ${day}.active_ads)
@@ -228,7 +222,6 @@ const longRunnerRefreshed = signal('long_runner_refreshed', {
   from: `from ${namedAds('long_runner_refreshed')} a`,
 });
 
-/** The first day on which links of a brand were observed is a baseline and gives no signal. */
 const newLinkedPage = signal('new_linked_page', {
   observedAt: 'm.observed_at',
   figures: { items: 'm.items' },
@@ -248,12 +241,12 @@ const newLinkedPage = signal('new_linked_page', {
 });
 
 /**
- * Tolerance in days. Ads of a page scanned for the first time are new to the brand if they started at most
- * this long before its last reliable day.
+ * In days. Ads of a page scanned for the first time are new if they started at most this long before the brand's last
+ * reliable day.
  */
 const NEWS_GRACE_DAYS = 1;
 
-/** A report is judged by the scans that were recorded before it. */
+/** Judges a report by the scans that were recorded before it. */
 const newWhitelistingPage: Met = {
   kind: 'page',
   where: (table) => `(l.role is null or l.role in ('CREATOR', 'PARTNER'))
@@ -270,7 +263,7 @@ const newWhitelistingPage: Met = {
   ) l on true`,
 };
 
-/** No signal for a brand without any linked page: its unlinked pages are not known. */
+/** No signal without any linked page, because the brand's unlinked pages are not known. */
 const newWhitelistingPair = signal('new_whitelisting_pair', {
   observedAt: 'm.observed_at',
   figures: { items: 'm.items', ...correctedFigures('m') },
@@ -279,7 +272,7 @@ const newWhitelistingPair = signal('new_whitelisting_pair', {
   from: `from ${met(newWhitelistingPage)} m`,
 });
 
-/** Kinds computed from the events of a brand and day. Whitelisting pairs depend on links too. */
+/** Depend on events of a brand and day; whitelisting pairs depend on links too. */
 export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
   ads_started: itemsOf('ads_started', 'started'),
   ads_stopped: itemsOf('ads_stopped', 'stopped'),
@@ -294,7 +287,7 @@ export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
   long_runner_refreshed: longRunnerRefreshed,
 };
 
-/** Kinds computed from links between social pages and brands. */
+/** Depend on links between social pages and brands. */
 export const KINDS_OF_LINKS: Readonly<Partial<Record<SignalKind, string>>> = {
   new_linked_page: newLinkedPage,
   new_whitelisting_pair: newWhitelistingPair,

@@ -16,8 +16,6 @@ import {
 import { attributeAd, correctAd } from './corrections.ts';
 import { COPY, isLongRunner, textsOf } from './rules.ts';
 
-/** Events about a brand's ads. */
-
 const relabel = (event: LibraryEvent, minus: AdFormat, plus: AdFormat): readonly Change[] =>
   minus === plus ? [] : [addStep(event.data, { minus, plus, relabelled: 1 })];
 
@@ -37,10 +35,7 @@ const startAd = (event: LibraryEvent, { data }: AdStarted): readonly Change[] =>
   ];
 };
 
-/**
- * Returns the changes of an event about a brand's ads. The signals of its day are computed at the end of the
- * batch.
- */
+/** The signals of the day are computed at the end of the batch. */
 export const projectAd = (event: LibraryEvent): readonly Change[] => {
   switch (event.type) {
     case 'AdStarted':

@@ -12,7 +12,7 @@ import { type LibraryEvent, sumUpFrom } from './changes.ts';
 import { projectAd } from './project-ads.ts';
 import { markOccurrence, meet, putOccurrence, sumUpDay, sumUpLinks, sumUpMarked } from './statements.ts';
 
-/** Returns role and name of a page by one observation of its link. The role is `null` while the page is not linked. */
+/** The role is `null` while the page is not linked. */
 const linkOf = (
   event: Exclude<SocialPageEvent, { type: 'PageProfileObserved' }>,
 ): { readonly role: PageRole | null; readonly page_name: string | null } => {
@@ -67,7 +67,6 @@ const projectStorefront = (event: StorefrontEvent): readonly Change[] => {
   }
 };
 
-/** Radar items grouped by brand and day, and changes in a brand's activity. */
 export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent>({
   name: 'signals',
   version: 13,

@@ -11,7 +11,7 @@ const OF_BRAND = `
 
 export type BrandSignal = SignalRow & { readonly summary: string };
 
-/** Lists the signals of one brand by kind and day, both days included, in the order of observation. Withdrawn ones are left out. */
+/** Both days included, in the order of observation, without withdrawn signals. */
 export const listBrandSignals = async (
   db: ReadDatabase,
   brandId: string,

@@ -2,7 +2,6 @@ import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import { SIGNAL_THRESHOLDS } from '#contracts/values/signals.ts';
 import { DAY_MS, utcDate } from '#contracts/values/time.ts';
 
-/** Returns true if the ad had run for long at a time. */
 export const isLongRunner = (
   { started_on }: { readonly started_on: string | null },
   observed_at: string,
@@ -11,7 +10,7 @@ export const isLongRunner = (
   Date.parse(utcDate(observed_at)) - Date.parse(started_on) >=
     SIGNAL_THRESHOLDS.long_runner_refreshed.ageDays * DAY_MS;
 
-/** Fields of the content that make up its copy. */
+/** Content fields that make up the copy. */
 export const COPY: readonly (keyof AdContent)[] = [
   'body',
   'title',
@@ -21,7 +20,6 @@ export const COPY: readonly (keyof AdContent)[] = [
   'versions',
 ];
 
-/** Returns the texts of an ad that may hold words of a sale. */
 export const textsOf = (content: AdContent): readonly (string | null)[] => [
   content.body,
   content.title,

@@ -4,12 +4,12 @@ import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
 
 const COUNTS = ['video', 'image', 'carousel', 'dco', 'other', 'uncovered', 'relabelled', 'moved'] as const;
 
-/** Columns that identify an occurrence: no two have the same ad, cause and scan. */
+/** No two occurrences have the same ad, cause and scan. */
 const OCCURRENCE = { ad_id: 'text', cause: 'text', scan_id: 'text' } as const;
 
 /**
- * Records occurrences. The event with the lowest log position decides, so streams may be applied in any order. A day that
- * loses an occurrence to such an event is marked as outdated: the event itself names the other day only.
+ * The lowest log position decides, so streams apply in any order. A day that loses an occurrence is marked as outdated,
+ * because the event names the other day only.
  */
 export const putOccurrence: Statement = {
   columns: {
@@ -39,8 +39,8 @@ export const putOccurrence: Statement = {
 };
 
 /**
- * Marks occurrences as withdrawn, or removes the mark. A brand that the mark states is that of the occurrence; the day of the
- * brand before is outdated then. The event with the highest log position decides.
+ * The highest log position decides. A mark's brand becomes that of the occurrence, and outdates the day of the brand
+ * before.
  */
 export const markOccurrence: Statement = {
   columns: { ...OCCURRENCE, brand_id: 'uuid', position: 'bigint', is_withdrawn: 'boolean' },
@@ -63,7 +63,7 @@ export const markOccurrence: Statement = {
     where o.marked_at is null or excluded.marked_at > o.marked_at`,
 };
 
-/** Columns that describe what was met; they are those of the first of the ads that showed it. */
+/** Taken from the first of the ads that showed it. */
 const DESCRIBED = ['ad_id', 'social_page_id', 'page_name', 'destination_url'] as const;
 const IS_FIRST = `excluded.observed_at < m.observed_at or
   (excluded.ad_id, coalesce(excluded.social_page_id, ''), coalesce(excluded.destination_url, '')) <
@@ -79,8 +79,8 @@ const EARLIER_START = `case when m.started_on is not null and excluded.started_o
   then least(m.started_on, excluded.started_on) end`;
 
 /**
- * SQL of the first reports. The events of a stream are applied in order, and only those of the brand's own stream count: so
- * the row is the same for any batches. Ads of the same time decide together, as in `met`.
+ * Only events of the brand's own stream count, which apply in order, so any batches give the same row. Ads of the same
+ * time decide together, as in `met`.
  */
 const REPORT = `
   insert into reported as m (brand_id, kind, key, date, observed_at, position, is_added, news, started_on, ${DESCRIBED.join()})
@@ -102,8 +102,8 @@ const REPORT = `
     ).join()}`;
 
 /**
- * Stores what a brand's ads led to, or ran on, as first seen in the order of observation. All ads that show it at that
- * time decide whether it is news: a single one that ran before means it is not news.
+ * Stores the first sighting of a page or link in observation order. All ads of that time decide: one that ran before
+ * means it is not news.
  */
 export const meet: Statement = {
   columns: {
@@ -139,10 +139,7 @@ export const meet: Statement = {
     where excluded.observed_at <= m.observed_at`,
 };
 
-/**
- * SQL of a reliable day as of its last scan; unreliable days are absent. Scans of the same time are ordered by id.
- * `date` is SQL.
- */
+/** A reliable day as of its last scan; unreliable days are absent. `date` is SQL. */
 const day = (name: string, date: string): string => `
   left join lateral (
     select s.*, c.* from (
@@ -156,14 +153,14 @@ const day = (name: string, date: string): string => `
     ) c
   ) ${name} on ${name}.reliable`;
 
-/** SQL of an id derived from brand, date and kind, in the form of RFC 9562, version 8. */
+/** Derived from brand, date and kind, in the form of RFC 9562, version 8. */
 const ID = `overlay(overlay(md5('signal:' || f.brand_id || '|' || f.date || '|' || f.kind) placing '8' from 13)
   placing '8' from 17)::uuid`;
 
 /**
- * SQL that recomputes the signals of these kinds for `k`, brands and dates. Days are compared with earlier ones only. So
- * the result does not depend on how often this runs, if it runs for all days from a changed one on. `before` is SQL of
- * queries that `k` reads, each with a comma after it.
+ * Recomputes signals of `k`, brands and dates. Days are compared with earlier ones only, so any number of runs gives
+ * the same result if all days from a changed one on are included. `before`: SQL of queries that `k` reads, each with a
+ * comma.
  */
 const summingUp = (
   kinds: Readonly<Partial<Record<SignalKind, string>>>,
@@ -191,7 +188,7 @@ const summingUp = (
     where (g.observed_at, g.figures, g.about, g.correction)
       is distinct from (excluded.observed_at, excluded.figures, excluded.about, excluded.correction)`;
 
-/** SQL of the days of brands from a changed day on. `changed` is SQL of `brand_id, date`. */
+/** `changed` is SQL of `brand_id, date`. */
 const daysFrom = (changed: string): string => `
   select distinct d.brand_id, d.date
   from (select brand_id, min(date) as date from (${changed}) c group by brand_id) f
@@ -213,8 +210,8 @@ const DAYS = `${day('t', 'k.date')}
     ${day('p28', `b.date - ${SIGNAL_THRESHOLDS.format_mix_shift.daysBefore}`)}`;
 
 /**
- * Computes the signals that follow from the events of a brand, from a changed day on. Does the same for outdated days:
- * every event that records an occurrence also names a day of its own, so this runs in the same batch.
+ * Includes outdated days: every event that records an occurrence names a day of its own, so this runs in the same
+ * batch.
  */
 export const sumUpDay: Statement = {
   columns: { brand_id: 'uuid', date: 'date' },
@@ -227,7 +224,7 @@ export const sumUpDay: Statement = {
   ),
 };
 
-/** Does the same for the brands of marked occurrences, and for those with a signal that names such an ad. */
+/** Covers the brands of marked occurrences and those with a signal that names such an ad. */
 export const sumUpMarked: Statement = {
   columns: OCCURRENCE,
   touches: ['signal'],
@@ -242,8 +239,8 @@ export const sumUpMarked: Statement = {
 };
 
 /**
- * SQL of the dates whose signals a change of links of a page `i` may change: those on which the page was linked or met.
- * All dates of the brand when the page was linked first, because the first link is the baseline of the others.
+ * Dates on which a page `i` was linked or met. All dates of the brand for its first link, because that is the baseline
+ * of the others.
  */
 const DATES_OF_PAGE = `
   select i.brand_id, d.date from :input i
@@ -265,7 +262,7 @@ const DATES_OF_PAGE = `
       .join('\n')}
   ) d`;
 
-/** Computes the signals that depend on links. A link defines the role of a page on every later day. */
+/** A link defines the role of a page on every later day. */
 export const sumUpLinks: Statement = {
   columns: { brand_id: 'uuid', social_page_id: 'text' },
   touches: ['signal'],

@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto';
 
-/** A placeholder that a catalogue fills with each product's own words. */
+/** Placeholder that a catalogue fills with each product's own words. */
 const MACRO = /\{\{[^{}]*\}\}/;
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
-/** Hexadecimal digits of a uuid, the column type of the key. */
+/** The key is a uuid. */
 const KEY_DIGITS = 32;
 
 /**
- * Returns the key of a text's copy. Texts with the same words in the same order have the same key, regardless
- * of case, punctuation, emoji and line breaks. Returns `null` for a text without words, and for a template
- * that is filled in for each product.
+ * Equal for the same words in the same order, regardless of case, punctuation, emoji and line breaks. `null` for a text
+ * without words, and for a template filled per product.
  */
 export const copyKeyOf = (body: string | null | undefined): string | null => {
   if (!body || MACRO.test(body)) return null;

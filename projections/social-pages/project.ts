@@ -33,7 +33,7 @@ const namePage = (
     ? []
     : [run('name_page', { social_page_id, page_name, named_at })];
 
-/** Returns the copy columns of an ad, and the change that stores the copy unless the key is `null`. */
+/** Stores no copy if the key is `null`. */
 const copyChanges = (
   body: string | null | undefined,
 ): { readonly copyColumns: Row; readonly changes: Change[] } => {
@@ -62,7 +62,6 @@ type FullAd = {
   readonly body: string | null;
 };
 
-/** Sets all columns of an ad. */
 const replaceAd = (
   event: RecordedEvent<AdLibraryEvent>,
   { ad_id, page_id, live, body }: FullAd,
@@ -103,7 +102,7 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
     case 'AdObservationCorrected': {
       const { before, after } = event.data;
       const { page_id, page_name } = after;
-      // A name that was known before comes from another scan, and has that scan's time.
+      // A name known before comes from another scan, and has that scan's time.
       const isNamedNow = before === null || page_id !== before.page_id || page_name !== before.page_name;
       return [
         ...replaceAdByRecord(event, after),
@@ -147,7 +146,7 @@ const projectPage = (event: RecordedEvent<SocialPageEvent>): readonly Change[] =
       const { brand_id, role, confidence, page_name, named_at } = event.data;
       return [
         { kind: 'upsert', table: 'link', key: { social_page_id, brand_id }, set: { role, confidence } },
-        // A name of another observation named the page by the event of that one.
+        // The event of the other observation named the page already.
         ...namePage(social_page_id, named_at === undefined ? page_name : null, observed_at),
         ...meetOnPage(social_page_id),
       ];
@@ -187,8 +186,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 };
 
 /**
- * Social pages and brands: links, profiles by source, brands whose ads run on a page, the copy they run, and
- * brands that share pages. Counts follow the life of ads. Ads and links may arrive in either order.
+ * Links, profiles by source, brands per page, their copy and shared pages. Ads and links may arrive in either order.
  */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',

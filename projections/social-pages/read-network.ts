@@ -35,7 +35,7 @@ const hubs = (after: boolean): string => `
   ) roster
   order by h.brands desc, h.active_ads desc, h.social_page_id desc`;
 
-/** Lists social pages with active ads of two or more public brands, largest roster first. */
+/** Active ads of two or more public brands; largest roster first. */
 export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
   const rows = await db.query<{ item: string; brands: string; active_ads: string; social_page_id: string }>({
     sql: hubs(page.after !== null),
@@ -47,26 +47,17 @@ export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Pag
   });
 };
 
-/**
- * SQL condition for pages that can link brands. A page shared by more brands does not prove a link between two of
- * them, and would link each with each.
- */
+/** A page shared by more brands proves no link between two of them, and would link each with each. */
 const TELLING = `brands <= ${NETWORK_PAGE_BRANDS_MAX}`;
-/**
- * Maximum confidence of one page, so that a single page never makes a link certain: shared pages prove
- * nothing.
- */
+/** Shared pages prove nothing, so a single one never makes a link certain. */
 const CERTAIN = 0.99;
 
-/** Parts of the statement. */
+/** SQL of a network statement. */
 type NetworkParts = {
-  /**
-   * SQL of two tables: `shown (brand_id, linked_brands)`, and `near` with the `member` rows of these brands.
-   * `order` sorts `shown`.
-   */
+  /** Tables `shown (brand_id, linked_brands)` and `near`, the `member` rows of these brands. `order` sorts `shown`. */
   readonly tables: string;
   readonly order: string;
-  /** SQL of the number of brands, and of the number of linked brands. */
+  /** Numbers of all brands and of linked ones. */
   readonly brands: string;
   readonly brandsWithLink: string;
 };
@@ -97,16 +88,13 @@ const networkOf = ({ tables, order, brands, brandsWithLink }: NetworkParts): str
     || ',"brands_without_link":' || size.brands - size.with_link || '}' as item
   from size`;
 
-/**
- * Weight of a page shared by two brands. Pages of more brands get a fraction, in whole numbers, so that the
- * sum does not depend on the order.
- */
+/** Pages of more brands weigh a fraction in whole numbers, so that the sum does not depend on the order. */
 const SHARED_PAGE_WEIGHT = 1_000_000;
 const NEAREST = '(s.brand_id = $1) desc, s.nearness desc, s.brand_id';
 
 /**
- * SQL of the brand `$1` and its neighbours, nearest first. The index alone gives their nearness. Sorting
- * thousands of neighbours by their number of links takes ten times as long, and says less about the brand.
+ * The index alone gives the nearness. Sorting thousands of neighbours by links takes ten times as long and says less
+ * about the brand.
  */
 const OF_BRAND = networkOf({
   tables: `
@@ -137,10 +125,7 @@ const OF_BRAND = networkOf({
 
 const MOST_LINKED = 's.linked_brands desc, s.brand_id';
 
-/**
- * SQL of a category's network: the brands that share pages with most others. A brand met on several pages
- * counts several times here; distinct brands are counted only for those shown.
- */
+/** A brand met on several pages counts several times; distinct brands are counted only for those shown. */
 const OF_CATEGORY = networkOf({
   tables: `
     associated as materialized (
@@ -164,10 +149,7 @@ const OF_CATEGORY = networkOf({
   brandsWithLink: 'select count(*) from met',
 });
 
-/**
- * SQL of a brand that shares no page. For a brand that is not public the result does not reveal whether it
- * shares one.
- */
+/** Stands for a brand that shares no page, and hides whether a brand that is not public shares one. */
 const ALONE = `
   select '{"brands":[{"brand":' || ${BRAND_REFERENCE_SQL}
     || ',"linked_brands":0}],"links":[],"brands_with_link":0,"brands_without_link":' || b.is_public::int || '}' as item
@@ -175,14 +157,13 @@ const ALONE = `
 
 type Network = { readonly brands: number; readonly item: string };
 
-/** Returns a brand and its direct neighbours as JSON text. */
 export const readNetworkOfBrand = async (db: ReadDatabase, brandId: string): Promise<string> => {
   const [network] = await db.query<Network>({ sql: OF_BRAND, values: [brandId] });
   if (network && network.brands > 0) return network.item;
   return (await db.query<{ item: string }>({ sql: ALONE, values: [brandId] }))[0]?.item ?? '{}';
 };
 
-/** Returns the network of the public brands of a category of any level, or `null` if it has none. */
+/** `null` if no public brand of the category shares a page. */
 export const readNetworkOfCategory = async (db: ReadDatabase, categoryId: string): Promise<string | null> => {
   const [network] = await db.query<Network>({ sql: OF_CATEGORY, values: [categoryId] });
   return network && network.brands > 0 ? network.item : null;

@@ -10,15 +10,15 @@ import {
 } from '#contracts/resources/corpus/social-page.ts';
 
 /**
- * Roles of pages that speak for the brand. A page is a third party's when it is linked to the brand in another role, or
- * to another brand only. The owner of a page without any link is unknown, so such a page is neither.
+ * A page is a third party's when linked in another role or to another brand only. The owner of an unlinked page is
+ * unknown.
  */
 const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;
 
-/** SQL of the JSON of a social page as ads name it. */
+/** A social page as ads name it. */
 export const AD_PAGE_SQL = `json_build_object('page_id', p.social_page_id, 'page_name', n.page_name)`;
 
-/** SQL of the newest value of a field over all sources. At equal times the first source by name wins. */
+/** Newest over all sources. At equal times the first source by name wins. */
 const newest = (field: string): string =>
   `(array_agg(f.${field} order by f.observed_at desc, f.source collate "C") filter (where f.${field} is not null))[1]`;
 
@@ -50,7 +50,6 @@ const LINKED_PAGES = itemsAsOfSql(
   order by coalesce(r.active_ads, 0) desc, coalesce(r.total_ads, 0) desc, l.social_page_id limit ${SOCIAL_PAGES_MAX}`,
 );
 
-/** Lists social pages linked to a brand and not quarantined, most ads first. */
 export const listSocialPages = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, LINKED_PAGES, [brandId]);
 
@@ -85,10 +84,7 @@ const LEAKAGE = itemsAsOfSql(
   from p`,
 );
 
-/**
- * Returns how many of the brand's active ads run on its own pages, on those of third parties and on unlinked ones, as
- * JSON text, and the last scan of the brand.
- */
+/** Active ads on own, third parties' and unlinked pages as JSON text, with the brand's last scan. */
 export const readLeakage = async (
   db: ReadDatabase,
   brandId: string,
@@ -97,14 +93,10 @@ export const readLeakage = async (
   return { data: items[0] ?? '{}', asOf };
 };
 
-/**
- * Maximum pages of a text for which its pages are checked. For a text on more pages, the linked pages are
- * checked instead.
- */
+/** For a text on more pages, the linked pages are checked instead. */
 const PAGES_TRIED_MAX = 300;
 
-// Ads outside the linked pages are computed as all ads minus those on linked pages. So a text on thousands of
-// pages needs no scan over all of them.
+// Subtracts ads on linked pages from all ads, so that a text on thousands of pages needs no scan over all of them.
 const COPY_REUSE = itemsAsOfSql(
   'social_pages',
   `
@@ -149,11 +141,11 @@ const COPY_REUSE = itemsAsOfSql(
   order by r.foreign_ads desc, r.brand_ads desc, r.copy_key`,
 );
 
-/** Lists texts of the brand that pages not linked to it run too, most foreign ads first. */
+/** Texts that unlinked pages run too, most foreign ads first. */
 export const listReusedCopy = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, COPY_REUSE, [brandId]);
 
-/** Lists the ids of the social pages that are linked to brands and not quarantined, by the domain of the brand. */
+/** Grouped by the domain of the brand, without quarantined pages. */
 export const readLinkedPageIds = async (
   db: ReadDatabase,
   domains: readonly string[],

@@ -3,13 +3,12 @@ import { addToCounters } from '../sql/counter-table.ts';
 import { currentAdChanges } from '../sql/current-ad-changes.ts';
 import type { Statement } from '../define-projection.ts';
 
-/** Confidence of an association that only ads show: even odds. */
+/** Even odds, because only ads show the association. */
 const SEEN_IN_ADS_CONFIDENCE = 0.5;
 
 /**
- * Updates ads and the counts that depend on them. Each row changes one ad, or sets all its columns (`is_full`). The
- * later of two changes in a batch wins. Counts change by the difference between the earlier and the new state, so batch boundaries make
- * no difference.
+ * `is_full` sets all columns; the later of two changes in a batch wins. Counts change by the difference of states, so
+ * batch boundaries do not matter.
  */
 const MOVE_ADS = `
   with current as materialized (${currentAdChanges(':input')}
@@ -47,10 +46,7 @@ const MOVE_ADS = `
   ), ${addToCounters('copy_total', ['copy_key'], ['active_ads', 'pages'], 'spread')}
   select`;
 
-/**
- * SQL that recomputes which brands share these pages, and which pages are hubs. `pages` is SQL of the page
- * ids.
- */
+/** Recomputes shared pages and hubs. `pages` is SQL of the page ids. */
 const meetOn = (pages: string): string => `
   with touched as materialized (${pages}), candidate as materialized (
     select t.social_page_id, m.brand_id, m.active_ads, m.confidence, b.category_ids
@@ -100,7 +96,7 @@ export const statements = {
     touches: ['ad', 'run', 'copy_run', 'copy_page', 'copy_total'],
     sql: MOVE_ADS,
   },
-  // The wording that sorts first is stored for a copy, in any order of the ads.
+  // Stores the wording that sorts first, in any order of the ads.
   write_copy: {
     columns: { copy_key: 'uuid', body: 'text' },
     touches: ['copy'],

@@ -10,7 +10,7 @@ import { type Change, projection, type Row } from '../define-projection.ts';
 
 const quotedList = (words: readonly string[]): string => words.map((word) => `'${word}'`).join();
 
-/** SQL of the change of one count: the brands' current tools minus those they were counted with before. */
+/** The current tools of the brands minus those counted before. */
 const difference = (count: 'installed' | 'read' | 'running'): string => `
   select unnest(now_${count}) as slug, ${columns(count, 1)} from moved
   union all select unnest(counted_${count}), ${columns(count, -1)} from moved`;
@@ -18,15 +18,15 @@ const difference = (count: 'installed' | 'read' | 'running'): string => `
 const columns = (count: string, by: 1 | -1): string =>
   ['installed', 'read', 'running'].map((name) => `${name === count ? by : 0} as ${name}`).join();
 
-/** SQL of the tests of a brand by type, as of now or as counted before. */
+/** Tests of a brand by type, as of now or as counted before. */
 const typesOf = (category: string, types: string, by: 1 | -1): string => `
   select ${category} as category_id, t.key as type, ${by} as brands,
     ${by} * (t.value ->> 0)::bigint as tests, ${by} * (t.value ->> 1)::bigint as running
   from moved cross join jsonb_each(${types}) t where ${category} is not null`;
 
 /**
- * Recounts brands and adds the difference to the earlier contribution, so that events of sites and brands may
- * arrive in any order. A tool counts as running only for tests that are experiments.
+ * Adds the difference to the earlier contribution, so that events arrive in any order. Only experiments make a tool
+ * count as running.
  */
 const RECOUNT = `
   with moved as (
@@ -99,7 +99,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, ...namings, refreshCounts(brand_id)];
 };
 
-/** Returns a page as shown, with the id or prefix that finds the ads leading there. */
+/** Adds the id or prefix that finds the ads leading to the page. */
 const locatePage = ({ url, match }: { readonly url: string; readonly match: 'exact' | 'prefix' }) => {
   const page = landingPageOf(url);
   return {
@@ -144,7 +144,7 @@ const forSplitTests = (
 const setMissingSince = (ids: readonly string[], missing_since: string | null): readonly Change[] =>
   ids.map((id) => ({ kind: 'update', table: 'test', key: { id }, set: { missing_since } }));
 
-/** Split tests read on brands' sites, and the census of the tools that run them. */
+/** Split tests by brand, and the census of the tools that run them. */
 export const splitTests = projection<SiteEvent | BrandEvent | CategoryEvent>({
   name: 'split-tests',
   version: 5,

@@ -10,13 +10,9 @@ const CENSUS = `
   from split_tests.tool t where t.name is not null
   order by t.installed desc, t.slug collate "C"`;
 
-/** SQL of the newest scan of any site. */
 const NEWEST_SITE_SCAN = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
 
-/**
- * Returns every split-testing tool as JSON text, most installed first, and the time of the newest scan of any
- * site.
- */
+/** Most installed first, with the newest scan of any site. */
 export const readSplitTestCensus = async (
   db: ReadDatabase,
 ): Promise<{ readonly items: readonly string[]; readonly asOf: string | null }> => {

@@ -1,50 +1,39 @@
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
 /**
- * A page of a list whose conditions and order have no common index. Frequent matches are met early in an
- * index scan along the order. Rare matches are found by their own indexes and then sorted. The planner can
- * only guess which case it is, and a wrong guess takes seconds.
- *
- * So a short scan runs first. If it finds too little, the shortest longer scan runs whose expected matches
- * fill the page. If none is expected to, all matches are searched and sorted.
+ * Reads lists whose conditions and order share no index. The planner must guess whether matches are frequent, and a
+ * wrong guess takes seconds. So a short scan runs first, then the shortest longer scan expected to fill the page; if
+ * none is, all matches are searched and sorted.
  */
 
-/** Rows per scan: 1 to 2 ms for the first, 10 ms for the longest. */
+/** 1 to 2 ms for the short scan, 10 ms for the longest. */
 const SHORT_SCAN_ROWS = 500;
 const LONGER_SCANS_ROWS: readonly number[] = [1_500, 5_000];
-/**
- * A longer scan must be expected to find this many pages: a scan without success costs as much as the search.
- */
+/** A longer scan must be expected to find this many pages, because one without success costs as much as the search. */
 const EXPECTED_PAGES = 2;
 
 export type ListQuery = {
-  /** The scan along the order: rows `s` with the keys, and the sort key as `place`. */
+  /** Rows `s` with the keys, and the sort key as `place`. */
   readonly scan: {
     readonly columns: string;
     readonly from: string;
     readonly where: readonly string[];
     readonly order: string;
   };
-  /**
-   * Returns SQL of the shown columns for rows `s` of a scan: `select …, place as key from <rows> s join …`.
-   * `key` is never null.
-   */
+  /** SQL `select …, place as key from <rows> s join …`; `key` is never null. */
   readonly show: (rows: string) => string;
-  /** The table of the conditions, its alias, and the key that it shares with the scan. */
+  /** `key` is common to the table and the scan. */
   readonly filterTable: { readonly table: string; readonly alias: string; readonly key: string };
   /** Without conditions every row of the scan is shown. */
   readonly conditions: readonly string[];
-  /**
-   * Overrides `EXPECTED_PAGES`. Lower if matches are wide rows, and far more of them exist than a scan meets.
-   */
+  /** Overrides `EXPECTED_PAGES`; lower for wide rows of which far more match than a scan meets. */
   readonly expectedPages?: number;
-  /** Order by `place` and the key of rows `s`. */
+  /** By `place` and the key of rows `s`. */
   readonly order: string;
-  /** Values of the parameters from `$2` on; `$1` is the number of rows to show. */
+  /** From `$2` on; `$1` is the number of rows to show. */
   readonly values: readonly unknown[];
 };
 
-/** Returns the rows of the page, and one more if there are more. */
 export const readAdaptivePage = async <Row extends { readonly key: string }>(
   db: ReadDatabase,
   { scan, show, filterTable, conditions, expectedPages = EXPECTED_PAGES, order, values }: ListQuery,
@@ -57,8 +46,7 @@ export const readAdaptivePage = async <Row extends { readonly key: string }>(
     return db.query<Row>({ sql: `${show(`(${ordered} limit $1)`)} order by ${order} limit $1`, values: all });
   }
   const { table, alias, key } = filterTable;
-  // `offset 0` keeps this a lookup by key for each row of the scan, which ends with the page. Without it the
-  // planner may search all matches first, only to meet a few of them in the scan.
+  // `offset 0` keeps this a lookup by key for each scanned row; the planner may otherwise search all matches first.
   const matches = `exists (
     select from ${table} ${alias} where ${alias}.${key} = s.${key} and ${conditions.join(' and ')} offset 0)`;
   for (let rows: number = SHORT_SCAN_ROWS; ; ) {
@@ -71,7 +59,7 @@ export const readAdaptivePage = async <Row extends { readonly key: string }>(
         from (select count(*)::int as rows from scanned) w left join shown on true`,
       values: all,
     });
-    // A scan without a match returns one row, which has only the scan's length.
+    // A scan without a match returns one row with the scan's length only.
     const found = scanned.filter((row) => (row.key as string | null) !== null);
     if (found.length > limit || (scanned[0]?.scanned_rows ?? 0) < rows) return found;
     const longer = LONGER_SCANS_ROWS.find(
@@ -80,9 +68,8 @@ export const readAdaptivePage = async <Row extends { readonly key: string }>(
     if (longer === undefined) break;
     rows = longer;
   }
-  // The matches are looked up by key alone, all at once: sorted keys share index pages. With the other
-  // conditions inside the same query, the planner would scan along the order and test each row against all
-  // keys.
+  // Looks up the matches by key alone, all at once: sorted keys share index pages. With other conditions in the query,
+  // the planner would test each scanned row against all keys.
   return db.slow<Row>({
     sql: `
       with found as materialized (

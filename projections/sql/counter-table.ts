@@ -1,6 +1,5 @@
 /**
- * Returns CTEs that add the sums of `source` to a counter table and delete rows whose counts are all zero.
- * Otherwise a leftover zero row would reveal how events were batched, and a replay would differ. The added
+ * Deletes rows whose counts are all zero, because a leftover zero row would reveal how events were batched. The added
  * sums are in `<table>_by`.
  */
 export const addToCounters = (

@@ -1,11 +1,7 @@
 /**
- * SQL of the changes of a batch that count for their ads, with `full_at` and `is_replaced`. Reads `source` with columns
- * `ad_id`, `position` and `is_full`, and a table `ad` with `full_at`: the log position of the event that last set all
- * columns of the ad.
- *
- * The events of an ad that changed its brand are in two streams, which may be applied in either order. A change older
- * than `full_at` belongs to the time before and is left out. `is_replaced` is true if the batch sets all columns, so
- * that nothing remains of the stored row.
+ * Changes of a batch that count for their ads: a moved ad's events are in two streams, applied in either order, so
+ * changes older than `full_at` are left out. `source` has `ad_id`, `position`, `is_full`. `is_replaced`: the batch sets
+ * all columns, and nothing of the stored row remains.
  */
 export const currentAdChanges = (source: string): string => `
   select * from (

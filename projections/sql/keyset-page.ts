@@ -1,16 +1,16 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
-/** Keyset pagination: a page begins after the sort key of the previous page's last row. */
+/** Sort key of the previous page's last row (keyset pagination). */
 
 export type Cursor = readonly (string | number)[];
 
 export const SMALLEST_UUID = '00000000-0000-0000-0000-000000000000';
 export const LARGEST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 export const LARGEST_BIGINT = '9223372036854775807';
-/** Sorts after the times, dates, ids and slugs that sort keys contain. */
+/** Sorts after the times, dates, ids and slugs of sort keys. */
 export const LARGEST_TEXT = '~';
 
-/** Start cursor of a list by time and id, newest first. The first page then needs no special case. */
+/** Start cursor of a list by time and id, so the first page needs no special case. */
 export const BEFORE_NEWEST = [LARGEST_TEXT, LARGEST_UUID] as const;
 
 export type RowPage<Row, C extends Cursor = Cursor> = {
@@ -18,7 +18,6 @@ export type RowPage<Row, C extends Cursor = Cursor> = {
   readonly next: C | null;
 };
 
-/** Returns the rows of a page. `found` has one row more than `limit` if another page follows. */
 export const cutPage = <Row, C extends Cursor>(
   found: readonly Row[],
   limit: number,
@@ -30,12 +29,11 @@ export const cutPage = <Row, C extends Cursor>(
 };
 
 export type ItemsOfRows<Row> = {
-  /** JSON text of a row; `null` leaves the row out of its page. */
+  /** `null` leaves the row out of its page. */
   readonly toItem: (row: Row) => string | null;
   readonly cursorOf: (last: Row) => Cursor;
 };
 
-/** Like `cutPage`, with the JSON texts of the rows. */
 export const pageOfRows = <Row>(
   found: readonly Row[],
   limit: number,
@@ -47,15 +45,14 @@ export const pageOfRows = <Row>(
 
 export type KeysetQuery = {
   readonly sql: string;
-  /** Parameters before the cursor. The row limit follows the cursor. */
+  /** Parameters before the cursor; the row limit follows it. */
   readonly values: readonly unknown[];
-  /** Cursor of the first page: sorts before all rows of the list. */
+  /** Sorts before all rows of the list. */
   readonly start: Cursor;
   /** Parameters after the row limit. */
   readonly filters?: readonly unknown[];
 };
 
-/** Reads the rows of a page and one more. */
 export const readKeysetRows = <Row>(
   db: ReadDatabase,
   { sql, values, start, filters = [] }: KeysetQuery,
@@ -63,7 +60,6 @@ export const readKeysetRows = <Row>(
 ): Promise<readonly Row[]> =>
   db.query<Row>({ sql, values: [...values, ...(after ?? start), limit + 1, ...filters] });
 
-/** Reads a page as JSON texts. */
 export const keysetPage = async <Row>(
   db: ReadDatabase,
   query: KeysetQuery & ItemsOfRows<Row>,

@@ -1,38 +1,31 @@
 import { windowStartSql } from '#contracts/values/windows.ts';
 
 /**
- * SQL of a newest-first page over the tracked brands. With few brands it reads each brand's index; with many
- * it scans the newest rows and filters. If too few of the scanned rows match, `allOfTrackedBrands` sorts all rows
- * of the tracked brands, which are few then. Only the keys `observed_at` and `id` are selected here; the
- * caller joins the rest for the rows of the page.
+ * Reads each brand's index if few are tracked, else scans the newest rows and filters. If too few of those match,
+ * `allOfTrackedBrands` sorts all rows of the brands, which are few then. The caller joins columns other than the keys.
  */
 export type NewestFilter = {
-  /**
-   * A table with `brand_id`, `observed_at`, `id` and the column `kind`, and with indexes by brand and time
-   * and by time.
-   */
+  /** Has `brand_id`, `observed_at`, `id` and `kind`, and indexes by brand and time and by time. */
   readonly table: string;
   readonly kind: string;
-  /** The table `applied_scan` of the same read model. */
+  /** `applied_scan` of the same read model. */
   readonly scans: string;
   /**
-   * True if every row comes from a library scan. Rows of a scan that is not recorded to its end are then left out of a
-   * window of days. Otherwise rows may be observed after the brand's last scan.
+   * Then windows of days omit rows of a scan that is not recorded to its end. Other rows may be later than the brand's
+   * last scan.
    */
   readonly ofScansOnly: boolean;
-  /** The following fields are parameter placeholders, such as `$1`. */
   readonly since: Since;
   readonly limit: string;
   readonly kinds: string | null;
   readonly after: readonly [time: string, id: string] | null;
 };
 
-/** Rows observed at or after a time, or in the last days of their brand, which end with its last applied scan. */
+/** From a time on, or the last days up to the brand's last applied scan. */
 export type Since = { readonly time: string } | { readonly days: string };
 
-/** Maximum brands that are read one by one. */
 const FEW_BRANDS = 300;
-/** Maximum newest rows to scan before another plan is used; scanning them takes a few milliseconds. */
+/** Scanning them takes a few milliseconds. */
 const SCAN_ROWS = 5_000;
 
 const NEWEST = 'observed_at desc, id desc';
@@ -45,7 +38,7 @@ const isAfter = ({ since, after }: NewestFilter): string =>
     ...(after === null ? [] : [`(i.observed_at, i.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`]),
   ].join(' and ');
 
-/** SQL condition: row `i` is in the window of its brand, which is row `t` with the time of its last scan, `scanned_at`. */
+/** Row `i` is in the window of the brand row `t`, whose last scan is `scanned_at`. */
 const inBrandWindow = ({ since, ofScansOnly }: NewestFilter): string => {
   if ('time' in since) return 'true';
   const isInDays = `i.observed_at >= ${windowStartSql('t.scanned_at', `${since.days}::int`)}`;
@@ -55,13 +48,13 @@ const inBrandWindow = ({ since, ofScansOnly }: NewestFilter): string => {
 const matchesKind = ({ kind, kinds }: NewestFilter): string =>
   kinds === null ? '' : `and i.${kind} = any(${kinds}::text[])`;
 
-/** SQL of rows `t` with `brand_id` and `scanned_at`, from rows with `brand_id`. */
+/** Adds `scanned_at` to rows with `brand_id`, as `t`. */
 const scannedBrands = ({ since, scans }: NewestFilter, brands: string): string =>
   'time' in since
     ? `(select brand_id from ${brands}) t`
     : `(select brand_id, w.scanned_at from ${brands} join ${scans} w using (brand_id)) t`;
 
-/** Returns SQL of the newest keys, read brand by brand. `brands` is SQL of rows with `brand_id`. */
+/** Reads brand by brand. `brands` is SQL of rows with `brand_id`. */
 export const newestPerBrand = (newestFilter: NewestFilter, brands: string): string => `
   select k.observed_at, k.id from ${scannedBrands(newestFilter, brands)} cross join lateral (
     select observed_at, id from ${newestFilter.table} i
@@ -70,16 +63,13 @@ export const newestPerBrand = (newestFilter: NewestFilter, brands: string): stri
     order by ${NEWEST} limit ${newestFilter.limit}
   ) k order by ${NEWEST} limit ${newestFilter.limit}`;
 
-/** Returns SQL of one row: whether a workspace tracks at most `FEW_BRANDS` brands. */
+/** SQL of one row: at most `FEW_BRANDS` brands are tracked. */
 export const tracksFewBrands = (workspace: string): string => `
   select count(*) <= ${FEW_BRANDS} as so from (
     select from tracking.tracked_brand where workspace_id = ${workspace} limit ${FEW_BRANDS + 1}
   ) t`;
 
-/**
- * Returns SQL of the newest keys; needs a row of `tracksFewBrands` as `few`. With many brands it may miss matching
- * keys.
- */
+/** Needs a row of `tracksFewBrands` as `few`. With many brands it may miss matching keys. */
 export const newestOfTrackedBrands = (newestFilter: NewestFilter, workspace: string): string => `
   select observed_at, id from (
     (${newestPerBrand(
@@ -101,9 +91,7 @@ export const newestOfTrackedBrands = (newestFilter: NewestFilter, workspace: str
     )
   ) k order by ${NEWEST} limit ${newestFilter.limit}`;
 
-/**
- * Returns SQL of all matching keys, sorted. `offset 0` keeps the planner from scanning along the newest rows.
- */
+/** Sorts all matching keys. `offset 0` keeps the planner from scanning along the newest rows. */
 export const allOfTrackedBrands = (newestFilter: NewestFilter, workspace: string): string => `
   select observed_at, id from (
     select i.observed_at, i.id from ${scannedBrands(

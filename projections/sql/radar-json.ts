@@ -3,20 +3,19 @@ import { pageOfRows } from './keyset-page.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
-/** SQL of an item as JSON text: the stored texts with its id, its mark and its brand. */
+/** The stored texts with the id, mark and brand of item `i`. */
 export const RADAR_ITEM_SQL = `'{"id":"' || i.id || '",' || i.occurrence || ',"ad":' || i.ad || ',"correction":' ||
   case when i.is_withdrawn then '"withdrawn"' when i.is_added then '"added"'
     when i.reported is not null or i.brand_id <> i.reported_brand_id then '"changed"' else 'null' end ||
   ',"brand":' || ${BRAND_REFERENCE_SQL} || '}'`;
 
-/** Returns SQL of `item, observed_at, id` for these keys, newest first. */
+/** `item, observed_at, id` of these keys, newest first. */
 export const radarItems = (keys: string): string => `
   select ${RADAR_ITEM_SQL} as item,
     ${isoTimeMicrosSql('k.observed_at')} as observed_at, k.id
   from (${keys}) k join radar.item i using (id) join radar.brand b on b.brand_id = i.brand_id
   order by k.observed_at desc, k.id desc`;
 
-/** Table of the keys, its column of the item type, and the applied scans. */
 export const RADAR_TABLE = {
   table: 'radar.item',
   kind: 'type',
@@ -24,7 +23,7 @@ export const RADAR_TABLE = {
   ofScansOnly: true,
 } as const;
 
-/** Collects the parameters of a statement and returns their placeholders. */
+/** Collects parameters and returns their placeholders. */
 export const createParameters = () => {
   const values: unknown[] = [];
   return { values, parameter: (value: unknown): string => `$${values.push(value)}` };
@@ -32,7 +31,6 @@ export const createParameters = () => {
 
 export type RadarRow = { readonly item: string; readonly observed_at: string; readonly id: string };
 
-/** Returns a page from rows that may include one more than the page holds. */
 export const radarPage = (rows: readonly RadarRow[], limit: number): Page =>
   pageOfRows(rows, limit, {
     toItem: ({ item }) => item,

@@ -6,7 +6,7 @@ import type { Evidence, Signal } from '#contracts/resources/workspace/signal.ts'
 import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 import type { z } from 'zod';
 
-/** JSON text of a stored signal: its sentence, its figures and links to its evidence. */
+/** Figures of a stored signal. */
 
 export type SignalFigures = {
   readonly items: number;
@@ -40,7 +40,6 @@ export type SignalRow = {
   }[];
 };
 
-/** SQL of the columns of a `SignalRow` for a row `s` of `signals.signal`, without the observation time. */
 export const SIGNAL_COLUMNS = `s.id, s.brand_id, s.kind, s.date::text, s.figures, s.about, s.correction`;
 
 const SHARE_DIGITS = 4;
@@ -71,7 +70,7 @@ const rampSentence = ({ before, after, uncovered }: SignalFigures): string => {
   return uncovered ? `${sentence} ${uncovered} of them came into view without having started.` : sentence;
 };
 
-/** Returns the sentence of a signal: what changed, never why. */
+/** States what changed, never why. */
 export const summaryOf = ({
   kind,
   figures,
@@ -112,15 +111,12 @@ const sentenceOf = (kind: SignalKind, figures: SignalFigures): string => {
   }
 };
 
-/** Items per page of evidence, the maximum of the API. */
+/** Maximum page of the API. */
 const EVIDENCE_LIMIT = 100;
 
 const dayBefore = (date: string, days: number): string => utcDateOfMs(Date.parse(date) - days * DAY_MS);
 
-/**
- * Returns the evidence links. Each replies 200 to a key that may read it, and shows the items behind the
- * signal.
- */
+/** Each link replies 200 to a key that may read it, and shows the items behind the signal. */
 const evidenceOf = (row: SignalRow, workspaceId: string): readonly z.infer<typeof Evidence>[] => {
   const { brand_id, date, kind, figures, about } = row;
   const brand = `${BASE_URL_MARK}/v1/brands/${brand_id}`;
@@ -179,7 +175,7 @@ const countsOf = ({ kind, figures }: SignalRow): Signal['counts'] => {
   };
 };
 
-/** Returns a signal as JSON text. `brand` is its JSON reference. */
+/** `brand` is its JSON reference. */
 export const signalText = (row: SignalRow, brand: string, workspaceId: string): string => {
   const { id, kind, date, observed_at, figures, about, correction } = row;
   const { compared_with, format } = figures;

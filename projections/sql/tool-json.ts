@@ -3,9 +3,8 @@ import type { SiteTool } from '#contracts/events/corpus/site.ts';
 import type { Change, Statement } from '../define-projection.ts';
 
 /**
- * A table `tool` with `slug, tool_id, name, category, described_at, website_url, website_at`: tools as the
- * newest scan of any site describes them. Each projection that shows tools has its own. At equal times the
- * text that sorts last wins, so that the order of sites does not matter.
+ * Table `tool` with `slug, tool_id, name, category, described_at, website_url, website_at`, from the newest scan of any
+ * site. At equal times the text that sorts last wins, so that the order of sites does not matter.
  */
 export const describeTool: Statement = {
   columns: {
@@ -46,9 +45,9 @@ export const describedTools = (tools: readonly SiteTool[], at: string): readonly
     row: { slug, tool_id, name, category, website_url, at },
   }));
 
-/** SQL of the URL of a tool row `t`; `BASE_URL_MARK` is the placeholder for the service's base URL. */
+/** `t` is a tool row; `BASE_URL_MARK` stands for the base URL. */
 export const TOOL_URL_SQL = `${BASE_URL_SQL} || '/v1/tools/' || t.slug`;
 
-/** SQL of the common members of a tool row `t`, as JSON text without braces. */
+/** JSON members of a tool row `t` without braces. */
 export const TOOL_MEMBERS_SQL = `'"slug":"' || t.slug || '","name":' || to_json(t.name) || ',"category":' || to_json(t.category)
   || ',"website_url":' || coalesce(to_json(t.website_url)::text, 'null') || ',"url":"' || ${TOOL_URL_SQL} || '"'`;

@@ -1,12 +1,9 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 
 /**
- * Returns SQL of one row: the last scan of any tracked brand of a workspace, or of one brand, that a read model has
- * applied. `scans` is its table `applied_scan`; needs a row of `tracksFewBrands` as `few`. A workspace without a scan
- * gets the newest scan of the corpus.
- *
- * With many brands, the index of freshness names the last scanned one. If the read model has applied that scan, it is
- * the answer; otherwise the read model is behind, and all tracked brands are looked up.
+ * Last scan of a workspace's tracked brands, or of one, that the read model has applied; else the corpus' newest.
+ * `scans` is its table `applied_scan`; needs `tracksFewBrands` as `few`. With many brands it asks freshness for the
+ * last scanned one, and looks up all only if the read model is behind that scan.
  */
 export const scannedAtOfTracked = (scans: string, workspace: string, brandId: string | null): string => `
   select ${isoTimeSql(`coalesce(

@@ -10,7 +10,6 @@ import type { StoreChange, StoreScan } from '#contracts/resources/corpus/store.t
 import { CUT_MARK } from '#contracts/values/text.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
-/** Maximum variants that a change shows in full; it also holds their total number. */
 export const CHANGED_VARIANTS_SHOWN_MAX = 20;
 
 const variantRow = ({ variant_id: _id, ...details }: ProductVariant): Row => details;
@@ -44,7 +43,7 @@ const listProduct = (brand_id: string, domain: string, observedAt: string, produ
   ];
 };
 
-/** Returns the changes of a product that came back. It keeps the time it was first seen. */
+/** Keeps the time at which the product was first seen. */
 const relistProduct = (brand_id: string, domain: string, observedAt: string, product: Product): Change[] =>
   listProduct(brand_id, domain, observedAt, product).map((change) => {
     if (change.kind !== 'upsert' || change.table !== 'product') return change;
@@ -52,9 +51,7 @@ const relistProduct = (brand_id: string, domain: string, observedAt: string, pro
     return { kind: 'update', table: 'product', key: change.key, set: { ...set, changed_at: observedAt } };
   });
 
-/**
- * Returns the changes of the variants that the event names. Each set of columns is a statement of its own.
- */
+/** Each set of columns is a statement of its own. */
 const variantChanges = (brand_id: string, product_id: string, change: ProductChange): Change[] => [
   ...change.variants_listed.map(
     (variant): Change => ({
@@ -143,7 +140,6 @@ const scanItem = ({ data }: StorefrontScanRecorded): StoreScan => ({
   collector: data.collector,
 });
 
-/** Public catalogues as last collected, and their changes. */
 export const store = projection<StorefrontEvent>({
   name: 'store',
   version: 4,

@@ -2,13 +2,12 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { arrayText, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
-/** Number of weeks of observed changes (specification, row "store"). */
 export const STORE_WEEKS = 12;
-/** Maximum changes shown, the newest of these weeks. The weekly counts include all of them. */
+/** The newest of these weeks; the weekly counts include all. */
 export const STORE_CHANGES_MAX = 200;
 
-// The weeks count back from the shop's own newest scan. Weeks without a scan are absent, not zero. A late
-// scan counts for its week but says nothing about the catalogue, as does a scan before the first product.
+// Weeks count back from the shop's newest scan; those without a scan are absent, not zero. A late scan, or one before
+// the first product, counts for its week but not for the catalogue.
 const WEEKS = `
   with newest as (
     select max(observed_at) as at from store.scan where brand_id = $1
@@ -71,9 +70,7 @@ const textsOf = (rows: readonly { readonly item: string }[]): string =>
 const quotedOrNull = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
 
 /**
- * Returns the store of a brand as JSON text, with the products after the cursor, and the last scan of the shop; `null`
- * before its first. A shop without any scan that showed a product is `not_collected`: it has no catalogue, which is not
- * the same as an empty one.
+ * `null` before the first scan. Without any product so far a shop is `not_collected`: no catalogue is not an empty one.
  */
 export const readStore = async (
   db: ReadDatabase,

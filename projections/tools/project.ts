@@ -18,7 +18,6 @@ const latest = latestEstimate('brand', ['monthly_visits', 'top_country']);
 
 const BAND = `coalesce(width_bucket(b.monthly_visits, array[${TRAFFIC_BANDS.slice(1).join()}]::bigint[]), -1)`;
 
-/** SQL of the difference between current and earlier counts of brands. */
 const difference = (columns: string, now: string, before: string): string => `
   select ${columns}, sum(by) as by
   from (select ${now}, 1 as by from moved union all select ${before}, -1 as by from moved) d
@@ -29,8 +28,7 @@ const added = (table: string, key: string): string => `
   on conflict (${key}) do update set brands = t.brands + excluded.brands`;
 
 /**
- * SQL of the pairs of tools of which at least one changed. The other pairs count as before: a site with 500 tools has
- * 125,000 pairs, and one more tool changes 500 of them.
+ * Omits pairs without a changed tool: a site with 500 tools has 125,000 pairs, and one more tool changes 500 of them.
  */
 const changedPairs = (tools: string, by: 1 | -1): string => `
   select least(a.slug, o.slug) as slug, greatest(a.slug, o.slug) as other_slug, ${by} as brands
@@ -38,8 +36,8 @@ const changedPairs = (tools: string, by: 1 | -1): string => `
   where a.is_changed and (a.slug < o.slug or (a.slug > o.slug and not o.is_changed))`;
 
 /**
- * Recounts brands and adds the difference to the earlier contribution. So a scan costs only what it changes,
- * and events of sites, brands and traffic may arrive in any order.
+ * Adds the difference to the earlier contribution, so that a scan costs only its changes and events arrive in any
+ * order.
  */
 const RECOUNT = `
   with moved as (
@@ -105,7 +103,7 @@ const detectTool = (brand_id: string, observed_at: string, { slug }: SiteTool): 
   row: { brand_id, slug, detected_at: observed_at },
 });
 
-/** Returns the changes of a definition's top-level category. The other levels have no figures here. */
+/** Only top-level categories have figures here. */
 const projectCategory = (event: CategoryEvent): readonly Change[] => {
   const { category_id, observed_at } = event.data;
   const isDefined = event.type === 'CategoryDefined';
@@ -122,7 +120,6 @@ const projectCategory = (event: CategoryEvent): readonly Change[] => {
   ];
 };
 
-/** Tools found on sites: the tools of a site, the brands with a tool, and tools used together. */
 export const tools = projection<SiteEvent | BrandEvent | CategoryEvent | TrafficEvent>({
   name: 'tools',
   version: 5,
@@ -139,7 +136,7 @@ export const tools = projection<SiteEvent | BrandEvent | CategoryEvent | Traffic
         insert into brand as b (brand_id, scanned_at) select brand_id, max(scanned_at) from :input i group by brand_id
         on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
     },
-    // Includes the brand's current figures, so that most rows need no second write when `place` runs.
+    // Includes the brand's current figures, so that `place` seldom writes a row again.
     detect: {
       columns: { brand_id: 'uuid', slug: 'text', detected_at: 'text' },
       touches: ['brand', 'installed'],
@@ -176,7 +173,7 @@ export const tools = projection<SiteEvent | BrandEvent | CategoryEvent | Traffic
         return projectBrand(event);
       case 'TrafficEstimated': {
         const { figures, confirmed = [] } = event.data;
-        // A list of ranks covers many sites without a brand, and has no figure that is stored here.
+        // A list of ranks covers many sites without a brand, and has none of these figures.
         const stored = ['monthly_visits', 'countries'] as const;
         if (!stored.some((name) => figures[name] !== undefined || confirmed.includes(name))) return [];
         return [latest.change(event), ...refreshCounts(brand_id)];

@@ -5,13 +5,12 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 
-/** Maximum categories and combinations shown for one tool. */
 export const TOOL_CATEGORIES_MAX = 50;
 export const TOOL_COMBINATIONS_MAX = 20;
 
 const SUMMARY = `'{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || ',"brands":' || t.brands`;
 
-/** SQL of the newest scan of any site as ISO text; null before the first. */
+/** ISO text, null before the first scan of any site. */
 const NEWEST = `(select ${isoTimeSql('max(scanned_at)')} from tools.brand)`;
 
 const TECH_STACK = `
@@ -24,10 +23,7 @@ const TECH_STACK_AS_OF = `
   select array(${TECH_STACK}) as items,
     (select ${isoTimeSql('scanned_at')} from tools.brand where brand_id = $1) as "asOf"`;
 
-/**
- * Returns the tools of a brand's site as JSON texts, by tool category, then name. They hold as of the last scan of the
- * site; `null` before its first.
- */
+/** By tool category, then name. `asOf`: last scan of the site, `null` before it. */
 export const readTechStack = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, TECH_STACK_AS_OF, [brandId]);
 
@@ -39,10 +35,10 @@ const listed = (ofCategory: boolean): string => `
 const LISTED = listed(false);
 const LISTED_OF_CATEGORY = listed(true);
 
-/** Start cursor: sorts before the most adopted tool, so the first page needs no special case. */
+/** Start cursor: sorts before the most adopted tool. */
 const BEFORE_MOST_ADOPTED = [LARGEST_BIGINT, LARGEST_TEXT] as const;
 
-/** Lists tools that public brands have, most adopted first. */
+/** Most adopted first, by public brands. */
 export const listTools = (
   db: ReadDatabase,
   filter: { readonly category?: string },
@@ -61,7 +57,6 @@ export const listTools = (
     page,
   );
 
-/** Returns the newest scan of any site, or `null`. Send it before the query of the figures. */
 export const readToolsAsOf = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ at: string | null }>({ sql: `select ${NEWEST} as at`, values: [] }))[0]?.at ?? null;
 
@@ -113,7 +108,7 @@ const BY_ID = findBy('tool_id');
 
 export type FoundTool = { readonly slug: string; readonly item: string };
 
-/** Returns one tool as JSON text, or `null` if no scan ever found it. */
+/** `null` if no scan ever found it. */
 export const findTool = async (db: ReadDatabase, ref: ToolRef): Promise<FoundTool | null> => {
   const query = 'id' in ref ? { sql: BY_ID, values: [ref.id] } : { sql: BY_SLUG, values: [ref.slug] };
   return (await db.query<FoundTool>(query))[0] ?? null;
@@ -122,7 +117,6 @@ export const findTool = async (db: ReadDatabase, ref: ToolRef): Promise<FoundToo
 const SLUG_BY_SLUG = 'select slug from tools.tool where slug = $1 and name is not null';
 const SLUG_BY_ID = 'select slug from tools.tool where tool_id = $1 and name is not null';
 
-/** Returns the slug of a tool, or `null` if no scan ever found it. */
 export const findToolSlug = async (db: ReadDatabase, ref: ToolRef): Promise<string | null> => {
   const query =
     'id' in ref ? { sql: SLUG_BY_ID, values: [ref.id] } : { sql: SLUG_BY_SLUG, values: [ref.slug] };

@@ -1,7 +1,6 @@
 import { TRACKING, type TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '../define-projection.ts';
 
-/** Brands tracked by workspaces, for the tracked-brands reads and the radar. */
 export const tracking = projection<TrackingEvent>({
   name: 'tracking',
   version: 1,

@@ -9,7 +9,7 @@ const TRACKED_BEFORE = `
   select workspace_id, array_agg(brand_id::text order by brand_id) as brand_ids from tracking.tracked_brand
   where tracked_at < $1 group by workspace_id order by workspace_id`;
 
-/** Returns every workspace with the brands that it has tracked since before `time` (ISO timestamp). */
+/** `time`: ISO timestamp. */
 export const listWorkspacesTracking = (
   db: ReadDatabase,
   time: string,

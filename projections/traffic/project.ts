@@ -15,7 +15,7 @@ const latest = latestEstimate('site', [
   'similar_sites',
 ]);
 
-/** Returns the facets that leaderboards filter by, from the brand of the site's domain. */
+/** Leaderboards filter by facets of the brand of the site's domain. */
 const facetsOf = (event: BrandEvent): Row => {
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top, mid, leaf] = category_path ?? [];
@@ -32,7 +32,7 @@ const refreshAudience = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'join', row: { brand_id } },
 ];
 
-/** Sites as a traffic provider estimates them: monthly figures, visitors, and similar sites. */
+/** Monthly figures, visitors and similar sites by a provider's estimates. */
 export const traffic = projection<TrafficEvent | BrandEvent>({
   name: 'traffic',
   version: 2,

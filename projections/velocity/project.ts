@@ -4,14 +4,13 @@ import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts
 import { observedDay, refreshDay } from '../shared-tables/observed-day.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-/** Returns the Monday of the ISO week of a timestamp. */
+/** Monday of the ISO week. */
 const weekStartOf = (timestamp: string): string => {
   const day = Date.parse(utcDate(timestamp));
   const sinceMonday = (new Date(day).getUTCDay() + 6) % 7;
   return utcDateOfMs(day - sinceMonday * DAY_MS);
 };
 
-/** Active, new and retired ads of a brand by ISO week. Counts cover reliable days only. */
 export const velocity = projection<AdLibraryEvent>({
   name: 'velocity',
   version: 5,

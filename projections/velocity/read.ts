@@ -1,7 +1,7 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ItemsAsOf, itemsAsOfSql, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 
-// The weeks count back from the brand's own latest observed week.
+// Counts back from the brand's own latest observed week.
 const WEEKS = itemsAsOfSql(
   'velocity',
   `select item from velocity.week
@@ -10,6 +10,6 @@ const WEEKS = itemsAsOfSql(
   order by week_start`,
 );
 
-/** Returns the ISO weeks with an observed day among the latest `weeks`, oldest first. */
+/** Weeks with an observed day among the latest `weeks`, oldest first. */
 export const readVelocity = (db: ReadDatabase, brandId: string, weeks: number): Promise<ItemsAsOf> =>
   readItemsAsOf(db, WEEKS, [brandId, weeks]);

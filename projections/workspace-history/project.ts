@@ -3,10 +3,8 @@ import { GENESIS_HASH, toHistoryRecord, WORKSPACE_CATEGORIES } from '#contracts/
 import type { Projection } from '../define-projection.ts';
 
 /**
- * The audit history of a workspace: every event, chained by hashes in the order of the log. Events of
- * different streams do not commute here, which is safe for two reasons. Every event is one change of the same
- * statement, so a batch is one group, and the statement sorts it by position. Batches arrive in the order of
- * the log.
+ * The audit history, chained by hashes in log order. Events of different streams do not commute, which is safe: all are
+ * changes of one statement, which sorts a batch by position, and batches arrive in log order.
  */
 export const workspaceHistory: Projection = {
   name: 'workspace-history',

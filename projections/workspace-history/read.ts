@@ -1,19 +1,18 @@
 import { HistoryEntry } from '#contracts/audit/entry.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
-/** Filters of a history; an absent field does not filter. */
 export type HistoryFilter = {
   readonly type?: string | undefined;
   /** `kind:id`. */
   readonly actor?: string | undefined;
-  /** ISO timestamps; recorded at or after `since` and before `until`. */
+  /** ISO timestamps; `since` inclusive, `until` exclusive. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly category?: string | undefined;
   readonly resourceId?: string | undefined;
 };
 
-/** Range and direction of a read: entries after `after` ascending, or before `before` descending. */
+/** After `after` ascending, or before `before` descending. */
 export type HistoryRange = {
   readonly limit: number;
   readonly after?: number | undefined;
@@ -36,7 +35,7 @@ const CONDITIONS: Readonly<Record<keyof HistoryFilter | 'after' | 'before', stri
   before: 'sequence <',
 };
 
-/** Lists entries newest first; with `after`, oldest first, for clients that follow the history. */
+/** Newest first; with `after` oldest first, for clients that follow the history. */
 export const listHistory = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -56,10 +55,7 @@ export const listHistory = async (
   return (await db.slow<Row>({ sql, values })).map(entryOf);
 };
 
-/**
- * Returns sequence and hash of the last entry, or `null` if the history is empty. Its hash covers all entries
- * before it.
- */
+/** `null` if the history is empty. The hash covers all entries before it. */
 export const findHistoryHead = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -1,7 +1,7 @@
 import { WORKSPACE, type WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '../define-projection.ts';
 
-/** Names, plans and members of workspaces, for `me` and for operators. Keys are authenticated elsewhere. */
+/** For `me` and for operators. Keys are authenticated elsewhere. */
 export const workspaces = projection<WorkspaceEvent>({
   name: 'workspaces',
   version: 2,

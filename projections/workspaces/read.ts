@@ -9,7 +9,7 @@ export type WorkspaceRow = {
   readonly members: number;
 };
 
-/** Maximum workspaces listed. Operators list all workspaces at once; beyond this they query the database. */
+/** Operators list all workspaces at once; beyond this they query the database. */
 export const WORKSPACES_LISTED_MAX = 10_000;
 
 const LIST = `
@@ -17,7 +17,6 @@ const LIST = `
     (select count(*)::int from workspaces.member where member.workspace_id = workspace.workspace_id) as members
   from workspaces.workspace order by created_at desc, workspace_id desc limit $1`;
 
-/** Lists workspaces, newest first. */
 export const listWorkspaces = (db: ReadDatabase): Promise<readonly WorkspaceRow[]> =>
   db.slow<WorkspaceRow>({ sql: LIST, values: [WORKSPACES_LISTED_MAX] });
 
@@ -28,12 +27,12 @@ const NAMES = `
 
 export type WorkspaceNames = {
   readonly workspace_name: string;
-  /** Name of the member; empty if `sealed` holds it. */
+  /** Empty if `sealed` holds it. */
   readonly name: string;
   readonly sealed: string | null;
 };
 
-/** Returns the names, or `null` if the member is not projected yet. */
+/** `null` if the member is not projected yet. */
 export const findNames = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -47,14 +46,14 @@ const MEMBERS = `
 
 export type MemberRow = {
   readonly member_id: string;
-  /** Empty if `sealed` holds the name. */
+  /** Empty if `sealed` holds it. */
   readonly name: string;
-  /** Encrypted name and e-mail address; the vault decrypts them. */
+  /** Encrypted name and e-mail address, which the vault decrypts. */
   readonly sealed: string | null;
   readonly role: string;
   readonly added_at: string;
 };
 
-/** Lists current members, in the order in which they were added. */
+/** In the order in which they were added. */
 export const listMembers = (db: ReadDatabase, workspaceId: string): Promise<readonly MemberRow[]> =>
   db.slow<MemberRow>({ sql: MEMBERS, values: [workspaceId] });
