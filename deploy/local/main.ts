@@ -37,12 +37,11 @@ import {
 import { summaryOf } from './stack/summary.ts';
 
 const ORPHAN_STOP_MS = 3_000;
-/** Deadline of the whole stop. Each part has its own, shorter limit; this one covers a stop that hangs anyway. */
+/** Each part has a shorter limit of its own; this covers a stop that hangs anyway. */
 const STOP_LIMIT_MS = 9_500;
 /** Part of the deadline in which the last server must have stopped. */
 const SERVERS_STOP_MS = 9_000;
 
-/** `npm start`: runs the whole service on one machine, without Docker and with demo data. */
 const start = async (
   settings: LocalSettings,
   folders: Folders,
@@ -159,10 +158,7 @@ const start = async (
   );
 };
 
-/**
- * Starts the media server of the demo. Returns its origin; `null` when it is off, and for a demo that was loaded without
- * one.
- */
+/** `null` when it is off, and for a demo that was loaded without one. */
 const openPictures = async (
   { MEDIA_ARCHIVE }: LocalSettings,
   requested: CorpusSize,
@@ -177,7 +173,7 @@ const openPictures = async (
   return resources.use(await startPictures(world, nats, systemClock)).origin;
 };
 
-/** Starts the receiver of the demo's webhooks and makes the alert rules post to it. Returns its address. */
+/** The alert rules post to the returned address. */
 const openReceiver = async (
   apiUrl: string,
   workspace: DemoWorkspace,
@@ -194,7 +190,7 @@ const openReceiver = async (
   return receiver.url;
 };
 
-/** Returns the workspace of an earlier start if its key is still valid. Otherwise creates one. */
+/** Reuses the workspace of an earlier start if its key is still valid. */
 const openWorkspace = async (
   apiUrl: string,
   folders: Folders,

@@ -8,7 +8,7 @@ import { foldersOf, readLocalSettings } from './stack/settings.ts';
 
 const ORPHAN_STOP_MS = 3_000;
 
-/** `npm run reset`: deletes the data of the local stack. Other files in the data folder stay. */
+/** Other files in the data folder stay. */
 const reset = async (): Promise<void> => {
   const folders = foldersOf(readLocalSettings().DATA_DIR);
   const isThere = await readdir(folders.root).then(

@@ -19,16 +19,15 @@ export type DemoServers = {
 };
 
 /**
- * Loads the demo corpus through NATS and ingest, like any collector, and waits until every read model has caught
- * up. An interrupted load resumes. One from an earlier time is continued: to the present with a pulse, otherwise to the
- * last midnight (UTC). Returns what was loaded.
+ * Loads through NATS and ingest and waits for every read model. An interrupted load resumes; an earlier one continues
+ * to the present with a pulse, else to the last midnight (UTC).
  */
 export const loadDemo = async (
   servers: DemoServers,
   size: CorpusSize,
-  /** Time between two starts of ads in seconds; 0 without them. */
+  /** Between two starts of ads; 0 without them. */
   pulseSeconds: number,
-  /** Whether a media server plays the files of ads. A loaded corpus stays as it is. */
+  /** True with a media server. A loaded corpus stays as it is. */
   pictures: boolean,
   stateFile: string,
   progress: Progress,

@@ -7,8 +7,8 @@ import { openProgress } from '../stack/progress.ts';
 import { loadDemo } from './load-demo.ts';
 
 /**
- * Loads a demo corpus of any size into the given servers, for benchmarks: `node deploy/local/demo/main.ts --brands
- * 5000 --ads 1000000`. While `npm start` runs, its servers are used and no settings are needed.
+ * For benchmarks: `node deploy/local/demo/main.ts --brands 5000 --ads 1000000`. Uses the servers of a running `npm
+ * start`; no settings are needed then.
  */
 const Servers = z.object({
   DATABASE_URL: serverSettings.DATABASE_URL,

@@ -6,32 +6,29 @@ import { pause } from '#platform/clock.ts';
 import { checkInLargeBody, type ObservationPublication } from '#platform/nats/claim-check.ts';
 import { headersFrom, type Nats } from '#platform/nats/connection.ts';
 
-/** Messages published concurrently. The next window waits for their acknowledgements, which keeps the order. */
+/** The next window waits for the acknowledgements of these, which keeps the order. */
 const WINDOW_MESSAGES = 128;
 const WINDOW_MAX_BYTES = 8 * 1024 * 1024;
-/**
- * Maximum unprocessed messages in the stream. At its size limit the stream refuses messages, so a larger corpus must
- * not run ahead of ingest.
- */
+/** A stream at its size limit refuses messages, so a larger corpus must not run ahead of ingest. */
 const BACKLOG_MAX = 1_000;
 const POLL_MS = 100;
 const PUBLISH_ATTEMPTS = 5;
 const PUBLISH_TIMEOUT_MS = 10_000;
-/** Time without progress after which ingest counts as down. */
+/** Ingest counts as down after this time without progress. */
 const STALLED_MS = 120_000;
 
 export type PublishProgress = {
-  /** Observations published, counted from the start of the corpus. */
+  /** Counted from the start of the corpus. */
   readonly published: number;
-  /** Observations known to be recorded, counted from the start of the corpus. */
+  /** Recorded, counted from the start of the corpus. */
   readonly taken: number;
   /** Time of the newest published observation. */
   readonly at: string;
 };
 
 /**
- * Publishes observations in order, starting after number `from`, and waits until ingest has recorded all of them.
- * An interrupted call can be repeated from the last `taken`: an observation published twice is recorded once.
+ * Publishes after number `from`, in order, and waits until ingest has recorded all. Repeat from the last `taken`:
+ * ingest records duplicates once.
  */
 export const publishObservations = async (
   nats: Nats,
@@ -41,7 +38,7 @@ export const publishObservations = async (
   onProgress: (progress: PublishProgress) => Promise<void> | void,
 ): Promise<PublishProgress> => {
   const encoder = new TextEncoder();
-  /** Ends of windows that may still be in the queue: last sequence number, and observations published by then. */
+  /** Windows in the queue: last sequence number, and observations published by then. */
   const windows: { readonly sequence: number; readonly published: number }[] = [];
   let window: ObservationPublication[] = [];
   let windowBytes = 0;
@@ -97,9 +94,8 @@ export const publishObservations = async (
 };
 
 /**
- * Publishes a window in order. Each message names the sequence that it must follow, so when one is lost the later
- * ones are refused too. Refused messages are published again. A message that was stored without an acknowledgement
- * is stored twice, and ingest records it once.
+ * Each message names the sequence that it must follow, so when one is lost the later ones are refused and published
+ * again. One stored without an acknowledgement is stored twice; ingest records it once.
  */
 const publishWindow = async (
   nats: Nats,
@@ -139,5 +135,5 @@ const publishWindow = async (
   }
 };
 
-/** Message id derived from the content, so that JetStream drops a duplicate within two minutes. */
+/** Derived from the content, so that JetStream drops a duplicate within two minutes. */
 const messageIdOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');

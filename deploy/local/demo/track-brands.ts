@@ -7,16 +7,15 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import { waitUntilReady } from '../stack/wait-until-ready.ts';
 import { callApi, type DemoWorkspace, PLAN } from './workspace.ts';
 
-/** Limit for closing the event store client, which may hang after a read that ended early. */
+/** The event store client may hang after a read that ended early. */
 const DISPOSE_LIMIT_MS = 500;
 const SHOWN_LIMIT_MS = 60_000;
 
 const Tracked = z.object({ data: z.array(z.unknown()) });
 
 /**
- * Tracks the brands of the demo since the given time, and waits until the API shows them. The API itself tracks from now
- * on only, and a brief covers only weeks in which a brand was tracked: a new demo would have none. Tracking a brand again
- * changes nothing.
+ * The API tracks from now on only, and a brief covers only tracked weeks, so a new demo would have none. Tracking a
+ * brand again changes nothing.
  */
 export const trackBrandsSince = async (
   eventStoreUrl: string,

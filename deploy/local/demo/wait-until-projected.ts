@@ -4,20 +4,17 @@ import { openPool } from '#platform/postgres/pool.ts';
 
 const POLL_MS = 100;
 /**
- * The newest events of the log may concern no projection, and then no position reaches the head. Live projections
- * whose position has not changed for this time have processed everything.
+ * The newest events may concern no projection, so no position reaches the head. Live projections count as done after
+ * this time without a change.
  */
 const IDLE_MS = 2_000;
 const STALLED_MS = 120_000;
-/** Limit for closing the event store client, which may hang after a read that ended early. */
+/** The event store client may hang after a read that ended early. */
 const DISPOSE_LIMIT_MS = 500;
 
 type ProjectionStatus = { readonly position: bigint; readonly isLive: boolean; readonly count: number };
 
-/**
- * Waits until every projection has processed the current log. Throws when a projection has failed or none makes
- * progress.
- */
+/** Throws when a projection has failed or none makes progress. */
 export const waitUntilProjected = async (
   databaseUrl: string,
   eventStoreUrl: string,

@@ -17,25 +17,19 @@ const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_MS = 60_000;
 /** The intake starts with the API; on a busy machine it is later. */
 const INTAKE_READY_MS = 60_000;
-/** A plan with enough slots for the demo's brands and for tracking more by hand. */
+/** Has enough slots for the demo's brands and for tracking more by hand. */
 export const PLAN = 'pro';
-/**
- * Recipient of the demo's e-mails. Without a mail server they are files; a real mail server finds no such
- * recipient.
- */
+/** Without a mail server e-mails are files; a real one finds no such recipient. */
 const EMAIL = 'owner@demo.example';
 
 export type DemoWorkspace = {
   readonly workspace_id: string;
   readonly api_key: string;
-  /** The demo owner. Missing in data folders of older releases. */
+  /** Missing in data folders of older releases. */
   readonly member_id?: string | undefined;
 };
 
-/**
- * Returns whether the API key of an earlier start is still valid. Asks again until the API accepts or refuses it: a key
- * that a busy API could not check is not invalid, and another workspace would hide the data of this one.
- */
+/** Asks again until the API accepts or refuses the key: another workspace would hide the data of this one. */
 export const isKeyValid = async (
   apiUrl: string,
   { api_key }: Pick<DemoWorkspace, 'api_key'>,
@@ -55,7 +49,6 @@ export const isKeyValid = async (
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs an operator command and reads its JSON. */
 const runOps = async <T>(
   environment: Environment,
   schema: z.ZodType<T>,
@@ -73,7 +66,7 @@ const runOps = async <T>(
   return schema.parse(JSON.parse(stdout));
 };
 
-/** Returns a link with which the demo owner signs in to connect apps; `null` when the owner is not known here. */
+/** The link signs the demo owner in to connect apps; `null` when the owner is not known here. */
 export const inviteDemoOwner = async (
   environment: Environment,
   { workspace_id, member_id }: DemoWorkspace,
@@ -85,10 +78,10 @@ export const inviteDemoOwner = async (
 
 /** Stored key of the demo's collector. */
 const DemoCollector = z.object({ collector_key: z.string() });
-/** Name of the demo's collector: its scans begin with it. */
+/** Scan ids begin with it. */
 const COLLECTOR_NAME = 'demo';
 
-/** Returns the key with which the demo sends its scans to the intake: that of an earlier start while it is valid. */
+/** Returns the key of an earlier start while it is valid. */
 export const openDemoCollector = async (
   environment: Environment,
   intakeUrl: string,
@@ -105,7 +98,6 @@ export const openDemoCollector = async (
   return { url: intakeUrl, key: collector_key };
 };
 
-/** Creates the demo workspace with the operator commands. */
 export const createDemoWorkspace = async (environment: Environment): Promise<DemoWorkspace> => {
   const ops = <T>(schema: z.ZodType<T>, words: readonly string[]): Promise<T> =>
     runOps(environment, schema, words);
@@ -142,7 +134,7 @@ export const createDemoWorkspace = async (environment: Environment): Promise<Dem
   return { workspace_id, api_key, member_id };
 };
 
-/** Calls an endpoint of the workspace with its key, and returns the body. Throws when the status is not 2xx. */
+/** Returns the body. Throws when the status is not 2xx. */
 export const callApi = async (
   apiUrl: string,
   { workspace_id, api_key }: DemoWorkspace,

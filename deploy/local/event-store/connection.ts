@@ -7,10 +7,7 @@ import type { Writer } from './write/writer.ts';
 const RECONNECT_PAUSE_MS = 250;
 const MAX_RECONNECT_PAUSE_MS = 2_000;
 
-/**
- * Keeps the writer on a connection that owns the database. When it breaks, the writer is suspended, so that calls
- * are refused at once, and opened again on the next connection, from what is really in the log.
- */
+/** When the connection breaks, the writer refuses calls at once and reopens from what is really in the log. */
 export class Connection {
   readonly #databaseUrl: string;
   readonly #lockWaitMs: number;
@@ -48,7 +45,7 @@ export class Connection {
     this.#session = client;
   }
 
-  /** Calls back when the session in use can no longer be trusted. */
+  /** The session in use can no longer be trusted. */
   distrust(error: unknown): void {
     if (this.#session !== null) this.#lose(this.#session, error);
   }

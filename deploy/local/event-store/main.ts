@@ -9,9 +9,7 @@ import { startEventStore } from './start.ts';
 
 export { startEventStore } from './start.ts';
 
-/**
- * Deadline of an orderly stop. After it the process exits at once, which is safe: acknowledged events are on disk.
- */
+/** The process exits after this limit, which is safe: acknowledged events are on disk. */
 const STOP_LIMIT_MS = 10_000;
 
 export const EventStoreSettings = z.object({
@@ -49,7 +47,7 @@ export const EventStoreSettings = z.object({
 
 type Settings = z.infer<typeof EventStoreSettings>;
 
-/** Returns what clients must send; `null`: nothing. The first start with a password file makes the password. */
+/** `null` accepts every client. The first start with a password file makes the password. */
 async function credentialsOf(settings: Settings, log: Log): Promise<Credentials | null> {
   const { EVENT_STORE_USER: user, EVENT_STORE_PASSWORD: password } = settings;
   if (password !== undefined) return { user, password };

@@ -1,10 +1,9 @@
-/** Events, requests and outcomes of the store, independent of the wire protocol. */
+/** Independent of the wire protocol. */
 
-/** One stored event. Byte fields may be views of larger buffers and must not be changed. */
 export interface StoredEvent {
-  /** Strictly increasing over the whole store, not contiguous. */
+  /** Strictly increasing over the store, not contiguous. */
   readonly position: number;
-  /** 0, 1, 2 … within the stream; `TOMBSTONE_REVISION` for a tombstone. */
+  /** `TOMBSTONE_REVISION` for a tombstone. */
   readonly revision: number;
   /** UTF-8. */
   readonly stream: Buffer;
@@ -16,7 +15,7 @@ export interface StoredEvent {
   readonly createdMs: number;
   readonly data: Buffer;
   readonly metadata: Buffer;
-  /** The event in the encoding of a read reply. Created on first use and shared by all live subscribers. */
+  /** Encoded read reply, created on first use and shared by all live subscribers. */
   wire?: Buffer;
 }
 
@@ -28,12 +27,12 @@ export interface ProposedEvent {
   readonly metadata: Buffer;
 }
 
-/** An expected revision, or a condition on the stream instead of one. */
+/** A revision, or a condition on the stream. */
 export type Expected = number | 'any' | 'no_stream' | 'stream_exists';
 
 export interface Written {
   readonly kind: 'written';
-  /** Revision of the last event written; -1 when nothing was written to a stream without events. */
+  /** -1 when nothing was written to a stream without events. */
   readonly revision: number;
   /** `null` when nothing was written. */
   readonly position: number | null;
@@ -54,7 +53,7 @@ export interface WriteRequest {
   readonly stream: string;
   readonly expected: Expected;
   readonly events: readonly ProposedEvent[];
-  /** Time at which the caller stops waiting; `Infinity` for no deadline. */
+  /** `Infinity` for no deadline. */
   readonly deadlineMs: number;
   /** Called exactly once, after the commit when something was written. */
   settle(outcome: WriteOutcome): void;

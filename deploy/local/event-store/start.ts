@@ -17,40 +17,31 @@ import { StreamStates } from './storage/stream-states.ts';
 import { streamsDefinition, streamsService } from './calls/streams-service.ts';
 import { Writer } from './write/writer.ts';
 
-/**
- * Default wait for a predecessor. A killed one has released its lock at once; one that stops in order needs its own
- * deadline.
- */
+/** A killed predecessor has released its lock at once; one that stops in order needs its own deadline. */
 const LOCK_WAIT_MS = 15_000;
-/** Each running page of a read or of a subscription that catches up takes one connection. */
+/** Each running page of a read or catch-up takes one connection. */
 const READER_CONNECTIONS = 8;
-/**
- * Maximum bytes of a gRPC message. An append holds at most 1 MiB, but a client may send it in parts of up to 3 MiB
- * before it gets the refusal.
- */
+/** An append holds at most 1 MiB, but a client may send parts of up to 3 MiB before it gets the refusal. */
 const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
-/** Calls in progress on one connection, as on the real server. Further ones wait. */
 const MAX_CALLS_PER_CONNECTION = 100;
-/** Streams of one connection: the calls in progress and those that wait. */
+/** Calls in progress and those that wait. */
 const MAX_STREAMS_PER_CONNECTION = 10_000;
 const STOP_LIMIT_MS = 3_000;
 
 export interface EventStoreOptions {
   readonly databaseUrl: string;
   readonly host: string;
-  /** 0 selects any unused port. */
   readonly port: number;
   readonly log?: EventStoreLog;
-  /** PEM texts. Without them the server does not use TLS. */
+  /** PEM texts; without them the server does not use TLS. */
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
-  /** User and password that clients must send. Without them every client is accepted. */
+  /** Without credentials every client is accepted. */
   readonly credentials?: Credentials;
-  /** Maximum wait in ms for a predecessor on the same database to release it; fifteen seconds by default. */
+  /** Wait in ms for a predecessor on the same database; fifteen seconds by default. */
   readonly lockWaitMs?: number;
 }
 
 export interface LocalEventStore {
-  /** Connection string for the client. */
   readonly url: string;
   readonly port: number;
   stop(): Promise<void>;
@@ -59,8 +50,8 @@ export interface LocalEventStore {
 const SILENT: EventStoreLog = { info: () => undefined, warn: () => undefined };
 
 /**
- * Starts the local event store on a PostgreSQL database. Throws `OwnedByAnother` when another process writes to the
- * same database. While PostgreSQL is down, calls end with UNAVAILABLE; the store resumes when it is back.
+ * Throws `OwnedByAnother` when another process writes to the database. While PostgreSQL is down, calls end with
+ * UNAVAILABLE.
  */
 export async function startEventStore(options: EventStoreOptions): Promise<LocalEventStore> {
   const log = options.log ?? SILENT;
@@ -132,7 +123,6 @@ const userOf = (credentials: Credentials | undefined): string =>
     ? ''
     : `${encodeURIComponent(credentials.user)}:${encodeURIComponent(credentials.password)}@`;
 
-/** Waits for one step of a stop, but not longer than its limit. */
 async function within(limitMs: number, step: Promise<unknown>): Promise<void> {
   await Promise.race([step, delay(limitMs, undefined, { ref: false })]);
 }

@@ -15,9 +15,8 @@ const VERSION_LIMIT_MS = 5_000;
 const PACKAGE = 'nats-server';
 
 /**
- * Finds a `nats-server`: the configured one, one on PATH, the cached one, or (on Debian and derivatives) the
- * distribution's package, downloaded into the cache without root. Throws an error with the install command when
- * there is none.
+ * Finds the configured server, one on PATH, the cached one, or the Debian package, downloaded without root. Throws an
+ * error with the install command.
  */
 export const findNatsServer = async (named: string | undefined, cache: string): Promise<string> => {
   if (named !== undefined) {
@@ -64,8 +63,7 @@ const assertWorks = async (binary: string): Promise<void> => {
 };
 
 /**
- * Downloads and unpacks in a temporary folder, tests the binary, and moves it into place by a rename. Two
- * concurrent starts both succeed, and a kill leaves no incomplete binary.
+ * Unpacks and tests in a temporary folder and renames, so that concurrent starts and kills leave no incomplete binary.
  */
 const fetchPackage = async (cache: string, target: string): Promise<void> => {
   const temporary = join(cache, `fetch-${process.pid}-${randomBytes(4).toString('hex')}`);
@@ -95,8 +93,8 @@ const findUnpacked = async (folder: string): Promise<string> => {
 };
 
 /**
- * Downloads the package with the system's package lists first. A fresh container has none, or outdated ones. In
- * that case it uses package lists of its own in the temporary folder, which needs no root.
+ * Tries the system's package lists first. A fresh container has none, so it then uses lists of its own, which needs no
+ * root.
  */
 const downloadPackage = async (folder: string): Promise<void> => {
   // As root, apt would download as another user, who may not write to this folder.

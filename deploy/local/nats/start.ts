@@ -9,43 +9,40 @@ import { choosePort } from '../os/ports.ts';
 import { preparePrivateFolder, PRIVATE_FILE_MODE, readOrCreatePassword } from '../os/private-files.ts';
 import { commandOf, endProcess, isRunning, parentOf } from '../os/processes.ts';
 
-/** Start limit. After a crash the server first reads its streams, which takes longer the more messages they hold. */
+/** After a crash the server first reads its streams, which takes longer the more messages they hold. */
 const READY_LIMIT_MS = 60_000;
 const CONNECT_LIMIT_MS = 1_000;
 const POLL_MS = 25;
 const STOP_LIMIT_MS = 5_000;
 const START_ATTEMPTS = 5;
-/** Upper limit of JetStream storage, not reserved disk space. The server's default depends on the free disk space. */
+/** Upper limit, not reserved space. The server's default depends on the free disk space. */
 const STORE_MAX_GIB = 32;
 const LOG_TAIL_BYTES = 2_000;
-/** User of the services. All data is in one account, so that folders of earlier releases keep their streams. */
+/** All data is in one account, so that folders of earlier releases keep their streams. */
 const USER = 'service';
 
 export type NatsOptions = {
-  /** Folder of this server alone, created when missing. Holds the streams, the configuration, the password and the log. */
+  /** Created when missing. Holds the streams, the configuration, the password and the log. */
   readonly folder: string;
-  /** Preferred port. 0, or a port that is taken, selects an unused one. */
+  /** 0, or a port that is taken, selects an unused one. */
   readonly port: number;
-  /** Path of the `nats-server` to use; skips the search. */
+  /** Skips the search. */
   readonly binary?: string;
-  /** Cache folder of a downloaded `nats-server`. */
+  /** Holds a downloaded `nats-server`. */
   readonly cache?: string;
 };
 
 export type LocalNats = {
-  /** URL with user and password. */
+  /** With user and password. */
   readonly url: string;
   readonly port: number;
   stop(): Promise<void>;
 };
 
 /**
- * Starts a NATS server with JetStream on the loopback address. A folder that was used before resumes with its data. Clients
- * need the password that the first start writes into the folder, because other users of the machine reach the port too.
- *
- * Durability: a publish is acknowledged once the operating system has the message, so acknowledged messages survive
- * `kill -9` of the server. The server syncs to disk every two minutes (its default), so a power cut may lose the
- * last two minutes of the queue. That loses only work items, which are derived from the log or submitted again.
+ * Listens on the loopback address; a used folder resumes. Clients need the password, because other users of the machine
+ * reach the port too. Acknowledged messages survive `kill -9`, but a power cut may lose two minutes: only work items,
+ * which are derived from the log or submitted again.
  */
 export const startNats = async (options: NatsOptions): Promise<LocalNats> => {
   const folder = resolve(options.folder);
@@ -160,10 +157,7 @@ const describe = (child: ChildProcess, port: number, url: string): LocalNats => 
   };
 };
 
-/**
- * Stops a server that survived the process that started it: two servers on one folder would destroy the streams.
- * Throws when that process is still running, because the server is then in use.
- */
+/** Two servers on one folder would destroy the streams. Throws when the starter of the server is still running. */
 export const clearStaleNatsServer = async (folder: string): Promise<void> => {
   const pid = Number.parseInt(await readFile(pidFile(folder), 'utf8').catch(() => ''), 10);
   if (!Number.isInteger(pid) || pid <= 1 || !(await isRunning(pid))) return;

@@ -14,10 +14,7 @@ export class FolderInUse extends Error {
   }
 }
 
-/**
- * Locks the data folder for this process; disposing releases the lock. A stale lock is taken over: its process has
- * ended, or its process id now belongs to another program.
- */
+/** Takes over a stale lock: its process has ended, or the id belongs to another program. */
 export const lockFolder = async (folder: string, runFolder: string): Promise<AsyncDisposable> => {
   await mkdir(runFolder, { recursive: true });
   const file = join(runFolder, 'stack.pid');

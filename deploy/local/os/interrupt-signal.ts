@@ -1,10 +1,9 @@
-/** Signals within this time of the first one count as the same key press. */
+/** Later signals within this time count as the same key press. */
 const SAME_KEY_PRESS_MS = 1_500;
 
 /**
- * Returns a signal that is aborted on SIGINT, SIGTERM or SIGHUP. The terminal sends Ctrl-C to every process of the
- * group, and a runner in between may forward its own, so one key press can arrive twice. A later second signal
- * exits at once.
+ * Aborted on SIGINT, SIGTERM or SIGHUP. One Ctrl-C can arrive twice, from the terminal and from a runner. A later
+ * second signal exits at once.
  */
 export const watchInterrupts = (): AbortSignal => {
   const controller = new AbortController();

@@ -1,10 +1,10 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import type { z } from 'zod';
 
-/** Readable by the owner only, because the file holds keys and secrets. */
+/** Owner only, because the file holds keys and secrets. */
 const PRIVATE_MODE = 0o600;
 
-/** Returns `null` when the file is missing or does not match the schema. */
+/** `null` when the file is missing or does not match the schema. */
 export const readJsonFile = async <T>(file: string, schema: z.ZodType<T>): Promise<T | null> => {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return null;
@@ -15,10 +15,7 @@ export const readJsonFile = async <T>(file: string, schema: z.ZodType<T>): Promi
   }
 };
 
-/**
- * Writes a JSON file atomically: write a new file, sync it to disk, rename it. After a kill the file is the old or
- * the new one, never half of one.
- */
+/** Writes a new file, syncs and renames it, so that a kill leaves the old or the new one. */
 export const writeJsonFile = async (file: string, value: unknown): Promise<void> => {
   const draft = `${file}.new`;
   const handle = await open(draft, 'w', PRIVATE_MODE);

@@ -1,14 +1,10 @@
 import { createServer } from 'node:net';
 
-/**
- * Range of the ports that we choose. From 32768 upwards the kernel assigns ports to outgoing connections, which
- * could take one between our check and our bind.
- */
+/** From 32768 upwards the kernel assigns ports to outgoing connections, which could take one between check and bind. */
 const LOWEST_FREE_PORT = 20_000;
 const HIGHEST_FREE_PORT = 32_000;
 const MAX_ATTEMPTS = 200;
 
-/** Returns true when nothing listens on this port of the loopback address. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();
@@ -17,7 +13,7 @@ export function isPortFree(port: number): Promise<boolean> {
   });
 }
 
-/** Returns an unused port of the loopback address, below the range of outgoing connections. */
+/** Below the range of outgoing connections. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const span = HIGHEST_FREE_PORT - LOWEST_FREE_PORT;
@@ -28,7 +24,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port found between ${LOWEST_FREE_PORT} and ${HIGHEST_FREE_PORT}.`);
 }
 
-/** Returns the preferred port when it is unused. Otherwise, or for 0, returns another unused one below 32768. */
+/** Returns another unused one when the preferred is taken or 0. */
 export async function choosePort(preferred: number): Promise<number> {
   if (preferred > 0 && (await isPortFree(preferred))) return preferred;
   return freePort();

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 
-/** Mode of files with secrets or data: readable by the owner only. */
+/** Owner only. */
 export const PRIVATE_FILE_MODE = 0o600;
 const PRIVATE_FOLDER_MODE = 0o700;
 /** Others may enter the folder, but not list it. */
 const ENTERED_FOLDER_MODE = 0o711;
 const PASSWORD_BYTES = 18;
 
-/** Creates a folder that only its owner may enter. Also closes a folder of an earlier release. */
+/** Also closes a folder of an earlier release. */
 export const preparePrivateFolder = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   await chmod(folder, PRIVATE_FOLDER_MODE);
 };
 
-/** Returns the password in the file. The first call creates it, at random and readable by the owner only. */
+/** The first call creates it at random, readable by the owner only. */
 export const readOrCreatePassword = async (file: string): Promise<string> => {
   const existing = await readFile(file, 'utf8').catch(() => '');
   if (existing !== '') return existing;
@@ -25,8 +25,8 @@ export const readOrCreatePassword = async (file: string): Promise<string> => {
 };
 
 /**
- * Creates the data folder and those of its parts. As root the data folder itself may be entered, because PostgreSQL runs as
- * another user in a folder inside it. A data folder that exists keeps its mode: it may hold files of others.
+ * As root the data folder may be entered, because PostgreSQL runs as another user inside it. An existing folder keeps
+ * its mode: it may hold files of others.
  */
 export const createDataFolders = async (root: string, parts: readonly string[]): Promise<void> => {
   const created = await mkdir(root, { recursive: true });

@@ -6,10 +6,9 @@ import { pause } from '#platform/clock.ts';
 const run = promisify(execFile);
 
 const POLL_MS = 20;
-/** Time limit for the kernel to remove a killed process. */
 const KILL_LIMIT_MS = 5_000;
 
-/** Returns whether the process id is in use, also by a zombie or by a process of another user. */
+/** Also true for a zombie or another user's process. */
 export const isUsed = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -19,20 +18,14 @@ export const isUsed = (pid: number): boolean => {
   }
 };
 
-/**
- * Returns whether the process is running. A zombie counts as ended. In a container without an init process, an orphan
- * that has ended stays one.
- */
+/** A zombie counts as ended: in a container without an init process an orphan stays one. */
 export const isRunning = async (pid: number): Promise<boolean> => {
   if (!isUsed(pid)) return false;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 };
 
-/**
- * Returns the command line of a process, joined by spaces; empty when there is none. A recorded process id may
- * belong to another program by now, so a caller checks the command line before it stops the process.
- */
+/** Empty without a process. Check it before a stop, because a recorded id may belong to another program by now. */
 export const commandOf = async (pid: number): Promise<string> => {
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
   if (commandLine !== null) return commandLine.split('\0').join(' ').trim();
@@ -51,10 +44,10 @@ export const parentOf = async (pid: number): Promise<number | null> => {
   return Number.isInteger(parent) ? parent : null;
 };
 
-/** A signal, and the time limit in ms for the process to end after it. */
+/** The limit is the time in ms for the process to end. */
 export type EndStep = readonly [signal: NodeJS.Signals, limitMs: number];
 
-/** Sends the signals in order, each when the process has not ended within the limit of the one before. */
+/** Sends each signal when the limit of the one before has passed. */
 export const endProcessBy = async (pid: number, steps: readonly EndStep[]): Promise<void> => {
   for (const [signal, waitMs] of steps) {
     try {
@@ -72,7 +65,7 @@ export const endProcessBy = async (pid: number, steps: readonly EndStep[]): Prom
   throw new Error(`Process ${pid} could not be stopped.`);
 };
 
-/** Sends SIGTERM, and SIGKILL when the process has not ended within `limitMs`. */
+/** SIGTERM, then SIGKILL after `limitMs`. */
 export const endProcess = (pid: number, limitMs: number): Promise<void> =>
   endProcessBy(pid, [
     ['SIGTERM', limitMs],

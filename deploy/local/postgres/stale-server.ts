@@ -6,15 +6,14 @@ import { endProcessBy, isRunning, isUsed, parentOf } from '../os/processes.ts';
 
 const run = promisify(execFile);
 
-/** Time limit for a server to close its connections and write its last checkpoint. */
+/** Closes connections and writes the last checkpoint. */
 export const FAST_STOP_MS = 20_000;
-/** Time limit for a server to exit after an immediate shutdown. */
+/** After an immediate shutdown. */
 const IMMEDIATE_STOP_MS = 10_000;
 
 /**
- * Prepares a cluster whose last server was not stopped in order. A server that still runs without the process that
- * started it is stopped. A `postmaster.pid` whose process id now belongs to another program is removed; other stale
- * files are left to PostgreSQL, which detects them. Throws when the server's starter is still running.
+ * Stops a server that outlived its starter, and removes a `postmaster.pid` of another program; PostgreSQL detects other
+ * stale files. Throws when the starter still runs.
  */
 export async function clearStaleServer(cluster: string): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid');
@@ -34,7 +33,7 @@ export async function clearStaleServer(cluster: string): Promise<void> {
   await stopServer(pid);
 }
 
-/** Stops a server: fast shutdown, then immediate shutdown, then SIGKILL, each after a time limit. */
+/** Fast shutdown, immediate shutdown, then SIGKILL, each after a limit. */
 export const stopServer = (pid: number): Promise<void> =>
   // SIGINT: disconnect clients, checkpoint, exit. SIGQUIT: exit now and recover at the next start.
   endProcessBy(pid, [

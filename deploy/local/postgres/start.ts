@@ -13,7 +13,7 @@ import { CLUSTER_ARGUMENTS, settingArguments } from './settings.ts';
 
 const run = promisify(execFile);
 
-/** Start limit. Crash recovery replays up to `max_wal_size`, which takes a while on a slow disk. */
+/** Crash recovery replays up to `max_wal_size`, which takes a while on a slow disk. */
 const READY_LIMIT_MS = 60_000;
 const INITDB_LIMIT_MS = 60_000;
 const CONNECT_LIMIT_MS = 5_000;
@@ -22,31 +22,28 @@ const MAX_START_ATTEMPTS = 20;
 const ATTEMPT_PAUSE_MS = 500;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 const LOG_TAIL_BYTES = 2_000;
-/** The whole environment of the server. The caller's PG* variables and locale must not reach it. */
+/** The caller's PG* variables and locale must not reach the server. */
 const SERVER_ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface PostgresOptions {
-  /** Folder of this server alone, created when missing. Holds the cluster, the password and the log. */
+  /** Created when missing. Holds the cluster, the password and the log. */
   readonly folder: string;
-  /** Preferred port. 0, or a port that is taken, selects an unused one. */
+  /** 0, or a port that is taken, selects an unused one. */
   readonly port: number;
-  /** Server settings that override the defaults in `postgres/settings.ts`. */
   readonly settings?: Record<string, string>;
 }
 
 export interface LocalPostgres {
-  /** Connection string of the superuser to the database `postgres`. */
   readonly url: string;
   readonly port: number;
   databaseUrl(name: string): string;
-  /** Creates the database unless it exists. */
   createDatabase(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface Server {
   readonly process: ChildProcess;
-  /** Offset of this start's output in the log file, to which earlier starts have written too. */
+  /** Earlier starts have written to the file too. */
   readonly logStart: number;
 }
 
@@ -59,10 +56,7 @@ interface Site {
   readonly password: string;
 }
 
-/**
- * Starts a PostgreSQL server on the loopback address. A folder that was used before resumes with its data, also
- * after a crash of the server or of this process.
- */
+/** Listens on the loopback address. A used folder resumes with its data, also after a crash. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const site = await prepareSite(resolve(options.folder));
   await clearStaleServer(site.cluster);
@@ -80,10 +74,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
   }
 }
 
-/**
- * Returns whether a retry can succeed: another process took the port between our check and the bind, or sessions of
- * a killed server are still ending and PostgreSQL refuses to start until they have.
- */
+/** True when another process took the port between check and bind, or sessions of a killed server are still ending. */
 function isTransient(error: unknown): boolean {
   return /Address already in use|pre-existing shared memory block/.test(String(error));
 }
@@ -107,9 +98,7 @@ async function prepareSite(folder: string): Promise<Site> {
   return { ...site, password };
 }
 
-/**
- * Creates the cluster in a draft folder and renames it, so that a kill never leaves an incomplete cluster in place.
- */
+/** Renames a draft folder, so that a kill leaves no incomplete cluster. */
 async function createCluster(site: Site): Promise<void> {
   if (await exists(join(site.cluster, 'PG_VERSION'))) return;
   const draft = join(site.folder, 'cluster.new');

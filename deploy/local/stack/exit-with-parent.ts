@@ -1,6 +1,6 @@
 /**
- * Loaded into each service with `node --import`. Stops the service in order when the process that started it has
- * ended for any reason, so a killed `npm start` leaves no process running.
+ * Loaded into services with `node --import`: stops the service when its parent has ended, so that a killed `npm start`
+ * leaves none.
  */
 const LEAVE_LIMIT_MS = 9_000;
 

@@ -1,8 +1,7 @@
-/** Progress output of `npm start`: lines with the seconds since the start. */
+/** Lines with the seconds since the start. */
 export type Progress = {
-  /** Writes a line when a step begins or has ended. */
   readonly step: (text: string) => void;
-  /** Reports progress within a step. A terminal rewrites one line; other outputs get a line every few seconds. */
+  /** A terminal rewrites one line; other outputs get a line every few seconds. */
   readonly update: (text: string) => void;
 };
 

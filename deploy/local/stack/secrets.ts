@@ -15,10 +15,7 @@ const Secrets = z.object({
 });
 export type Secrets = z.infer<typeof Secrets>;
 
-/**
- * Returns the secrets of this data folder. They are generated once, so that cursors and encrypted names stay valid
- * after a restart. Secrets missing from an older folder are added.
- */
+/** Generated once, so that cursors and encrypted names stay valid. Adds secrets missing from an older folder. */
 export const readOrCreateSecrets = async (file: string): Promise<Secrets> => {
   const existing = await readJsonFile(file, Secrets.partial());
   const generated = Object.fromEntries(Object.keys(Secrets.shape).map((name) => [name, newSecret()]));

@@ -9,16 +9,15 @@ import { acceptsConnections, waitUntilReady } from './wait-until-ready.ts';
 import { CACHE, type Folders, type LocalSettings } from './settings.ts';
 
 const READ_MODELS_DATABASE = 'ad_intelligence';
-/** User of the services at the local event store. */
+/** Services use this at the local event store. */
 const EVENT_STORE_USER = 'service';
 const EVENT_STORE_DATABASE = 'event_store';
 const EVENT_STORE_READY_MS = 60_000;
-/** On stop, the event store still answers the calls that it has accepted. */
+/** Answers accepted calls on a stop. */
 const EVENT_STORE_STOP_MS = 2_000;
 /**
- * Least time in milliseconds that PostgreSQL gets to stop. Its last checkpoint writes every file that has changed, more
- * than 1,500 after the demo was loaded, so it takes seconds on a busy disk. PostgreSQL stops last and may use all the
- * time that the others left. After it this process exits without killing the server; the server then ends by itself.
+ * The last checkpoint writes every changed file, more than 1,500 after a demo load. PostgreSQL stops last with the time
+ * left by the others. Afterwards this process exits without killing it; it ends by itself.
  */
 const POSTGRES_STOP_MIN_MS = 3_000;
 
@@ -28,10 +27,7 @@ export type Servers = {
   readonly natsUrl: string;
 };
 
-/**
- * Starts each server that no setting replaces, and defers its stop: event store first, then NATS, then PostgreSQL.
- * `stopTimeLeftMs`: milliseconds that are left when the stop has begun.
- */
+/** Skips servers that a setting replaces, and defers the stops. `stopTimeLeftMs`: left when the stop has begun. */
 export const startServers = async (
   settings: LocalSettings,
   folders: Folders,
@@ -121,11 +117,10 @@ const startLocalEventStore = async (
   return port;
 };
 
-/** Returns a note when the requested port is taken and another one is used. */
 export const portNote = (requested: number, chosen: number): string =>
   requested === chosen || requested === 0 ? '' : ` (${requested} is taken)`;
 
-/** Unreferenced, so that a stop that finishes earlier does not wait for the timer. */
+/** Unreferenced, so that an earlier stop does not wait for the timer. */
 const leaveAfter = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, ms).unref();

@@ -7,31 +7,31 @@ import { portNote, type Servers } from './servers.ts';
 import type { Folders, LocalSettings } from './settings.ts';
 
 const API_READY_MS = 60_000;
-/** Stop limit of the services, which are stopped together. Unfinished work is found again in the log or the queue. */
+/** Services stop together. Unfinished work is found again in the log or the queue. */
 const SERVICE_STOP_MS = 3_000;
-/** Maximum bytes of copied files of the demo. One of the default size needs some 40 MB. */
+/** A demo of the default size needs some 40 MB. */
 const MEDIA_QUOTA_BYTES = 2_000_000_000;
 
 export type RunningServices = {
   readonly apiUrl: string;
   readonly opsUrl: string;
-  /** Address of the MCP server, without `/mcp`. */
+  /** Without `/mcp`. */
   readonly mcpUrl: string;
   readonly intakeUrl: string;
   /**
-   * Starts the worker and the media archive, after the demo is loaded and tracked. The worker writes the nightly lists and
-   * the briefs of the last weeks when it starts. Copying files would slow the load down.
+   * Starts worker and media archive once the demo is tracked: the worker then writes nightly lists and briefs, and
+   * copying would slow the load down.
    */
   startAfterDemo(): Promise<void>;
 };
 
-/** Starts every service process except the worker and the media archive, and waits until the API is ready. */
+/** Excludes the worker and the media archive; waits until the API is ready. */
 export const startServices = async (
   settings: LocalSettings,
   servers: Servers,
   secrets: Secrets,
   folders: Folders,
-  /** Origin of the played media server; `null` without one. Then no files are copied. */
+  /** `null` without a played media server; then no files are copied. */
   mediaOrigin: string | null,
   resources: AsyncDisposableStack,
   progress: Progress,
@@ -180,7 +180,6 @@ export const startServices = async (
 /** All processes and their servers share this machine: a late event loop says little about the load of one process. */
 const LOOP_DELAY_MS = 1_000;
 
-/** Environment of every service process. */
 export const environmentOf = (
   settings: LocalSettings,
   servers: Servers,
@@ -193,10 +192,7 @@ export const environmentOf = (
   LOOP_DELAY_MS: String(LOOP_DELAY_MS),
 });
 
-/**
- * Environment of a process that sends deliveries: webhooks to loopback and http are allowed, e-mails are files by
- * default.
- */
+/** Allows webhooks to loopback and http; e-mails are files by default. */
 const sendingEnvironment = (
   { SMTP_URL }: LocalSettings,
   folders: Folders,
@@ -206,7 +202,6 @@ const sendingEnvironment = (
   ...(SMTP_URL === undefined ? {} : { SMTP_URL }),
 });
 
-/** Additional environment of operator commands, which encrypt names and sign exports. */
 export const operatorEnvironment = (secrets: Secrets): Readonly<Record<string, string>> => ({
   MEMBER_VAULT_KEY: secrets.member_vault_key,
   AUDIT_SIGNING_KEY: secrets.audit_signing_key,

@@ -10,7 +10,7 @@ import {
   serverUrl,
 } from '#platform/settings.ts';
 
-/** Default size of the demo corpus. With it the first start takes one to two minutes on two cores, and later ones 20 seconds. */
+/** The first start takes one to two minutes on two cores, and later ones 20 seconds. */
 const DEMO_BRANDS_DEFAULT = 40;
 const DEMO_ADS_DEFAULT = 3_000;
 const DEMO_BRANDS_MAX = 200_000;
@@ -19,7 +19,7 @@ const DEMO_PULSE_SECONDS_MAX = 3_600;
 
 const Whole = (max: number) => z.coerce.number().int().min(0).max(max);
 
-/** Settings of `npm start`, read from environment variables. A port that is taken is replaced by a free one. */
+/** A port that is taken is replaced by a free one. */
 export const LocalSettings = z.object({
   DATA_DIR: z.string().default('.data').describe('Data folder of the local stack.'),
   API_PORT: Port.default(8080).describe('Port of the REST API.'),
@@ -92,7 +92,6 @@ export type LocalSettings = z.infer<typeof LocalSettings>;
 
 export const readLocalSettings = (): LocalSettings => readSettings(LocalSettings);
 
-/** Formats one line per setting for `npm start -- --help`. */
 export const settingsHelp = (): string =>
   Object.entries(LocalSettings.shape)
     .map(([name, schema]) => {
@@ -102,7 +101,7 @@ export const settingsHelp = (): string =>
     })
     .join('\n');
 
-/** Returns the paths of the data folder. `npm run reset` deletes these and nothing else. */
+/** `npm run reset` deletes these and nothing else. */
 export const foldersOf = (dataDir: string) => {
   const root = resolve(dataDir);
   return {
@@ -122,7 +121,7 @@ export const foldersOf = (dataDir: string) => {
 };
 export type Folders = ReturnType<typeof foldersOf>;
 
-/** Root folder of the project. Paths in settings are relative to the working directory instead. */
+/** Root folder; paths in settings are relative to the working directory instead. */
 export const PROJECT = resolve(import.meta.dirname, '../../..');
-/** Cache that survives `npm run reset`: downloaded binaries and compiled code. */
+/** Survives `npm run reset`. */
 export const CACHE = join(PROJECT, '.cache');

@@ -1,7 +1,7 @@
 import type { LocalStack } from '#platform/settings.ts';
 import { brandSlugOf } from '#domain/ids.ts';
 
-/** Returns three `curl` commands that work when pasted; each reads data that the demo has. */
+/** Three `curl` commands that work when pasted, each with data of the demo. */
 export const curlLines = (stack: LocalStack, brandDomain: string | null): readonly string[] => {
   const ask = (path: string): string =>
     `curl -s -H 'authorization: Bearer ${stack.api_key}' '${stack.api_url}${path}'`;
@@ -12,20 +12,19 @@ export const curlLines = (stack: LocalStack, brandDomain: string | null): readon
   ];
 };
 
-/** Returns the text that `npm start` prints when everything runs. */
 export const summaryOf = (
   stack: LocalStack & {
-    /** Link with which the demo owner signs in; `null` when there is none. */
+    /** Signs the demo owner in; `null` when there is none. */
     readonly invitation: string | null;
-    /** Page that shows the webhooks of the demo; `null` without a demo. */
+    /** Shows the webhooks of the demo; `null` without a demo. */
     readonly receiverUrl: string | null;
   },
   secretsFile: string,
-  /** Phrase that says how e-mails are sent. */
+  /** Says how e-mails are sent. */
   mail: string,
-  /** Sentence that says what the collector does. */
+  /** Says what the collector does. */
   collector: string,
-  /** Sentences that say what changes in the demo, and when; none without a demo. */
+  /** Say what changes in the demo, and when; none without a demo. */
   demo: readonly string[],
   brandDomain: string | null,
 ): string =>

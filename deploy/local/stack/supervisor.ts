@@ -6,13 +6,10 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { commandOf, endProcess, isRunning } from '../os/processes.ts';
 import { CACHE, type Folders, PROJECT } from './settings.ts';
 
-/** Restart delay of a service that ended unexpectedly. It doubles with each restart in a row. */
+/** Doubles with each restart in a row. */
 const RESTART_FIRST_MS = 250;
 const RESTART_MAX_MS = 8_000;
-/**
- * RESTARTS_MAX: restarts in a row before a service is given up. STEADY_MS: run time after which the count starts
- * over.
- */
+/** A service is given up after `RESTARTS_MAX` restarts in a row; `STEADY_MS` of run time resets the count. */
 const RESTARTS_MAX = 8;
 const STEADY_MS = 60_000;
 const LOG_MAX_BYTES = 16 * 1024 * 1024;
@@ -20,27 +17,24 @@ const LOG_TAIL_BYTES = 1_500;
 
 export type ServiceDefinition = {
   readonly name: string;
-  /** Path of its main file, relative to the project folder. */
+  /** Relative to the project folder. */
   readonly entry: string;
   readonly environment: Readonly<Record<string, string>>;
 };
 
 export type Service = {
   readonly name: string;
-  /** Returns why the service was given up; `null` while it runs or will be restarted. */
+  /** `null` while the service runs or will be restarted. */
   readonly failure: () => string | null;
-  /** Sends SIGTERM, and SIGKILL after the limit. The service is not restarted. */
+  /** SIGTERM, then SIGKILL after the limit; no restart. */
   stop(limitMs: number): Promise<void>;
 };
 
-/**
- * Marker in the command line of a service of this data folder. It identifies the process behind a recorded process
- * id.
- */
+/** The command line holds this marker, which identifies the process behind a recorded id. */
 const markOf = (folders: Folders): string => `data-folder=${folders.root}`;
 const pidFileOf = (folders: Folders, name: string): string => join(folders.run, `${name}.pid`);
 
-/** Starts a service with its output in a log file, and restarts it when it ends unexpectedly. */
+/** Logs to a file; restarts after an unexpected end. */
 export const startService = async (
   definition: ServiceDefinition,
   folders: Folders,
@@ -129,7 +123,7 @@ export const logFileOf = (folders: Folders, name: string): string => join(folder
 const tailOf = async (folders: Folders, name: string): Promise<string> =>
   (await readFile(logFileOf(folders, name), 'utf8').catch(() => '')).slice(-LOG_TAIL_BYTES);
 
-/** Stops services of this data folder that survived the process that started them. */
+/** Stops services that survived the process that started them. */
 export const stopOrphans = async (folders: Folders, limitMs: number): Promise<void> => {
   const names = (await readdir(folders.run).catch(() => [])).filter((name) => name.endsWith('.pid'));
   await Promise.all(

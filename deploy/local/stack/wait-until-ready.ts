@@ -5,7 +5,7 @@ import type { Service } from './supervisor.ts';
 const POLL_MS = 50;
 const TRY_LIMIT_MS = 2_000;
 
-/** Polls `check` until it is true. Throws when the service was given up or the limit has passed. */
+/** Throws when the service was given up or the limit has passed. */
 export const waitUntilReady = async (
   what: string,
   limitMs: number,

@@ -14,15 +14,15 @@ import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 import { type Concept, datedAddress, undatedAddress } from '../pictures/media-addresses.ts';
 
-/** Versions of the collectors. Their observations of the same ad differ in content. */
+/** Each version observes other content of the same ad. */
 export type Collector = 'demo-web/1' | 'demo-web/2' | 'demo-api/1';
 
-/** Ads of a page that share one creative concept, so that copy is reused as in real libraries. */
+/** Reuses copy as real libraries do. */
 const ADS_PER_CONCEPT = 3;
 const APP_LINK_SHARE = 0.4;
-/** First app id, with ten digits: higher than the ids that the app store has assigned. */
+/** Higher than the ten-digit ids that the app store has assigned. */
 const FIRST_APP_ID = 9_900_000_000;
-/** Formats with the upper bound of their cumulative share. */
+/** Each format with the upper bound of its cumulative share. */
 const FORMATS: readonly (readonly [AdFormat, number])[] = [
   ['video', 0.4],
   ['image', 0.76],
@@ -36,17 +36,15 @@ type Content = Omit<
   'ad_id' | 'page_id' | 'page_name' | 'is_active' | 'started_on' | 'stopped_on'
 >;
 
-/** Returns an ad id of 15 to 17 digits. Ids are unique, and ascend with the ad number within each length. */
+/** 15 to 17 digits. Ids are unique, and ascend with the ad number within each length. */
 export const adIdOf = (seed: number, ad: number): string => {
   const random = new Random(seed, FOR.link, ad, 1);
   const core = String(120_000_000_000_000 + ad * 7_919 + random.below(7_919));
   return core + String(random.below(100)).padStart(2, '0').slice(0, random.below(3));
 };
 
-/** Returns the number of creative concepts of a page. */
 export const conceptsOf = (page: DemoPage): number => Math.max(1, Math.ceil(page.ads / ADS_PER_CONCEPT));
 
-/** Returns the content of an ad on a day, as this collector observes it. */
 export const contentOn = (
   world: World,
   page: DemoPage,
@@ -113,7 +111,7 @@ type Destination = { readonly path: string; readonly isApp: boolean; readonly mo
 
 const linkOf = (world: World, brand: DemoBrand, life: Life, { path, isApp, moved }: Destination): string => {
   const random = new Random(world.seed, FOR.link, life.ad);
-  // Destination after a link change, independent of the earlier one.
+  // Independent of the link before the change.
   const destination = moved ? `/pages/offer-${random.between(1, 9)}` : path;
   if (isApp && !moved) {
     return brand.index % 2 === 0
@@ -137,7 +135,7 @@ const cardsOf = (random: Random, brand: DemoBrand, link: string, count: number):
     link_url: link,
   }));
 
-/** Returns the media of an ad, with addresses that state no end. */
+/** The addresses state no end. */
 const mediaOf = (world: World, concept: Concept, format: AdFormat): Content['media'] => {
   const address = (extension: 'jpg' | 'mp4'): string => undatedAddress(world, concept, extension);
   if (format === 'video') return [{ kind: 'video', url: address('mp4'), poster_url: address('jpg') }];
@@ -145,7 +143,7 @@ const mediaOf = (world: World, concept: Concept, format: AdFormat): Content['med
   return [{ kind: 'image', url: address('jpg'), poster_url: null }];
 };
 
-/** Adds the ends of media addresses as a scan of this day shows them: each day has other addresses. */
+/** Each day shows other addresses, which differ in their ends. */
 export const datedMedia = (media: Content['media'], dayMs: number): Content['media'] =>
   media.map(({ kind, url, poster_url }) => ({
     kind,

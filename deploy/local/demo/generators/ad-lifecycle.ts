@@ -1,18 +1,18 @@
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 
-/** Life of one ad, in days counted from the first day of the corpus. */
+/** In days counted from the first day of the corpus. */
 export type Life = {
   readonly ad: number;
-  /** Brand of the ad, one of those of its page. */
+  /** One of the brands of its page. */
   readonly brand: number;
   readonly started: number;
   /** Later than `started` for an ad that the library showed with a delay. */
   readonly visibleFrom: number;
   readonly stopped: number;
-  /** True when the library lists the stopped ad as inactive; false when it drops the ad. */
+  /** False when the library drops the stopped ad instead of listing it as inactive. */
   readonly flagged: boolean;
-  /** Days on which the ad runs again; `null` for most ads. */
+  /** `null` for most ads. */
   readonly returns: { readonly from: number; readonly to: number } | null;
   readonly linkChanges: number | null;
   readonly copyChanges: number | null;
@@ -29,12 +29,12 @@ const COPY_CHANGE_SHARE = 0.06;
 const LONGEST_BEFORE_DAYS = 200;
 const MEAN_RUN_DAYS = 18;
 const SHORTEST_RUN_DAYS = 2;
-/** Days for which a stopped ad is listed as inactive. Long enough for a weekly scan to observe it. */
+/** Long enough for a weekly scan. */
 const LISTED_INACTIVE_DAYS = 8;
 
 /**
- * Returns the life of ad number `nth` of a page. Wave 0 is the corpus as sized. Later waves continue at the same
- * rate while days are added, without ads from before the corpus. Returns `null` when the wave has no such ad.
+ * Wave 0 is the corpus as sized. Later waves continue at the same rate, without ads from before the corpus. `null` when
+ * the wave has no such ad.
  */
 export const lifeOf = (world: World, page: DemoPage, nth: number, wave: number): Life | null => {
   const ad = wave * world.ads + page.firstAd + nth;
@@ -50,7 +50,7 @@ export const lifeOf = (world: World, page: DemoPage, nth: number, wave: number):
   const started = afterLaunch(world, brand, ad, drawn);
   const run = SHORTEST_RUN_DAYS + Math.floor(-Math.log(1 - random.next()) * MEAN_RUN_DAYS);
   const visibleFrom = random.chance(LATE_SHARE) ? started + random.between(5, 12) : started;
-  // An ad from before the corpus still runs on the first day, because an ad that had ended was never observed.
+  // Still runs on the first day, because an ad that had ended was never observed.
   const stopped = Math.max(visibleFrom, 0) + run;
   const returnsFrom = stopped + random.between(LISTED_INACTIVE_DAYS + 4, LISTED_INACTIVE_DAYS + 14);
   const changeDay = (): number => Math.max(visibleFrom, 0) + random.between(1, run);
@@ -67,7 +67,7 @@ export const lifeOf = (world: World, page: DemoPage, nth: number, wave: number):
   };
 };
 
-/** Returns the start day: any day for most ads, the launch day or a sale for some. */
+/** The launch day or a sale for some ads. */
 const startOf = ({ days }: World, brand: DemoBrand, random: Random, wave: number): number => {
   const kind = random.next();
   const anyDay = random.between(1, Math.max(1, days - 1));
@@ -78,13 +78,13 @@ const startOf = ({ days }: World, brand: DemoBrand, random: Random, wave: number
   return wave * days + anyDay;
 };
 
-/** Moves a start before the brand's first ad to a day soon after it. */
+/** Moves a start before the brand's first ad to soon after it. */
 const afterLaunch = ({ seed, days }: World, { launch }: DemoBrand, ad: number, drawn: number): number => {
   if (launch === null || drawn >= launch) return drawn;
   return launch + new Random(seed, FOR.launch, launch, ad).below(Math.ceil((days - launch) / 2));
 };
 
-/** Returns how a complete scan of that day shows the ad: running, inactive, or `null` for not at all. */
+/** `null` when the library does not show the ad. */
 export const shownOn = (life: Life, day: number): 'running' | 'inactive' | null => {
   if (day < life.visibleFrom) return null;
   if (day < life.stopped) return 'running';
@@ -92,7 +92,7 @@ export const shownOn = (life: Life, day: number): 'running' | 'inactive' | null 
   return life.flagged && day < life.stopped + LISTED_INACTIVE_DAYS ? 'inactive' : null;
 };
 
-/** Returns whether the ad started during a sale of its brand, in any wave. */
+/** Includes sales of any wave. */
 export const isSaleAd = (world: World, life: Life): boolean => {
   const day = ((life.started % world.days) + world.days) % world.days;
   return (

@@ -1,4 +1,4 @@
-/** Synthetic category trees of US e-commerce: top level, middle, leaves. A leaf doubles as what a brand sells. */
+/** Top level, middle, leaves. A leaf doubles as what a brand sells. */
 const TREES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   Apparel: {
     Womenswear: ['Dresses', 'Knitwear', 'Blouses'],
@@ -62,7 +62,6 @@ const TREES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   },
 };
 
-/** Every leaf with the names above it, from the top level down. */
 export const CATEGORY_PATHS: readonly (readonly [string, string, string])[] = Object.entries(TREES).flatMap(
   ([top, middles]) =>
     Object.entries(middles).flatMap(([middle, leaves]) => leaves.map((leaf) => [top, middle, leaf] as const)),

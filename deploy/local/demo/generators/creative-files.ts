@@ -8,7 +8,6 @@ import { type SampledAd, sampleAds } from './sampled-ads.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 
-/** Maximum ads of a file in the demo. */
 const ADS_OF_FILE_MAX = 1_000;
 
 const STORED_SHARE = 0.95;
@@ -29,7 +28,6 @@ type File = {
   readonly first: SampledAd;
 };
 
-/** Generates the media files of the brands' ads, with measurements of an archive and results of an analysis. */
 export function* creatives(world: World, firstDayMs: number): Generator<Observation> {
   for (const page of world.pageList) {
     for (const [name, file] of filesOf(world, page)) {
@@ -39,7 +37,7 @@ export function* creatives(world: World, firstDayMs: number): Generator<Observat
   }
 }
 
-/** Returns files by their name in the library. Ads with the same creative concept share a file. */
+/** Ads with the same creative concept share a file. */
 const filesOf = (world: World, page: DemoPage): ReadonlyMap<string, File> => {
   const files = new Map<string, File>();
   for (const ad of sampleAds(world, page)) {
@@ -91,11 +89,10 @@ function* archived(
 type ReadFile = {
   readonly brand: DemoBrand;
   readonly seconds: number | null;
-  /** Returns a time of observation, in hours from the first day of the file. */
   readonly observedAt: (hours: number) => string;
 };
 
-/** Returns what an analysis finds in a file; `null` for a file that is not analysed. */
+/** `null` for a file that is not analysed. */
 const readingOf = (
   { kind, first }: File,
   creative_key: string,
@@ -114,13 +111,10 @@ const readingOf = (
   return null;
 };
 
-/** Duration in seconds of each film that the media server of the demo plays. */
+/** Duration of each film that the media server plays. */
 const SERVED_SECONDS = 6;
 
-/**
- * Returns what an analysis finds in a file that the media server plays; `null` for a file that is not analysed. `address`:
- * without its end.
- */
+/** `null` for a file that is not analysed. `address`: without its end. */
 export const analysisOfServed = (
   world: World,
   address: string,
@@ -145,7 +139,7 @@ const framesOf = (seconds: number | null): number[] | null =>
 type Spoken = Pick<CreativeAnalysis, 'transcript' | 'language' | 'corrections'>;
 const SILENT: Spoken = { transcript: null, language: null, corrections: null };
 
-/** Returns the copy as spoken text. In some files the brand's name is transcribed wrongly. */
+/** Some files transcribe the brand's name wrongly. */
 const spokenOf = ({ content }: SampledAd, brand: DemoBrand, random: Random): Spoken => {
   const text = [content.title, content.body].filter((part) => part !== null).join('. ');
   const heard = `${brand.name.split(' ')[0]?.toLowerCase()}s`;

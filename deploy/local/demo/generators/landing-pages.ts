@@ -9,12 +9,11 @@ import type { DemoBrand, World } from '../world/world.ts';
 const SCRAPED_SHARE = 0.85;
 const CLASSIFIED_SHARE = 0.9;
 const GONE_SHARE = 0.04;
-/** Share of pages that the classifier assigns a wrong type. */
+/** Share of pages to which the classifier assigns a wrong type. */
 const MISTAKEN_SHARE = 0.05;
 const CTAS = ['Add to cart', 'Shop now', 'Buy now', 'Get the offer', 'Take the quiz', 'Learn more'] as const;
 const OTHER_TYPES = ['listicle', 'advertorial', 'article', 'bundle', 'lead_form'] as const;
 
-/** Generates scrapes and classifications of the landing pages of the brands' ads. */
 export function* pages(world: World, firstDayMs: number): Generator<Observation> {
   for (const page of world.pageList) {
     const seen = new Set<string>();
@@ -28,7 +27,7 @@ export function* pages(world: World, firstDayMs: number): Generator<Observation>
   }
 }
 
-/** Everything about a page derives from its address, so that two ads with the same page agree. */
+/** Derives everything from the address, so that two ads with the same page agree. */
 function* visitsOf(world: World, brand: DemoBrand, page_url: string, dayMs: number): Generator<Observation> {
   const random = new Random(world.seed, FOR.landingPage, brand.index, numberOf(page_url));
   if (!random.chance(SCRAPED_SHARE)) return;
@@ -83,7 +82,7 @@ const headingOf = (brand: DemoBrand, url: string, type: PageType): string => {
   }
 };
 
-/** Hash of a text, the same on every machine. */
+/** Same on every machine. */
 const numberOf = (text: string): number => {
   let hash = 0;
   for (let index = 0; index < text.length; index += 1)

@@ -13,9 +13,8 @@ import type { Life } from './ad-lifecycle.ts';
 import { chunksOf, collectorOn, linkedPages, observe, shownAds } from './scans.ts';
 
 /**
- * Yields a complete scan of one brand at any time: the ads of the corpus on that day, and those of the pulse. It
- * depends on its arguments only, so a repeated scan has the same ids and content. `firstDayMs` is midnight (UTC) of
- * the corpus' first day.
+ * Ads of the corpus on that day and of the pulse. Depends on its arguments only, so a repeated scan has the same ids
+ * and content. `firstDayMs` is midnight (UTC).
  */
 export function* liveScanOf(
   world: World,
@@ -30,7 +29,7 @@ export function* liveScanOf(
   const collector = collectorOn(brand, day);
   const scanned_at = new Date(timeMs).toISOString();
   const key = {
-    // Named after the pulse too: with another pulse, a scan of the same time has other ads.
+    // Named after the pulse too, because a scan of the same time has other ads with another pulse.
     scan_id: scanIdOf(brand.domain, scanned_at, `demo live ${world.seed} ${pulse.everyMs} ${pulse.fromMs}`),
     brand_domain: brand.domain,
     scanned_at,

@@ -4,19 +4,16 @@ import type { SocialPageProfile } from '#contracts/observations/social-page-prof
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 
-/** Brands are grouped in runs of this length; the first two to four of each run belong to one company. */
+/** The first two to four brands of each run of this length belong to one company. */
 const BRANDS_PER_OPERATOR = 8;
 const OPERATOR_BRANDS_MAX = 4;
-/** Share of social pages on which a second source disagrees. */
 const DISAGREEING_SHARE = 0.3;
-/** Share of brands with a quarantined page link. */
 const QUARANTINED_SHARE = 0.15;
-/** First id of quarantined pages, above the ids of pages that run ads. */
+/** Above the ids of pages that run ads. */
 const FIRST_DOUBTFUL_PAGE = 190_000_000_000_000;
 
 const PAGE_CATEGORIES = ['Clothing store', 'Product/service', 'Health/beauty', 'Home decor'] as const;
 
-/** Generates page profiles, quarantined links, and companies behind several brands. */
 export function* operators(world: World, firstDayMs: number): Generator<Observation> {
   const observed_at = new Date(firstDayMs + 2 * HOUR_MS).toISOString();
   for (const page of world.pageList) yield* profilesOf(world, page, observed_at);

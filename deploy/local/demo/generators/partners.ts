@@ -7,10 +7,10 @@ import type { DemoPage, World } from '../world/world.ts';
 
 const CREATOR_NAMES_BRAND_SHARE = 0.5;
 const BRAND_NAMES_CREATOR_SHARE = 0.15;
-/** Share of creators for whom a source claims a contract. The API never serves such a claim. */
+/** Share of creators with a claimed contract, which the API never serves. */
 const CONTRACT_CLAIMED_SHARE = 0.12;
 
-/** Returns the partner that an ad names, if any: the brand in a creator's ad, or a creator in a brand's ad. */
+/** The brand in a creator's ad, or a creator in a brand's ad. */
 export const partnerOf = (
   world: World,
   page: DemoPage,

@@ -2,17 +2,15 @@ import { contentOn } from './ad-content.ts';
 import { type Life, lifeOf } from './ad-lifecycle.ts';
 import type { DemoPage, World } from '../world/world.ts';
 
-/** Maximum ads per page with observed destinations and files. It bounds the work for a large corpus. */
+/** Bounds the work for a large corpus. */
 const ADS_A_PAGE_MAX = 60;
 
 export type SampledAd = {
   readonly life: Life;
   readonly content: ReturnType<typeof contentOn>;
-  /** First day of the corpus on which the library shows the ad. */
   readonly day: number;
 };
 
-/** Yields the first ads of a page, with their content on the first day in the library. */
 export function* sampleAds(world: World, page: DemoPage): Generator<SampledAd> {
   for (let nth = 0; nth < Math.min(page.ads, ADS_A_PAGE_MAX); nth += 1) {
     const life = lifeOf(world, page, nth, 0);

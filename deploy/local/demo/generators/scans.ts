@@ -16,27 +16,26 @@ import { claimOf, partnerOf } from './partners.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import { buildWorld, type CorpusSize, type DemoBrand, type DemoPage, type World } from '../world/world.ts';
 
-/** Ads per chunk. A chunk with carousels still has to fit into one message. */
+/** A chunk with carousels still has to fit into one message. */
 const CHUNK_ADS = Math.min(200, CHUNK_ADS_MAX);
 const INCOMPLETE_SHARE = 0.05;
 const PARTIAL_SHARE = 0.04;
 const BLANK_SHARE = 0.03;
 const SKIPPED_SHARE = 0.01;
-/** Scans of a day start at 02:00 UTC and are spread over four hours, in the order of the brands. */
+/** Scans start at 02:00 UTC and spread over four hours, in the order of the brands. */
 const SCANS_FROM_MS = 2 * HOUR_MS;
 const SCANS_SPREAD_MS = 4 * HOUR_MS;
 
 export type CorpusOptions = CorpusSize & {
-  /** Whether a media server plays the files of ads. Then an archive observes them, and the corpus has none. */
+  /** With a media server an archive observes the files, and the corpus has none. */
   readonly pictures?: boolean | undefined;
   /** The day after the last one, `YYYY-MM-DD`. */
   readonly until: string;
 };
 
 /**
- * Yields the observations of the synthetic demo corpus: brand profiles first, then ad library scans day by day. The
- * same options give the same observations, byte for byte. Ads are not held in memory, so a million need no more
- * memory than a hundred.
+ * Brand profiles first, then ad library scans day by day. The same options give the same observations, byte for byte.
+ * Ads are not held in memory.
  */
 export function* demoObservations(options: CorpusOptions): Generator<Observation> {
   const world = buildWorld(options);
@@ -55,7 +54,6 @@ export function* demoObservations(options: CorpusOptions): Generator<Observation
   }
 }
 
-/** Returns whether the brand is scanned on that day. */
 export const isScanDay = (world: World, brand: DemoBrand, day: number): boolean => {
   if (day < brand.offset) return false;
   if (day === brand.offset) return true;
@@ -77,7 +75,6 @@ const profileOf = (brand: DemoBrand, dayMs: number): Observation => ({
   indexable: true,
 });
 
-/** Yields the links of a page that begin or end on that day. */
 export function* linksOf(world: World, page: DemoPage, day: number, dayMs: number): Generator<Observation> {
   if (day !== page.linkedFrom && day !== page.linkedUntil) return;
   for (const index of page.brands) {
@@ -96,11 +93,9 @@ export function* linksOf(world: World, page: DemoPage, day: number, dayMs: numbe
   }
 }
 
-/** Returns the time of day of the brand's scans in milliseconds. */
 export const scanTimeMs = (world: World, brand: DemoBrand): number =>
   SCANS_FROM_MS + Math.floor((brand.index * SCANS_SPREAD_MS) / world.brands);
 
-/** Yields the scan of a brand on one of its scan days. */
 export function* scanOf(
   world: World,
   brand: DemoBrand,
@@ -130,7 +125,6 @@ export function* scanOf(
 
 type ScanKey = Pick<AdLibraryScanEnd, 'scan_id' | 'brand_domain' | 'scanned_at'>;
 
-/** Yields a scan: its ads in chunks, then its end. */
 export function* chunksOf(
   key: ScanKey,
   ads: Iterable<ObservedAd>,
@@ -160,7 +154,7 @@ type Coverage = {
   readonly blank: boolean;
 };
 
-/** Most scans are complete. Some end early, some cover only half of the pages, some leave fields blank. */
+/** Some scans end early, cover only half of the pages or leave fields blank. */
 const coverageOf = (world: World, brand: DemoBrand, day: number): Coverage => {
   const linked = linkedPages(world, brand, day);
   const random = new Random(world.seed, FOR.scan, brand.index, day);
@@ -175,7 +169,6 @@ const coverageOf = (world: World, brand: DemoBrand, day: number): Coverage => {
   };
 };
 
-/** Returns the pages linked to the brand on that day. */
 export const linkedPages = (world: World, brand: DemoBrand, day: number): readonly DemoPage[] =>
   brand.pages
     .map((index) => world.pageList[index] as DemoPage)
@@ -183,13 +176,11 @@ export const linkedPages = (world: World, brand: DemoBrand, day: number): readon
       ({ linkedFrom, linkedUntil }) => day >= linkedFrom && (linkedUntil === null || day < linkedUntil),
     );
 
-/** Returns the version of the collector that scans the brand on that day. */
 export const collectorOn = (brand: DemoBrand, day: number): Collector => {
   if (brand.collector === 'api') return 'demo-api/1';
   return brand.collectorSwitch !== null && day >= brand.collectorSwitch ? 'demo-web/2' : 'demo-web/1';
 };
 
-/** Yields every ad of the pages that the library shows on that day, for any brand. */
 export function* shownAds(
   world: World,
   pages: readonly DemoPage[],
@@ -215,7 +206,6 @@ export type ScanView = {
   readonly blank: boolean;
 };
 
-/** Returns an ad as a scan of that day observes it. */
 export const observe = (
   world: World,
   page: DemoPage,

@@ -8,9 +8,8 @@ import { traffic } from './traffic.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Generates the observations besides ad scans: sites, shops, traffic, files. Each generator depends only on the
- * world's seed, so its observations are the same each time. They are dated within the corpus (`firstDayMs` is
- * midnight of its first day) and published once, before the scans.
+ * Each generator depends only on the seed. Dated within the corpus and published once, before the scans. `firstDayMs`
+ * is midnight of its first day.
  */
 export const SIDE_OBSERVATIONS: readonly ((world: World, firstDayMs: number) => Iterable<Observation>)[] = [
   pages,

@@ -5,12 +5,12 @@ import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, World } from '../world/world.ts';
 
 const SCANS_FROM_MS = 5 * HOUR_MS;
-/** Days between two scans of a site, starting on the brand's first day. */
+/** Starting on the brand's first day. */
 const DAYS_BETWEEN_SCANS = 24;
 const SPLIT_TESTING_SHARE = 0.45;
 const SPLIT_TESTING = 'A/B testing';
 
-/** Tool categories: [category, share of sites with a tool, tools]. All names are invented. */
+/** [category, share of sites with a tool, invented tools]. */
 const CATEGORIES: readonly (readonly [string, number, readonly string[]])[] = [
   ['Ecommerce', 1, ['Cartwheel', 'Cartwheel', 'Cartwheel', 'Shopstead', 'Vendora']],
   ['Analytics', 0.95, ['Tallyho', 'Tallyho', 'Countinghouse']],
@@ -25,7 +25,7 @@ const CATEGORIES: readonly (readonly [string, number, readonly string[]])[] = [
   ['Personalization', 0.15, ['Mirrorly']],
   ['Security', 0.5, ['Gatewarden']],
 ];
-/** Split-testing tools, and whether their configuration can be read. */
+/** With whether their configuration can be read. */
 const SPLIT_TESTERS = [
   { name: 'Arm & Leg', readable: true },
   { name: 'Forkroad', readable: true },
@@ -65,7 +65,6 @@ const SPLITS = [
   [0.8, 0.2],
 ] as const;
 
-/** Generates scans of the brands' sites: tools, and split tests where they can be read. */
 export function* sites(world: World, firstDayMs: number): Generator<Observation> {
   for (const brand of world.brandList) {
     for (let day = brand.offset; day < world.days; day += DAYS_BETWEEN_SCANS) {
@@ -74,7 +73,6 @@ export function* sites(world: World, firstDayMs: number): Generator<Observation>
   }
 }
 
-/** Yields the scans of sites on a day after the corpus. */
 export function* sitesOn(world: World, day: number, dayMs: number): Generator<Observation> {
   for (const brand of world.brandList) {
     if ((day - brand.offset) % DAYS_BETWEEN_SCANS === 0) yield scanOf(world, brand, day, dayMs);
@@ -90,7 +88,7 @@ const toolNamed = (name: string, category: string): DetectedTool => ({
   website_url: `https://${slug(name)}.example/`,
 });
 
-/** Returns the tools of a site on a day. One tool is added or removed during the corpus; the others stay. */
+/** One tool is added or removed during the corpus. */
 const toolsOf = (world: World, brand: DemoBrand, day: number): readonly DetectedTool[] => {
   const random = new Random(world.seed, FOR.site, brand.index);
   const tools = CATEGORIES.flatMap(([category, share, names]) => {
@@ -123,9 +121,7 @@ function scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Obs
   };
 }
 
-/**
- * Returns the split tests of a site on a day. A test ends some weeks after its start and stays visible in the tool.
- */
+/** A test ends some weeks after its start and stays visible in the tool. */
 const testsOf = (world: World, brand: DemoBrand, tool: string, day: number): ObservedSplitTest[] => {
   const count = new Random(world.seed, FOR.site, brand.index, 2).below(6);
   return Array.from({ length: count }, (_, test): ObservedSplitTest | null => {

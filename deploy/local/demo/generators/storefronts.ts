@@ -7,9 +7,7 @@ import type { DemoBrand, World } from '../world/world.ts';
 
 const SCANS_FROM_MS = 4 * HOUR_MS;
 const DAYS_BETWEEN_SCANS = 7;
-/**
- * STOREFRONT_EVERY: one brand in three has a shop whose catalogue can be collected. STOREFRONTS_MAX: maximum shops.
- */
+/** One brand in `STOREFRONT_EVERY` has a shop whose catalogue can be collected. */
 const STOREFRONT_EVERY = 3;
 const STOREFRONTS_MAX = 2_000;
 const FAILED_SHARE = 0.05;
@@ -18,23 +16,21 @@ const PRODUCTS_PER_SHOP_MAX = 100;
 const COLORS = ['Sand', 'Moss', 'Ink', 'Clay', 'Fog'] as const;
 const SIZES = ['Small', 'Medium', 'Large'] as const;
 
-/** Generates scans of public shop catalogues: sales, new products, and products that sell out or are removed. */
 export function* storefronts(world: World, firstDayMs: number): Generator<Observation> {
   for (const brand of shopsOf(world)) {
     for (const day of scanDays(world, brand)) yield* scanOf(world, brand, day, firstDayMs + day * DAY_MS);
   }
 }
 
-/** Generates the scans of every shop on a day after the corpus. From then on they are daily, and sales recur. */
+/** Daily after the corpus, with recurring sales. */
 export function* storefrontsOn(world: World, day: number, dayMs: number): Generator<Observation> {
   for (const brand of shopsOf(world)) yield* scanOf(world, brand, day, dayMs);
 }
 
-/** Returns the brands with a shop whose catalogue can be collected. */
 export const shopsOf = ({ brandList }: World): readonly DemoBrand[] =>
   brandList.filter(({ index }) => index % STOREFRONT_EVERY === 0).slice(0, STOREFRONTS_MAX);
 
-/** Returns the days of scans: weekly, and when a sale begins and ends. */
+/** Weekly, and when a sale begins and ends. */
 const scanDays = (world: World, brand: DemoBrand): readonly number[] => {
   const days = new Set<number>();
   for (let day = brand.offset; day < world.days; day += DAYS_BETWEEN_SCANS) days.add(day);
@@ -74,10 +70,7 @@ export const catalogueOn = (world: World, brand: DemoBrand, day: number): Observ
 
 const dollars = (cents: number): string => (cents / 100).toFixed(2);
 
-/**
- * Returns `null` when the product is not listed on that day. The first twelve products are always listed, because
- * ads link to them.
- */
+/** `null` when not listed. The first twelve products are always listed, because ads link to them. */
 const productOn = (
   world: World,
   brand: DemoBrand,

@@ -5,23 +5,22 @@ import { CATEGORY_PATHS } from './categories.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, World } from '../world/world.ts';
 
-/** Complete months of estimates before the end of the corpus. */
+/** Complete months before the end of the corpus. */
 const MONTHS = 6;
-/** Months after the corpus for which visits grow or shrink, so that figures stay plausible in a demo that runs for years. */
+/** Visits then stay, so that figures are plausible in a demo that runs for years. */
 const GROWING_MONTHS_MAX = 24;
-/** Delay after a month until the provider estimates it. */
 const ESTIMATED_AFTER_MS = 2 * DAY_MS;
 const SIMILAR_BRANDS_MAX = 10;
 const STRANGERS = 3;
 const VISITS_MIN = 4_000;
-/** Visits of the most visited brand as a multiple of the least visited. */
+/** Visits of the most visited brand per visit of the least visited. */
 const VISITS_SPREAD = 1_500;
 const OTHER_COUNTRIES = ['US', 'CA', 'GB', 'AU', 'DE', 'FR'] as const;
-/** Milliseconds over which the estimates of one month arrive. */
+/** The estimates of one month arrive over this time. */
 const ARRIVAL_MS = HOUR_MS;
 const PROVIDER = 'demo-estimates/1';
 
-/** Weights of the six age groups, youngest first, one row per kind of audience. */
+/** Weights of the six age groups, youngest first, per kind of audience. */
 const CROWDS = [
   [40, 30, 14, 8, 5, 3],
   [14, 34, 26, 14, 8, 4],
@@ -30,7 +29,7 @@ const CROWDS = [
 ] as const;
 const AGE_GROUPS = ['age_18_24', 'age_25_34', 'age_35_44', 'age_45_54', 'age_55_64', 'age_65_plus'] as const;
 
-/** Generates the category definitions of the demo, and traffic estimates of each brand's site. */
+/** Category definitions of the demo, and estimates of each site. */
 export function* traffic(world: World, firstDayMs: number): Generator<Observation> {
   yield* definitions(firstDayMs);
   const neighbours = neighboursOf(world);
@@ -59,7 +58,6 @@ function* definitions(firstDayMs: number): Generator<Observation> {
 
 const trunkOf = (brand: DemoBrand): string => brand.categoryPath.slice(0, 2).join('>');
 
-/** Returns brands by their middle category. */
 const neighboursOf = (world: World): ReadonlyMap<string, readonly DemoBrand[]> => {
   const byTrunk = new Map<string, DemoBrand[]>();
   for (const brand of world.brandList) {
@@ -69,7 +67,7 @@ const neighboursOf = (world: World): ReadonlyMap<string, readonly DemoBrand[]> =
   return byTrunk;
 };
 
-/** Draws what all estimates of a brand share. `random` continues with the months of the corpus. */
+/** `random` continues with the months of the corpus. */
 const siteOf = (world: World, brand: DemoBrand, neighbours: ReadonlyMap<string, readonly DemoBrand[]>) => {
   const random = new Random(world.seed, FOR.traffic, brand.index);
   const base = VISITS_MIN * VISITS_SPREAD ** (random.next() ** 1.5);
@@ -87,7 +85,6 @@ const siteOf = (world: World, brand: DemoBrand, neighbours: ReadonlyMap<string, 
   return { brand, random, base, growth, about, delayMs };
 };
 
-/** Returns the estimate of one month. Older months have figures only. */
 const estimateOf = (
   { brand, about }: ReturnType<typeof siteOf>,
   month: {
@@ -130,10 +127,7 @@ function* estimatesOf(
   }
 }
 
-/**
- * Generates the estimates that arrive after `fromMs`, up to and including `toMs`: of each month from the one in which the
- * corpus ended, some days after it.
- */
+/** After `fromMs`, up to and including `toMs`, from the month in which the corpus ended. */
 export function* trafficBetween(
   world: World,
   firstDayMs: number,
@@ -167,10 +161,7 @@ const monthMs = (ms: number, months: number): number => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
 };
 
-/**
- * Returns the arrival time: some days after the month, but within the days of the corpus. Months before the corpus
- * arrive on its first day.
- */
+/** Some days after the month, but within the corpus. Earlier months arrive on its first day. */
 const arrivalOf = (firstDayMs: number, untilMs: number, back: number): number =>
   Math.max(firstDayMs, Math.min(monthMs(untilMs, 1 - back) + ESTIMATED_AFTER_MS, untilMs - DAY_MS));
 
@@ -203,14 +194,14 @@ const demographicsOf = (random: Random): NonNullable<TrafficEstimate['demographi
   return { female, male: hundredths(1 - female), ...ages };
 };
 
-/** Returns a few brands of any category, so that each brand of a small corpus has similar ones. */
+/** Brands of any category, so that each brand of a small corpus has similar ones. */
 const strangersTo = (world: World, { index }: DemoBrand): readonly DemoBrand[] =>
   Array.from(
     { length: STRANGERS },
     (_, step) => world.brandList[(index + step + 1) % world.brands] as DemoBrand,
   );
 
-/** Returns similar sites: brands of the same middle category first, and one site that is not a brand here. */
+/** Same middle category first, and one site that is not a brand here. */
 const similarTo = (
   random: Random,
   brand: DemoBrand,

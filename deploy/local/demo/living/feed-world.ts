@@ -6,9 +6,8 @@ import { observationsBetween, scansOfTracked } from './observations-between.ts';
 import type { SendPart } from './send-part.ts';
 
 /**
- * Sends what happened since the state's time, day by day, up to `toMs`, and a scan of the tracked brands at that
- * time. Returns the new state. A part is recorded before its end is stored, so a killed process repeats a part: its
- * observations are the same, and each is recorded once.
+ * Sends day by day up to `toMs`, with a last scan of the tracked brands. A killed process repeats a part, because its
+ * end is stored after it is recorded; ingest records each observation once.
  */
 export const feedWorld = async (
   send: SendPart,

@@ -8,15 +8,14 @@ import { isScanDay, linksOf, scanOf, scanTimeMs } from '../generators/scans.ts';
 import type { DemoBrand } from '../world/world.ts';
 import type { LivingWorld } from './living-world.ts';
 
-/** Time of day of the second scan of a tracked brand in milliseconds. */
+/** Second scan of a tracked brand, as time of day. */
 const EVENING_MS = 20 * HOUR_MS;
-/** Time of day by which shops and sites are scanned, in milliseconds. */
+/** Shops and sites are scanned by this time of day. */
 const SIDE_SCANS_UNTIL_MS = 6 * HOUR_MS;
 
 /**
- * Yields what the collectors of the demo observe after `fromMs`, up to and including `toMs`: the scans of each day at
- * their usual times, and monthly traffic. A longer time gives the same observations as its parts in order, so missed time is filled by one
- * call. Scans of tracked brands show the pulse too.
+ * After `fromMs`, up to and including `toMs`: scans at their usual times, and monthly traffic. A longer time gives the
+ * same observations as its parts, so one call fills missed time.
  */
 export function* observationsBetween(
   living: LivingWorld,
@@ -59,7 +58,7 @@ function* observationsOn(
   }
 }
 
-/** Yields a scan of every tracked brand at this time. */
+/** One scan per tracked brand. */
 export function* scansOfTracked(living: LivingWorld, timeMs: number): Generator<Observation> {
   for (const brand of living.tracked) yield* scanAt(living, brand, timeMs);
 }

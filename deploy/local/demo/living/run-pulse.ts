@@ -6,9 +6,9 @@ import { feedWorld } from './feed-world.ts';
 import { dueScanMs, livingWorldOf, nextScanMs } from './living-world.ts';
 import type { SendPart } from './send-part.ts';
 
-/** Time without a client after which the demo rests, in milliseconds. */
+/** The demo rests after this time without a client. */
 export const RESTS_AFTER_MS = 24 * HOUR_MS;
-/** Longest time until the clock and the clients are read again, in milliseconds: after a suspension, or while resting. */
+/** The clock and the clients are read again within this time, after a suspension or while resting. */
 const POLL_MAX_MS = 15 * SECOND_MS;
 
 export type PulseOptions = {
@@ -22,12 +22,12 @@ export type PulseOptions = {
   readonly report: (message: string) => void;
 };
 
-/** Status of the pulse: it publishes, rests, or failed to publish and tries again. */
+/** A failed pulse tries again. */
 export type PulseStatus = 'running' | 'resting' | 'failed';
 
 /**
- * Publishes the scans of the tracked brands when they are due, until the signal is aborted. Never rejects: a failed
- * part is repeated. Time that was missed, by a rest or by a suspended machine, is published with the next scan.
+ * Publishes due scans until the signal is aborted. Never rejects: a failed part is repeated, and time missed by a rest
+ * or a suspended machine comes with the next scan.
  */
 export const runPulse = async (options: PulseOptions, signal: AbortSignal): Promise<void> => {
   const { clock, pulseSeconds } = options;
@@ -40,7 +40,6 @@ export const runPulse = async (options: PulseOptions, signal: AbortSignal): Prom
   }
 };
 
-/** Returns a function that publishes what is due now, and reports a changed status. It never rejects. */
 export const createPulse = (options: PulseOptions): ((signal: AbortSignal) => Promise<PulseStatus>) => {
   const { send, database, clock, stateFile, pulseSeconds, report } = options;
   const living = livingWorldOf(options.state, pulseSeconds);
@@ -73,7 +72,7 @@ export const createPulse = (options: PulseOptions): ((signal: AbortSignal) => Pr
   };
 };
 
-/** Returns when an API key was last used, in milliseconds; 0 when none was. */
+/** 0 when no API key was used. */
 const readLastUseMs = async (database: PulseOptions['database']): Promise<number> => {
   const { rows } = await database.query<{ last_used_at: string | null }>(
     'select max(last_used_at) as last_used_at from access.key_use',

@@ -7,21 +7,21 @@ import { pause } from '#platform/clock.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { publishObservations } from '../publish-observations.ts';
 
-/** Sends a part of the world, and resolves when ingest has recorded all of it. A repeated part is recorded once. */
+/** Resolves when ingest has recorded all of the part. A repeated part is recorded once. */
 export type SendPart = (
   observations: Iterable<Observation>,
   signal: AbortSignal,
   onProgress: () => void,
 ) => Promise<void>;
 
-/** Sends to the queue itself: the way of the corpus and of missed time, which are many observations. */
+/** For the corpus and missed time, which are many observations. */
 export const sendToQueue =
   (nats: Nats): SendPart =>
   async (observations, signal, onProgress) => {
     await publishObservations(nats, observations, 0, signal, onProgress);
   };
 
-/** Lines and bytes of one request: below the limits of the intake, 1,000 lines and 16 MiB. */
+/** Lines and bytes of one request, below the intake's limits of 1,000 lines and 16 MiB. */
 const LINES_MAX = 500;
 const BYTES_MAX = 8 * 1024 ** 2;
 const ATTEMPTS = 5;
@@ -49,7 +49,7 @@ function* bodiesOf(observations: Iterable<Observation>): Generator<string> {
 
 export type IntakeAccess = { readonly url: string; readonly key: string };
 
-/** Sends one body, again after the time that the intake names. Throws when the intake refuses it or a line of it. */
+/** Retries after the time that the intake names. Throws when it refuses the body or a line of it. */
 const post = async ({ url, key }: IntakeAccess, text: string, signal: AbortSignal): Promise<void> => {
   const body = new Uint8Array(await pack(text));
   for (let attempt = 1; ; attempt += 1) {
@@ -88,7 +88,7 @@ export const sendToIntake =
     await sendToQueue(nats)([], signal, onProgress);
   };
 
-/** Returns whether the intake accepts a key. An empty body is refused, but only after the key was checked. */
+/** The intake checks the key before it refuses the empty body. */
 export const isIntakeKeyValid = async ({ url, key }: IntakeAccess): Promise<boolean> => {
   const reply = await fetch(`${url}/intake/observations`, {
     method: 'POST',

@@ -10,15 +10,12 @@ import { livingWorldOf, nextScanMs } from './living-world.ts';
 import { RESTS_AFTER_MS, runPulse } from './run-pulse.ts';
 import { type IntakeAccess, sendToIntake } from './send-part.ts';
 
-/**
- * Starts the pulse of the demo in this process, which owns the data folder, and defers its stop. Returns sentences
- * that say what happens next, and when.
- */
+/** Defers its stop. Returns sentences that say what happens next, and when. */
 export const startPulse = async (
   { natsUrl, databaseUrl }: Pick<DemoServers, 'natsUrl' | 'databaseUrl'>,
   state: DemoState,
   pulseSeconds: number,
-  /** Returns the access of the demo to the intake. Not called while the demo stands still. */
+  /** Not called while the demo stands still. */
   openIntake: () => Promise<IntakeAccess>,
   { demoFile }: Pick<Folders, 'demoFile'>,
   resources: AsyncDisposableStack,

@@ -4,10 +4,9 @@ import type { World } from '../world/world.ts';
 /** Host and origin of media in the played library. */
 export const MEDIA_HOST = 'media.library.example';
 export const MEDIA_ORIGIN = `https://${MEDIA_HOST}`;
-/** Days after the day of a scan for which its addresses are valid: a brand that is scanned weekly has pictures too. */
+/** Addresses last this long, so that a weekly scanned brand has pictures too. */
 const VALID_DAYS = 8;
 
-/** A creative of the world: its page, the concept of its ads, and the brand that they are for. */
 export type Concept = { readonly page: number; readonly concept: number; readonly brand: number };
 
 /** Returns the address of a creative without its end. */
@@ -17,7 +16,7 @@ export const undatedAddress = (
   extension: 'jpg' | 'mp4',
 ): string => `${MEDIA_ORIGIN}/${world.seed}/${page}-${concept}-${brand}.${extension}`;
 
-/** Adds the end of an address that a scan of this day shows, as the library does: seconds since 1970 in hex. */
+/** Adds the end as the library does: seconds since 1970 in hex. */
 export const datedAddress = (address: string | null, dayMs: number): string | null =>
   address === null
     ? null

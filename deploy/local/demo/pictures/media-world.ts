@@ -8,7 +8,7 @@ import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, World } from '../world/world.ts';
 import { type Concept, MEDIA_ORIGIN, undatedAddress } from './media-addresses.ts';
 
-/** An MP4 of 16 by 16 grey pixels that lasts six seconds. */
+/** MP4 of 16 by 16 grey pixels, six seconds. */
 const FILM = readFileSync(new URL('./film.mp4', import.meta.url));
 
 const SIZES = [
@@ -17,7 +17,7 @@ const SIZES = [
   [1_200, 628],
 ] as const;
 const PATH = /^\/(\d+)\/(\d+)-(\d+)-(\d+)\.(jpg|mp4)$/;
-/** Longest line of a headline in characters, and the number of lines. */
+/** Longest line of a headline, and the number of lines. */
 const LINE_CHARACTERS = 22;
 const LINES_MAX = 4;
 
@@ -25,11 +25,10 @@ export type MediaAnswer = {
   readonly status: number;
   readonly contentType: string;
   readonly body: Buffer;
-  /** Address without its end; absent when nothing is served. */
   readonly address?: string;
 };
 
-/** Returns the film of a creative. A last box of the type `free`, which players skip, gives each film other bytes. */
+/** Appends a box `free`, which players skip, so that each film has other bytes. */
 const filmOf = (address: string): Buffer => {
   const label = Buffer.from(`\0\0\0\0free${address}`);
   label.writeUInt32BE(label.length);
@@ -56,7 +55,7 @@ const linesOf = (text: string): readonly string[] => {
   return lines.slice(0, LINES_MAX);
 };
 
-/** Draws a creative: a headline of the brand's copy over shapes of its own, so that no two look the same. */
+/** Each creative has shapes of its own, so that no two look the same. */
 const drawingOf = (world: World, { page, concept, brand: index }: Concept, brand: DemoBrand): string => {
   const random = new Random(world.seed, FOR.creative, page, concept, index);
   const [width, height] = random.pick(SIZES);
@@ -87,7 +86,7 @@ const drawingOf = (world: World, { page, concept, brand: index }: Concept, brand
   ].join('');
 };
 
-/** Returns the concept that a path names; `null` for a path without one in this world. */
+/** `null` for a path without a concept in this world. */
 const conceptOf = (world: World, path: string): (Concept & { readonly extension: 'jpg' | 'mp4' }) | null => {
   const [, seed, page = '', concept = '', brand = '', extension] = PATH.exec(path) ?? [];
   if (seed !== String(world.seed)) return null;
@@ -97,10 +96,7 @@ const conceptOf = (world: World, path: string): (Concept & { readonly extension:
   return { ...named, extension: extension === 'mp4' ? 'mp4' : 'jpg' };
 };
 
-/**
- * Plays the media server of the library: pictures as PNG, and films of our own that name their creative. The same address
- * gives the same bytes. An address that has ended is answered with 403.
- */
+/** PNG pictures, and films that name their creative. The same address gives the same bytes; an ended one gets 403. */
 export const answerMedia = async (world: World, target: string, now: Date): Promise<MediaAnswer> => {
   const url = URL.parse(target, MEDIA_ORIGIN);
   const concept = url === null ? null : conceptOf(world, url.pathname);
@@ -118,5 +114,4 @@ export const answerMedia = async (world: World, target: string, now: Date): Prom
   return { status: 200, contentType: 'image/png', body, address };
 };
 
-/** Returns the key of the file that an answer holds. */
 export const creativeKeyOf = ({ body }: MediaAnswer): string => hash('sha256', body, 'hex');

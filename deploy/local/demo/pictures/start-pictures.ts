@@ -12,16 +12,16 @@ import { analysisOfServed } from '../generators/creative-files.ts';
 import type { World } from '../world/world.ts';
 
 const REQUEST_TIMEOUT_MS = 10 * SECOND_MS;
-/** Maximum connections. The archive opens four; each may draw a picture of 6 MB. */
+/** The archive opens four; each may draw a picture of 6 MB. */
 const CONNECTIONS_MAX = 16;
-/** Maximum addresses whose analysis is known to be published. Others are published again, which changes nothing. */
+/** Analyses of further addresses are published again, which changes nothing. */
 const PUBLISHED_MAX = 10_000;
 
 export type Pictures = AsyncDisposable & { readonly origin: string };
 
 /**
- * Starts the media server of the demo's library on the loopback address. The analysis of a file is published before the
- * file is served, so that none is lost. Without the queue the server replies 503, and the archive tries again.
+ * Listens on the loopback address. Publishes the analysis before serving the file, so that none is lost; without the
+ * queue it replies 503.
  */
 export const startPictures = async (
   world: World,

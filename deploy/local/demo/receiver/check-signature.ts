@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 
-/** Maximum difference between the time of a request and now, in milliseconds: it bounds how long a copy is accepted. */
+/** Bounds how long a copied request is accepted. */
 const AGE_MAX_MS = 5 * MINUTE_MS;
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Checks the signature of a webhook (specification, "Events" 3). Returns why the request is not genuine, as a sentence,
- * or `null` when it is. `body`: the bytes as received. `secret`: as it was shown, `whsec_` included.
+ * Returns the fault as a sentence; `null` for a genuine request (specification, "Events" 3). `body`: bytes as received.
+ * `secret`: with `whsec_`.
  */
 export const faultOfSignature = (
   headers: Headers,

@@ -3,17 +3,17 @@ import { brandIdOf } from '#domain/ids.ts';
 import { readJsonFile, writeJsonFile } from '../../os/json-file.ts';
 import { callApi, type DemoWorkspace } from '../workspace.ts';
 
-/** Connection of the demo's alert rules with the receiver, stored in the data folder. */
+/** Stored in the data folder. */
 const Connection = z.object({
   workspace_id: z.string(),
   webhook_secret: z.string(),
-  /** Address that the rules post to; `null` until they do. */
+  /** `null` until the rules post to it. */
   webhook_url: z.string().nullable(),
   alert_ids: z.array(z.string()),
 });
 type Connection = z.infer<typeof Connection>;
 
-/** Rules of the demo workspace. Rules of these names from older releases get the webhook too. */
+/** Rules of these names from older releases get the webhook too. */
 const RULES = [
   { name: 'Launches', trigger: 'new_ads' },
   { name: 'Activity', trigger: 'activity' },
@@ -24,9 +24,8 @@ const Rule = z.object({ data: z.object({ id: z.string() }) });
 const Rules = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) });
 
 /**
- * Makes the demo's alert rules post to `webhookUrl`, and returns the secret that they sign with. The first call creates
- * the rules on the tracked brands, by e-mail and webhook, and sends a test of one. Later calls change the address only,
- * so a rule that a person deleted stays deleted. A killed call is repeated by the next start.
+ * Returns the signing secret. The first call creates the rules and sends a test; later calls only change the address,
+ * so a deleted rule stays deleted. The next start repeats a killed call.
  */
 export const connectReceiver = async (
   apiUrl: string,
@@ -56,7 +55,6 @@ export const connectReceiver = async (
   if (isFirst && first !== undefined) await callApi(apiUrl, workspace, 'POST', `alerts/${first}/test`, {});
 };
 
-/** Creates each rule, or changes the one of that name. Returns their ids. */
 const createRules = async (
   apiUrl: string,
   workspace: DemoWorkspace,
@@ -78,7 +76,6 @@ const createRules = async (
   return ids;
 };
 
-/** Changes the address of the rules that still exist. Returns their ids. */
 const changeRules = async (
   apiUrl: string,
   workspace: DemoWorkspace,

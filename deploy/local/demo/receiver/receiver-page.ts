@@ -1,14 +1,13 @@
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 
-/** A request that the receiver got. `payload` is `null` when it was not genuine. */
+/** `payload` is `null` when the request was not genuine. */
 export type Delivery = {
   readonly receivedAt: string;
-  /** Sentence that says why it is not genuine; `null` when its signature is right. */
+  /** `null` when the signature is right. */
   readonly fault: string | null;
   readonly payload: AlertPayload | null;
 };
 
-/** Items shown of each delivery. */
 const ITEMS_SHOWN = 4;
 const REFRESH_SECONDS = 5;
 
@@ -29,7 +28,6 @@ h1 { font-size: 1.4rem } li { margin: 0 0 1.2rem } ol { list-style: none; paddin
 @media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117 } .muted { color: #9da7b3 }
   .right { color: #56d364 } .wrong { color: #ff8f87 } a { color: #79b8ff } }`;
 
-/** Returns the page that shows the deliveries, newest first. It reloads itself and runs no script. */
 export const receiverPage = (deliveries: readonly Delivery[]): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="refresh" content="${REFRESH_SECONDS}"><title>Webhooks of the demo</title><style>${STYLE}</style></head><body>

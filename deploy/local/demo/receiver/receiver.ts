@@ -5,12 +5,10 @@ import type { Clock } from '#platform/clock.ts';
 import { faultOfSignature } from './check-signature.ts';
 import { type Delivery, receiverPage } from './receiver-page.ts';
 
-/** Path that webhooks are posted to. */
 export const WEBHOOK_PATH = '/webhook';
-/** Maximum bytes of a request: a payload of 100 items with long titles is far smaller. */
+/** A payload of 100 items with long titles is far smaller. */
 const BODY_MAX_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10 * SECOND_MS;
-/** Maximum deliveries in memory; older ones are dropped. */
 const DELIVERIES_MAX = 100;
 
 const HEADERS = {
@@ -21,11 +19,11 @@ const HEADERS = {
 
 export type Receiver = AsyncDisposable & {
   readonly url: string;
-  /** Sets the secret that requests must be signed with. Before it is set, they are asked to come again. */
+  /** Requests before the first secret are asked to come again. */
   expectSecret(secret: string): void;
 };
 
-/** Starts the receiver of the demo's webhooks on the loopback address. It keeps deliveries in memory only. */
+/** Listens on the loopback address and keeps deliveries in memory only. */
 export const startReceiver = async (port: number, clock: Clock): Promise<Receiver> => {
   let secret: string | null = null;
   const deliveries: Delivery[] = [];
@@ -83,7 +81,7 @@ export const startReceiver = async (port: number, clock: Clock): Promise<Receive
 const isLocalHost = (host: string | undefined): boolean =>
   /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
 
-/** Returns `null` for a body over the limit. */
+/** `null` for a body over the limit. */
 const readBody = async (request: IncomingMessage): Promise<Buffer | null> => {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -95,7 +93,7 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | null> => {
   return bytes > BODY_MAX_BYTES ? null : Buffer.concat(parts);
 };
 
-/** Returns `null` for a genuine body that this version cannot read. */
+/** `null` for a genuine body that this version cannot read. */
 const payloadOf = (body: Buffer): AlertPayload | null => {
   try {
     return AlertPayload.safeParse(JSON.parse(body.toString('utf8'))).data ?? null;

@@ -1,6 +1,6 @@
 import type { Random } from './seeded-random.ts';
 
-/** Vocabulary of the synthetic corpus. All names are invented, and every domain is in a reserved zone. */
+/** All names are invented, and every domain is in a reserved zone. */
 export const BRAND_FIRST = [
   'Lumo',
   'Veska',
@@ -203,7 +203,6 @@ const fill = (text: string, slots: Slots): string =>
     .replace(/\{(\w+)\}/g, (_, name: keyof Slots) => slots[name])
     .replace(/^./, (first) => first.toUpperCase());
 
-/** Composes the copy of one ad. The same random stream gives the same text. */
 export const composeCopy = (
   random: Random,
   voice: Voice,
@@ -216,6 +215,5 @@ export const composeCopy = (
   return { body: sentences.map((sentence) => fill(sentence, slots)).join(' '), title: fill(title, slots) };
 };
 
-/** Returns the copy after an edit. */
 export const reviseCopy = (random: Random, body: string): string =>
   `${random.pick(REVISED_OPENINGS)} ${body}`;

@@ -2,62 +2,58 @@ import { DAY_MS, SECOND_MS } from '#contracts/values/time.ts';
 import { FOR, Random } from './seeded-random.ts';
 
 /**
- * The ads that start and end while the demo runs, as a pure function of this and the time. One ad starts per pulse, at
- * one of the brands. Every duration is counted in pulses, so that a test with a short pulse has the same sequence.
+ * The demo's ads are a pure function of this and the time; one starts per pulse. Durations are counted in pulses, so
+ * that a test with a short pulse has the same sequence.
  */
 export type Pulse = {
   readonly seed: number;
-  /** Brands whose ads start one by one; their order is part of the seed. */
+  /** Ads start one by one at these brands; their order is part of the seed. */
   readonly brands: readonly number[];
   /**
-   * Brands that launch, each for a UTC day in turn. They are others than `brands`: a launch burst is a multiple of the
-   * usual number of new ads, which a steady pulse raises within days.
+   * Launch a UTC day each in turn. Not in `brands`, because a steady pulse raises the usual number of new ads, of which
+   * a burst is a multiple.
    */
   readonly launching: readonly number[];
-  /** Time of the first scan of the pulse. Nothing starts before it, so that the first scan shows no sudden crowd. */
+  /** First scan of the pulse. Nothing starts before it, so that it shows no sudden crowd. */
   readonly fromMs: number;
-  /** Times of additional launches, in whole seconds: one soon after each start, for the person who watches it. */
+  /** Additional launches in whole seconds, soon after each start, for the person who watches it. */
   readonly openings: readonly number[];
-  /** Time between two starts, a whole number of seconds in milliseconds; 0 when nothing starts. */
+  /** Whole seconds; 0 when nothing starts. */
   readonly everyMs: number;
 };
 
-/** One ad of the pulse. Its times are the same whenever it is asked for. */
 export type PulseAd = {
-  /** Number of the ad, above every number of the corpus. */
+  /** Above every number of the corpus. */
   readonly ad: number;
   readonly brand: number;
   readonly startsMs: number;
   readonly endsMs: number;
-  /** Time at which its link changes, before its end; `null` for most ads. */
+  /** Before the end of the ad; `null` for most ads. */
   readonly linkChangesMs: number | null;
-  /** True for an ad of a launch, which starts together with the others of it. */
+  /** Starts together with the others of its launch. */
   readonly isLaunch: boolean;
 };
 
-/** Shortest and longest run in pulses: 20 to 180 minutes when a pulse takes three minutes. */
+/** 20 to 180 minutes when a pulse takes three minutes. */
 export const RUNS_MIN_PULSES = 20 / 3;
 export const RUNS_MAX_PULSES = 60;
-/** Pulses from one launch to the next: 30 minutes when a pulse takes three minutes. */
+/** 30 minutes when a pulse takes three minutes. */
 export const LAUNCH_EVERY_PULSES = 10;
-/** Ads that one brand starts together at a launch. */
+/** Ads that one brand starts together. */
 export const LAUNCH_ADS = 12;
-/** Pulses for which the library lists an ended ad as inactive: a day when a pulse takes three minutes. */
+/** One day when a pulse takes three minutes. */
 export const LISTED_INACTIVE_PULSES = 480;
 const LINK_CHANGE_SHARE = 0.2;
-/** First ad number of the pulse: above the corpus, which has at most 20 million ads a wave. */
+/** Above the corpus, which has at most 20 million ads a wave. */
 const FIRST_PULSE_AD = 10_000_000_000;
-/** Ad numbers per second: one start of its own, a launch, and an additional launch. */
+/** One start, a launch and an additional launch. */
 const ADS_A_SECOND = 1 + 2 * LAUNCH_ADS;
 
-/** Returns how long an ad can be listed after its start, in milliseconds. */
+/** Longest time from its start for which an ad is listed. */
 export const listedMaxMs = ({ everyMs }: Pick<Pulse, 'everyMs'>): number =>
   Math.ceil(RUNS_MAX_PULSES + LISTED_INACTIVE_PULSES) * everyMs;
 
-/**
- * Yields the ads that the library lists at the time, running or ended: those of the pulse in the order of their starts,
- * then those of additional launches.
- */
+/** Running or ended: the pulse in the order of starts, then additional launches. */
 export function* pulseAdsAt(pulse: Pulse, timeMs: number): Generator<PulseAd> {
   const { brands, everyMs, fromMs, openings } = pulse;
   if (everyMs === 0 || brands.length === 0) return;
@@ -75,7 +71,7 @@ export function* pulseAdsAt(pulse: Pulse, timeMs: number): Generator<PulseAd> {
 
 const firstAdOf = (startsMs: number): number => FIRST_PULSE_AD + (startsMs / SECOND_MS) * ADS_A_SECOND;
 
-/** Yields the ads that start in slot number `slot`, counted in pulses since 1970. */
+/** `slot` counts pulses since 1970. */
 function* adsOfSlot(pulse: Pulse, slot: number): Generator<PulseAd> {
   const startsMs = slot * pulse.everyMs;
   const random = new Random(pulse.seed, FOR.pulse, slot, 0);
@@ -88,7 +84,7 @@ function* adsOfSlot(pulse: Pulse, slot: number): Generator<PulseAd> {
   if (slot % LAUNCH_EVERY_PULSES === 0) yield* launchAt(pulse, startsMs, 1);
 }
 
-/** Yields the ads of a launch. `firstNth` is the number of its first ad within the second. */
+/** `firstNth` is the number of the first ad within the second. */
 function* launchAt(pulse: Pulse, startsMs: number, firstNth: number): Generator<PulseAd> {
   const { launching, seed } = pulse;
   const brand = launching[Math.floor(startsMs / DAY_MS) % launching.length];

@@ -1,7 +1,6 @@
 /**
- * Seeded random numbers in 32-bit integer arithmetic, the same on every machine. Each stream has numbers as its
- * name, for example one stream per ad. A draw from one stream does not change another, so no state has to be
- * stored.
+ * 32-bit integer arithmetic, the same on every machine. Numbers name each stream, and draws from one do not change
+ * another, so no state is stored.
  */
 export class Random {
   #state: number;
@@ -12,7 +11,7 @@ export class Random {
     this.#state = hash;
   }
 
-  /** Returns a number of at least 0 and below 1 (mulberry32). */
+  /** At least 0 and below 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let t = this.#state;
@@ -21,12 +20,11 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** Returns an integer of at least 0 and below `limit`. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
 
-  /** Returns an integer from `low` to `high`, both inclusive. */
+  /** Both inclusive. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
@@ -48,7 +46,7 @@ const mix = (value: number): number => {
   return (hash ^ (hash >>> 16)) | 0;
 };
 
-/** First part of a stream's name: the purpose of its draws. */
+/** The purpose of the draws is the first part of a stream's name. */
 export const FOR = {
   brand: 1,
   page: 2,

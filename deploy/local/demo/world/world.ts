@@ -3,11 +3,10 @@ import { CATEGORY_PATHS } from '../generators/categories.ts';
 import { BRAND_FIRST, BRAND_SECOND, CREATOR_FIRST, CREATOR_SECOND, type Language } from './phrases.ts';
 import { FOR, Random } from './seeded-random.ts';
 
-/** Size of the corpus. The world of brands, pages and ad counts per page is held in memory as a whole. */
 export type CorpusSize = {
   readonly seed: number;
   readonly brands: number;
-  /** Distinct ads of the first `days` days. About a third of them already run on the first day. */
+  /** Distinct ads of the first `days` days. About a third already run on the first day. */
   readonly ads: number;
   readonly days: number;
 };
@@ -18,12 +17,12 @@ export type DemoPage = {
   readonly name: string;
   readonly role: PageRole;
   readonly confidence: number;
-  /** Brands whose ads the page runs. Only a shared creator page has several. */
+  /** Only a shared creator page has several. */
   readonly brands: readonly number[];
-  /** Days counted from the first day of the corpus; `null` when the link never ends. */
+  /** Counted from the first day of the corpus; `null` when the link never ends. */
   readonly linkedFrom: number;
   readonly linkedUntil: number | null;
-  /** Number of its first ad; its other ads follow in sequence. */
+  /** The other ads of the page follow in sequence. */
   readonly firstAd: number;
   readonly ads: number;
 };
@@ -39,11 +38,11 @@ export type DemoBrand = {
   /** Weekday of a weekly scan, and day of the first scan. */
   readonly offset: number;
   readonly collector: 'web' | 'api';
-  /** Day on which another version of the collector is used; `null` without a change. */
+  /** Another version of the collector is used from this day; `null` without a change. */
   readonly collectorSwitch: number | null;
   readonly sales: readonly { readonly from: number; readonly to: number }[];
   readonly burst: number;
-  /** Day on which its first ad starts; `null` when it ran ads before the first day of the corpus. */
+  /** First ad's start; `null` when ads ran before the corpus. */
   readonly launch: number | null;
   readonly hasApp: boolean;
   readonly pages: number[];
@@ -109,13 +108,13 @@ const brandAt = ({ seed, days }: CorpusSize, index: number): DemoBrand => {
   };
 };
 
-/** Returns a day in the second half of the corpus, so that earlier scans show no ad and later ones show the first. */
+/** In the second half, so that earlier scans show no ad and later ones the first. */
 const launchOf = ({ seed, days }: Pick<CorpusSize, 'seed' | 'days'>, index: number): number | null => {
   if (index % NEWCOMER_EVERY !== NEWCOMER_AT) return null;
   return Math.floor(days * (0.55 + 0.2 * new Random(seed, FOR.launch, index).next()));
 };
 
-/** Returns a name that is unique per index: two words, with a number once the pairs are used up. */
+/** Two words, with a number once the pairs are used up. */
 const nameOf = (index: number): { name: string; domain: string } => {
   const first = index % BRAND_FIRST.length;
   const round = Math.floor(index / BRAND_FIRST.length);
@@ -161,7 +160,7 @@ const ownPages = ({ seed, days }: CorpusSize, brand: DemoBrand): Draft[] => {
   return [official, ...others];
 };
 
-/** Creator pages that run ads of several brands. */
+/** Creator pages with ads of several brands. */
 const sharedPages = ({ seed, brands }: CorpusSize): Draft[] => {
   if (brands < 2) return [];
   return Array.from({ length: Math.ceil(brands / BRANDS_PER_SHARED_PAGE) }, (_, index): Draft => {
@@ -187,7 +186,7 @@ const creatorName = (random: Random): string =>
 const pageIdOf = (seed: number, index: number): string =>
   String(101_000_000_000_000 + index * 104_729 + new Random(seed, FOR.link, index).below(104_729));
 
-/** Returns the brands to track in the demo: daily scanned ones first, then by number of ads. */
+/** Daily scanned ones first, then by number of ads. */
 export const busiestBrands = ({ brandList, pageList }: World, count: number): readonly DemoBrand[] => {
   const adsOf = (brand: DemoBrand): number =>
     brand.pages.reduce((sum, page) => sum + (pageList[page]?.ads ?? 0), 0);

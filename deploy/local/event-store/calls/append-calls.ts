@@ -18,12 +18,12 @@ import { MalformedMessage } from '../wire/protobuf.ts';
 import { callError, refusalError, thrownError, unavailable } from '../wire/error-trailers.ts';
 import type { Writer } from '../write/writer.ts';
 
-/** The real server's default. Counted are data, metadata and two bytes per character of the type. */
+/** Default of the real server. Counts data, metadata and two bytes per character of the type. */
 export const MAX_APPEND_BYTES = 1024 * 1024;
-/** Appends of one call whose last part has not arrived yet. */
+/** Appends of one call whose last part is missing. */
 const MAX_UNFINISHED = 1_000;
 
-/** Collects the events of one append while its parts arrive, and stops keeping them when it will be refused. */
+/** Collects the parts of one append, and stops keeping them when it will be refused. */
 class Draft {
   readonly options: AppendOptions;
   readonly events: ProposedEvent[] = [];
@@ -66,10 +66,7 @@ class Draft {
   }
 }
 
-/**
- * BatchAppend: one call per client for all its appends. Each append is answered by its correlation id once it is
- * durable.
- */
+/** One call per client for all appends. Each is answered by its correlation id once it is durable. */
 export function serveBatchAppend(call: ServerDuplexStream<Buffer, Buffer>, writer: Writer): CallWriter {
   const out = new CallWriter(call);
   const drafts = new Map<string, Draft>();
@@ -123,7 +120,7 @@ function beginDraft(part: BatchPart): Draft {
   return new Draft(part.options);
 }
 
-/** Append: one call per append. Used by clients that send credentials with the call or do not support batches. */
+/** For clients that send credentials with the call or do not support batches. */
 export function serveAppend(
   call: ServerReadableStream<Buffer, Buffer>,
   answer: sendUnaryData<Buffer>,
@@ -165,7 +162,7 @@ export function serveAppend(
   });
 }
 
-/** Returns the call's own deadline in ms. An append is dropped once its caller has stopped waiting. */
+/** In ms. An append is dropped once its caller has stopped waiting. */
 export function deadlineOf(call: { getDeadline(): Date | number }): number {
   return Number(call.getDeadline());
 }

@@ -1,7 +1,7 @@
 import { type ServerErrorResponse, status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** User and password that clients must send. */
+/** Clients must send these. */
 export interface Credentials {
   readonly user: string;
   readonly password: string;
@@ -17,8 +17,8 @@ type Answer = (error: Partial<ServerErrorResponse>) => void;
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /**
- * Wraps the calls of a service: each needs the header `authorization` with these credentials (RFC 7617), and otherwise
- * ends with UNAUTHENTICATED before its message is read. Digests of equal length are compared in constant time.
+ * Checks the header `authorization` (RFC 7617) before the message is read; else UNAUTHENTICATED. Compares digests of
+ * equal length in constant time.
  */
 export function withCredentials(
   service: UntypedServiceImplementation,

@@ -7,13 +7,10 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { randomUUID } from 'node:crypto';
 import { STREAMS } from './streams-service.ts';
 
-/** The version of the server whose protocol this follows. */
+/** Server version whose protocol this follows. */
 const PROTOCOL_VERSION = '24.10.5';
 
-/**
- * ServerFeatures: the list of supported calls, which a client requests before its first append. It batches appends
- * only if BatchAppend is in the list.
- */
+/** Clients request this list before their first append, and batch appends only if BatchAppend is in it. */
 const getSupportedMethods: handleUnaryCall<shared.Empty, features.SupportedMethods> = (_call, answer) => {
   const methods = ['read', 'append', 'batchappend', 'delete', 'tombstone'].map((name) => {
     const method = new features.SupportedMethod();
@@ -27,7 +24,7 @@ const getSupportedMethods: handleUnaryCall<shared.Empty, features.SupportedMetho
   answer(null, reply);
 };
 
-/** Gossip: the members of the cluster, from which a client chooses the leader. One member, alive and leading. */
+/** Clients choose the leader from the members: one, alive and leading. */
 function readGossip(
   address: () => { host: string; port: number },
 ): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {

@@ -1,6 +1,6 @@
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 
-/** The part of a call that this file uses. Calls with a stream of replies close; the others end with their answer. */
+/** Calls with a stream of replies close; the others end with their answer. */
 interface Call {
   readonly cancelled: boolean;
   getPeer(): string;
@@ -9,16 +9,15 @@ interface Call {
 type Answer = (...args: readonly unknown[]) => void;
 type Serve = (call: Call, answer?: Answer) => void;
 
-/** Calls of one connection: the number in progress, and those that have not begun. */
+/** Calls in progress, and those that have not begun. */
 interface Connection {
   open: number;
   readonly waiting: Set<() => void>;
 }
 
 /**
- * Wraps the calls of a service: a connection has a limited number in progress, as on the real server. Others begin when
- * some have ended. The real server says so in its HTTP/2 settings, and the client waits. A server of Node.js cannot: it
- * counts a stream for a moment after its end, and ends the next one with RESOURCE_EXHAUSTED.
+ * Limits calls in progress per connection, as the real server does by its HTTP/2 settings. Node.js cannot: it counts a
+ * stream for a moment after its end, and ends the next one with RESOURCE_EXHAUSTED.
  */
 export function withCallLimit(
   service: UntypedServiceImplementation,

@@ -10,7 +10,6 @@ export interface ReadContext extends SubscriptionSources {
   isAvailable(): boolean;
 }
 
-/** Read: one call for all reads and subscriptions; its options select which. */
 export function serveRead(call: ServerWritableStream<Buffer, Buffer>, context: ReadContext): CallWriter {
   const out = new CallWriter(call);
   answer(call.request, context, out).catch((error: unknown) => out.fail(thrownError(error)));

@@ -16,13 +16,12 @@ import type { Writer } from '../write/writer.ts';
 
 export interface StreamsContext extends ReadContext {
   readonly writer: Writer;
-  /** Registers every call that stays open, so that a stop can end it. */
   onOpen(call: CallWriter): void;
 }
 
 export const STREAMS = 'event_store.client.streams.Streams';
 
-/** Identity codec: messages stay bytes here, because the codecs read and write bytes. */
+/** Messages stay bytes, because the codecs read and write bytes. */
 const IDENTITY = (bytes: Buffer): Buffer => bytes;
 
 function method(name: string, requestStream: boolean, responseStream: boolean) {

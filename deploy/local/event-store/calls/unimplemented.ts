@@ -11,7 +11,7 @@ import projections from '@eventstore/db-client/generated/projections_grpc_pb.js'
 import users from '@eventstore/db-client/generated/users_grpc_pb.js';
 import { callError } from '../wire/error-trailers.ts';
 
-/** Services of the real server that are missing here, with the alternative to use. */
+/** Services of the real server that are missing here, with the alternative. */
 const INSTEAD: readonly [unknown, string][] = [
   [
     persistent.PersistentSubscriptionsService,
@@ -32,7 +32,7 @@ const INSTEAD: readonly [unknown, string][] = [
   ],
 ];
 
-/** Answers every call of these services with UNIMPLEMENTED and the alternative. */
+/** UNIMPLEMENTED, with the alternative. */
 export function addNotOffered(server: Server): void {
   for (const [definition, sentence] of INSTEAD) {
     const service = definition as ServiceDefinition;

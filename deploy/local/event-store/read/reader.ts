@@ -7,14 +7,11 @@ import type { StreamStates } from '../storage/stream-states.ts';
 
 /** Small pages keep the database and the network busy at the same time. */
 const MAX_PAGE_EVENTS = 200;
-/** The first page is small because most reads are of short streams, and because events may be large. */
+/** Most reads are of short streams, and events may be large. */
 const FIRST_PAGE_EVENTS = 64;
 const LARGE_PAGE_BYTES = 1024 * 1024;
 
-/**
- * Adaptive page size: the number of events of the next page, derived from the size of the last one. A page of large
- * events must stay small in bytes.
- */
+/** Derives the next page's events from the last page's size, because a page of large events must stay small. */
 export class PageSize {
   #events = FIRST_PAGE_EVENTS;
   #isLarge = false;
@@ -23,7 +20,7 @@ export class PageSize {
     return this.#events;
   }
 
-  /** True when the last page was so large that a reader should not hold two. */
+  /** A reader should not hold two pages of this size. */
   get isLarge(): boolean {
     return this.#isLarge;
   }
@@ -40,7 +37,7 @@ export class PageSize {
 export class StreamDeleted extends Error {}
 export class StreamNotFound extends Error {}
 
-/** Reads that end: of one stream or of $all, in either direction. */
+/** Reads of one stream or $all, in either direction. */
 export class Reader {
   readonly #pages: Pages;
   readonly #states: StreamStates;
@@ -50,7 +47,7 @@ export class Reader {
     this.#states = states;
   }
 
-  /** Yields pages in order. The next page is fetched while the caller sends the current one. */
+  /** Fetches the next page while the caller sends the current one. */
   read(options: ReadOptions, maxCount: number): AsyncGenerator<readonly StoredEvent[]> {
     if (options.stream === null) return readAhead(this.#allPages(options), maxCount);
     return this.#readStream(options.stream, options, maxCount);
@@ -98,7 +95,6 @@ export class Reader {
     };
   }
 
-  /** The lowest revision that reads of the stream show. */
   async firstVisible(stream: string): Promise<number> {
     const metadata = this.#states.metadata(stream);
     const isLimited = metadata?.maxCount != null || stream.startsWith('$$');
@@ -125,7 +121,7 @@ type NextPage = (last: StoredEvent | undefined, limit: number) => Promise<Page>;
 
 const NOTHING: Page = { events: [], isLast: true };
 
-/** Fetches each page while its predecessor is sent, unless pages are large: slow readers would hold two each. */
+/** Fetches ahead unless pages are large: slow readers would hold two each. */
 async function* readAhead(nextPage: NextPage, maxCount: number): AsyncGenerator<readonly StoredEvent[]> {
   const size = new PageSize();
   let left = maxCount;

@@ -4,10 +4,10 @@ import type { StoredEvent } from '../model.ts';
 
 export type EventFilter = (event: StoredEvent) => boolean;
 
-/** Maximum prefixes of a filter. Filters come from our own services; the limit bounds the memory that a mistake costs. */
+/** Filters come from our own services; the limit bounds the memory that a mistake costs. */
 const MAX_PREFIXES = 1_000;
 
-/** The filter of a subscription to $all: by stream name or event type, by prefixes or by pattern. */
+/** By stream name or event type, by prefixes or by pattern. */
 export function compileFilter(options: FilterOptions): EventFilter {
   const subject =
     options.on === 'stream' ? (event: StoredEvent) => event.stream : (event: StoredEvent) => event.type;

@@ -27,9 +27,8 @@ export interface SubscriptionSources {
 }
 
 /**
- * Subscriptions pull: each one takes the next events from memory, or page by page from the log when it is further
- * behind, and only as fast as its client reads. A slow client therefore costs no memory, misses nothing and sees
- * one order.
+ * Each subscription pulls from memory, or from the log when further behind, as fast as its client reads. A slow client
+ * costs no memory and misses nothing.
  */
 export async function subscribeToAll(
   options: ReadOptions,
@@ -134,7 +133,7 @@ async function startOfStream(stream: string, options: ReadOptions, reader: Reade
   return options.from === 'end' ? reader.lastRevision(stream) : options.from;
 }
 
-/** Sends everything after a revision that is in the log, and returns the last revision that was sent. */
+/** Returns the last revision that was sent. */
 async function catchUpStream(
   stream: string,
   after: number,
@@ -159,7 +158,7 @@ async function catchUpStream(
   return revision;
 }
 
-/** Returns a signal that wakes a subscription when there may be new events for it, or when its call has ended. */
+/** Wakes a subscription when events may be new, or when its call has ended. */
 function createSubscriptionSignal(recent: RecentEvents, out: CallWriter): WakeSignal {
   const signal = createWakeSignal();
   const stop = recent.listen(signal.notify);

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 
 /**
- * `COPY … TO STDOUT` as a query of the driver: rows arrive as the bytes that PostgreSQL sends. An ordinary result
- * would encode every payload in hexadecimal. A COPY through a stream neither ends nor fails when the connection is
- * lost; the driver does report that to a query.
+ * Rows of `COPY … TO STDOUT` as PostgreSQL's bytes; ordinary results encode payloads in hexadecimal. A stream neither
+ * ends nor fails on a lost connection, but the driver reports that to a query.
  */
 export function copyOut<Row>(
   client: pg.PoolClient,
@@ -16,12 +15,12 @@ export function copyOut<Row>(
   });
 }
 
-/** The COPY header: "PGCOPY\n\377\r\n\0", flags, and the length of an unused extension. The first row follows it. */
+/** "PGCOPY\n\377\r\n\0", flags, and the length of an unused extension. */
 const HEADER_BYTES = 19;
-/** End marker, in the place of a column count after the last row. */
+/** In place of a column count after the last row. */
 const END_OF_COPY = -1;
 
-/** The part of the driver's connection that a query of its own needs. */
+/** Driver's connection as a query of its own needs it. */
 interface Connection {
   query(text: string): void;
 }
@@ -34,8 +33,7 @@ class CopyOut<Row> implements pg.Submittable {
   readonly #rows: Row[] = [];
   #isFirst = true;
   /**
-   * Set by the driver when it limits the time of a query. It must be called at the end, or its timer keeps the rows
-   * in memory.
+   * The driver sets it when it limits the time of a query. Call it at the end, or its timer keeps the rows in memory.
    */
   callback: ((error: unknown) => void) | undefined;
 
@@ -55,10 +53,7 @@ class CopyOut<Row> implements pg.Submittable {
     connection.query(this.#text);
   }
 
-  /**
-   * Receives one message per row; the header comes with the first. The bytes belong to the driver and are valid
-   * only during the call.
-   */
+  /** One message per row; the header comes with the first. The bytes are valid only during the call. */
   handleCopyData(message: { readonly chunk: Buffer }): void {
     const row = this.#isFirst ? message.chunk.subarray(HEADER_BYTES) : message.chunk;
     this.#isFirst = false;

@@ -2,15 +2,14 @@ import type { StoredEvent } from '../model.ts';
 
 const MAX_EVENTS = 16_000;
 const MAX_BYTES = 48 * 1024 * 1024;
-/** Bytes after which a slice for a subscriber ends. A slow one holds it, also when its events are evicted. */
+/** A slow subscriber holds a slice, also when its events are evicted. */
 const MAX_SLICE_BYTES = 1024 * 1024;
-/** Events are evicted in slices, so that the array is not shifted for every event. */
+/** Evicts in slices, so that the array is not shifted for every event. */
 const SLACK_EVENTS = 4_000;
 const TRIMMED_BYTES = 36 * 1024 * 1024;
 
 /**
- * The newest events in commit order, from which live subscribers are served without the database.
- * It covers everything after `#floor` up to the last commit without a hole.
+ * Serves live subscribers without the database. Covers everything after `#floor` up to the last commit without a hole.
  */
 export class RecentEvents {
   #events: StoredEvent[] = [];
@@ -39,7 +38,7 @@ export class RecentEvents {
     return this.#events.at(-1)?.position ?? this.#floor;
   }
 
-  /** Returns the next events after a position, at most `limit`; `null` when some of them were evicted. */
+  /** `null` when some of the next events were evicted. */
   after(position: number, limit: number): readonly StoredEvent[] | null {
     if (position < this.#floor) return null;
     const start = this.#indexAfter(position);
@@ -54,7 +53,7 @@ export class RecentEvents {
     return this.#events.slice(start, end);
   }
 
-  /** Calls back whenever events were published or evicted, until the returned function is called. */
+  /** Calls back on publication and eviction, until the returned function is called. */
   listen(callback: () => void): () => void {
     this.#listeners.add(callback);
     return () => this.#listeners.delete(callback);
@@ -91,7 +90,7 @@ export class RecentEvents {
   }
 }
 
-/** Estimated bytes of an event: payload, its encoded reply, and object overhead. */
+/** Estimates payload, encoded reply and object overhead. */
 function weight(event: StoredEvent): number {
   return 2 * (event.data.length + event.metadata.length) + 512;
 }

@@ -3,18 +3,17 @@ import { copyOut } from './copy-out.ts';
 import type { StoredEvent } from '../model.ts';
 import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 
-/** Pages of events by binary COPY. COPY takes no parameters, so numbers are checked and names quoted here. */
+/** COPY takes no parameters, so numbers are checked and names quoted here. */
 
 /**
- * Bytes of payloads after which a page ends. A slow reader holds a page, so this bounds its memory. PostgreSQL ends the page:
- * rows that it sent and that are dropped here would cost as much as those that are kept.
+ * Bounds the memory of a slow reader. PostgreSQL ends the page, because rows dropped here would cost as much as kept
+ * ones.
  */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
-/** At least one event, if there is one. */
 export interface Page {
   readonly events: readonly StoredEvent[];
-  /** False when there may be more events in this direction. */
+  /** False when more events may follow in this direction. */
   readonly isLast: boolean;
 }
 
@@ -25,17 +24,16 @@ export class Pages {
     this.#pool = pool;
   }
 
-  /** Events of all streams after a position, in commit order. */
   allForwards(after: number, limit: number): Promise<Page> {
     return this.#copy(`position > ${integer(after)}`, 'position', limit);
   }
 
-  /** Events of all streams before a position, newest first. */
+  /** Newest first. */
   allBackwards(before: number, limit: number): Promise<Page> {
     return this.#copy(`position < ${integer(before)}`, 'position desc', limit);
   }
 
-  /** Returns events of one stream between two revisions, both inclusive, in the requested order. */
+  /** Both revisions inclusive, in the requested order. */
   ofStream(
     stream: string,
     range: {
@@ -66,7 +64,7 @@ export class Pages {
   }
 }
 
-/** Selects events in an order, up to the one that reaches the maximum of bytes. The lengths do not read the payloads. */
+/** Ends at the event that reaches the maximum of bytes. The lengths do not read the payloads. */
 const pageQuery = (condition: string, order: string, limit: number): string => `
   select position, revision, created, is_json, id, stream, type, metadata, data from (
     select *, sum(octet_length(data) + octet_length(metadata))
@@ -77,7 +75,7 @@ const pageQuery = (condition: string, order: string, limit: number): string => `
 /** PostgreSQL counts microseconds from the year 2000. */
 export const POSTGRES_EPOCH_MS = 946_684_800_000;
 
-/** A row is the number of its columns, then of each column its length and its bytes. */
+/** A row is its number of columns, then each column's length and bytes. */
 function parseRow(bytes: Buffer): StoredEvent {
   const row = Buffer.from(bytes);
   const streamAt = 67;
@@ -100,13 +98,13 @@ function parseRow(bytes: Buffer): StoredEvent {
   };
 }
 
-/** The tombstone's revision 2^63 - 1 is replaced by TOMBSTONE_REVISION. */
+/** 2^63 - 1 becomes TOMBSTONE_REVISION. */
 function readInt64(page: Buffer, offset: number): number {
   const value = page.readInt32BE(offset) * 2 ** 32 + page.readUInt32BE(offset + 4);
   return value > Number.MAX_SAFE_INTEGER ? TOMBSTONE_REVISION : value;
 }
 
-/** The tombstone's revision in PostgreSQL. */
+/** Tombstone's revision in PostgreSQL. */
 export const TOMBSTONE_BIGINT = '9223372036854775807';
 
 function revision(value: number): string {
@@ -118,10 +116,7 @@ function integer(value: number): string {
   return String(value);
 }
 
-/**
- * Quotes a string literal. `standard_conforming_strings` is on, so only the quote needs escaping; NUL was refused
- * on arrival.
- */
+/** `standard_conforming_strings` is on, so only the quote needs escaping; NUL was refused on arrival. */
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,8 +1,7 @@
 import type { Expected, Refusal } from '../model.ts';
 
-/** State of a stream that a decision is based on. */
 export interface StreamState {
-  /** Revision of the last event; -1 when there is none. */
+  /** -1 without events. */
   readonly revision: number;
   readonly tombstoned: boolean;
   readonly softDeleted: boolean;
@@ -11,7 +10,7 @@ export interface StreamState {
 
 export type Decision =
   | { readonly kind: 'write' }
-  /** Either a repeated append or a conflict: compare with the stored ids from this revision on. */
+  /** Repeated append or conflict: compare with the stored ids from this revision on. */
   | { readonly kind: 'compare'; readonly firstRevision: number }
   /** New, unless the first id was written to this stream recently. */
   | { readonly kind: 'write-unless-recent' }
@@ -20,7 +19,7 @@ export type Decision =
 const WRITE: Decision = { kind: 'write' };
 const WRITE_UNLESS_RECENT: Decision = { kind: 'write-unless-recent' };
 
-/** The server's rules for expected revisions. A stream with metadata alone counts as existing. */
+/** Rules of the real server. A stream with metadata alone counts as existing. */
 export function decide(state: StreamState, expected: Expected): Decision {
   if (state.tombstoned) return refuse({ kind: 'stream-deleted' });
   if (expected === 'any') return state.softDeleted ? WRITE : WRITE_UNLESS_RECENT;
@@ -37,8 +36,8 @@ export function decide(state: StreamState, expected: Expected): Decision {
 }
 
 /**
- * A deletion has no event ids by which a repetition could be recognised, so the cases that an append would compare
- * are conflicts. Deleting a stream that never existed is a conflict too.
+ * A deletion has no event ids that reveal a repetition, so cases that an append would compare are conflicts, and a
+ * stream that never existed too.
  */
 export function decideDeletion(
   state: StreamState,

@@ -1,22 +1,19 @@
 import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 
-/**
- * Metadata of a stream, from its stream `$$<stream>`: which of its events reads still return. Reads of $all return
- * all of them.
- */
+/** From the stream `$$<stream>`: which events its reads still return. Reads of $all return all. */
 export interface StreamMetadata {
   readonly maxCount: number | null;
   readonly maxAgeMs: number | null;
-  /** Events below this revision are hidden; `TOMBSTONE_REVISION` or more means softly deleted. */
+  /** Events below it are hidden; `TOMBSTONE_REVISION` or more means softly deleted. */
   readonly truncateBefore: number | null;
-  /** All entries that were set; they are kept when a softly deleted stream is revived. */
+  /** Kept when a softly deleted stream is revived. */
   readonly all: Readonly<Record<string, unknown>>;
 }
 
 export const METADATA_TYPE = '$metadata';
 const METADATA_PREFIX = '$$';
 
-/** The JSON that softly deletes a stream. The number is 2^63 - 1, which a JavaScript number cannot represent. */
+/** 2^63 - 1, which a JavaScript number cannot represent. */
 export const SOFT_DELETED_JSON = '{"$tb":9223372036854775807}';
 
 export function metadataStreamOf(stream: string): string {
@@ -31,7 +28,7 @@ export function describedStream(metadataStream: string): string {
   return metadataStream.slice(METADATA_PREFIX.length);
 }
 
-/** Returns no metadata when the JSON is not an object, like the real server. */
+/** Ignores JSON that is not an object, like the real server. */
 export function parseMetadata(data: Buffer): StreamMetadata {
   const all = parseObject(data);
   const maxAgeS = nonNegative(all['$maxAge']);
@@ -60,12 +57,12 @@ export function isSoftDeleted(metadata: StreamMetadata | undefined): boolean {
   return (metadata?.truncateBefore ?? 0) >= TOMBSTONE_REVISION;
 }
 
-/** Returns the metadata of a softly deleted stream that is written to again: earlier events stay hidden. */
+/** Earlier events of a revived stream stay hidden. */
 export function revivedJson(metadata: StreamMetadata | undefined, firstVisible: number): Buffer {
   return Buffer.from(JSON.stringify({ ...metadata?.all, $tb: firstVisible }), 'utf8');
 }
 
-/** The lowest revision that reads show, given the last revision of the stream. */
+/** Lowest revision that reads show. */
 export function firstVisibleRevision(
   stream: string,
   metadata: StreamMetadata | undefined,

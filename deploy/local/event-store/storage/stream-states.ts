@@ -4,24 +4,24 @@ import type { StreamState } from './expected-revision.ts';
 import { TOMBSTONE_BIGINT } from './event-pages.ts';
 import { describedStream, isSoftDeleted, parseMetadata, type StreamMetadata } from './stream-metadata.ts';
 
-/** Maximum streams whose last revision is cached; others are looked up when they are written to. */
+/** Others are looked up when written to. */
 const MAX_HEADS = 200_000;
 
-/** Changes to apply to the states once a group has been committed. */
+/** Applied once a group has been committed. */
 export interface StateChanges {
   readonly heads: ReadonlyMap<string, number>;
   readonly metadata: ReadonlyMap<string, StreamMetadata>;
   readonly tombstones: ReadonlySet<string>;
 }
 
-/** Committed state of streams. Metadata and tombstones are few and held completely. */
+/** Metadata and tombstones are few and held completely. */
 export class StreamStates {
   /** With `max` in place of `maxSize`, the cache would fill lists of that length at each start. */
   #heads = new LRUCache<string, number>({ maxSize: MAX_HEADS, sizeCalculation: () => 1 });
   #metadata = new Map<string, StreamMetadata>();
   #tombstones = new Set<string>();
 
-  /** The last revision, -1 without events, `undefined` when it must be looked up. */
+  /** -1 without events, `undefined` when it must be looked up. */
   head(stream: string): number | undefined {
     return this.#heads.get(stream);
   }
@@ -44,7 +44,6 @@ export class StreamStates {
     for (const stream of changes.tombstones) this.#tombstones.add(stream);
   }
 
-  /** Reloads everything, after a start or a lost connection. */
   async load(client: pg.Client): Promise<void> {
     const tombstones = await client.query<{ stream: string }>(
       `select stream from event_store.event where revision = ${TOMBSTONE_BIGINT}`,
@@ -61,7 +60,6 @@ export class StreamStates {
     );
   }
 
-  /** Looks up the last revisions of these streams in one query. */
   async loadHeads(client: pg.Client, streams: readonly string[]): Promise<void> {
     const heads = await client.query<{ stream: string; revision: string }>({
       name: 'load-heads',
@@ -78,7 +76,7 @@ export class StreamStates {
   }
 }
 
-/** The committed states, overlaid with the changes of the group that is being decided. */
+/** Committed states, overlaid with the changes of the group that is being decided. */
 export class StatesInGroup implements StateChanges {
   readonly heads = new Map<string, number>();
   readonly metadata = new Map<string, StreamMetadata>();

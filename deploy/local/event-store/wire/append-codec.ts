@@ -3,14 +3,14 @@ import type { Expected, ProposedEvent } from '../model.ts';
 import { MalformedMessage, WireReader } from './protobuf.ts';
 import { parseUuid, uuidFromHalves } from './uuid.ts';
 
-/** Decoding of what writers send: AppendReq, BatchAppendReq, DeleteReq and TombstoneReq of streams.proto. */
+/** Decodes AppendReq, BatchAppendReq, DeleteReq and TombstoneReq of streams.proto. */
 
 const JSON_CONTENT = 'application/json';
 const NANOSECONDS_PER_MS = 1e6;
-/** An index entry of PostgreSQL holds about 2,700 bytes; a name in any script stays well below. */
+/** An index entry of PostgreSQL holds about 2,700 bytes. */
 const MAX_NAME_BYTES = 512;
 
-/** Fault of one proposed event. The whole append is refused; the call continues. */
+/** One bad event refuses the whole append; the call continues. */
 export class BadEvent extends Error {
   readonly missing: string | null;
   constructor(message: string, missing: string | null = null) {
@@ -21,18 +21,18 @@ export class BadEvent extends Error {
 
 export interface AppendOptions {
   readonly stream: string;
-  /** Why the stream cannot be named so; `null` for a good name. The append is refused; the call continues. */
+  /** `null` for a good name. A fault refuses the append; the call continues. */
   readonly nameFault: string | null;
-  /** The bytes as received, echoed in the reply. */
+  /** Echoed in the reply as received. */
   readonly identifier: Buffer;
   readonly expected: Expected;
   readonly deadlineMs: number;
 }
 
 export interface BatchPart {
-  /** The UUID message as received, echoed in the reply. */
+  /** UUID message, echoed in the reply as received. */
   readonly correlation: Buffer;
-  /** Present only in the first part of an append. */
+  /** Only in the first part of an append. */
   readonly options: AppendOptions | null;
   readonly events: readonly (ProposedEvent | BadEvent)[];
   readonly isFinal: boolean;
@@ -83,15 +83,15 @@ export function decodeDeletion(message: Buffer): AppendOptions {
   throw new MalformedMessage('A deletion needs options.');
 }
 
-/** The field numbers of the expected revision and of the deadline differ between the calls. */
+/** Expected revision and deadline have other field numbers in each call. */
 interface OptionFields {
   readonly revision: number;
   readonly noStream: number;
   readonly any: number;
   readonly streamExists: number;
-  /** A Timestamp, of older clients. */
+  /** Timestamp of older clients. */
   readonly deadline: number;
-  /** A Duration from now, of newer clients. */
+  /** Duration of newer clients. */
   readonly within: number;
 }
 const COMMON_FIELDS = { revision: 2, noStream: 3, any: 4, streamExists: 5 } as const;
@@ -122,7 +122,7 @@ function skipped(reader: WireReader, expected: Expected): Expected {
   return expected;
 }
 
-/** Decodes the name of a stream. Throws `MalformedMessage` when no stream can have it. */
+/** Throws `MalformedMessage` when no stream can have the name. */
 export function decodeStreamName(identifier: Buffer): string {
   const name = readStreamName(identifier);
   const fault = findNameFault(name);

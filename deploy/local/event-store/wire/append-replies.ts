@@ -1,16 +1,16 @@
 import type { Expected, Refusal, Written } from '../model.ts';
 import { bytesField, numberField, writeVarint } from './protobuf.ts';
 
-/** Encoding of replies to writers: BatchAppendResp, AppendResp, DeleteResp and TombstoneResp. */
+/** Encodes BatchAppendResp, AppendResp, DeleteResp and TombstoneResp. */
 
-/** Codes of google.rpc.Code, which BatchAppend returns in the message instead of ending the call. */
+/** From google.rpc.Code; BatchAppend returns them in the message instead of ending the call. */
 const CODE_INVALID_ARGUMENT = 3;
 const CODE_DEADLINE_EXCEEDED = 4;
 const CODE_NOT_FOUND = 5;
 const CODE_ALREADY_EXISTS = 6;
 const TYPE_URL = 'type.googleapis.com/event_store.client.';
 const EMPTY = Buffer.alloc(0);
-/** Two tags, two lengths and three numbers of at most ten bytes, besides the echoed bytes. */
+/** Two tags, two lengths and three numbers of at most ten bytes. */
 const SUCCESS_OVERHEAD_BYTES = 64;
 
 /** BatchAppendResp { correlation_id = 1, success = 3 { revision = 1, position = 3 }, stream_identifier = 4 }. */

@@ -2,7 +2,7 @@ import { Metadata, status } from '@grpc/grpc-js';
 import type { Expected, Refusal } from '../model.ts';
 import { MalformedMessage } from './protobuf.ts';
 
-/** Error that ends a call: a gRPC code, and the trailer `exception` that tells the client which error it is. */
+/** A gRPC code, and the trailer `exception` that tells the client which error it is. */
 export interface CallError {
   readonly code: status;
   readonly details: string;
@@ -60,7 +60,7 @@ export function refusalError(stream: string, refusal: Refusal, missing: string |
   }
 }
 
-/** The protocol's numbers for conditions that are not a revision. */
+/** Protocol numbers of conditions. */
 function expectedNumber(expected: Expected): string {
   if (expected === 'any') return '-2';
   if (expected === 'no_stream') return '-1';

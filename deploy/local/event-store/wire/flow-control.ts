@@ -8,8 +8,8 @@ const MAX_UNSENT_BYTES = 256 * 1024;
 type Call = ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>;
 
 /**
- * Sends messages of one call only as fast as its client takes them. It counts bytes: the stream's own high-water
- * mark of sixteen messages would cost a round trip through the event loop for every few hundred bytes.
+ * Sends as fast as the client takes. The stream's own high-water mark of sixteen messages would cost an event-loop
+ * round trip for every few hundred bytes.
  */
 export class CallWriter {
   readonly #call: Call;
@@ -26,7 +26,6 @@ export class CallWriter {
     if (call.cancelled) this.#end();
   }
 
-  /** True when the client has disconnected or the call has been ended. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -45,12 +44,12 @@ export class CallWriter {
     });
   }
 
-  /** True when the sender must wait for the client. Checked before each message, because one may be large. */
+  /** Checked before each message, because one may be large. */
   get isFull(): boolean {
     return !this.#isOver && this.#unsentBytes >= MAX_UNSENT_BYTES;
   }
 
-  /** Resolves when more may be sent, or when the call has ended. */
+  /** Also resolves when the call has ended. */
   async untilWritable(): Promise<void> {
     if (this.isFull) await this.#writable.next();
   }

@@ -1,9 +1,8 @@
 /**
- * The part of the protobuf wire format that the client's protocol needs. Frequent messages are encoded and decoded
- * here, because the generated classes copy every payload several times.
+ * Frequent messages are encoded and decoded here, because the generated classes copy every payload several times.
+ * Malformed ones get INVALID_ARGUMENT.
  */
 
-/** A message that is not valid protobuf; the caller gets INVALID_ARGUMENT. */
 export class MalformedMessage extends Error {}
 
 const WIRE_VARINT = 0;
@@ -11,7 +10,7 @@ const WIRE_FIXED64 = 1;
 const WIRE_BYTES = 2;
 const WIRE_FIXED32 = 5;
 
-/** Iterates over the fields of one message. Byte fields are views of the message, not copies. */
+/** Byte fields are views of the message, not copies. */
 export class WireReader {
   field = 0;
   #wireType = 0;
@@ -31,7 +30,7 @@ export class WireReader {
     return true;
   }
 
-  /** Exact up to 2^53. A larger number is returned as a number at least that large, which every limit refuses. */
+  /** Exact up to 2^53; a larger number becomes one at least that large, which every limit refuses. */
   varint(): number {
     let value = 0;
     let scale = 1;
@@ -46,7 +45,6 @@ export class WireReader {
     }
   }
 
-  /** All 64 bits, for the few fields that use them. */
   bigVarint(): bigint {
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
@@ -86,7 +84,7 @@ export class WireReader {
   }
 }
 
-/** The only revision beyond 2^53 in the protocol: that of a tombstone, 2^63 - 1. */
+/** Stands for 2^63 - 1, the only revision beyond 2^53 in the protocol. */
 export const TOMBSTONE_REVISION = Number.MAX_SAFE_INTEGER;
 const TOMBSTONE_VARINT = Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
 
@@ -97,7 +95,6 @@ export function varintLength(value: number): number {
   return length;
 }
 
-/** Writes a non-negative number and returns the offset after it. */
 export function writeVarint(target: Buffer, offset: number, value: number): number {
   if (value === TOMBSTONE_REVISION) return offset + TOMBSTONE_VARINT.copy(target, offset);
   let at = offset;
@@ -116,25 +113,21 @@ export function writeVarint(target: Buffer, offset: number, value: number): numb
   return at + 1;
 }
 
-/** The length of a field of bytes whose tag takes one byte. */
 export function bytesFieldLength(length: number): number {
   return 1 + varintLength(length) + length;
 }
 
-/** Writes the tag and the length of a field of bytes; the caller writes the content. */
 export function writeBytesHeader(target: Buffer, offset: number, field: number, length: number): number {
   target[offset] = (field << 3) | WIRE_BYTES;
   return writeVarint(target, offset + 1, length);
 }
 
-/** Encodes a field of bytes, or a nested message. For infrequent messages. */
 export function bytesField(field: number, content: Buffer | string): Buffer {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   const header = Buffer.alloc(10);
   return Buffer.concat([header.subarray(0, writeBytesHeader(header, 0, field, bytes.length)), bytes]);
 }
 
-/** Encodes a number field. For infrequent messages. */
 export function numberField(field: number, value: number): Buffer {
   const bytes = Buffer.alloc(11);
   bytes[0] = (field << 3) | WIRE_VARINT;

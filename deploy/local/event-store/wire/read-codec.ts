@@ -4,7 +4,7 @@ import { bytesField, bytesFieldLength, MalformedMessage, numberField, varintLeng
 import { WireReader, writeBytesHeader, writeVarint } from './protobuf.ts';
 import { writeUuidText } from './uuid.ts';
 
-/** ReadReq and ReadResp of streams.proto: reads of a stream, of all streams, and subscriptions to both. */
+/** Decodes and encodes ReadReq and ReadResp of streams.proto. */
 
 export type StreamStart = number | 'start' | 'end';
 
@@ -12,16 +12,15 @@ export interface FilterOptions {
   readonly on: 'stream' | 'type';
   readonly prefixes: readonly string[];
   readonly regex: string | null;
-  /** Events considered between two checkpoints. */
   readonly checkpointInterval: number;
 }
 
 export interface ReadOptions {
   /** `null` for $all. */
   readonly stream: string | null;
-  /** The bytes as received, echoed in the reply. */
+  /** Echoed in the reply as received. */
   readonly identifier: Buffer;
-  /** A revision of the stream, or a position in $all. */
+  /** Revision of the stream, or position in $all. */
   readonly from: StreamStart;
   readonly backwards: boolean;
   readonly resolveLinks: boolean;
@@ -95,7 +94,7 @@ function decodePosition(reader: WireReader): number {
   return commit;
 }
 
-/** Events between two checkpoints when the client names no window; the real server's default. */
+/** Default of the real server, in events. */
 const DEFAULT_WINDOW = 32;
 
 function decodeFilter(reader: WireReader): FilterOptions {
@@ -146,7 +145,7 @@ export function streamNotFound(identifier: Buffer): Buffer {
 /** ReadResp { caught_up = 8 }. */
 export const CAUGHT_UP = bytesField(8, NOTHING);
 
-/** The entries `content-type` and the keys of `type` and `created` in the event's metadata map. */
+/** Entries of the event's metadata map. */
 const CONTENT_JSON = mapEntry('content-type', 'application/json');
 const CONTENT_BINARY = mapEntry('content-type', 'application/octet-stream');
 const TYPE_KEY = bytesField(1, 'type');
@@ -161,7 +160,7 @@ function mapEntry(key: string, value: string): Buffer {
   return bytesField(6, Buffer.concat([bytesField(1, key), bytesField(2, value)]));
 }
 
-/** ReadResp { event = 1 { event = 1 RecordedEvent, commit_position = 3 } }. Encoded once per event in memory. */
+/** ReadResp { event = 1 { event = 1 RecordedEvent, commit_position = 3 } }. */
 export function eventWire(event: StoredEvent): Buffer {
   event.wire ??= encodeEvent(event);
   return event.wire;

@@ -1,9 +1,8 @@
-/** Event ids are sent as text and stored as 16 bytes. Both conversions are on the hot path. */
+/** Sent as text and stored as 16 bytes; both conversions are on the hot path. */
 
 const HEX = Buffer.from('0123456789abcdef', 'latin1');
 const TEXT_LENGTH = 36;
 const DASH = 0x2d;
-/** Offsets of the 16 bytes in the text form. */
 const TEXT_OFFSETS = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const NIBBLES = new Int8Array(256).fill(-1);
 for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
@@ -11,7 +10,7 @@ for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
   NIBBLES[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-/** Returns the 16 bytes of the text form; `null` when it is not a UUID. */
+/** `null` when the text is not a UUID. */
 export function parseUuid(text: Buffer): Buffer | null {
   if (text.length !== TEXT_LENGTH) return null;
   if (text[8] !== DASH || text[13] !== DASH || text[18] !== DASH || text[23] !== DASH) return null;
@@ -27,7 +26,6 @@ export function parseUuid(text: Buffer): Buffer | null {
   return invalid < 0 ? null : id;
 }
 
-/** Writes the 36 characters of the text form and returns the offset after them. */
 export function writeUuidText(target: Buffer, offset: number, id: Buffer): number {
   target[offset + 8] = DASH;
   target[offset + 13] = DASH;
@@ -42,7 +40,7 @@ export function writeUuidText(target: Buffer, offset: number, id: Buffer): numbe
   return offset + TEXT_LENGTH;
 }
 
-/** Returns the 16 bytes of two 64-bit numbers, the form that clients other than Node's may send. */
+/** Two 64-bit numbers, the form that clients other than Node's may send. */
 export function uuidFromHalves(mostSignificant: bigint, leastSignificant: bigint): Buffer {
   const id = Buffer.alloc(16);
   id.writeBigUInt64BE(BigInt.asUintN(64, mostSignificant), 0);

@@ -15,7 +15,7 @@ import {
 import { StatesInGroup, type StreamStates } from '../storage/stream-states.ts';
 import { parseUuid } from '../wire/uuid.ts';
 
-/** An event in the form needed to compare repeated appends. */
+/** Compared with repeated appends. */
 export interface WrittenId {
   readonly stream: string;
   readonly revision: number;
@@ -23,7 +23,7 @@ export interface WrittenId {
   readonly id: Buffer;
 }
 
-/** Lookups in the log that a decision may need. They are rare, so one at a time is enough. */
+/** Rare, so one lookup at a time is enough. */
 export interface WrittenIds {
   inStream(stream: string, first: number, last: number): Promise<WrittenId[]>;
   at(position: number): Promise<WrittenId | null>;
@@ -32,16 +32,15 @@ export interface WrittenIds {
 const EMPTY = Buffer.alloc(0);
 const STREAM_DELETED = Buffer.from('$streamDeleted');
 const METADATA = Buffer.from(METADATA_TYPE);
-/** Positions grow by about the size of the event, as in the real log, so that no client relies on position + 1. */
+/** Positions grow by about the event's size, as in the real log, so that no client relies on position + 1. */
 const POSITION_OVERHEAD = 64;
 
 /**
- * Decides requests one after the other, each against the state that the earlier ones in the group produce, and
- * collects the events to write. Nothing takes effect before the group has been committed.
+ * Decides each request against the state after the earlier ones of the group. Nothing takes effect before the commit.
  */
 export class Group {
   readonly events: StoredEvent[] = [];
-  /** Positions of the group's own ids; remembered only after the group has been committed. */
+  /** Remembered only after the group has been committed. */
   readonly ids = new Map<string, number>();
   readonly states: StatesInGroup;
   #nextPosition: number;
@@ -66,7 +65,7 @@ export class Group {
     return this.#nextPosition;
   }
 
-  /** Returns the outcome synchronously for nearly every request; a promise only when the log must be read. */
+  /** Returns a promise only when the log must be read. */
   decide(request: WriteRequest): WriteOutcome | Promise<WriteOutcome> {
     if (request.deadlineMs <= this.#createdMs) return { kind: 'timeout' };
     const state = this.states.state(request.stream);
@@ -161,7 +160,7 @@ export class Group {
     return this.#appendUnlessRecentAt(request, state, position);
   }
 
-  /** Answers a repeated append with its original result; any difference is a conflict. */
+  /** A repeated append gets its original result; any difference is a conflict. */
   async #compare(request: WriteRequest, state: StreamState, first: number): Promise<WriteOutcome> {
     const { events, stream } = request;
     if (events.length === 0) return { kind: 'written', revision: state.revision, position: null };

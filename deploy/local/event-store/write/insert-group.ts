@@ -4,8 +4,8 @@ import { POSTGRES_EPOCH_MS } from '../storage/event-pages.ts';
 import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 
 /**
- * Inserts a whole group with one statement: one round trip, one commit, one disk sync. Columns are sent as binary
- * arrays, because text would have to be escaped here and parsed by the server.
+ * One statement for one round trip, commit and disk sync. Columns are binary arrays, because text would have to be
+ * escaped and parsed.
  */
 const INSERT_GROUP = `
   insert into event_store.event (position, revision, id, created, is_json, stream, type, metadata, data)

@@ -1,7 +1,7 @@
-/** Ids against which an append without an exact revision is compared. Best effort, as on the real server. */
+/** Best effort, as on the real server, for appends without an exact revision. */
 const IDS_PER_GENERATION = 25_000;
 
-/** Number of newest event ids reloaded at a start. */
+/** Reloaded at a start. */
 export const REMEMBERED_IDS = IDS_PER_GENERATION;
 
 /** Sixteen one-byte characters: the smallest key that a Map compares by value. */
@@ -9,10 +9,7 @@ export function idKey(id: Buffer): string {
   return id.toString('latin1');
 }
 
-/**
- * Positions of recently committed event ids. Two generations instead of a list with evictions: eviction drops a
- * whole map, so a full cache adds no cost per append.
- */
+/** Two generations of recent ids: eviction drops a whole map, so a full cache adds no cost per append. */
 export class RecentIds {
   #young = new Map<string, number>();
   #old = new Map<string, number>();
@@ -25,7 +22,7 @@ export class RecentIds {
     this.#young.set(key, position);
   }
 
-  /** Returns the position of the event with this id, if it was written recently. */
+  /** Undefined unless the event was written recently. */
   positionOf(key: string): number | undefined {
     return this.#young.get(key) ?? this.#old.get(key);
   }

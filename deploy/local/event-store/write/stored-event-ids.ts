@@ -12,7 +12,7 @@ interface Row {
 /** `position` is qualified in every ORDER BY: a bare one would mean the selected text column. */
 const COLUMNS = 'select stream, revision::text, position::text, id::text from event_store.event';
 
-/** Looks up stored ids over the writer's own connection. */
+/** Uses the writer's own connection. */
 export function writtenIdsOver(client: pg.Client): WrittenIds {
   return {
     inStream: async (stream, first, last) => {
@@ -35,7 +35,7 @@ export function writtenIdsOver(client: pg.Client): WrittenIds {
   };
 }
 
-/** The ids of the newest events, oldest first. */
+/** Oldest first. */
 export async function newestIds(
   client: pg.Client,
   limit: number,

@@ -2,23 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-/**
- * Key of the advisory lock that makes one process the only writer. No other user of the database uses these
- * numbers.
- */
+/** The advisory lock makes one process the only writer. No other user of the database uses these numbers. */
 const LOCK_SPACE = 7_203_115;
 const LOCK_ID = 1;
 const LOCK_POLL_MS = 100;
 const CONNECT_LIMIT_MS = 5_000;
-/** Statement timeout. A statement that exceeds it counts as lost, and its connection too. */
+/** A statement that exceeds it counts as lost, and its connection too. */
 const STATEMENT_LIMIT_MS = 30_000;
 
-/** Thrown when another process writes to this schema and did not release it in time. */
+/** Thrown when the other process did not release the schema in time. */
 export class OwnedByAnother extends Error {}
 
 /**
- * Opens the only connection that writes. The advisory lock belongs to the session, and every write uses the same
- * session. Once the lock is ours, no write of a predecessor can still be pending.
+ * The advisory lock belongs to the session of every write, so once it is ours, no write of a predecessor can still be
+ * pending.
  */
 export async function openWriterSession(databaseUrl: string, lockWaitMs: number): Promise<pg.Client> {
   const client = new pg.Client({
@@ -58,7 +55,7 @@ async function takeLock(client: pg.Client, lockWaitMs: number): Promise<void> {
   );
 }
 
-/** Ends a session without waiting for a server that may never reply. */
+/** Does not wait for a server that may never reply. */
 export async function closeSession(client: pg.Client): Promise<void> {
   const closed = client.end().catch(() => undefined);
   await Promise.race([closed, delay(1_000, undefined, { ref: false })]);
@@ -66,7 +63,7 @@ export async function closeSession(client: pg.Client): Promise<void> {
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
-/** Opens the connections that pages are read through. */
+/** Pages are read through these. */
 export function openReaders(databaseUrl: string, max: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,

@@ -12,13 +12,12 @@ import { newestIds, writtenIdsOver } from './stored-event-ids.ts';
 
 const MAX_GROUP_EVENTS = 2_000;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
-/** Bytes of waiting appends above which callers are asked to pause. */
+/** Callers are asked to pause above this. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** Interval of the check for appends whose deadline has passed. */
+/** Checks for appends whose deadline has passed. */
 const OVERDUE_CHECK_MS = 50;
-/** Gap between the last position and the first one after a start. */
+/** Gap of positions at a start. */
 const FIRST_POSITION_GAP = 256;
-/** PostgreSQL's code for a unique violation. */
 const UNIQUE_VIOLATION = '23505';
 
 interface Pending {
@@ -28,8 +27,8 @@ interface Pending {
 }
 
 /**
- * Group commit. Requests that arrive while the previous commit runs are decided together and written by one
- * statement. Callers are answered after its commit and never before.
+ * Group commit: decides what arrives during a commit together, writes it in one statement, and answers only after its
+ * commit.
  */
 export class Writer {
   readonly #states: StreamStates;
@@ -40,14 +39,14 @@ export class Writer {
   #waiting: Pending[] = [];
   #waitingBytes = 0;
   #inFlight: readonly Pending[] = [];
-  /** The connection on which a group is being written. */
+  /** Connection of the group that is being written. */
   #busyWith: pg.Client | null = null;
   #running: Promise<void> = Promise.resolve();
   #nextPosition = FIRST_POSITION_GAP;
   #onRelief: (() => void)[] = [];
   readonly #overdueCheck: NodeJS.Timeout;
 
-  /** `onLost` is called when the connection can no longer be trusted; `open` must follow with a new one. */
+  /** `onLost` reports a connection that can no longer be trusted; `open` must follow with a new one. */
   constructor(states: StreamStates, recentEvents: RecentEvents, onLost: (error: unknown) => void) {
     this.#states = states;
     this.#recentEvents = recentEvents;
@@ -56,7 +55,6 @@ export class Writer {
     this.#overdueCheck.unref();
   }
 
-  /** Loads the in-memory state from the log, then accepts requests. */
   async open(client: pg.Client): Promise<void> {
     await this.#states.load(client);
     const ids = await newestIds(client, REMEMBERED_IDS);
@@ -90,7 +88,7 @@ export class Writer {
     this.#onRelief.push(callback);
   }
 
-  /** Refuses all waiting and new requests as unavailable until `open` is called again. */
+  /** Requests are refused as unavailable until `open` is called again. */
   suspend(): void {
     this.#client = null;
     for (const pending of this.#inFlight) settle(pending, UNAVAILABLE);
@@ -100,7 +98,6 @@ export class Writer {
     this.#relieve();
   }
 
-  /** Waits until accepted requests are written. */
   async close(): Promise<void> {
     clearInterval(this.#overdueCheck);
     await this.#running;
