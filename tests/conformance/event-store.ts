@@ -6,16 +6,12 @@ import { metadataCases } from './event-store/metadata.ts';
 import { readCases } from './event-store/reads.ts';
 import { subscriptionCases } from './event-store/subscriptions.ts';
 
-/** A server under test. `connect` returns a new client of the official package. */
+/** `connect` returns a new client of the official package. */
 export interface EventStoreAdapter {
   connect(): EventStoreDBClient;
 }
 
-/**
- * Conformance suite of the event store: the behaviour that the services rely on, tested against any server that speaks
- * EventStoreDB's protocol. Cases share a server and use streams with random names, so they also pass on a server that
- * holds other data.
- */
+/** Tests the behaviour that the services rely on. Streams have random names, so that the server may hold other data. */
 export function eventStoreConformance(adapter: EventStoreAdapter): void {
   appendCases(adapter);
   readCases(adapter);

@@ -49,7 +49,7 @@ describe.runIf(reason !== null)('a real EventStoreDB', () => {
   test.skip(`conformance: skipped, ${reason}`, () => undefined);
 });
 
-/** Checks that containers can be started. Returns the reason when they cannot, else `null`. */
+/** `problem`: why no container can be started, else `null`. */
 async function findEngine(): Promise<{ problem: string | null }> {
   const { getContainerRuntimeClient } = await import('testcontainers');
   try {

@@ -6,10 +6,7 @@ import { type Endpoint, errorsOf } from '#operations/endpoint/define-endpoint.ts
 import { ENDPOINTS } from '#operations/index.ts';
 import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
-/**
- * Test language of the API: `await on(app).get(path, { key })` returns status, headers and body. It first checks every
- * reply against the published contract of the endpoint, so a reply that breaks the contract fails the test.
- */
+/** `await on(app).get(path, { key })` first checks every reply against the published contract of the endpoint. */
 export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number | string[] | undefined>>;
@@ -58,7 +55,6 @@ const published = openApiDocument() as unknown as Document;
 /** Headers of HTTP itself, which no endpoint documents. */
 const TRANSPORT_HEADERS = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
 
-/** Returns the headers of a reply that the contract does not document. */
 const unnamedHeaders = (endpoint: Endpoint, status: number, headers: Reply['headers']): readonly string[] => {
   const response = published.paths[endpoint.path]?.[endpoint.method.toLowerCase()]?.responses[status];
   const named = response?.$ref
@@ -68,7 +64,6 @@ const unnamedHeaders = (endpoint: Endpoint, status: number, headers: Reply['head
   return Object.keys(headers).filter((name) => !documented.has(name));
 };
 
-/** Fails the test when a reply breaks the contract: status, headers, body, request id and count. */
 const checkAgainstContract = (
   endpoint: Endpoint | undefined,
   status: number,

@@ -4,10 +4,8 @@ import type { Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 
 /**
- * Test language of deciders: `given(decider, ...events).when(decision).records(...events)` or `.refuses(code)`.
- *
- * `records` also decides again on the state after the recorded events and expects no further events: a command that
- * arrives twice is recorded once.
+ * `given(decider, ...events).when(decision).records(...events)` or `.refuses(code)`. `records` decides again on the
+ * state after the recorded events and expects no more: a command that arrives twice is recorded once.
  */
 export const given = <State, F extends Event>(
   decider: Decider<State, F>,

@@ -8,10 +8,7 @@ const GENERIC_PLANS = { options: '-c plan_cache_mode=force_generic_plan' };
 const isSmall = (values: readonly unknown[]): boolean =>
   values.every((value) => !Array.isArray(value) || value.length <= SMALL_ROWS);
 
-/**
- * Opens a pool for projections whose statements with few rows are planned once on each connection, as in the projector.
- * Otherwise most of the time of a test that applies event by event is planning.
- */
+/** Plans statements with few rows once on each connection, as the projector does; tests would mostly plan otherwise. */
 export const openPlannedOnce = (url: string, max: number, settings: PoolSettings = {}): Database => {
   const pool = openPool(url, max, { ...settings, ...GENERIC_PLANS });
   const statementOf = statementNames();

@@ -13,17 +13,15 @@ import { openPlannedOnce } from './planned-once.ts';
 import { checksums } from '#tests/stack/read-models.ts';
 
 /**
- * Test language of projections, on a real Postgres: `given(events).into(projection).shows(read, rows)`. The events are
- * projected three times into empty tables: as one batch, event by event, and in batches of three. Each time `read` must
- * return the same result and the tables must have the same rows, also those that no read returns. The size of batches
- * is the projector's choice and must not matter.
+ * `given(events).into(projection).shows(read, rows)`, on a real Postgres. Projects the events as one batch, event by
+ * event, and in batches of three. Results and all rows must be the same, because the projector chooses the size of
+ * batches.
  */
 
 export type GivenEvent = { readonly stream: string; readonly event: Event };
 
 const BATCH_SIZES = [Number.POSITIVE_INFINITY, 1, 3] as const;
 
-/** Returns the events as if read from the log, with revisions, positions and metadata. */
 export const recorded = (events: readonly GivenEvent[]): RecordedEvent[] => {
   const revisions = new Map<string, bigint>();
   return events.map(({ stream, event }, index) => {
@@ -47,9 +45,7 @@ export const recorded = (events: readonly GivenEvent[]): RecordedEvent[] => {
   });
 };
 
-/**
- * Interleaves the streams in another order. Each stream keeps its own order; `picks` choose the next stream.
- */
+/** Each stream keeps its own order; `picks` choose the next stream. */
 export const interleave = (
   events: readonly GivenEvent[],
   picks: readonly number[],
@@ -64,7 +60,6 @@ export const interleave = (
   return mixed;
 };
 
-/** Creates the tables and indexes of a projection, empty, and returns them as a target of batches. */
 export const openTarget = async (database: Database, projection: Projection): Promise<Target> => {
   const schema = schemaOf(projection.name);
   await inTransaction(database, async (client) => {
@@ -75,13 +70,10 @@ export const openTarget = async (database: Database, projection: Projection): Pr
   return { projection, schema, catalog, saveCheckpoint: () => Promise.resolve() };
 };
 
-/** Returns the target of a projection, with empty tables. */
+/** The tables of the target are empty. */
 export type OpenTargets = (projection: Projection) => Promise<Target>;
 
-/**
- * Returns a function that creates the tables of a projection at the first call and empties them at each later one. To create
- * them again takes thirty times as long, and every statement is then planned again.
- */
+/** Later calls empty the tables, because to create them again takes thirty times as long. */
 export const openTargets = (database: Database): OpenTargets => {
   const opened = new Map<string, Target>();
   return async (projection) => {
@@ -97,7 +89,6 @@ export const openTargets = (database: Database): OpenTargets => {
   };
 };
 
-/** A database with the tables of the projector, and of the projection of the last test that used it. */
 type LentDatabase = {
   readonly url: string;
   readonly pool: Database;
@@ -134,7 +125,7 @@ const clear = async (pool: Database): Promise<void> => {
   for (const { name } of rows) await pool.query(`drop schema "${name}" cascade`);
 };
 
-/** Lends a database that has tables of no other projection to `work`. After a failure it is dropped. */
+/** Lends a database without tables of other projections. After a failure it is dropped. */
 const withDatabase = async (
   projection: Projection,
   work: (database: LentDatabase) => Promise<void>,

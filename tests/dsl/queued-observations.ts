@@ -10,7 +10,7 @@ export type QueuedObservation = {
   readonly json: unknown;
 };
 
-/** Returns all observations in the queue, in order, without consuming them. Bodies that are stored apart are read too. */
+/** Does not consume the observations. Bodies that are stored apart are read too. */
 export const readQueuedObservations = async (
   nats: Pick<Nats, 'connection' | 'manager'>,
 ): Promise<readonly QueuedObservation[]> => {

@@ -31,7 +31,7 @@ import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { isLate } from '#domain/corpus/ad-library/timeline.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
 
-/** Test language of library scans: `library().scan(options, ads)` records whole scans of one brand, in any order. */
+/** `library().scan(options, ads)` records whole scans of one brand, in any order. */
 
 export const BRAND = brandIdOf('shop.example');
 export const PAGE = '100000001';
@@ -74,13 +74,13 @@ export const scanHeader = ({
 
 export type Library = {
   readonly state: LibraryState;
-  /** Records a whole scan. Throws when a part of it records further events on being decided again. */
+  /** Throws when a part of the scan records further events on being decided again. */
   scan(
     options: ScanOptions,
     ads: readonly ObservedAd[],
     linkedPages?: readonly string[],
   ): readonly AdLibraryEvent[];
-  /** Totals of the last recorded scan. Throws when none was recorded. */
+  /** Totals of the last scan. Throws when none was recorded. */
   readonly totals: ScanTotals;
   /** Recorded scans with their totals as corrected, in the order of observation. */
   readonly log: readonly (ReplayScan & { readonly reliable: boolean })[];
@@ -100,7 +100,6 @@ const partialPagesOf = (
     }),
   );
 
-/** Returns the time of the first scan that showed an ad with the page, by page id. */
 const firstAdTimes = ({ ads }: LibraryState): ReadonlyMap<string, string> => {
   const times = new Map<string, string>();
   for (const one of ads.values()) {

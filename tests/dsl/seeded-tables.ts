@@ -7,10 +7,7 @@ import { openTarget } from './projections.ts';
 
 export type FilledTables = AsyncDisposable & { readonly db: ReadDatabase };
 
-/**
- * Opens a new database with the tables of some projections, and fills them directly. For tests that need more rows than
- * can be projected from events in a test.
- */
+/** For tests that need more rows than can be projected from events. */
 export const openFilledTables = async (
   projections: readonly Projection[],
   fill: (pool: Database) => Promise<unknown>,

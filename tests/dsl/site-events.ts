@@ -12,8 +12,6 @@ import { recordStorefrontScan } from '#domain/corpus/storefront/decider.ts';
 import { storefront, type StorefrontState } from '#domain/corpus/storefront/state.ts';
 import type { GivenEvent } from './projections.ts';
 
-/** Test language of site and shop scans: turns scans into the events that their deciders record. */
-
 type Tool = SiteScan['tools'][number];
 type SplitTest = SiteScan['split_tests'][number];
 
@@ -94,7 +92,6 @@ export const shopScan = (
   ...fields,
 });
 
-/** Returns the events of one shop's scans, recorded in the order of the arguments. */
 export const shopEvents = (
   ...scans: readonly { readonly scan: StorefrontScanEnd; readonly products: readonly ObservedProduct[] }[]
 ): readonly GivenEvent[] => {

@@ -13,7 +13,6 @@ import { AT, type IntakeServer, openIntakeServer, type Queued } from './stack.ts
 import { createBrandTables, trackBrand } from './tracked-brands.ts';
 
 const EXAMPLES = 'services/intake/examples';
-/** A PNG of one pixel. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
@@ -52,14 +51,14 @@ beforeEach(async () => {
 const run = async (program: string, ...args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(program, [...args])).stdout.trim();
 
-/** Records the queued observations as ingest does, and returns the number of events of each. */
+/** Records observations as ingest does. Returns the number of events of each. */
 const record = async (queued: readonly Queued[]): Promise<readonly number[]> => {
   const events: number[] = [];
   for (const { observation } of queued) events.push((await ingest.intake.submit(observation)).events);
   return events;
 };
 
-/** Plays a shop with 60 products under every name; `closed.example` answers 404. Returns its port. */
+/** `closed.example` answers 404; every other name is a shop with 60 products. Returns the port. */
 const openShop = async (): Promise<number> => {
   const product = (id: number) => ({
     id,
@@ -89,7 +88,6 @@ const openShop = async (): Promise<number> => {
 const TYPESCRIPT = join(EXAMPLES, 'shop-catalogue.ts');
 const PYTHON = join(EXAMPLES, 'ad_scan.py');
 
-/** Returns the ends of all leases, by domain. */
 const leaseEnds = async (): Promise<unknown> => {
   const { rows } = await server.database.query(
     'select type, domain, outcome, reason from intake.lease order by domain',

@@ -5,7 +5,6 @@ import { type HostedCommands, openHostedCommands } from '../ops/fixtures/hosted-
 import { startProcess, type ServiceProcess } from '../stack/processes.ts';
 import { type IntakeServer, openIntakeServer, profileOf, queuedIn, sendLines } from './stack.ts';
 
-/** Processes of the intake, started with plain `node`, on one queue and one database. */
 const KILLS = 3;
 const SENDERS = 3;
 const LINES_PER_REQUEST = 20;
@@ -37,7 +36,6 @@ const start = async (): Promise<{ readonly url: string; readonly process: Servic
   return { url: `http://127.0.0.1:${port}`, process };
 };
 
-/** Runs a command of operators and returns the JSON that it prints. */
 const ops = async (...args: readonly string[]): Promise<unknown> => {
   const { stdout, stderr, code } = await commands.run(['--json', 'collector', ...args], settings());
   expect(code, stderr).toBe(0);

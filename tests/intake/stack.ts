@@ -25,10 +25,8 @@ export type IntakeServer = AsyncDisposable & {
   readonly database: Database;
   readonly nats: Nats;
   readonly objectStore: ObjectStore;
-  /** Returns the text and the id of a new key. */
   issue(name: string, types?: readonly string[]): Promise<{ readonly text: string; readonly keyId: string }>;
   revoke(keyId: string): Promise<unknown>;
-  /** Returns the bodies of all messages in the queue, in order. */
   queued(): Promise<readonly Queued[]>;
 };
 export type Queued = {
@@ -37,7 +35,7 @@ export type Queued = {
   readonly observation: Readonly<Record<string, unknown>>;
 };
 
-/** Returns all messages of the stream of observations, in order, without consuming them. */
+/** Returns the messages in order, without consuming them. */
 export const queuedIn = async (nats: Nats): Promise<readonly Queued[]> =>
   (await readQueuedObservations(nats)).map(({ subject, type, json }) => ({
     subject,
@@ -45,7 +43,6 @@ export const queuedIn = async (nats: Nats): Promise<readonly Queued[]> =>
     observation: json as Queued['observation'],
   }));
 
-/** Starts an intake server in this process, with its own database, queue and object store. */
 export const openIntakeServer = async (
   options: Partial<
     Pick<IntakeResources, 'bodyTimeoutMs' | 'clock' | 'taskClock' | 'refusedPerMinute' | 'trustedProxies'>
@@ -91,7 +88,7 @@ type Sending = {
   readonly method?: string;
 };
 
-/** Sends a request and returns its reply. An error reply must match the error body of the contract. */
+/** An error reply must match the error body of the contract. */
 export const send = async (
   url: string,
   body: string | Uint8Array<ArrayBuffer> | null,
@@ -107,7 +104,6 @@ export const send = async (
   return { status: reply.status, headers: reply.headers, body: content };
 };
 
-/** The types of errors that the API does not have. */
 const OWN_TYPES = ['payload_too_large', 'unsupported_media_type', 'unavailable'];
 
 const checkErrorBody = ({ status, headers }: Response, content: unknown): void => {
@@ -118,7 +114,6 @@ const checkErrorBody = ({ status, headers }: Response, content: unknown): void =
   if (error.request_id !== headers.get('x-request-id')) throw new Error('request ids differ');
 };
 
-/** Sends lines of observations. */
 export const sendLines = (
   { url }: { readonly url: string },
   key: string,
@@ -131,7 +126,7 @@ export const sendLines = (
     { key, headers: { 'content-type': NDJSON, ...headers } },
   );
 
-/** Sends the start of a body and never the rest. Returns status and body of the reply. */
+/** Never sends the rest of the body. Returns status and body of the reply. */
 export const sendPartOf = (
   url: string,
   key: string,

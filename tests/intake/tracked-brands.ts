@@ -5,7 +5,6 @@ import { socialPages } from '#projections/social-pages/project.ts';
 import { tracking } from '#projections/tracking/project.ts';
 import { createTables } from '#services/projector/read-model-schema.ts';
 
-/** Creates the read models that name due brands. */
 export const createBrandTables = (database: Database): Promise<void> =>
   inTransaction(database, async (client) => {
     await createTables(client, brands, 'brands');
@@ -19,7 +18,6 @@ export const forgetBrands = async (database: Database): Promise<void> => {
   );
 };
 
-/** Adds a brand with linked pages that a workspace tracks. */
 export const trackBrand = async (
   database: Database,
   domain: string,

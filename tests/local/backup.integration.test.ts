@@ -28,10 +28,7 @@ import { openHostedCommands } from '../ops/fixtures/hosted-commands.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums, POSITION_COLUMNS, untilPassed } from '../stack/read-models.ts';
 
-/**
- * Runs the steps of `deploy/OPERATIONS.md` with the local stack's servers. The log and the vaults are backed up;
- * everything else is lost and rebuilt from them.
- */
+/** Only the log and the vaults are backed up; everything else is rebuilt from them (`deploy/OPERATIONS.md`). */
 const VAULT_KEY = Buffer.alloc(32, 6).toString('base64');
 const PERSON = { name: 'Ada Example', email: 'ada@shop.example' };
 const CAUGHT_UP_MS = 60_000;
@@ -67,7 +64,6 @@ const ops = async (
   return JSON.parse(stdout) as Record<string, unknown>;
 };
 
-/** Builds the read models of the whole log and returns their checksums. */
 const project = async (databaseUrl: string, eventStoreUrl: string) => {
   const ending = new AbortController();
   const running = runProjections({
@@ -90,7 +86,6 @@ const project = async (databaseUrl: string, eventStoreUrl: string) => {
   }
 };
 
-/** Exports the history of a workspace, and returns all that its files say about it. */
 const exportHistory = async (servers: Servers, workspaceId: string, name: string) => {
   const out = join(folder, name);
   const exported = await ops(servers, 'audit', 'export', workspaceId, '--format', 'ndjson', '--out', out);
@@ -101,7 +96,6 @@ const exportHistory = async (servers: Servers, workspaceId: string, name: string
   return { entries, people, count: exported['entries'], head: exported['head_hash'] };
 };
 
-/** Creates a workspace with a member and a secret, and a corpus. */
 const fill = async (databaseUrl: string, eventStoreUrl: string) => {
   await using opened = new AsyncDisposableStack();
   const pool = openPool(databaseUrl, 2);
@@ -134,7 +128,7 @@ const fill = async (databaseUrl: string, eventStoreUrl: string) => {
 const RIGHTS = { admit: async () => true, end: async () => undefined };
 const TOKENS = ['RefreshToken', 'AccessToken'] as const;
 
-/** Signs the member in to a browser, whose cookie is returned, and connects an app. */
+/** Signs the member in and connects an app. Returns the cookie of the browser. */
 const signIn = async (pool: Database, memberId: string): Promise<string> => {
   await createBrowserSignInTables(pool);
   await addClient(pool, { client_id: 'house', name: 'House', redirect_uris: ['https://app.example/back'] });
@@ -170,7 +164,6 @@ test('restores everything from a backup of the log and the vaults', async () => 
   for (const secret of [PERSON.name, 'hush', 'the token itself', cookie]) expect(text).not.toContain(secret);
   await expect(ops(lost, 'vault', 'backup', file)).rejects.toThrow('EEXIST');
 
-  // The machine is lost. The backups go into an empty event store and an empty database.
   await store.stop();
   const [after, emptyLog] = [await createTestDatabase(), await createTestDatabase()];
   resources.defer(() => after.drop());

@@ -14,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** Returns the events that ingest records from observations, by file. */
 const eventsOf = (observations: readonly CreativeFile[]): readonly object[] => {
   const states = new Map<string, { state: typeof creative.initial; ads: Set<string> }>();
   for (const observation of observations) {
@@ -34,7 +33,7 @@ const eventsOf = (observations: readonly CreativeFile[]): readonly object[] => {
     .map(([key, { state, ads }]) => [key, state.media, [...ads].toSorted()]);
 };
 
-/** An object store of a process that is killed: it writes nothing afterwards. */
+/** Writes nothing after its process is killed. */
 const dyingStore = (store: ObjectStore, dying: DyingProcess): ObjectStore => ({
   ...store,
   write: async (key, source) => {
@@ -57,7 +56,6 @@ const play = async (run: number): Promise<void> => {
   stack.answers.set(`${run}-f.mp4`, bytes(FILM)).set(`${run}-p.jpg`, bytes(await picture(22, 'jpeg')));
 };
 
-/** Runs until all files are stored and published, and returns the observations in their order. */
 const archive = async (run: number, dieAt: number | null): Promise<readonly CreativeFile[]> => {
   await stack.database.query('truncate media.wanted, media.object cascade');
   await stack.database.query('update media.usage set bytes = 0');

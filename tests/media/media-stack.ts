@@ -33,7 +33,7 @@ export const addressOf = (name: string, hours = 48, signature = 'a'): string => 
   return `https://${signature}.library.example/${name}?oh=${signature}&oe=${seconds.toString(16)}`;
 };
 
-/** Draws a picture of smooth waves. Another `seed` gives another picture. */
+/** Another `seed` gives another picture. */
 export const picture = (seed: number, format: 'png' | 'jpeg' = 'png'): Promise<Buffer> => {
   const [width, height] = [400, 300];
   const pixels = Buffer.alloc(width * height * 3);
@@ -73,16 +73,12 @@ export type MediaStack = AsyncDisposable & {
   readonly objectStore: ObjectStore;
   /** Answers by path. A path without one is answered with 404. */
   readonly answers: Map<string, Played>;
-  /** Paths that were requested, in order. */
   readonly requested: string[];
-  /** Empties everything, for the next test. Takes a tenth of the time of another stack. */
+  /** Takes a tenth of the time of another stack. */
   reset(): Promise<void>;
-  /** Milliseconds since 1970 at the start of the stack. Tests move it on. */
   nowMs: number;
   options(more?: Partial<ArchiveOptions>): ArchiveOptions;
-  /** Starts an archive in this process. It stops with the result. */
   start(more?: Partial<ArchiveOptions>): AsyncDisposable;
-  /** Records ads, each with its media, as ingest does. */
   want(
     ads: Readonly<
       Record<string, readonly (readonly [url: string, kind?: 'image' | 'video', poster?: string])[]>
@@ -93,7 +89,6 @@ export type MediaStack = AsyncDisposable & {
   states(): Promise<Readonly<Record<string, string>>>;
   /** Waits until no file is wanted and nothing is left to publish. */
   settled(): Promise<void>;
-  /** Returns all observations that were published, oldest first. */
   observations(): Promise<readonly CreativeFile[]>;
 };
 

@@ -16,7 +16,6 @@ const MAX_EVENTS = 4;
 const RUNS = 30;
 const TIME_LIMIT_MS = limitMs(60_000);
 
-/** One step of a random history: an append with some expected revision, or the repetition of an earlier append. */
 interface Step {
   readonly stream: number;
   readonly expectation: 'any' | 'no_stream' | 'stream_exists' | 'right' | 'low' | 'high';
@@ -41,7 +40,6 @@ interface Append {
   readonly events: readonly JSONEventData[];
 }
 
-/** Reference model of appends: each stream is a list of event ids. */
 class Model {
   readonly streams = new Map<string, string[]>();
 
@@ -73,7 +71,7 @@ export function interleavingCases(adapter: EventStoreAdapter): void {
   });
   afterAll(() => client.dispose());
 
-  /** Returns the revision that the server returned; `null` for a conflict. Other errors are thrown. */
+  /** Returns the revision of the server; `null` for a conflict. Other errors are thrown. */
   async function send({ stream, expected, events }: Append): Promise<number | null> {
     try {
       const answer = await client.appendToStream(stream, [...events], { expectedRevision: expected });

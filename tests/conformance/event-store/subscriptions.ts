@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { EventStoreAdapter } from '../event-store.ts';
 import { fill, Follower, idsOf, newEvents, newStream, readWhole, revisionsOf } from './support.ts';
 
-/** Returns a new category of letters and digits only, so that a case can filter for its own streams. */
+/** Letters and digits only, so that a case can filter for its own streams. */
 function newCategory(): string {
   return newStream('c').replaceAll('-', '');
 }

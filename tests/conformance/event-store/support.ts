@@ -10,10 +10,10 @@ import {
   type StreamSubscription,
 } from '@eventstore/db-client';
 
-/** Milliseconds to wait for a condition. Enough for a container that has just started, and a busy machine. */
+/** Enough for a container that has just started, on a busy machine. */
 const WAIT_LIMIT_MS = 45_000;
 
-/** Returns the name of a stream that no other case uses. No service uses the default category. */
+/** No other case uses the stream, and no service uses the default category. */
 export function newStream(category = 'conformance'): string {
   return `${category}-${randomUUID()}`;
 }
@@ -22,7 +22,6 @@ export function newEvents(count: number, type = 'Happened'): JSONEventData[] {
   return Array.from({ length: count }, (_, number) => jsonEvent({ type, data: { number } }));
 }
 
-/** Appends `count` events in one append and returns them. */
 export async function fill(
   client: EventStoreDBClient,
   stream: string,
@@ -61,7 +60,6 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Records the messages of a subscription in order, and waits for conditions on them. */
 export class Follower {
   readonly events: AllStreamRecordedEvent[] = [];
   readonly checkpoints: Position[] = [];

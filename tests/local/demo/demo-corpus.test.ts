@@ -26,7 +26,6 @@ const digestOf = (observations: Iterable<Observation>): string => {
 
 type Scan = { readonly end: AdLibraryScanEnd; readonly ads: readonly ObservedAd[] };
 
-/** Scans in order, assembled from their chunks. */
 const scansOf = (observations: readonly Observation[]): Scan[] => {
   const chunks = new Map<string, AdLibraryScanChunk[]>();
   const scans: Scan[] = [];
@@ -45,7 +44,6 @@ const scansOf = (observations: readonly Observation[]): Scan[] => {
 describe('the demo corpus', () => {
   let observations: Observation[];
   let scans: Scan[];
-  /** Sightings of each ad, in order. */
   let sightings: Map<string, { readonly at: string; readonly collector: string; readonly ad: ObservedAd }[]>;
 
   beforeAll(() => {

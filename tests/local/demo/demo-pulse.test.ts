@@ -233,7 +233,7 @@ describe('an ad library that is scanned every five minutes', () => {
   });
 });
 
-/** Returns whether a scan every five minutes shows the ad before its link changes. */
+/** Whether a scan every five minutes shows the ad before its link changes. */
 const seenBefore = (startsMs: number, changesMs: number | null, isWithin: (ms: number | null) => boolean) =>
   isWithin(changesMs) &&
   Math.ceil(startsMs / (5 * MINUTE_MS)) < Math.ceil((changesMs as number) / (5 * MINUTE_MS));

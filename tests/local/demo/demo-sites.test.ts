@@ -16,7 +16,6 @@ const DAY_MS = 86_400_000;
 const world = buildWorld({ seed: 7, brands: 40, ads: 400, days: 60 });
 const observations = [...sites(world, FIRST_DAY_MS), ...storefronts(world, FIRST_DAY_MS)];
 
-/** Returns the events that ingest would record. */
 const events = (): readonly (SiteEvent | StorefrontEvent)[] => {
   const siteStates = new Map<string, SiteState>();
   const shopStates = new Map<string, StorefrontState>();

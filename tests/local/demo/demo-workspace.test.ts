@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { isKeyValid } from '#deploy/local/demo/workspace.ts';
 
-/** Plays an API that answers with these statuses, one request after the other, and asks it for a key. */
 const check = async (...statuses: readonly number[]) => {
   const left = [...statuses];
   const server = createServer((_request, response) => {

@@ -169,10 +169,7 @@ describe('a start of the demo', () => {
   });
 });
 
-/**
- * A queue that takes messages at once, and calls `onFull` for each after the first `takes`. A message that refers to a
- * body stored before counts as that body.
- */
+/** Calls `onFull` for each message after the first `takes`. A reference to a stored body counts as that body. */
 const createQueue = () => {
   const bodies: string[] = [];
   const apart: string[] = [];
@@ -217,7 +214,6 @@ describe('the pulse of npm start', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** A pulse whose clock and clients the test sets. */
   const open = (state = STARTED) => {
     const queue = createQueue();
     const at = { nowMs: START_MS, lastUse: null as string | null, isDown: false };

@@ -29,7 +29,6 @@ const get = async (path: string, host = MEDIA_HOST) => {
   const { statusCode, headers, body } = await request(`${pictures.origin}${path}`, { headers: { host } });
   return { status: statusCode, type: headers['content-type'], bytes: (await body.bytes()).length };
 };
-/** Paths of main files that the last scans show. */
 const paths = [...demoObservations({ ...SIZE, until: UNTIL, pictures: true })]
   .flatMap((one) => (one.type === 'ad_library.scan' ? one.ads : []))
   .flatMap(({ media }) => media.map(({ url }) => (url ?? '').slice(`https://${MEDIA_HOST}`.length)))

@@ -14,7 +14,6 @@ import { createTestDatabase } from '../../stack/database.ts';
 const CALLS_MAX = 100;
 const READS = 300;
 const EVENTS = 3;
-/** Milliseconds after which a call that waits is given up. */
 const GIVEN_UP_MS = 500;
 const LIMIT = { timeout: 120_000 };
 
@@ -47,7 +46,6 @@ const requestOf = (setCount: (options: streams.ReadReq.Options) => void): stream
   return new streams.ReadReq().setOptions(options);
 };
 
-/** Opens a connection of its own. */
 const connect = () => {
   const options = { 'grpc.use_local_subchannel_pool': 1 };
   const client = new streamsGrpc.StreamsClient(
@@ -57,7 +55,6 @@ const connect = () => {
   );
   resources.defer(() => client.close());
   return {
-    /** Returns the number of messages of a read of the stream. */
     read: async (callOptions: Partial<CallOptions> = {}): Promise<number> => {
       let messages = 0;
       const request = requestOf((one) => one.setCount('10'));
@@ -66,7 +63,7 @@ const connect = () => {
       }
       return messages;
     },
-    /** Opens a subscription, which is a call that lasts. Returns how it ends. */
+    /** A subscription is a call that lasts. Returns how it ends. */
     subscribe: async (): Promise<() => void> => {
       const request = requestOf((one) =>
         one.setSubscription(new streams.ReadReq.Options.SubscriptionOptions()),

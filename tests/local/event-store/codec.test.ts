@@ -14,7 +14,7 @@ import {
 import { checkpoint, decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-codec.ts';
 import { runs } from '#tests/property-seed.ts';
 
-/** Compares our own encoding of the frequent messages with the generated classes of the official client. */
+/** The generated classes of the official client are the reference for our own encoding. */
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
 /** The limit of stream names and event types in the store. */
 const NAME_MAX_BYTES = 512;
