@@ -7,11 +7,10 @@ import { startProcess } from './processes.ts';
 export type Bucket = AsyncDisposable & {
   /** Value for the setting OBJECT_STORE_URL. */
   readonly url: string;
-  /** Kills the server with SIGKILL. */
   kill(): Promise<void>;
 };
 
-/** Starts an S3-compatible server with one bucket, on its own port and folder. Its only access key is `S3RVER`. */
+/** Has a port, a folder and one bucket of its own. The only access key is `S3RVER`. */
 export const startBucket = async (): Promise<Bucket> => {
   const directory = await mkdtemp(join(tmpdir(), 'bucket-'));
   const port = await freePort();

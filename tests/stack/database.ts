@@ -7,17 +7,15 @@ import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 
-/** A database of one test. */
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
-/** Returns the connection string of a database of the shared cluster. */
 export const urlOf = (name: string): string => {
   const url = new URL(inject('databaseUrl'));
   url.pathname = `/${name}`;
   return url.href;
 };
 
-/** Connections of a worker to the maintenance database. A new one for each statement would take longer than most of them. */
+/** A new connection for each statement would take longer than most of them. */
 const CONNECTIONS_MAX = 4;
 /** Maximum milliseconds of one of its statements, or of the wait for a connection, on a busy machine. */
 const STATEMENT_LIMIT_MS = 120_000;
@@ -32,10 +30,7 @@ const run = async (statement: string): Promise<void> => {
   await maintenance.query(statement);
 };
 
-/**
- * Creates a database on the shared cluster: empty, or a copy of a template. Its files are copied, which takes a third of the
- * time of copying through the write-ahead log.
- */
+/** Empty, or a copy of a template. Copying files takes a third of the time of copying through the write-ahead log. */
 export const createTestDatabase = async (template = 'template1'): Promise<TestDatabase> => {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await run(`create database ${name} template ${template} strategy file_copy`);
@@ -46,7 +41,7 @@ export const createTestDatabase = async (template = 'template1'): Promise<TestDa
   };
 };
 
-/** Starts an empty event store in this process, for tests that must not see events of others. */
+/** Runs in this process, for tests that must not see events of others. */
 export const createTestEventStore = async (): Promise<{ url: string; stop(): Promise<void> }> => {
   const database = await createTestDatabase();
   const store = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port: 0 });
@@ -59,7 +54,7 @@ export const createTestEventStore = async (): Promise<{ url: string; stop(): Pro
   };
 };
 
-/** Starts a NATS server, for tests whose streams must not hold messages of others. */
+/** For tests whose streams must not hold messages of others. */
 export const createTestNats = async (): Promise<{ url: string; stop(): Promise<void> }> => {
   const folder = await mkdtemp(join(tmpdir(), `test-nats-${process.pid}-`));
   const nats = await startNats({ folder, port: 0 });

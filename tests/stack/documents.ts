@@ -3,10 +3,9 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** A Markdown file of the project. `path` is relative to the root. */
+/** `path` is relative to the root. */
 export type Document = { readonly path: string; readonly text: string };
 
-/** Reads every Markdown file of the project, sorted by path. */
 export const readDocuments = (): readonly Document[] =>
   globSync(['**/*.md', '.github/*.md'], {
     cwd: ROOT,
@@ -16,10 +15,9 @@ export const readDocuments = (): readonly Document[] =>
     .filter((path, index, all) => path !== all[index - 1])
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
-/** Removes the comment at the end of a shell line. */
 export const withoutComment = (line: string): string => line.replace(/(^|\s)#.*$/, '').trim();
 
-/** Splits a shell command into words. Stops at a pipe, a redirection or a comment; `$NAME` stays as it is. */
+/** Stops at a pipe, a redirection or a comment; `$NAME` stays as it is. */
 export const wordsOf = (command: string): readonly string[] => {
   const words: string[] = [];
   for (const [, double, single, bare] of withoutComment(command).matchAll(

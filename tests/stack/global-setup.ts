@@ -9,12 +9,9 @@ import { clearStaleStacks, STACK_FOLDER_PREFIX, stackRoot } from './stale-databa
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /**
-     * Superuser connection to the cluster's maintenance database. Tests create their own databases in the cluster. The
-     * parameter `host` is the folder of the server's socket; without it, the URL leads to the TCP port.
-     */
+    /** Superuser connection. `host` is the folder of the server's socket; without it, the URL leads to the TCP port. */
     databaseUrl: string;
-    /** EventStoreDB connection string. Tests that must see only their own events start another store. */
+    /** Tests that must see only their own events start another store. */
     eventStoreUrl: string;
     natsUrl: string;
   }
@@ -35,10 +32,7 @@ const UNSAFE_AND_FAST = {
 /** Maximum bytes of the path of a socket, `/.s.PGSQL.65535` in its folder. */
 const SOCKET_PATH_BYTES_MAX = 107;
 
-/**
- * Creates a folder for the server's socket. A query over a socket takes two thirds of the time of one over TCP. Returns
- * null when the path would be too long.
- */
+/** A query over a socket takes two thirds of the time of TCP. Returns null when the path would be too long. */
 const createSocketFolder = async (folder: string): Promise<string | null> => {
   const socketFolder = join(folder, 'socket');
   if (Buffer.byteLength(join(socketFolder, '.s.PGSQL.65535')) > SOCKET_PATH_BYTES_MAX) return null;
@@ -47,10 +41,7 @@ const createSocketFolder = async (folder: string): Promise<string | null> => {
   return socketFolder;
 };
 
-/**
- * Stores the password of the superuser again, with one iteration. Tests open thousands of connections, and each would compute
- * 4,096 hashes.
- */
+/** One iteration, because tests open thousands of connections and each would compute 4,096 hashes. */
 const storePasswordAgain = async (url: string): Promise<void> => {
   const { username, password } = new URL(url);
   const pool = openPool(url, 1);

@@ -9,12 +9,12 @@ import { pause } from '#platform/clock.ts';
 import { type ServiceProcess, startProcess } from './processes.ts';
 import type { ServiceServers } from './service.ts';
 
-/** The three servers. Each can be killed and restarted with its data. */
+/** Each server can be killed and restarted with its data. */
 export const KILLABLE = ['postgres', 'nats', 'event store'] as const;
 export type Killable = (typeof KILLABLE)[number];
 
 export type KillableServers = AsyncDisposable & {
-  /** Folder of the servers; tests may store their files in it too. */
+  /** Tests may store their files in this folder too. */
   readonly home: string;
   readonly urls: ServiceServers;
   /** Kills the server and its children with SIGKILL. */

@@ -8,7 +8,6 @@ export type ObservedState = {
   readonly days: Readonly<Record<string, string>>;
 };
 
-/** Columns of the read model: what the ad says, when it was seen, and its status. */
 const AD_COLUMNS =
   `brand_id status social_page_id page_name format body title link_description caption cta_type cta_text
   link_url platforms languages countries media cards versions started_on stopped_on listed_on first_seen_at
@@ -25,7 +24,7 @@ const DAYS = `
   select brand_id || ' ' || date as key, (to_jsonb(d) - '{brand_id,date}'::text[])::text as text
   from "${schemaOf('daily-activity')}".day d`;
 
-/** Returns what the read models hold of each ad and day that must not depend on the order of arrival (rule 11). */
+/** Returns the state that must not depend on the order of arrival (rule 11). */
 export const observedState = async (database: Database): Promise<ObservedState> => {
   const read = async (sql: string): Promise<Record<string, string>> => {
     const { rows } = await database.query<{ key: string; text: string }>(sql);

@@ -13,11 +13,9 @@ const STOP_LIMIT_MS = 12_000;
 
 export type ServiceProcess = {
   readonly child: ChildProcess;
-  /** Returns its output so far. */
   output(): string;
-  /** Waits until its log contains the message. Throws when it exits first or takes too long. */
+  /** Throws when the process exits first or takes too long. */
   says(message: string): Promise<void>;
-  /** Kills it with SIGKILL and waits until it has exited. */
   kill(): Promise<void>;
   /** Sends SIGTERM and waits until it has exited. Returns the exit code. */
   stop(): Promise<number | null>;

@@ -21,7 +21,7 @@ const createTables = async (url: string): Promise<void> => {
   }
 };
 
-/** Creates the template unless another worker has. Tables are created under another name, so that it is never incomplete. */
+/** Tables are created under another name, so that the template is never incomplete. */
 const createTemplate = async (): Promise<void> => {
   const maintenance = openPool(inject('databaseUrl'), 2);
   try {
@@ -41,10 +41,7 @@ const createTemplate = async (): Promise<void> => {
   }
 };
 
-/**
- * Creates a database that has the tables of all read models. A copy takes a tenth of the time that a projector takes to
- * create them.
- */
+/** A copy takes a tenth of the time that a projector takes to create the tables. */
 export const createReadModelDatabase = async (): Promise<TestDatabase> => {
   template ??= createTemplate();
   await template;

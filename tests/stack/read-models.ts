@@ -5,9 +5,7 @@ import { schemaOf } from '#services/projector/read-model-schema.ts';
 /** Columns with positions of the log. They differ between two logs of the same events, and where a killed append left a gap. */
 export const POSITION_COLUMNS: readonly string[] = ['position', 'full_at', 'marked_at', 'stated_at'];
 
-/**
- * Row count and order-independent checksum of each table of some projections, without the columns in `without`.
- */
+/** Row count and order-independent checksum of each table, without the columns in `without`. */
 export const checksums = async (
   database: Database,
   projections: readonly Projection[],

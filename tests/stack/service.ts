@@ -1,7 +1,6 @@
 import { freePort } from '#deploy/local/os/ports.ts';
 import { type ServiceProcess, startProcess } from './processes.ts';
 
-/** Log message of each process that shows that it is ready for work. */
 const READY_MESSAGES = {
   api: 'listening',
   ingest: 'ingest consumer started',
@@ -26,11 +25,8 @@ export type RunningService = AsyncDisposable & {
   readonly apiUrl: string;
   readonly opsUrl: string;
   readonly processes: ReadonlyMap<ProcessName, ServiceProcess>;
-  /** Waits until each process is ready for work. */
   ready(): Promise<void>;
-  /** Throws when a process has exited by itself. */
   assertAllRun(): void;
-  /** Returns the output of all processes. */
   output(): string;
 };
 
@@ -40,7 +36,6 @@ export type ServiceServers = {
   readonly NATS_URL: string;
 };
 
-/** Starts the processes as in production, each with the settings of all. */
 export const startService = async (
   servers: ServiceServers,
   environment: Readonly<Record<string, string>> = {},

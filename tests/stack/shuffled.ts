@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 
-/** Returns the items in a random order that follows from the seed. */
 export const shuffled = <Item>(items: readonly Item[], seed: number): readonly Item[] =>
   fc.sample(fc.shuffledSubarray([...items], { minLength: items.length, maxLength: items.length }), {
     numRuns: 1,

@@ -13,13 +13,11 @@ const MEMORY_FOLDER = '/dev/shm';
 /** Free bytes that the servers of a run may need. With fewer, a run keeps its data in the folder of temporary files. */
 const MEMORY_FREE_BYTES_MIN = 8 * 1024 ** 3;
 
-/** Returns the folder in which a run creates the folder of its servers. */
 export const stackRoot = async (): Promise<string> => {
   const memory = await statfs(MEMORY_FOLDER).catch(() => null);
   return memory !== null && memory.bavail * memory.bsize >= MEMORY_FREE_BYTES_MIN ? MEMORY_FOLDER : tmpdir();
 };
 
-/** Stops servers of test runs that were killed, and removes their folders. */
 export const clearStaleStacks = async (): Promise<void> => {
   for (const root of new Set([tmpdir(), await stackRoot()])) {
     for (const name of await readdir(root)) {

@@ -10,7 +10,7 @@ import { readRows } from '#services/projector/control/arrange-part.ts';
 import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
 import { checksums, untilPassed } from './read-models.ts';
 
-/** The checks of `ops verify`, run by a test itself instead of through a projector. */
+/** Runs the checks of `ops verify` without a projector. */
 
 type Checksums = Readonly<Record<string, string>>;
 
@@ -26,7 +26,7 @@ export const swapWithoutProjector = async (database: Database, projection: Proje
   await swapSchemas(database, projection, row);
 };
 
-/** Rebuilds every projection and returns the checksums of its tables before and after. The projector must be stopped. */
+/** Returns the checksums of all tables before and after. The projector must be stopped. */
 export const rebuildAll = async (
   database: Database,
   eventStore: EventStore,
@@ -39,10 +39,7 @@ export const rebuildAll = async (
   return { live, rebuilt: await checksums(database, projections) };
 };
 
-/**
- * Returns a line for each invariant that does not hold, and for each table that a rebuild changes. Waits for the read
- * models, and stops the projector.
- */
+/** One line for each broken invariant, and for each table that a rebuild changes. Stops the projector. */
 export const faultsAtEnd = async ({
   pool,
   eventStore,
@@ -60,7 +57,7 @@ export const faultsAtEnd = async ({
   return [...broken, ...tables.map((table) => `${table} is ${live[table]}, and ${rebuilt[table]} rebuilt`)];
 };
 
-/** Returns a line for each invariant between replies that does not hold, with the first of its violations. */
+/** Each broken invariant has one line, with the first of its violations. */
 export const brokenInvariants = async (database: Database): Promise<readonly string[]> => {
   const { invariants } = await checkInvariants(database, {
     invariants: INVARIANTS,

@@ -2,10 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 50;
 
-/**
- * Polls until a condition holds that has no log position to wait for: a process, a file, a port. Throws after the
- * limit.
- */
+/** For conditions without a log position: a process, a file, a port. Throws after the limit. */
 export const until = async (
   what: string,
   limitMs: number,

@@ -4,11 +4,10 @@ import { glob, readFile } from 'node:fs/promises';
 export type Campaign = {
   readonly about: string;
   readonly files: readonly string[];
-  /** Settings of one run. `factor` multiplies the number of values, worlds or rounds. */
+  /** `factor` multiplies the number of values, worlds or rounds. */
   readonly settings: (seed: number, factor: number) => Readonly<Record<string, number>>;
 };
 
-/** Calls in files with property tests. */
 const DRAWS = /fc\.assert|fc\.sample/;
 /** Files of the conformance suite. They import its property tests from files without `fc.assert` in their own text. */
 const CONFORMANCE = [
@@ -34,7 +33,7 @@ const propertyTests = async (): Promise<string[]> => {
   return files.toSorted();
 };
 
-/** All trials, in the order in which `npm run trials` runs them. README.md names those of the acceptance. */
+/** In the order in which `npm run trials` runs them. README.md names those of the acceptance. */
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   properties: {
     about: 'every property test with another seed',

@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Processes that `pid` started and that still run. None when it ended. */
 const childrenOf = (pid: number): number[] => {
   try {
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();

@@ -1,6 +1,6 @@
 import { expect, type TestContext } from 'vitest';
 
-/** A figure that a test measured, with its bound, as the reporter of `npm run trial` and `npm run attack` prints it. */
+/** As the reporter of `npm run trial` and `npm run attack` prints it. */
 export type JudgedFigure = {
   readonly what: string;
   readonly figure: string;
@@ -10,7 +10,6 @@ export type JudgedFigure = {
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Figure of an attack. */
     figure?: string;
     figures?: JudgedFigure[];
   }
@@ -40,10 +39,7 @@ const shownBound = (bound: Bound): string => {
     : `= ${shown(bound.equals, bound.unit)}`;
 };
 
-/**
- * Notes a figure with its bound for the reporter, and fails the test when the bound is broken. The test goes on, so that the
- * figures after it are printed too. A figure that is not a number breaks every bound.
- */
+/** A broken bound fails the test, which goes on so that later figures are printed. NaN breaks every bound. */
 export const judge = (
   { task }: Pick<TestContext, 'task'>,
   what: string,

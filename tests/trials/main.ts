@@ -3,10 +3,7 @@ import { parseArgs } from 'node:util';
 import { runVitest, type VitestRun } from '../run-vitest.ts';
 import { type Campaign, CAMPAIGNS } from './campaigns.ts';
 
-/**
- * `npm run trial -- NAME`, or `npm run trials` for all: the long forms of tests that draw random values, kill processes or
- * measure times, with fresh seeds. Each campaign prints its figures with their bounds, and the settings that repeat it.
- */
+/** Runs the long forms with fresh seeds, and prints the figures with bounds and the settings that repeat a run. */
 
 /** Default limit of all campaigns together. */
 const MINUTES = 600;

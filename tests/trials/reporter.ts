@@ -3,10 +3,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 const WORDS = { passed: 'held', failed: 'BROKEN', skipped: 'skipped', pending: 'pending' } as const;
 const WIDTH = 10;
 
-/**
- * Prints one line for each test of `npm run attack` and `npm run trial`: whether it held, its title and its figure. Below, one
- * line for each figure with its bound.
- */
+/** Prints one line for each test: whether it held, its title and its figure. Figures with their bounds follow. */
 export default class FiguresReporter implements Reporter {
   onTestCaseResult(testCase: TestCase): void {
     const result = testCase.result();

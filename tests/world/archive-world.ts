@@ -1,4 +1,4 @@
-/** An ad of the played library. Dates are `YYYY-MM-DD` in UTC. */
+/** Dates are `YYYY-MM-DD` in UTC. */
 export type WorldAd = {
   readonly id: string;
   readonly pageId: string;
@@ -11,13 +11,11 @@ export type WorldAd = {
   readonly bodies: readonly string[];
   readonly titles: readonly string[];
   readonly caption: string;
-  /** Countries in which it was delivered. */
   readonly countries: readonly string[];
 };
 
-/** A fault that takes the place of one answer. */
+/** A fault takes the place of one answer. */
 export type ArchiveFault =
-  /** An error of the platform. */
   | {
       readonly kind: 'error';
       readonly code: number;
@@ -32,10 +30,8 @@ export type ArchiveFault =
   | { readonly kind: 'cut' }
   /** More bytes than a client accepts. */
   | { readonly kind: 'large' }
-  /** The connection closes without an answer. */
   | { readonly kind: 'network' };
 
-/** Lasting faults of the played library. */
 export type ArchiveFaults = {
   /** Faults of the next calls, one each. `null` answers that call well. */
   next: (ArchiveFault | null)[];
@@ -61,20 +57,17 @@ export type WorldAnswer = {
   readonly body: string;
 };
 
-/** The played library API: its ads, tokens and faults, and how often it was called. */
 export type ArchiveWorld = {
-  /** Ads in addition to those of `adsOf`. */
   readonly ads: WorldAd[];
   readonly tokens: Set<string>;
   readonly faults: ArchiveFaults;
   /** Usage in percent that one call takes in an hour. */
   percentPerCall: number;
   readonly calls: { readonly path: string; readonly atMs: number }[];
-  /** Answers a request; `null` closes the connection. */
+  /** `null` closes the connection. */
   answer(request: WorldRequest): WorldAnswer | null;
 };
 
-/** Ads of a page when the caller does not say. */
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 5_000;
 const PAGES_MAX = 10;
@@ -95,7 +88,6 @@ const cursorOf = (ad: WorldAd): string => Buffer.from(positionOf(ad)).toString('
 const contains = ({ bodies, titles, caption, pageName }: WorldAd, phrase: string): boolean =>
   [...bodies, ...titles, caption, pageName].some((text) => text.toLowerCase().includes(phrase));
 
-/** Returns the fields that were requested, as the platform names them. */
 const shown = (ad: WorldAd, fields: readonly string[], zeroPageIds: boolean): object => {
   const all: Readonly<Record<string, unknown>> = {
     id: ad.id,
@@ -118,10 +110,7 @@ const shown = (ad: WorldAd, fields: readonly string[], zeroPageIds: boolean): ob
   return Object.fromEntries(['id', ...fields].map((field) => [field, all[field]]));
 };
 
-/**
- * Creates a played library API. `now` gives its time, `adsOf` the ads of a page at that time, and `pageIds` the pages in
- * whose ads a phrase is searched.
- */
+/** `adsOf` returns the ads of a page at `now`, and `pageIds` the pages in whose ads a phrase is searched. */
 export const createArchiveWorld = (
   now: () => Date,
   adsOf: (pageId: string) => Iterable<WorldAd> = () => [],
@@ -176,7 +165,7 @@ export const createArchiveWorld = (
     return nowMs - sinceMs < faults.forgottenForMs;
   };
 
-  /** Returns the ads that a call asks for, newest first: those of pages, or those that contain a phrase. */
+  /** Newest first: the ads of pages, or those that contain a phrase. */
   const selected = (parameters: URLSearchParams): readonly WorldAd[] => {
     const phrase = parameters.get('search_terms')?.toLowerCase() ?? null;
     const asked = phrase === null ? listAt(parameters, 'search_page_ids') : pageIds;

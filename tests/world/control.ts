@@ -21,7 +21,7 @@ const NextFault = z
   ])
   .nullable();
 
-/** Faults of the library API that need its own words. They are added to those of before. */
+/** New faults are added to those of before. */
 export const ArchiveFaultsInput = z.strictObject({
   next: z.array(NextFault).max(1_000).default([]),
   forgotten: z.array(z.string()).max(1_000).default([]),
@@ -114,7 +114,6 @@ const addFaults = ({ faults, archive }: Controlled, body: unknown): PlayedReply 
   return reply(200, { faults: faults.list() });
 };
 
-/** Answers a request to the world itself: its time and its faults. */
 export const control = async (
   controlled: Controlled,
   method: string,

@@ -10,7 +10,6 @@ const EUROPEAN_SHARE = 0.8;
 const EUROPEAN = ['DE', 'FR', 'GB', 'IT', 'ES', 'NL'] as const;
 const DAY_SECONDS = DAY_MS / 1_000;
 
-/** The world of the demo generator, placed in time. */
 export type PlacedWorld = {
   readonly world: World;
   /** Midnight (UTC) of the first day of the corpus, in milliseconds. */
@@ -20,14 +19,13 @@ export type PlacedWorld = {
 export const dayAt = ({ firstDayMs }: PlacedWorld, timeMs: number): number =>
   Math.floor((timeMs - firstDayMs) / DAY_MS);
 
-/** Returns the countries in which an ad is delivered. */
 const countriesOf = ({ world }: PlacedWorld, ad: number): readonly string[] => {
   const random = new Random(world.seed, FOR.library, ad);
   if (!random.chance(EUROPEAN_SHARE)) return ['US'];
   return ['US', random.pick(EUROPEAN)];
 };
 
-/** Period in which an ad is delivered, in days of the world. `until` is the first day without it. */
+/** In days of the world; `until` is the first day without delivery. */
 type Run = { readonly from: number; readonly until: number };
 
 /** Returns the last period that began by that day; `null` before the first. */
@@ -38,10 +36,7 @@ const runOn = (life: Life, day: number): Run | null => {
   return { from: life.returns.from, until: life.returns.to };
 };
 
-/**
- * Returns an ad as the official library shows it on that day; `null` before it does. The library keeps ended ads for a
- * year, and shows the texts of their last day.
- */
+/** `null` before the library shows the ad. It keeps ended ads for a year, with the texts of their last day. */
 export const libraryAdOn = (
   placed: PlacedWorld,
   page: DemoPage,
@@ -71,7 +66,7 @@ export const libraryAdOn = (
   };
 };
 
-/** Yields the ads of a page that the official library shows at this time, running and ended. */
+/** Includes ads that have ended. */
 export function* libraryAdsAt(
   placed: PlacedWorld,
   page: DemoPage,

@@ -9,27 +9,24 @@ import { createShopSite } from './shop-site.ts';
 import type { WorldClock } from './world-clock.ts';
 import { createWorldFaults, type FaultyReply, type WorldFaults } from './world-faults.ts';
 
-/** Host of the library API. */
 export const ARCHIVE_HOST = 'graph.facebook.com';
-/** Maximum bytes of a request to the world itself. */
 const CONTROL_MAX_BYTES = 1024 * 1024;
 /** Requests that are remembered, newest last. */
 const REQUESTS_MAX = 100_000;
 
 export type WorldOptions = {
-  /** The world of the demo generator; `null` plays no brands. */
+  /** `null` plays no brands. */
   readonly placed: PlacedWorld | null;
-  /** A clock that can be moved, or the clock of the machine. */
   readonly clock: WorldClock | Clock;
-  /** Further hosts, such as those of media files. They win over the sites of brands. */
+  /** Hosts of media files, for example. They win over the sites of brands. */
   readonly hosts?: ReadonlyMap<string, PlayedHost>;
-  /** Port on loopback; any free one by default. */
+  /** Default: any free port on loopback. */
   readonly port?: number;
   /** Called after the clock moved, and before `POST /world/advance` is answered. */
   readonly advanced?: () => Promise<void>;
 };
 
-/** A loopback server that plays the world outside. A collector reaches it with `COLLECT_VIA`. */
+/** A collector reaches this loopback server with `COLLECT_VIA`. */
 export type OpenWorld = AsyncDisposable & {
   readonly origin: string;
   readonly archive: ArchiveWorld;
@@ -77,7 +74,6 @@ const readText = async (request: IncomingMessage): Promise<string | null> => {
   return Buffer.concat(parts).toString('utf8');
 };
 
-/** Sends a body one byte at a time until the client leaves. */
 const sendSlowly = (response: ServerResponse, body: Buffer, everyMs: number): void => {
   let sent = 0;
   const timer = setInterval(() => {
@@ -107,7 +103,7 @@ const send = (response: ServerResponse, reply: FaultyReply | null): void => {
   response.end(body);
 };
 
-/** Opens the played world on loopback. A request names the host that it is for. */
+/** A request names the host that it is for. */
 export const openWorld = async (options: WorldOptions): Promise<OpenWorld> => {
   const { clock } = options;
   const archive = archiveOf(options);

@@ -1,7 +1,7 @@
-/** A request to a host of the played world. Names of headers are in lower case. */
+/** Names of headers are in lower case. */
 export type PlayedRequest = {
   readonly host: string;
-  /** Path with its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
 };
@@ -12,7 +12,7 @@ export type PlayedReply = {
   readonly body: string | Buffer;
 };
 
-/** Plays a host; `null` closes the connection without an answer. */
+/** `null` closes the connection without an answer. */
 export type PlayedHost = (request: PlayedRequest) => PlayedReply | null;
 
 export const html = (body: string, status = 200): PlayedReply => ({

@@ -9,7 +9,7 @@ import { html, NOT_FOUND, type PlayedHost, type PlayedReply } from './played-hos
 const PAGE_PRODUCTS = 250;
 const PAGES_MAX = 100;
 
-/** Returns a product as `/products.json` shows it. The opposite of `services/domain/shapes/shopify-product.ts`. */
+/** The opposite of `services/domain/shapes/shopify-product.ts`. */
 const shopifyProduct = (product: ObservedProduct) => ({
   id: Number(product.id),
   handle: product.handle,
@@ -34,7 +34,7 @@ const json = (value: object, status = 200): PlayedReply => ({
   body: JSON.stringify(value),
 });
 
-/** Homepage of a brand with its profile as JSON-LD, as sites describe themselves to search engines. */
+/** Has the profile as JSON-LD, as sites describe themselves to search engines. */
 const homepageOf = (brand: DemoBrand): string => {
   const profile = {
     '@context': 'https://schema.org',
@@ -53,17 +53,13 @@ const homepageOf = (brand: DemoBrand): string => {
   ].join('');
 };
 
-/** Answers a conditional request with 304 when the client has this body. */
 const withEtag = (reply: PlayedReply, known: string | undefined): PlayedReply => {
   const etag = `"${createHash('sha256').update(reply.body).digest('hex').slice(0, 32)}"`;
   const headers = { ...reply.headers, etag };
   return known === etag ? { status: 304, headers, body: '' } : { ...reply, headers };
 };
 
-/**
- * Plays the site of a brand at the time of `now`: its homepage, and the Shopify catalogue when the brand has a shop. A
- * brand without one answers HTML with 200 for every path, as many sites do.
- */
+/** A brand without a shop answers HTML with 200 for every path, as many sites do. */
 export const createShopSite = (placed: PlacedWorld, brand: DemoBrand, now: () => Date): PlayedHost => {
   const hasShop = shopsOf(placed.world).includes(brand);
   const products = (): readonly ObservedProduct[] =>

@@ -1,15 +1,14 @@
-/** Description of a played site. */
 export type WorldSite = {
   readonly domain: string;
-  /** Name of the brand; `null` plays a site that states none. */
+  /** `null`: the site states no name. */
   readonly name: string | null;
   readonly description: string;
-  /** Company in the imprint; `null` plays a site without an imprint. */
+  /** `null`: the site has no imprint. */
   readonly company: string | null;
   readonly country: string;
   /** Addresses of scripts on every page, which tell the tools. */
   readonly scripts: readonly string[];
-  /** Handles of products. Each has a page. */
+  /** Each product has a page. */
   readonly products: readonly string[];
 };
 
@@ -52,7 +51,7 @@ const homePage = (site: WorldSite): string => {
   return page(site, head, `<h1>Things</h1><ul>${links}</ul><a href="/collections/all">All things</a>`);
 };
 
-/** Answers a request to a played site; `null` for a path that it does not have. Each page has an ETag of its content. */
+/** `null` for a path that the site does not have. Each page has an ETag of its content. */
 export const answerSite = (
   site: WorldSite,
   { path, ifNoneMatch }: { readonly path: string; readonly ifNoneMatch?: string | undefined },

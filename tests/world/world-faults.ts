@@ -5,20 +5,17 @@ import { html, type PlayedHost, type PlayedReply, type PlayedRequest } from './p
 const LARGE_BYTES = 17 * 1024 ** 2;
 /** Nesting that overflows the stack of a recursive reader. */
 const DEEP_LEVELS = 100_000;
-/** Side in pixels of the picture that is too large to decode. */
 const HUGE_SIDE = 50_000;
 /** Addresses inside a network, to which a site may try to send its visitors. */
 const INWARD = ['http://127.0.0.1:1/', 'http://169.254.169.254/latest/meta-data/', 'http://[::1]/'];
 
-/** Faults of any host. Each takes the place of an answer, or changes it. */
+/** Each fault takes the place of an answer, or changes it. */
 export const FAULT_KINDS = [
   /** Another status, with `retry_after` seconds. */
   'status',
   /** HTML in place of JSON. */
   'html',
-  /** The answer without its end. */
   'cut',
-  /** More bytes than a client accepts. */
   'large',
   /** A connection that closes without an answer. */
   'network',
@@ -28,7 +25,6 @@ export const FAULT_KINDS = [
   'password',
   /** JSON whose values have other types. */
   'wrong_types',
-  /** JSON nested too deeply. */
   'deep',
   /** A body in another charset than its header names. */
   'charset',
@@ -38,20 +34,17 @@ export const FAULT_KINDS = [
   'half',
   /** The first page again for every page. */
   'loop',
-  /** A redirect to an address inside the network. */
   'redirect_inward',
-  /** A redirect to itself. */
   'redirect_loop',
   /** An address whose signature has expired. */
   'expired',
   /** Fewer bytes than the header states. */
   'size_lie',
-  /** A picture whose header states more pixels than memory holds. */
   'huge_picture',
 ] as const;
 
 export const WorldFault = z.strictObject({
-  /** Host that has the fault; `*` for all. */
+  /** `*` stands for all hosts. */
   host: z.string().min(1).max(253),
   /** Beginning of the paths that have it. */
   path: z.string().startsWith('/').max(500).default('/'),
@@ -65,9 +58,7 @@ export const WorldFault = z.strictObject({
 export type WorldFault = z.infer<typeof WorldFault>;
 export type WorldFaultInput = z.input<typeof WorldFault>;
 
-/** A reply with what only the server can do to it. */
 export type FaultyReply = PlayedReply & {
-  /** Milliseconds between two bytes. */
   readonly byteEveryMs?: number;
   /** The server closes the connection after the body. */
   readonly closes?: boolean;
@@ -90,7 +81,6 @@ const firstTwice = (list: List): List =>
   list.flatMap((entry, index) => (index === 0 ? [entry, entry] : [entry]));
 const firstHalf = (list: List): List => list.slice(0, Math.ceil(list.length / 2));
 
-/** Changes a list, or the lists of an object. */
 const changeLists = (value: unknown, change: (list: List) => List): unknown => {
   if (Array.isArray(value)) return change(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -118,7 +108,6 @@ const hugePicture = (): FaultyReply => {
   return { status: 200, headers: { 'content-type': 'image/png' }, body: head };
 };
 
-/** Applies a fault to the answer of a host. */
 const faulty = (
   fault: WorldFault,
   request: PlayedRequest,
@@ -187,9 +176,8 @@ const faulty = (
 export type WorldFaults = {
   add(faults: readonly WorldFaultInput[]): void;
   clear(): void;
-  /** Faults that are still to be played. */
   list(): readonly WorldFault[];
-  /** Answers a request, with the first fault that fits it. */
+  /** The first fault that fits the request changes the answer. */
   answer(request: PlayedRequest, host: PlayedHost): FaultyReply | null;
 };
 
