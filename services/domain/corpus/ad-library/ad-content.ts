@@ -1,3 +1,4 @@
+import { isEqual } from 'es-toolkit/predicate/isEqual';
 import type { Aspect, ContentChanges } from '#contracts/events/corpus/ad-library.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library-values.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
@@ -104,6 +105,7 @@ const haveSameVersions = (existing: AdContent, seen: AdContent, field: VersionFi
 
 /** True when a version gave way to another one. */
 const hasOtherVersions = (existing: AdContent, seen: AdContent): boolean =>
+  !isEqual(existing.versions, seen.versions) &&
   (['body', 'title', 'link_description'] as const).some((field) => {
     const [before, now] = [versionValues(existing, field), versionValues(seen, field)];
     const isCurrent = isBlank(existing[field]) || before.has(VERSION_KEYS[field](existing[field] ?? ''));
@@ -152,7 +154,7 @@ export const compareContent = (existing: AdContent, seen: AdContent): Comparison
       continue;
     }
     comparable.add(aspect);
-    if (existing[field] === seen[field]) continue;
+    if (isEqual(existing[field], seen[field])) continue;
     if (key(existing[field] as never) === key(seen[field] as never)) continue;
     if (isVersionField(field) && haveSameVersions(existing, seen, field)) completed.push(field);
     else differs(aspect, field);
@@ -175,6 +177,7 @@ export const compareContent = (existing: AdContent, seen: AdContent): Comparison
   }
   for (const { field, key } of TAKEN_ONLY) {
     if (isBlank(seen[field]) || different.get('copy')?.includes(field)) continue;
+    if (isEqual(existing[field], seen[field])) continue;
     if (isBlank(existing[field]) || key(seen[field] as never) !== key(existing[field] as never))
       completed.push(field);
   }
