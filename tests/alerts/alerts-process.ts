@@ -24,7 +24,6 @@ export const peakMemory = async ({ child }: ServiceProcess): Promise<number> => 
 
 type Sent = { readonly deliveries: number; readonly most_at_once: number };
 
-/** Returns the number of deliveries queued so far, and the most of one transaction. */
 export const sentSoFar = async ({ pool }: AlertsStack): Promise<Sent> => {
   const { rows } = await pool.query<Sent>(
     `select coalesce(sum(n), 0)::int as deliveries, coalesce(max(n), 0)::int as most_at_once

@@ -62,7 +62,6 @@ const addRules = async ({ pool, eventStore }: AlertsStack, brandId: string): Pro
   );
 };
 
-/** Each check is one row with all rules. */
 const addChecks = async (
   { pool, eventStore }: AlertsStack,
   brandId: string,

@@ -26,7 +26,6 @@ const fill = async ({ alert_id }: Rule): Promise<void> => {
     [alert_id],
   );
 };
-/** Ends this many copies, as if the receiver had taken them. */
 const drain = async ({ alert_id }: Rule, count: number): Promise<void> => {
   await stack.pool.query(
     `delete from delivery.due where delivery_id in (select delivery_id from delivery.due where alert_id = $1 limit $2)`,

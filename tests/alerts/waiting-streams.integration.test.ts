@@ -48,7 +48,6 @@ afterEach(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Records a scan as a release writes it, then returns to the release of before. */
 const scanBy = async (steps: number, brand: string, day: number, launches: number): Promise<void> => {
   release(steps);
   await stack.scan(scanEvents(brand, `2026-05-0${day}T08:00:00.000Z`, launches));

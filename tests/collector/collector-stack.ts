@@ -47,7 +47,6 @@ export type CollectorStack = AsyncDisposable & {
     readonly log?: Log;
   }): AsyncDisposable;
   wish(domain: string, cadence?: 'daily' | 'weekly', source?: string): Promise<void>;
-  /** `n` counts attempts from 1. */
   attempt(domain: string, n?: number): Promise<AttemptRow>;
   observations(): Promise<readonly Observation[]>;
   scans(domain: string): Promise<readonly Scan[]>;

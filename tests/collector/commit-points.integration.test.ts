@@ -92,7 +92,6 @@ type Source = {
   readonly source: string;
   readonly reader: (stores: Stores) => SourceReader;
   readonly play: (domain: string) => Promise<void>;
-  /** Requires that the played content is published once. */
   readonly check: (domain: string) => Promise<void>;
 };
 

@@ -36,7 +36,6 @@ export type PlayedShop = {
   readonly site: PlayedSite;
 };
 
-/** Each page has an ETag of its content. */
 export const shopifyShop = (list: readonly PlayedProduct[]): PlayedShop => {
   const shop: PlayedShop = {
     products: list,

@@ -24,7 +24,6 @@ const TOKEN = 'the token of the operators';
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const PARKED = 120;
-/** Maximum poll interval of the console. */
 const POLL_EVERY_MS = 5_000;
 const SMALL_DRAWN_TEXT = `[...document.querySelectorAll('svg text')].some((one) => one.getBoundingClientRect().height < 10)`;
 const STEP_LIMIT_MS = 30_000;
@@ -326,7 +325,6 @@ describe.skipIf(executable === null)('the console', () => {
     const walked: string[] = [];
     for (let steps = 0; steps < 8; steps += 1) {
       await page.keyboard.press('Shift+Tab');
-      // The focus is visible, and on the screen.
       walked.push(
         await page.evaluate<string>(
           `((one) => one.textContent + (getComputedStyle(one).outlineStyle === 'solid' && one.getBoundingClientRect().left >= 0))(document.activeElement)`,

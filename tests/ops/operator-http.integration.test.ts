@@ -314,7 +314,6 @@ describe('scrapes of /metrics', () => {
       expect(body).toContain('adintel_projection_state{projection="radar",state="live"} 1');
     }
     expect(nats).toHaveBeenCalledTimes(1);
-    // A server without a setting has no check and no metric.
     expect((await first).body).not.toContain('server="event_store"');
   });
 

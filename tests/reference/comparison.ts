@@ -8,7 +8,6 @@ import { stagesOf } from './stages.ts';
 import type { World } from './world.ts';
 import { worldArbitrary } from './worlds.ts';
 
-/** Generated worlds that go through the service together. */
 const BATCH_WORLDS = 500;
 
 const differencesIn = (world: World, outcome: Outcome): readonly Difference[] =>

@@ -112,8 +112,8 @@ const MOVED_AWAY = worldWith(
 );
 
 /**
- * A late scan leads an ad back to the brand of its first scan until a registration that is known already. A scan of that brand
- * between the two shows no ad (rules 10, 11).
+ * A late scan leads an ad back to its first brand until a known registration. A scan between shows no ad (rules 10,
+ * 11).
  */
 const LED_BACK = worldWith(
   scan('s2', at(4), [shown('a1', { link: 'b2.example/a' })], { brand: 'b2.example', pages: [] }),

@@ -64,7 +64,6 @@ export type AdFigures = {
   readonly page: string | null;
   readonly first_seen: string;
   readonly last_seen: string;
-  /** `null` when the service shows none. */
   readonly novelty: 'baseline' | 'news' | 'late' | null;
   /** Time of the scan that completed the stop; `null` unless the ad is inactive. */
   readonly inactive_since: string | null;
@@ -140,7 +139,6 @@ export type RadarFigures = {
   readonly stopped_on: string | null;
 };
 
-/** Totals of a category over the brands in it and below it. */
 export type CategoryFigures = {
   readonly brands: number;
   /** Ads that are not inactive. */
@@ -171,7 +169,6 @@ export type RiserFigures = {
 
 export type SignalFigures = {
   readonly items: number;
-  /** Time of the last one. */
   readonly observed_at: string;
 };
 

@@ -81,7 +81,6 @@ const HAS: Readonly<Record<Feature, (world: World) => boolean>> = {
   'late-links': (world) =>
     !isInOrder(world.observations.filter(({ kind }) => kind !== 'scan').map(({ at }) => at)),
 };
-/** Traits that need another one to show in a world. */
 const NEEDS: Partial<Record<Feature, readonly Feature[]>> = {
   'links-within-days': ['changing-links'],
   'late-links': ['links', 'late-registration', 'changing-links'],

@@ -28,7 +28,6 @@ export type ArchiveFault =
   | { readonly kind: 'html' }
   /** The JSON of the answer without its end. */
   | { readonly kind: 'cut' }
-  /** More bytes than a client accepts. */
   | { readonly kind: 'large' }
   | { readonly kind: 'network' };
 
@@ -40,13 +39,11 @@ export type ArchiveFaults = {
   readonly forgottenSinceMs: Map<string, number>;
   /** Milliseconds from then on until such a page is found again. */
   forgottenForMs: number;
-  /** Pages whose id is refused as a parameter. */
   readonly refused: Set<string>;
   /** Answers of more ads are refused as too much data; `null` for none. */
   adsMax: number | null;
   /** Serves the second answer of a list again and again. */
   loops: boolean;
-  /** Shows the page id 0 instead of the ad's. */
   zeroPageIds: boolean;
 };
 

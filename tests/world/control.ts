@@ -21,7 +21,6 @@ const NextFault = z
   ])
   .nullable();
 
-/** New faults are added to those of before. */
 export const ArchiveFaultsInput = z.strictObject({
   next: z.array(NextFault).max(1_000).default([]),
   forgotten: z.array(z.string()).max(1_000).default([]),
@@ -83,7 +82,6 @@ export type Controlled = {
   readonly now: () => Date;
   readonly archive: ArchiveWorld;
   readonly faults: WorldFaults;
-  /** Called after the clock moved, and before the reply is sent. */
   readonly advanced: () => Promise<void>;
 };
 

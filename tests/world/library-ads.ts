@@ -57,7 +57,6 @@ export const libraryAdOn = (
     pageName: page.name,
     createdSeconds: firstDayMs / 1_000 + life.started * DAY_SECONDS + secondOfDay,
     startedOn: dateOf(life.started),
-    // The last day of delivery.
     stoppedOn: isRunning ? null : dateOf(run.until - 1),
     bodies: content.body === null ? [] : [content.body],
     titles: content.title === null ? [] : [content.title],

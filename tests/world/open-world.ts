@@ -11,7 +11,6 @@ import { createWorldFaults, type FaultyReply, type WorldFaults } from './world-f
 
 export const ARCHIVE_HOST = 'graph.facebook.com';
 const CONTROL_MAX_BYTES = 1024 * 1024;
-/** Requests that are remembered, newest last. */
 const REQUESTS_MAX = 100_000;
 
 export type WorldOptions = {
@@ -20,7 +19,6 @@ export type WorldOptions = {
   readonly clock: WorldClock | Clock;
   /** Hosts of media files, for example. They win over the sites of brands. */
   readonly hosts?: ReadonlyMap<string, PlayedHost>;
-  /** Default: any free port on loopback. */
   readonly port?: number;
   /** Called after the clock moved, and before `POST /world/advance` is answered. */
   readonly advanced?: () => Promise<void>;

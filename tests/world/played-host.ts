@@ -1,7 +1,6 @@
 /** Names of headers are in lower case. */
 export type PlayedRequest = {
   readonly host: string;
-  /** Includes the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
 };

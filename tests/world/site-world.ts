@@ -8,7 +8,6 @@ export type WorldSite = {
   readonly country: string;
   /** Addresses of scripts on every page, which tell the tools. */
   readonly scripts: readonly string[];
-  /** Each product has a page. */
   readonly products: readonly string[];
 };
 

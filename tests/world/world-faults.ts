@@ -13,32 +13,25 @@ const INWARD = ['http://127.0.0.1:1/', 'http://169.254.169.254/latest/meta-data/
 export const FAULT_KINDS = [
   /** Another status, with `retry_after` seconds. */
   'status',
-  /** HTML in place of JSON. */
   'html',
   'cut',
   'large',
-  /** A connection that closes without an answer. */
   'network',
-  /** One byte at a time. */
   'slow',
   /** A redirect to the password page of a closed shop. */
   'password',
-  /** JSON whose values have other types. */
   'wrong_types',
   'deep',
   /** A body in another charset than its header names. */
   'charset',
   /** Lists whose first entry comes twice. */
   'duplicate',
-  /** Lists without their second half. */
   'half',
   /** The first page again for every page. */
   'loop',
   'redirect_inward',
   'redirect_loop',
-  /** An address whose signature has expired. */
   'expired',
-  /** Fewer bytes than the header states. */
   'size_lie',
   'huge_picture',
 ] as const;
@@ -51,7 +44,6 @@ export const WorldFault = z.strictObject({
   kind: z.enum(FAULT_KINDS),
   /** Number of answers that have it; `null`: all until the faults are cleared. */
   times: z.int().min(1).max(10_000).nullable().default(1),
-  /** Status of the kind `status`. */
   status: z.int().min(300).max(599).default(503),
   retry_after: z.int().min(0).max(1_000_000).nullable().default(null),
 });
@@ -89,7 +81,6 @@ const changeLists = (value: unknown, change: (list: List) => List): unknown => {
   );
 };
 
-/** Changes the JSON of a reply. Any other body stays. */
 const withJson = (reply: PlayedReply, change: (value: unknown) => unknown): PlayedReply => {
   try {
     return { ...reply, body: JSON.stringify(change(JSON.parse(String(reply.body)))) };

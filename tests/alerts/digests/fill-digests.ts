@@ -43,7 +43,6 @@ const item: AlertItem = {
   url: 'https://api.test/v1/radar/6f0c1c4e-3b7a-8f0e-8a58-5d9a2f0d7b11',
 };
 
-/** One digest for each rule; `items`: number of items of each. */
 export type FilledDigests = { readonly digests: number; readonly items: number; readonly day: string };
 
 /** The log clock is in the day of the digests. */

@@ -136,7 +136,6 @@ test('a collector shows its token in no log, table or observation, after any ans
     expect((await stack.attempt(domain)).outcome, name).toBe(outcome);
     expect(next, name).toEqual([]);
     expect(await traces(lines), name).toEqual([]);
-    // The account opens again, and the batch is read to its end.
     stack.nowMs += 2 * HOUR_MS;
     await store();
     await stack.wish(`other-${index}.example`, 'daily', 'ads_archive');

@@ -39,7 +39,6 @@ type Scan = {
   readonly end: ScanRecorded['data'];
   readonly world: ReadonlyMap<string, ShownAd>;
   readonly claims: readonly Claim[];
-  /** Ads that the scan did not find, and ads that it reports as seen. */
   readonly missed: readonly string[];
   readonly seen: readonly string[];
   readonly where: string;
@@ -95,7 +94,6 @@ const scanOf = (
   return { end, world, claims, missed, seen, where };
 };
 
-/** Requires that a claim is true of the world at its time and changes what is known. */
 const addClaim = (
   { ads, withoutEnded }: Library,
   { end: { complete: isComplete }, world, where: scan }: Scan,
@@ -191,9 +189,7 @@ const runningOn = (
     [...ads].flatMap(([id, ad]) => (ad.pageId === pageId && ad.isRunning ? [[id, ad.text]] : [])),
   );
 
-/**
- * Requires that ads which ended since the last complete scan are known, also unseen ones. Faults may hide ended ads.
- */
+/** Requires that ads which ended since the last complete scan are known, even unseen ones. Faults may hide them. */
 const checkEnded = (
   { ads, faults, scannedOn }: Library,
   { end, world, where }: Scan,
@@ -254,7 +250,6 @@ export type Checked = {
   readonly completeScans: number;
   readonly partialScans: number;
   readonly claims: number;
-  /** Stops of ads that no scan had seen running. */
   readonly unseen: number;
 };
 

@@ -56,7 +56,6 @@ const adsOf = (pageId: string): readonly WorldAd[] => {
   }));
 };
 
-/** The brands are due after a complete scan a week ago. */
 const addBrands = async (database: Database): Promise<void> => {
   await inTransaction(database, async (client) => {
     await createTables(client, brands, 'brands');

@@ -19,7 +19,6 @@ const WAIT_MS = 10 * 60_000;
 
 export type RecordingService = AsyncDisposable & {
   readonly eventStore: EventStore;
-  /** Waits until everything published is recorded, and returns the observations, in the order of their processing. */
   recorded(): Promise<readonly Observation[]>;
 };
 

@@ -9,20 +9,16 @@ import { openMcpStack } from '../mcp-stack.ts';
 import { createFixtureServer } from './fixture-server.ts';
 import { openTokenProxy } from './token-proxy.ts';
 
-/** Uses the server that the suite asks for; `process.integration.test.ts` uses the service's own tools. */
+/** The cases use the server that the suite asks for; `process.integration.test.ts` uses the service's own tools. */
 const SUITE = join(
   import.meta.dirname,
   '../../../node_modules/@modelcontextprotocol/conformance/dist/index.js',
 );
 const RUN_LIMIT_MS = 180_000;
 
-/**
- * Replies of the client need a session in the older revision, and the service has none; the newer asks in its result.
- */
+/** The older revision needs a session for the client's reply, and the service has none; the newer does not. */
 const ASKS_CLIENT = 'asks the client during a call';
-/**
- * The service answers with one JSON value; `the transport streams` below shows that the scenario passes with a stream.
- */
+/** The service answers with one JSON value; `the transport streams` below passes the scenario with a stream. */
 const NO_STREAM = 'progress needs a stream';
 /** Scenarios that fail, with the reason. A scenario that passes again must leave the list. */
 const REVISIONS: readonly [string, number, Readonly<Record<string, string>>][] = [

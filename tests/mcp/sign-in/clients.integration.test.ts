@@ -9,7 +9,7 @@ import type { Revision } from '../mcp-stack.ts';
 import { openApp, press } from './fixtures/app-with-browser.ts';
 import { CHROMIUM, heading, newAddress, openWalk, type Walk } from './fixtures/walk.ts';
 
-/** The revision does not concern the sign-in, so not every pair of revision and sign-in is tested. */
+/** The MCP revision does not concern the sign-in, so not every pair of both is tested. */
 const DOCUMENT = '/app.json';
 const WAIT_MS = 60_000;
 const LOOK_MS = 50;

@@ -4,7 +4,6 @@ type Record_ = Readonly<Record<string, unknown>>;
 const isRecord = (value: unknown): value is Record_ =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** The shown text may be cleaned and cut. */
 const showsText = (shown: unknown, text: unknown): boolean => {
   if (Array.isArray(shown) && Array.isArray(text))
     return shown.every((one, index) => showsText(one, text[index]));
@@ -13,9 +12,7 @@ const showsText = (shown: unknown, text: unknown): boolean => {
   return shown === cleaned || (shown.endsWith('…') && cleaned.startsWith(shown.slice(0, -1)));
 };
 
-/**
- * Returns the paths at which a tool differs. Fields may be left out and lists shorter; shown values must be the API's.
- */
+/** Returns the paths at which a tool differs. Fields may be absent and lists shorter; shown values are the API's. */
 export const differences = (shown: unknown, data: unknown, path = ''): readonly string[] => {
   if (Array.isArray(shown)) {
     if (!Array.isArray(data)) return [`${path}: a list`];

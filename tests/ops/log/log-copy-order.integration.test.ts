@@ -53,7 +53,6 @@ describe('a copy has no holes', { timeout: LONG_MS }, () => {
     await using proxy = await startFaultProxy({ host, port: Number(port) });
     const [from, to] = [stores.open(source), stores.open(`esdb://127.0.0.1:${proxy.port}?tls=false`)];
     const resets = [...RESETS];
-    /** Loses the appends that were sent and not yet forwarded, while more of them wait. */
     const loseSent = async (): Promise<void> => {
       proxy.set('mute');
       await delay(LOSING_MS);

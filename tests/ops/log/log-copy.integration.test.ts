@@ -37,7 +37,6 @@ describe('a copy of a log', { timeout: LONG_MS }, () => {
     const second = await stores.empty();
     await copy(to, second);
     expect(await compare(from, second)).toMatchObject({ isEqual: true });
-    // A copy of the first log goes on with a copy of the copy.
     expect(await copy(from, second)).toBe(0);
   });
 

@@ -2,7 +2,6 @@ import type { Scan, ShownAd, World, WorldObservation } from '../world.ts';
 
 /** All worlds that lack one part are tried at once, because many worlds take little more time than one. */
 
-/** No further round begins after this time. */
 const LIMIT_MS = 60_000;
 
 type Part =

@@ -6,7 +6,6 @@ export const linksOf = ({ observations }: World): PageLink[] =>
     .filter((observation): observation is PageLink => observation.kind === 'link')
     .toSorted((a, b) => (a.at < b.at ? -1 : 1));
 
-/** Returns the links that hold at a time: the last one of each page and brand, unless it ended the link. */
 export const linksAt = (world: World, time: string): PageLink[] => {
   const links = linksOf(world).filter(({ at }) => at <= time);
   const last = new Map(links.map((link) => [`${link.page} ${link.brand}`, link]));

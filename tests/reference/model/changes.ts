@@ -24,7 +24,6 @@ const comparisonOf = (ad: string, field: Field, scan: Scan, scans: readonly Scan
   return { field, was: valueIn(before), now, before, scan };
 };
 
-/** Returns the start, in each of the two, and the length of the longest run of equal words. */
 const longestRun = (was: readonly string[], now: readonly string[]) => {
   let longest = { inWas: 0, inNow: 0, length: 0 };
   for (const inWas of was.keys())

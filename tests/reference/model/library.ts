@@ -14,14 +14,12 @@ export type AdAfter = {
   readonly page: string | null;
 };
 
-/** A scan that looked at a brand, and the ads that the brand had after it. */
 export type Look = { readonly scan: Scan; readonly ads: readonly AdAfter[] };
 
 export type Library = {
   readonly world: World;
   readonly scans: readonly Scan[];
   readonly adIds: readonly string[];
-  /** The states of each ad, one for each scan. */
   readonly states: ReadonlyMap<string, readonly (AdState | null)[]>;
   readonly looks: ReadonlyMap<string, readonly Look[]>;
 };

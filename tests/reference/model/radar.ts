@@ -5,8 +5,6 @@ import { brandOf } from './attribution.ts';
 import type { Library } from './library.ts';
 import { isEnded, latest, shows } from './observations.ts';
 
-/** Items of the radar: news of ads, each at the scan that showed it (rules 1, 3 and 5). */
-
 type Item = Omit<RadarFigures, 'brand'>;
 
 const NO_DETAILS = { to: null, from: null, basis: null, stopped_on: null } as const;

@@ -24,7 +24,6 @@ type AdDocument = {
   readonly destination_url: string | null;
 };
 
-/** Reads the figures of an ad; `null` if the service does not know it. */
 export const readAd = async (
   { db, standings }: FigureSources,
   ad: string,

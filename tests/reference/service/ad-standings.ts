@@ -2,7 +2,6 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { Event } from '#contracts/events/event.ts';
 import type { AdFigures, ChangeFigures } from '../world.ts';
 
-/** Figures of an ad that the log holds and no read model shows by itself. */
 export type Standing = Pick<AdFigures, 'novelty' | 'inactive_since'>;
 
 type ScanChanges = ChangeFigures & { readonly day: string };

@@ -21,7 +21,6 @@ import { instant, parsed } from './reply-values.ts';
 const WEEKS_MAX = 52;
 
 const DAYS = { from: '2026-01-01', to: '2026-12-31' };
-/** Kinds of signals that the model computes. */
 const SIGNAL_KINDS: readonly SignalKind[] = [
   'ads_started',
   'ads_stopped',

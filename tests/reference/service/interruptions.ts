@@ -11,11 +11,9 @@ import { choices } from '#tests/faults/seeded-faults.ts';
 /** Shares of messages that meet an ended connection to the database, and a closed intake. */
 const ENDED_ONE_IN = 3;
 const CLOSED_ONE_IN = 20;
-/** Maximum writes of working tables before the connection ends. */
 const WRITES_MAX = 8;
 /** Maximum milliseconds after which the intake is closed. Most messages take longer. */
 const CLOSED_AFTER_MS_MAX = 8;
-/** Maximum events of a batch, and the share of batches that are rolled back first. */
 const BATCH_EVENTS_MAX = 100;
 const ROLLED_BACK_ONE_IN = 2;
 

@@ -3,7 +3,6 @@ import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 /** A mark in the JSON stands for the service's base URL. */
 export const parsed = (json: string): unknown =>
   JSON.parse(json.replaceAll(BASE_URL_MARK, 'https://service.example'));
-/** Time without the precision that the read model chose. */
 export const instant = (time: string): string => new Date(time).toISOString();
 /** A blank text and an absent one are the same figure (rule 4). */
 export const text = (value: string | null): string | null =>

@@ -13,11 +13,9 @@ export type Way =
   | { readonly kind: 'in turn' }
   /** As from the queue: at the same time, unless one depends on another. */
   | { readonly kind: 'queued' }
-  /** One after the other, and interrupted at places of this seed. */
   | { readonly kind: 'interrupted'; readonly seed: number };
 
 export type Submission = AsyncDisposable & {
-  /** Submits the messages of a world. Throws the first refusal. */
   submit(messages: readonly Observation[]): Promise<void>;
   interrupted(): number;
 };
