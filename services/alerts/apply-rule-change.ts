@@ -15,14 +15,13 @@ import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { ReplayGuard } from './replay-guard.ts';
 
-/** A rule change that affects deliveries still pending. */
 export type RuleChange = {
   readonly workspace_id: string;
   readonly alert_id: string;
   readonly after: AlertRuleState;
-  /** Channels that have a new target now. */
+  /** Channels with a new target. */
   readonly moved: readonly AlertChannel[];
-  /** Channels whose failure history is reset because a member changed, added, resumed or removed them. */
+  /** Their failure history is reset, because a member changed, added, resumed or removed them. */
   readonly renewed: readonly AlertChannel[];
 };
 
@@ -36,14 +35,14 @@ const isSameTarget = (before: AlertRule, after: AlertRule, channel: AlertChannel
 const isSuspended = (rule: AlertRuleState, channel: AlertChannel): boolean =>
   channel !== 'email' && rule !== null && rule.suspended[channel] !== null;
 
-/** Returns the reason for cancelling the pending deliveries of a channel on which `after` does not send. */
+/** Says why `after` does not send on the channel. */
 const cancelReason = (after: AlertRuleState, channel: AlertChannel): string => {
   if (!after || after.status === 'deleted') return RULE_DELETED;
   if (!after.enabled) return RULE_DISABLED;
   return isSuspended(after, channel) ? SUSPENDED : CHANNEL_REMOVED;
 };
 
-/** Returns the change that pending deliveries must follow. Returns `null` when they are not affected. */
+/** `null` when pending deliveries are not affected. */
 export const detectRuleChange = (before: AlertRuleState, after: AlertRuleState): RuleChange | null => {
   if (before === null || after === null) return null;
   const { workspace_id, alert_id } = after;
@@ -56,14 +55,13 @@ export const detectRuleChange = (before: AlertRuleState, after: AlertRuleState):
     (channel) => moved.includes(channel) || sendingBefore.includes(channel) !== sending.includes(channel),
   );
   if (changed.length === 0 && after.status !== 'deleted') return null;
-  // A suspension is left out: the delivery process resets these failures itself, once it has queued the notice.
+  // Omits a suspension: the delivery process resets these failures itself, once it has queued the notice.
   const renewed = changed.filter((channel) => !isSuspended(after, channel));
   return { workspace_id, alert_id, after, moved, renewed };
 };
 
 /**
- * Replaces a rule change with the rule's final state. Used during a replay: deliveries of later matches are already
- * pending then, and only the final state of the rule decides about them.
+ * In a replay deliveries of later matches are already pending, so only the final state of the rule decides about them.
  */
 export const toFinalRuleState =
   (replayGuard: ReplayGuard) =>
@@ -73,7 +71,7 @@ export const toFinalRuleState =
     return { workspace_id, alert_id, after, moved, renewed: [] };
   };
 
-/** Applies a part of a rule change to a page of deliveries. Returns whether there are more. */
+/** Applies a part to a page of deliveries. Returns whether there are more. */
 type Step = (client: Transaction, pages: Pages) => Promise<boolean>;
 
 const stepsOf = ({ workspace_id, alert_id, after, moved }: RuleChange, now: Date): readonly Step[] => {
@@ -97,8 +95,8 @@ const stepsOf = ({ workspace_id, alert_id, after, moved }: RuleChange, now: Date
 };
 
 /**
- * Cancels, retargets or deletes most deliveries of a rule that has many, each page in a transaction of its own. A kill between
- * them repeats the rule change, which leaves alone what is done.
+ * Handles most deliveries of a rule that has many, each page in its own transaction. A kill between them repeats the
+ * change, which leaves alone what is done.
  */
 export const prepareRuleChange = async (database: Database, change: RuleChange, now: Date): Promise<void> => {
   for (const step of stepsOf(change, now)) {
@@ -107,7 +105,7 @@ export const prepareRuleChange = async (database: Database, change: RuleChange, 
   }
 };
 
-/** Cancels or retargets the pending deliveries of a rule. For a deleted rule it also removes the delivery history. */
+/** Also removes the delivery history of a deleted rule. */
 export const applyRuleChange = async (client: Transaction, change: RuleChange, now: Date): Promise<void> => {
   const { alert_id, after, renewed } = change;
   if (after?.status !== 'deleted' && renewed.length > 0) await resetFailureStreaks(client, alert_id, renewed);

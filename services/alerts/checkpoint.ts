@@ -12,10 +12,7 @@ import { openWaitingStreams, type WaitingStreams } from './waiting/waiting-strea
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
-/**
- * Thrown when another process has moved the checkpoint. That process is the leader now; this one starts again from
- * the new checkpoint.
- */
+/** Another process has moved the checkpoint and leads now; this one starts again from the new checkpoint. */
 export class CheckpointMoved extends Error {
   constructor() {
     super(
@@ -25,17 +22,15 @@ export class CheckpointMoved extends Error {
   }
 }
 
-/** Creates the tables of the checkpoint and of the matching state. */
 export const createAlertsTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.alertsSchema, sql: SCHEMA, fingerprintOn: 'alerting' });
 
-/** Position of an event that is matched with the rules up to an id, and not yet with those after it. */
+/** Event that is matched with the rules up to an id, and not yet with those after it. */
 export type PartialMatch = { readonly position: bigint; readonly alertId: string };
 
-/** Position of `alerts` in the log, and the matching state at that position. Its tables hold the state. */
 export type Progress = MatchingState & {
   position: bigint;
-  /** The event after `position`, when it is matched with some of the rules of its brand; otherwise null. */
+  /** Null unless the event after `position` is matched with some of the rules of its brand. */
   partial: PartialMatch | null;
   readonly replayedUntil: bigint;
   readonly rules: StoredRules;
@@ -88,10 +83,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
   };
 };
 
-/**
- * Writes the changed state and advances the checkpoint, in one transaction. Throws CheckpointMoved when the
- * checkpoint is not at `progress.position`.
- */
+/** One transaction. Throws CheckpointMoved when the checkpoint is not at `progress.position`. */
 export const saveProgress = async (
   client: Transaction,
   progress: Progress,

@@ -11,7 +11,7 @@ import type { MatchingSession } from './dependencies.ts';
 import type { BrandContext } from './matching/brand-context.ts';
 import type { FollowedEvent, Match, Outcome } from './matching/match-events.ts';
 
-/** Trace contexts by event id, and by id of the deliveries that follow. `null` when tracing is off. */
+/** `null` when tracing is off. */
 type Traces = { readonly ofEvents: ReadonlyMap<string, string>; readonly ofDeliveries: Map<string, string> };
 
 export const tracesOf = (events: readonly FollowedEvent[]): Traces | null => {
@@ -22,7 +22,7 @@ export const tracesOf = (events: readonly FollowedEvent[]): Traces | null => {
   return { ofEvents: new Map(traced), ofDeliveries: new Map() };
 };
 
-/** Maximum matches whose payloads are in memory together. A match has a delivery for each channel of its rule. */
+/** Bounds the payloads in memory. A match has a delivery for each channel of its rule. */
 const MATCHES_PER_TRANSACTION = 50;
 
 const createAllDeliveries = async (
@@ -46,7 +46,7 @@ const createAllDeliveries = async (
   return deliveries;
 };
 
-/** Creates the deliveries of some matches, in the transaction of `write`, and returns the ids of the new ones. */
+/** Runs in the transaction of `write`; returns the ids of new deliveries. */
 const queueMatches = async (
   session: MatchingSession,
   matches: readonly Match[],
@@ -70,14 +70,13 @@ const queueMatches = async (
 
 type CommitOptions = {
   readonly traces?: Traces | null;
-  /** True for events that waited for a release. Their rules may have changed, or have sent them in a replay. */
+  /** True for events that waited for a release: their rules may have changed, or have sent them in a replay. */
   readonly isLate?: boolean;
 };
 
 /**
- * Commits deliveries, matching state and checkpoint, then notifies the delivery queue. One transaction does it, unless there
- * are many matches. Then others come before it, each with some of the deliveries: a crash between them repeats the batch,
- * with the same delivery ids.
+ * Commits all in one transaction. Many matches come in transactions before it, each with some deliveries: a crash
+ * between them repeats the batch with the same ids.
  */
 export const commit = async (
   session: MatchingSession,

@@ -5,7 +5,7 @@ import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import type { Match } from './matching/match-events.ts';
 
-/** Returns the deliveries of a match: one for each channel on which the rule was sending at that log position. */
+/** One delivery for each channel on which the rule was sending at that log position. */
 export const deliveriesOf = (
   { rule, kind, cause, period, at }: Match,
   matched: DeliveryContent,

@@ -10,20 +10,19 @@ import type { SignalSource } from './matching/pending-signal-checks.ts';
 export type AlertsSettings = {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
-  /** Base URL of the API as clients reach it, without a trailing slash. */
+  /** As clients reach it, without a trailing slash. */
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Notifies the delivery process. Best effort: its sweep finds every id that was lost. */
   readonly publish: (deliveryIds: readonly string[]) => void;
-  /** Source of activity signals. `null` when there is none; pending signal checks then wait in their table. */
+  /** `null` without a source; signal checks then wait in their table. */
   readonly signals: SignalSource | null;
-  /** Maximum rules of brands in memory; `RULES_MAX` when absent. Less in tests. */
+  /** `RULES_MAX` when absent. Less in tests. */
   readonly rulesMax?: number;
 };
 
-/** Dependencies and state of one subscription session, from the checkpoint until it fails. */
+/** Lasts from the checkpoint until a failure. */
 export type MatchingSession = {
   /** Its transactions prove the lease of this process. */
   readonly database: Database;

@@ -11,8 +11,7 @@ import { AlertsSettings } from './settings.ts';
 
 await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, signal }) => {
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
-  // Retries without a limit and does not block the start: queued deliveries wait in Postgres, where the delivery
-  // process finds them.
+  // Retries without a limit and does not block the start: queued deliveries wait in Postgres.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(settings.NATS_URL, 'alerts', settings));
   nats.catch(() => undefined);
   resources.defer(async () => {

@@ -8,13 +8,12 @@ import { forgetState, loadRange, loadState, RULES_MAX } from './matching/load-st
 import { advanceClock, type FollowedEvent, matchEvents } from './matching/match-events.ts';
 import { FIRST_ID, nextRange } from './matching/rule-range.ts';
 
-/** Processing of a batch: `isLive` is false while the process catches up. */
+/** `isLive` is false while the process catches up. */
 type BatchOptions = { readonly isLive: boolean; readonly leading: AbortSignal };
 
-/** Returns the brand of an event on which rules may fire. */
 const brandOf = ({ data }: FollowedEvent): string => (data as { readonly brand_id: string }).brand_id;
 
-/** Matches the events of a batch and commits. Ends early, at a checkpoint, when `leading` is aborted. */
+/** Ends early, at a checkpoint, when `leading` is aborted. */
 export const processBatch = async (
   session: MatchingSession,
   items: readonly Followed[],
@@ -50,7 +49,6 @@ export const processBatch = async (
   }
 };
 
-/** Advances the log clock to the time of the next event. */
 const startEvent = async (
   session: MatchingSession,
   event: FollowedEvent,
@@ -61,7 +59,7 @@ const startEvent = async (
   if (!isLive) await closeAllDue(session, leading);
 };
 
-/** Matches events whose state is loaded, commits, and removes the state from memory. `position`: the one that they end at. */
+/** `position`: where the events end. */
 const matchLoaded = async (
   session: MatchingSession,
   events: readonly FollowedEvent[],
@@ -86,11 +84,9 @@ const matchLoaded = async (
 };
 
 /**
- * Matches an event of a brand with more rules than memory holds, range by range in the order of their ids. Each range commits
- * its alerts, and notes how far the rules are done; after a crash the next range goes on from there. The checkpoint, brands and
- * pages move with the last range: all rules meet the event in the same state, and no event after it has changed a rule yet.
- *
- * @returns false when it ended early, since `leading` is aborted.
+ * Matches one event range by range, for a brand with more rules than memory holds. Each range commits its alerts, so a
+ * crash continues with the next. Checkpoint, brands and pages move with the last range, so all rules meet the same
+ * state. False when `leading` is aborted.
  */
 const matchInRanges = async (
   session: MatchingSession,

@@ -6,15 +6,15 @@ import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/works
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/** Maximum rules whose delivery history is cached during a replay. */
+/** Rules whose delivery history is cached during a replay. */
 const CACHED_RULES_MAX = 200;
-/** Maximum deliveries of these rules together, about 200 bytes each. A rule with more is cached alone. */
+/** About 200 bytes each. A rule with more is cached alone. */
 const CACHED_DELIVERIES_MAX = 100_000;
 
-/** State of a delivery in the log: finished, or the revision of its `DeliveryQueued` while it is open. */
+/** Revision of the `DeliveryQueued` while the delivery is open. */
 type LoggedDelivery = bigint | 'finished';
 
-/** Final state of a rule in the log, and its deliveries. */
+/** Final state of a rule, and its deliveries. */
 type RuleHistory = {
   readonly rule: AlertRuleState;
   readonly deliveries: ReadonlyMap<string, LoggedDelivery>;
@@ -34,7 +34,7 @@ const readRule = async (
   return rule;
 };
 
-/** Returns the ids of the deliveries in the stream, and whether each is finished. */
+/** True for finished deliveries, by id. */
 const readOutcomes = async (eventStore: EventStore, stream: string): Promise<Map<string, boolean>> => {
   const isFinished = new Map<string, boolean>();
   for await (const { type, data, unreadable } of eventStore.read<AlertDeliveryEvent>(stream)) {
@@ -51,7 +51,7 @@ const readOutcomes = async (eventStore: EventStore, stream: string): Promise<Map
   return isFinished;
 };
 
-/** Reads the stream twice: most deliveries are finished, and payloads are too large to keep those of all. */
+/** Reads the stream twice, because most deliveries are finished and payloads are too large to keep all. */
 const readHistory = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -70,7 +70,7 @@ const readHistory = async (
   return { rule, deliveries };
 };
 
-/** Returns the payload of a delivery; `null` when the log does not have it whole. */
+/** `null` when the log does not have the payload whole. */
 const readPayload = async (
   eventStore: EventStore,
   stream: string,
@@ -82,16 +82,13 @@ const readPayload = async (
   return null;
 };
 
-/**
- * Looks ahead in the event log. Used only during a replay, to avoid sending deliveries that were already finished.
- */
+/** Looks ahead in the log during a replay, to avoid sending finished deliveries again. */
 export type ReplayGuard = {
-  /** Returns the rule's state at the end of the log. */
+  /** State at the end of the log. */
   rule(workspaceId: string, alertId: string): Promise<AlertRuleState>;
   /**
-   * Returns the deliveries that are still open. A delivery found in the log was queued before: it is sent again
-   * only if the log has no end of it, and then with its original payload if the log has that whole. Deliveries are left out on channels on
-   * which the rule does not send at the end of the log.
+   * Omits deliveries that the log shows as finished, or whose channel is off at its end. An open one keeps its original
+   * payload if the log has that whole.
    */
   open(deliveries: readonly NewDelivery[]): Promise<readonly NewDelivery[]>;
 };

@@ -23,24 +23,17 @@ import { continueWaitingStreams } from './waiting/continue-streams.ts';
 const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 4;
-/** Kind of the lease: one process matches at a time. */
 const ROLE = 'alerts';
-/**
- * Interval of clock checks while the log is quiet: digest periods also end when no event arrives. Alerts that are held back are
- * looked at as often.
- */
+/** Digest periods end, and held-back alerts go out, also while the log is quiet. */
 const QUIET_MS = 1_000;
 
-/**
- * Result of one wait: log items, the signals of a pending check, or a UTC day before which the digest periods end. `found` and
- * `day` are null when the session ends.
- */
+/** A UTC `day` ends digest periods. `found` and `day` are null when the session ends. */
 type WaitResult =
   | { readonly kind: 'items'; readonly items: readonly Followed[] }
   | { readonly kind: 'signals'; readonly found: FoundSignals | null }
   | { readonly kind: 'period_end'; readonly day: string | null };
 
-/** Follows the log until an error occurs, the lease is lost or the process stops. */
+/** Ends when an error occurs, the lease is lost or the process stops. */
 const follow = async (session: MatchingSession, leading: AbortSignal): Promise<void> => {
   const { eventStore, progress, settings } = session;
   const { log, signals } = settings;
@@ -115,9 +108,8 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
 };
 
 /**
- * Matches events to alert rules while this process is the leader. After any error it restarts from the checkpoint.
- * That is safe: deliveries, matching state and checkpoint commit together, and a repeated match has the same id. Each
- * transaction proves the lease, so a former leader writes nothing.
+ * Runs while this process leads, and restarts from the checkpoint after any error: deliveries, state and checkpoint
+ * commit together, and match ids repeat. Each transaction proves the lease, so a former leader writes nothing.
  */
 export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
   const { log, signal } = settings;

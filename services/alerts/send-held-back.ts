@@ -1,10 +1,10 @@
 import { mergeHeldBack } from '#application/delivery-outbox/merging/merge-held-back.ts';
 import type { MatchingSession } from './dependencies.ts';
 
-/** Maximum messages of one call. New events do not wait for more. */
+/** New events do not wait for more messages than these. */
 const MESSAGES_MAX = 20;
 
-/** Queues the alerts that were held back of rules of which few deliveries wait now, as one message of each rule. */
+/** One message per rule of which few deliveries wait now. */
 export const sendHeldBack = async ({ database, settings }: MatchingSession): Promise<void> => {
   for (let messages = 0; messages < MESSAGES_MAX; messages += 1) {
     const now = settings.clock.now();

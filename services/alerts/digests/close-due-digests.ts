@@ -11,10 +11,8 @@ import { removeEntries } from '../matching/write-pending.ts';
 import { countDueDigests, readDueDigests } from './due-digests.ts';
 
 /**
- * Sends one page of the digests whose period has ended, in one transaction that removes them. A crash repeats at most one
- * page, with the same delivery ids. Sets `digestsDue` to false when none is left.
- *
- * Only withdrawals from within the period count, and the rule as it is now decides on the channels.
+ * Sends and removes one page of digests in one transaction, so a crash repeats at most a page with the same ids. Only
+ * withdrawals from within the period count; the present rule decides on the channels.
  */
 const closePage = async (session: MatchingSession): Promise<void> => {
   const { database, progress, settings, replayGuard, digestPace } = session;
@@ -64,19 +62,19 @@ const closePage = async (session: MatchingSession): Promise<void> => {
 };
 
 /**
- * Sends one page of the digests that are due, unless the spread of their period lets it wait (`digest-pace.ts`). Call it
- * between batches: everything that was matched is in the tables then.
+ * Lets digests wait for the spread of their period (`digest-pace.ts`). Call it between batches, when everything matched
+ * is in the tables.
  */
 export const closeDuePage = async (session: MatchingSession): Promise<void> => {
   if (session.progress.digestsDue && session.digestPace.waitMs() === 0) await closePage(session);
 };
 
-/** Sends the digests that are due, page by page, up to one that waits. Ends early when `signal` is aborted. */
+/** Sends page by page, up to one that waits. Ends early when `signal` is aborted. */
 export const closeAllDue = async (session: MatchingSession, signal: AbortSignal): Promise<void> => {
   const { progress, digestPace } = session;
   while (progress.digestsDue && digestPace.waitMs() === 0 && !signal.aborted) await closePage(session);
 };
 
-/** Returns the milliseconds until `closeDuePage` has something to do, at most `limitMs`. */
+/** At most `limitMs`. */
 export const msUntilDuePage = ({ progress, digestPace }: MatchingSession, limitMs: number): number =>
   progress.digestsDue ? Math.min(limitMs, digestPace.waitMs()) : limitMs;

@@ -1,38 +1,32 @@
 import { MINUTE_MS } from '#contracts/values/time.ts';
 import type { Clock } from '#platform/clock.ts';
 
-/** Milliseconds after the end of a period within which its digests are sent, however many there are. */
+/** After the end of a period, for any number of digests. */
 export const DIGEST_WAIT_MS = 15 * MINUTE_MS;
-/**
- * Digests that are sent in a minute, so that alerts and receivers are not held up. There are more only where they would not all
- * be sent in time otherwise.
- */
+/** Per minute, so that alerts and receivers are not held up. More only where digests would be late otherwise. */
 const DIGESTS_PER_MINUTE = 3_000;
 
 /** A page of digests that begins. */
 export type BegunPage = {
   readonly digests: number;
-  /** End of its period, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly periodEndMs: number;
-  /** Day by the log clock: all periods that ended before it are due. */
   readonly day: string;
 };
 
-/** Pauses between pages of digests, so that a period with many does not send all of them at once. */
 export type DigestPace = {
-  /** Returns the milliseconds until the next page may be sent. 0: now. */
+  /** 0: the next page may be sent now. */
   waitMs(): number;
   /**
-   * Starts the pause after a page. Call it when the page begins, so that its own work counts as a part of the pause.
-   * `countDue` counts the digests that are due, with those of the page. It is called once a day.
+   * Call it when the page begins, so that its work counts as part of the pause. `countDue`, called once a day, includes
+   * the page.
    */
   begin(page: BegunPage, countDue: () => Promise<number>): Promise<void>;
 };
 
 /**
- * Creates the pace of one session. Nothing of it is stored: the digests that are left are divided over the time that is left
- * of the spread. After a restart it ends in time all the same. The first page has no pause, and digests later than the spread
- * have none.
+ * Divides the digests left over the time left of the spread, so nothing is stored and a restart ends in time. The first
+ * page and late digests have no pause.
  */
 export const createDigestPace = (clock: Clock): DigestPace => {
   const nowMs = (): number => clock.now().getTime();

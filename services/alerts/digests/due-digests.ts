@@ -3,18 +3,17 @@ import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertRule, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Maximum digests of one page. The items of all of them are counted to find how many fit. */
+/** The items of all of them are counted to find how many fit. */
 const DIGESTS_MAX = 50;
-/** Maximum deliveries of one page: a digest has one for each channel of its rule. */
+/** A digest has one delivery for each channel of its rule. */
 const DELIVERIES_MAX = 200;
 /**
- * Maximum bytes of items in the payloads of one page. One digest may have more, and is then a page of its own. What a page takes
- * in memory, several times this, is to be garbage before V8 moves it to the old generation, where it would pile up until a
- * full collection: memory would grow with the number of pages.
+ * Bytes of items in payloads; a larger digest is a page of its own. A page must be garbage before V8 moves it to the
+ * old generation, where pages would pile up until a full collection.
  */
 const PAGE_MAX_BYTES = 2 * 1024 ** 2;
 
-/** A digest whose period has ended. `rule` is null when the rule no longer exists. */
+/** `rule` is null when the rule no longer exists. */
 export type DueDigest = {
   readonly alert_id: string;
   readonly cadence: Exclude<AlertCadence, 'instant'>;
@@ -26,7 +25,7 @@ export type DueDigest = {
   readonly bytes: string;
 };
 
-/** The ids of rules are hashes: their order prefers no workspace, and a workspace with many rules does not hold others up. */
+/** Ids of rules are hashes: their order prefers no workspace, so one with many rules does not hold others up. */
 const DUE = `
   select c.alert_id, c.cadence, c.key, c.items_total, c.as_of, r.rule || '{"brand_ids": []}' as rule,
     (select coalesce(sum(octet_length(i.item::text)), 0) from alerting.collected_item i
@@ -45,7 +44,7 @@ const COUNT_DUE = `
 /** Days of a period. */
 const PERIOD_DAYS = { daily: 1, weekly: 7 } as const;
 
-/** Returns the first digests that fit into one transaction, and at least one. */
+/** Returns at least one digest. */
 const firstThatFit = (due: readonly DueDigest[]): readonly DueDigest[] => {
   let deliveries = 0;
   let bytes = 0;
@@ -58,7 +57,7 @@ const firstThatFit = (due: readonly DueDigest[]): readonly DueDigest[] => {
   return tooMany < 0 ? due : due.slice(0, tooMany);
 };
 
-/** Returns the first day of the newest period that has ended at this log time. */
+/** First day of the newest ended period. */
 const newestDueKey = (cadence: DueDigest['cadence'], logTime: string): string =>
   utcDateOfMs(Date.parse(utcDate(logTime)) - PERIOD_DAYS[cadence] * DAY_MS);
 
@@ -72,7 +71,7 @@ export const countDueDigests = async (database: Database, logTime: string): Prom
   return rows[0]?.due ?? 0;
 };
 
-/** Returns one page of the digests whose period has ended at this log time, oldest first. Empty when there are none. */
+/** Oldest first. */
 export const readDueDigests = async (database: Database, logTime: string): Promise<readonly DueDigest[]> => {
   if (logTime === '') return [];
   for (const cadence of ['daily', 'weekly'] as const) {

@@ -3,35 +3,30 @@ import { type AlertRule, type AlertRuleState, isActive } from '#domain/workspace
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { EVERY_RULE, type RuleRange } from './rule-range.ts';
 
-/** Index of alert rules at one log position, by id and by brand. */
+/** Rules at one log position, by id and by brand. */
 export type ActiveRules = {
   get(alertId: string): AlertRuleState;
   set(alertId: string, rule: AlertRuleState): void;
-  /** Returns the enabled rules of a brand that fire on this trigger. */
   firing(brandId: string, trigger: AlertTrigger): readonly AlertRule[];
 };
 
 /**
- * The rules at the checkpoint. They are in the table; memory holds those that the events of a batch refer to. Hundreds of
- * thousands of rules would fill it otherwise.
+ * Rules at the checkpoint, in the table. Memory holds only those of a batch, because hundreds of thousands would fill
+ * it.
  */
 export type StoredRules = ActiveRules & {
-  /** Returns false, and loads nothing, when the brands have more rules in the range than `pairsMax`. */
+  /** False, with nothing loaded, when the brands have more rules in the range than `pairsMax`. */
   load(wanted: WantedRules, pairsMax?: number | null): Promise<boolean>;
-  /** Removes the loaded rules from memory. Call it after `save`. */
+  /** Call it after `save`. */
   forget(): void;
-  /** Writes the changes since the last save. */
   save(client: Transaction): Promise<void>;
 };
 
-/**
- * Rules to load. Only those of `changing` have their `brand_ids`: a rule can have hundreds, and matching needs none of
- * them.
- */
+/** Only rules of `changing` have their `brand_ids`: a rule can have hundreds, and matching needs none. */
 export type WantedRules = {
   /** Brands whose rules may fire. */
   readonly brandIds?: readonly string[];
-  /** Range of their rules; all of them when absent. */
+  /** Absent: all rules. */
   readonly range?: RuleRange;
   /** Rules that events of the batch change. */
   readonly changing?: readonly string[];

@@ -9,9 +9,8 @@ import type { BrandContext } from './brand-context.ts';
 import type { PendingDigests } from './pending-digests.ts';
 
 /**
- * Applies a correction, which is never news. Withdrawn items leave the digests that are not yet sent. An item that the
- * correction adds again with other details still happened, so it stays. A page on which the ad runs does not count as a
- * new partner later.
+ * A correction is never news. Withdrawn items leave unsent digests; an item added again with other details stays. A
+ * page on which the ad runs is not a new partner later.
  */
 export const applyCorrection = (
   { pendingDigests, logTime }: { readonly pendingDigests: PendingDigests; readonly logTime: string },

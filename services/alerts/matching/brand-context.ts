@@ -6,7 +6,7 @@ import { type BrandPage, UNKNOWN_PAGE } from '#domain/workspace/alert/match-even
 import type { BrandName } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** Events from which `alerts` builds its table of brands and social pages. */
+/** Events of the table of brands and social pages. */
 export type CorpusEvent = AdLibraryEvent | BrandEvent | SocialPageEvent;
 
 type BrandRow = {
@@ -17,7 +17,7 @@ type BrandRow = {
 };
 const UNKNOWN_BRAND: BrandRow = { slug: null, name: null, logo_url: null, last_complete_at: null };
 
-/** Brands and social pages that a batch refers to, with the changes that the batch makes to them. */
+/** Brands and pages of a batch, with the changes that it makes to them. */
 export type BrandContext = {
   nameOf(brandId: string): BrandName;
   lastCompleteAt(brandId: string): string | null;
@@ -28,7 +28,7 @@ export type BrandContext = {
 };
 
 type Pair = { readonly brand_id: string; readonly page_id: string };
-/** The field of a correction that holds the ad. */
+/** Name of the field with the ad, by type of correction. */
 const AD_FIELDS: Readonly<Record<string, 'after' | 'ad'>> = {
   AdObservationCorrected: 'after',
   AdAttributed: 'ad',
@@ -68,7 +68,7 @@ const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Ma
   );
 };
 
-/** Preloads the brands and social pages that a batch refers to, so that matching needs no I/O. */
+/** Preloads, so that matching needs no I/O. */
 export const loadBrandContext = async (
   database: Database,
   events: readonly Event[],
@@ -88,8 +88,7 @@ export const loadBrandContext = async (
   const changedBrands = new Set<string>();
   const changedPages = new Map<string, Pair>();
   return {
-    // A brand may be scanned before it is registered. No rule can refer to it then, so the id stands in for its
-    // name.
+    // A brand may be scanned before it is registered. No rule can refer to it then, so its id suffices.
     nameOf: (brand_id) => {
       const { slug, name, logo_url } = brands.get(brand_id) ?? UNKNOWN_BRAND;
       return { brand_id, slug: slug ?? brand_id, name: name ?? brand_id, logo_url };

@@ -4,7 +4,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 
-/** True for events on which rules of their brand may fire. The others need no rules in memory. */
+/** Other events need no rules in memory. */
 const MAY_FIRE: Readonly<
   Record<(AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent)['type'], boolean>
 > = {

@@ -3,9 +3,9 @@ import type { Progress } from '../checkpoint.ts';
 import { mayFire } from './firing-events.ts';
 import { EVERY_RULE, type RuleRange } from './rule-range.ts';
 
-/** Maximum rules of brands in memory, about a kilobyte each. A batch whose brands have more is halved, down to one event. */
+/** About a kilobyte each. A batch whose brands have more is halved, down to one event. */
 export const RULES_MAX = 20_000;
-/** Maximum rules that the events of a batch change. Each has up to 500 brands, and is written whole. */
+/** Rules that a batch changes. Each has up to 500 brands, and is written whole. */
 const CHANGED_RULES_MAX = 200;
 
 type LoadedState = Pick<Progress, 'rules' | 'untracked' | 'pendingDigests' | 'waitingStreams'>;
@@ -21,7 +21,6 @@ const idsOf = (events: readonly RecordedEvent[], name: keyof Named): readonly st
   return [...ids];
 };
 
-/** Returns false when the events need more than the limits allow. What was loaded then is to be forgotten. */
 const load = async (
   { rules, untracked, pendingDigests, waitingStreams }: LoadedState,
   events: readonly RecordedEvent[],
@@ -46,8 +45,8 @@ const load = async (
 };
 
 /**
- * Loads the rules, untracked brands, instant alerts and waiting streams that these events refer to, so that matching needs no I/O. Returns
- * the number of events, from the first one, for which it did. 0: the brand of the first event has more than `rulesMax` rules.
+ * Returns the number of events, from the first one, whose state is loaded. 0: the first event's brand has more than
+ * `rulesMax` rules.
  */
 export const loadState = async (
   state: LoadedState,
@@ -61,7 +60,7 @@ export const loadState = async (
   return 0;
 };
 
-/** Loads the same for one event, of the rules in the range only. */
+/** Loads one event's state with the rules of the range only. */
 export const loadRange = async (
   state: LoadedState,
   event: RecordedEvent,
@@ -70,12 +69,11 @@ export const loadRange = async (
   await load(state, [event], range, null);
 };
 
-/** Loads the same for all these events, however many rules their brands have. */
+/** Loads the state of all events, however many rules their brands have. */
 export const loadWhole = async (state: LoadedState, events: readonly RecordedEvent[]): Promise<void> => {
   await load(state, events, EVERY_RULE, null);
 };
 
-/** Removes from memory what was loaded. */
 export const forgetState = ({ rules, untracked, pendingDigests, waitingStreams }: LoadedState): void => {
   rules.forget();
   untracked.forget();

@@ -40,9 +40,7 @@ export type FollowedEvent = RecordedEvent<
   AdLibraryEvent | AlertRuleEvent | BrandEvent | SocialPageEvent | StorefrontEvent | TrackingEvent
 >;
 
-/**
- * One alert or digest to send for a rule, on each of the rule's channels. `rule` is the rule at that log position.
- */
+/** One alert or digest for each channel of a rule, as the rule was at that log position. */
 export type Match = {
   readonly rule: AlertRule;
   readonly kind: 'alert' | 'digest';
@@ -54,33 +52,26 @@ export type Match = {
 
 export type Outcome = {
   readonly matches: Match[];
-  /** Rule changes made by the last event taken. The events after it need another call. */
+  /** Made by the last event taken. Later events need another call. */
   readonly ruleChanges: RuleChange[];
   taken: number;
 };
 
-/**
- * Maximum matches of one call. The batch is committed then, so that a batch in which many scans end needs little memory.
- */
+/** The batch is committed then, so that one in which many scans end needs little memory. */
 const MATCHES_MAX = 1_000;
 
-/**
- * Matching state at one log position: rules, pending digests and the log clock. What the events refer to is loaded before
- * (`load-state.ts`).
- */
+/** State at one log position. `load-state.ts` loads what the events refer to before. */
 export type MatchingState = {
   readonly rules: ActiveRules;
   readonly untracked: UntrackedBrands;
   readonly pendingDigests: PendingDigests;
   readonly signalChecks: PendingSignalChecks;
   readonly waitingStreams: Pick<WaitingStreams, 'setAside'>;
-  /** Log clock: the newest recording time so far, ISO 8601. Digest periods end by it. */
   logTime: string;
-  /** True until all digests are closed whose period has ended by the log clock. */
   digestsDue: boolean;
 };
 
-/** Returns the enabled rules that fire on this trigger, of workspaces that track the brand. */
+/** Requires workspaces that track the brand. */
 const firing = (
   { rules, untracked }: MatchingState,
   brandId: string,
@@ -88,14 +79,14 @@ const firing = (
 ): readonly AlertRule[] =>
   rules.firing(brandId, trigger).filter(({ workspace_id }) => !untracked.has(workspace_id, brandId));
 
-/** Advances the log clock to `time`. Digest periods end with a UTC day. */
+/** Digest periods end with a UTC day. */
 export const advanceClock = (state: Pick<MatchingState, 'logTime' | 'digestsDue'>, time: string): void => {
   if (time <= state.logTime) return;
   if (utcDate(time) !== utcDate(state.logTime)) state.digestsDue = true;
   state.logTime = time;
 };
 
-/** Applies events of one rule, as one change from the state before the first to the state after the last. */
+/** Applies a rule's events as one change, from the state before the first to that after the last. */
 export const followRule = (
   state: MatchingState,
   events: readonly RecordedEvent<AlertRuleEvent>[],
@@ -112,10 +103,7 @@ export const followRule = (
   if (ruleChange) outcome.ruleChanges.push(ruleChange);
 };
 
-/**
- * Adds an alert trigger to the pending digest of each rule that fires on it. Calls `now` for rules with instant
- * cadence.
- */
+/** Calls `now` for rules with instant cadence. */
 const collect = (
   state: MatchingState,
   brandContext: BrandContext,
@@ -136,7 +124,7 @@ const collect = (
   }
 };
 
-/** Schedules a signal check for this brand and day, to run once the read model has passed this event. */
+/** Runs once the read model has passed this event. */
 const scheduleSignalCheck = (
   state: MatchingState,
   { position, recordedAt, data }: RecordedEvent<Event<string, { brand_id: string; observed_at: string }>>,
@@ -153,10 +141,7 @@ const scheduleSignalCheck = (
   });
 };
 
-/**
- * Matches an ad event. An instant alert covers one brand and scan. It is sent when the scan closes, so it does not
- * depend on how events are batched.
- */
+/** An instant alert covers one brand and scan, and is sent when the scan closes, however events are batched. */
 const followLibrary = (
   state: MatchingState,
   brandContext: BrandContext,
@@ -194,7 +179,6 @@ const followLibrary = (
   if (event.data.complete && observed_at > (brandContext.lastCompleteAt(brand_id) ?? '')) {
     brandContext.setBrand(brand_id, { last_complete_at: observed_at });
   }
-  // Signals of a late scan's day are corrections.
   if (!event.data.late_arrival) scheduleSignalCheck(state, event);
   for (const one of state.pendingDigests.endScan(brand_id)) {
     const rule = state.rules.get(one.alert_id);
@@ -217,7 +201,7 @@ const followBrand = (brandContext: BrandContext, { type, data }: BrandEvent): vo
   });
 };
 
-/** Matches a social page event. A page link belongs to no scan, so each link is an alert of its own. */
+/** A page link belongs to no scan, so each link is an alert of its own. */
 const followPage = (
   state: MatchingState,
   brandContext: BrandContext,
@@ -238,7 +222,7 @@ const followPage = (
   }
 };
 
-/** True when the events taken so far must be committed before the next one: its day is a later one, or memory is full. */
+/** True before an event of a later day, and when memory is full. */
 const isBatchFull = (state: MatchingState, { taken, matches, ruleChanges }: Outcome, next: string): boolean =>
   taken > 0 &&
   (ruleChanges.length > 0 ||
@@ -248,9 +232,8 @@ const isBatchFull = (state: MatchingState, { taken, matches, ruleChanges }: Outc
     (next > state.logTime && utcDate(next) !== utcDate(state.logTime)));
 
 /**
- * Matches events in order. Stops after the first one that changes a rule's pending deliveries, before an event of a later
- * day, and when memory is full. Each event is matched against the rules at its own log position. Events of streams that
- * wait for a release are set aside.
+ * Matches each event against the rules at its own log position. Stops after a change of pending deliveries, before a
+ * later day and when memory is full. Sets events of waiting streams aside.
  */
 export const matchEvents = (
   state: MatchingState,

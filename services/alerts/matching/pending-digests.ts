@@ -7,8 +7,8 @@ import { NOTHING_STORED, readStoredItems, type StoredItems } from './stored-item
 import { removeEntries, saveWithdrawn, writeEntries } from './write-pending.ts';
 
 /**
- * An item that waits. `item` is null beyond the limit of a payload: such an item only counts. `source` names the
- * occurrence of an ad that a correction may withdraw; null for items that no correction names.
+ * `item` is null beyond the payload limit: it only counts. `source` names an occurrence that a correction may withdraw;
+ * null for other items.
  */
 export type PendingItem = { readonly item: AlertItem | null; readonly source: string | null };
 
@@ -19,9 +19,9 @@ export type EntryKey = {
   readonly key: string;
 };
 
-/** Items of one rule that wait for the end of a scan or of a period. Only the items of this batch are in memory. */
+/** Items of one rule that wait for the end of a scan or period. Only those of this batch are in memory. */
 export type PendingEntry = EntryKey & {
-  /** Number of items in the table; null when it was not loaded. */
+  /** Items in the table; null when not loaded. */
   stored: number | null;
   as_of: string;
   /** Items that are not yet in the table. */
@@ -30,45 +30,39 @@ export type PendingEntry = EntryKey & {
 
 /** The alert of a rule on a scan that ended. */
 export type EndedScan = PendingEntry & {
-  /** Occurrences that corrections of this batch withdrew before the scan ended; later ones do not change it. */
+  /** Corrections of this batch withdrew these before the scan ended; later ones do not change it. */
   readonly withdrawn: ReadonlySet<string>;
 };
 
-/**
- * Maximum items of a batch in memory. A brand can have thousands of rules, and each of its ads adds an item to each. The
- * batch is committed when there are as many.
- */
+/** Each ad of a brand with thousands of rules adds an item to each, so the batch is committed at this number. */
 const FRESH_ITEMS_MAX = 20_000;
 
-/** Pending digests and instant alerts. Items move to the table at the end of each batch. */
+/** Items move to the table at the end of each batch. */
 export type PendingDigests = {
   add(alertId: string, cadence: AlertCadence, key: string, item: AlertItem, source?: string | null): void;
-  /** Leaves the items of this source out of the entries that are not yet closed. `at` is the log time. */
+  /** Affects entries that are not yet closed. `at` is the log time. */
   withdraw(source: string, at: string): void;
   /**
-   * Loads the instant alerts of rules in the range that wait for the end of a scan of these brands. Needed before `endScan`.
-   * Returns false, and loads nothing, when there are more than `entriesMax`.
+   * Loads instant alerts that wait for scans of these brands, before `endScan`. False, with nothing loaded, when there
+   * are more than `entriesMax`.
    */
   load(brandIds: readonly string[], range?: RuleRange, entriesMax?: number | null): Promise<boolean>;
-  /** Returns the rules that have items of a scan of these brands, as far as they were loaded. */
+  /** Rules with loaded items of a scan of these brands. */
   alertIdsOf(brandIds: readonly string[]): readonly string[];
-  /** Removes and returns the instant alerts on a scan that ended. */
+  /** Removes and returns instant alerts. */
   endScan(brandId: string): readonly EndedScan[];
-  /** Returns the items of an alert that `endScan` removed, without withdrawn ones. */
+  /** Omits withdrawn items. */
   read(ended: EndedScan): Promise<DeliveryContent>;
-  /** Removes all entries of a rule. */
   drop(alertId: string): void;
   /** True when the batch must be committed before more is added. */
   isFull(): boolean;
-  /** Writes the changes of the batch. */
   save(client: Transaction): Promise<void>;
-  /** Removes the loaded entries from memory. Call it after `save`. */
   forget(): void;
 };
 
 const NO_SOURCES: ReadonlySet<string> = new Set();
 
-/** Joins items of the table and of the batch into the content of a delivery. */
+/** Joins items of the table and of the batch. */
 export const contentOf = (
   stored: StoredItems,
   fresh: readonly PendingItem[],

@@ -2,58 +2,48 @@ import { chunk } from 'es-toolkit/array/chunk';
 import type { ActivitySignal } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/**
- * A pending check of a brand's activity signals for one day, after a scan or a page link. Only for rules that fire
- * on activity.
- */
+/** Checks a brand's signals of one day, after a scan or page link. Only for rules that fire on activity. */
 export type NewSignalCheck = {
-  /** Position of the event that triggered the check. The signals read model must have passed it. */
+  /** The signals read model must have passed this event. */
   readonly position: bigint;
   readonly brand_id: string;
   readonly date: string;
-  /** Recording time of that event. */
+  /** Recording time of the event. */
   readonly at: string;
-  /** Ids of the rules that fired at that log position. */
+  /** Rules that fired at that log position. */
   readonly alert_ids: readonly string[];
 };
 
-/** A stored check. `alert_ids` are at most `RULES_PER_ROW` rules, the first ones of its row. */
+/** Stored check; `alert_ids` are at most the first `RULES_PER_ROW` rules of its row. */
 export type SignalCheck = NewSignalCheck & {
-  /** Number of the row among those of the position. Each has some of the rules. */
+  /** Each row of a position has some of the rules. */
   readonly page: number;
-  /** Attempts that failed since the last one that did not. */
+  /** Failures since the last success. */
   readonly failures: number;
 };
 
-/** Read access to signals. */
 export type SignalSource = {
-  /** Waits for a limited time until the signals read model has reached the position. Returns whether it has. */
+  /** Waits for a limited time. Returns whether the read model has reached the position. */
   shown(position: bigint): Promise<boolean>;
-  /** Returns the activity signals of one brand and day. */
   list(brandId: string, date: string): Promise<readonly ActivitySignal[]>;
 };
 
-/** Maximum rules of one row. Older releases stored more. */
+/** Older releases stored more. */
 const RULES_PER_ROW = 500;
-/**
- * Maximum rules of the new checks of a batch in memory. A brand can have thousands of rules, and each of its scans adds a
- * check of all. The batch is committed when there are as many.
- */
+/** Each scan of a brand with thousands of rules adds a check of all, so the batch is committed at this number. */
 const RULES_IN_MEMORY = 20_000;
-/** Maximum rows of one statement. */
 const ROWS_PER_STATEMENT = 100;
 
-/** Signal checks of a batch. They wait in their table, oldest first, in rows of at most `RULES_PER_ROW` rules. */
+/** Checks wait in their table, oldest first, in rows of at most `RULES_PER_ROW` rules. */
 export type PendingSignalChecks = {
   add(check: NewSignalCheck): void;
   /** True when the batch must be committed before more is added. */
   isFull(): boolean;
-  /** Writes the checks that were added since the last save. */
   save(client: Transaction): Promise<void>;
 };
 
 /**
- * The ids are one text: Postgres does not take arrays of arrays of different lengths. Rows of an event are numbered on, since its
+ * Ids are one text, because Postgres takes no arrays of arrays of different lengths. Numbers rows on, since an event's
  * rules may be matched in several transactions.
  */
 const INSERT = `
@@ -101,7 +91,7 @@ export const createPendingSignalChecks = (): PendingSignalChecks => {
   };
 };
 
-/** Returns the oldest check that is due, with the first rules of its row. `null` when none is. */
+/** `null` when no check is due. */
 export const readNextCheck = async (database: Database): Promise<SignalCheck | null> => {
   const { rows } = await database.query<Omit<SignalCheck, 'position'> & { position: string }>({
     name: 'next signal check',
@@ -125,7 +115,7 @@ export const postponeCheck = async (
   );
 };
 
-/** Removes the first rules of a check's row, and the row when it has no more. */
+/** Removes the row too when it has no more rules. */
 export const removeRules = async (
   client: Transaction,
   { position, page }: SignalCheck,
@@ -142,7 +132,7 @@ export const removeRules = async (
   );
 };
 
-/** Removes a check whose brand and day have no signals, with all its rows. */
+/** Removes all rows of the check. */
 export const removeCheck = async (client: Transaction, { position }: SignalCheck): Promise<void> => {
   await client.query('delete from alerting.signal_look where position = $1', [position]);
 };

@@ -1,15 +1,15 @@
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Rules with ids after one and up to another. An event of a brand with very many rules is matched range by range. */
+/** `after` exclusive, `upTo` inclusive. An event of a brand with very many rules is matched range by range. */
 export type RuleRange = { readonly after: string; readonly upTo: string };
 
-/** The id before that of every rule. */
+/** Sorts before the id of every rule. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export const EVERY_RULE: RuleRange = { after: FIRST_ID, upTo: LAST_ID };
 
-/** Ids of rules on a brand, and of rules with an instant alert that waits for its scan: a rule may have left the brand since. */
+/** Includes rules with an instant alert that waits for its scan: a rule may have left the brand since. */
 const LAST_OF_RANGE = `
   select alert_id from (
     (select alert_id from alerting.rule_brand where brand_id = $1::uuid and alert_id > $2 order by alert_id limit $3)
@@ -18,7 +18,7 @@ const LAST_OF_RANGE = `
       where cadence = 'instant' and key = $1::uuid::text and alert_id > $2 order by alert_id limit $3)
   ) ids order by alert_id offset $3 - 1 limit 1`;
 
-/** Returns the range of the brand's next rules after an id, at most `rulesMax`, and whether it is the last one. */
+/** At most `rulesMax` rules after an id, and whether they are the last. */
 export const nextRange = async (
   database: Database,
   brandId: string,

@@ -2,15 +2,15 @@ import type { AlertItem } from '#contracts/webhooks/alert-payload.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { EntryKey } from './pending-digests.ts';
 
-/** Items of an entry in the table, without withdrawn ones. `left` also counts those beyond the limit of a payload. */
+/** Without withdrawn items. `left` also counts those beyond the payload limit. */
 export type StoredItems = { readonly items: readonly AlertItem[]; readonly left: number };
 
 export const NOTHING_STORED: StoredItems = { items: [], left: 0 };
 
-/** An entry, and the log time before which a withdrawal counts. `null`: every withdrawal in the table counts. */
+/** A withdrawal before `until` (log time) counts; `null`: all in the table. */
 type WantedEntry = EntryKey & { readonly until?: string | null };
 
-/** The comparison by bytes is that of JavaScript, for times of equal length. */
+/** Compares bytes like JavaScript, for times of equal length. */
 const STORED_ITEMS = `
   select e.n, count(*) filter (where not (w.source is not null or i.source = any($5)))::int as left,
     coalesce(
@@ -22,7 +22,7 @@ const STORED_ITEMS = `
   left join alerting.withdrawn w on w.source = i.source and (e.until is null or w.at collate "C" < e.until)
   group by e.n`;
 
-/** Returns the stored items of each entry. `withdrawn`: sources that are not in the table of withdrawals yet. */
+/** `withdrawn`: sources that are not yet in the table of withdrawals. */
 export const readStoredItems = async (
   database: Database,
   entries: readonly WantedEntry[],

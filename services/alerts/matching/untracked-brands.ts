@@ -1,20 +1,13 @@
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/**
- * Brands that workspaces no longer track. A rule stays when a brand of it is untracked, but it fires on that brand
- * only while its workspace tracks it.
- */
+/** A rule keeps an untracked brand, but fires on it only while its workspace tracks it. */
 export type UntrackedBrands = {
-  /** Only for brands that were loaded. */
   has(workspaceId: string, brandId: string): boolean;
-  /** Follows an event of a brand that was loaded. */
   follow(event: TrackingEvent): void;
   /** Loads the workspaces that no longer track these brands. */
   load(brandIds: readonly string[]): Promise<void>;
-  /** Removes the loaded pairs from memory. Call it after `save`. */
   forget(): void;
-  /** Writes the changes since the last save. */
   save(client: Transaction): Promise<void>;
 };
 
@@ -28,7 +21,6 @@ const insert = (client: Transaction, pairs: readonly Pair[]): Promise<unknown> =
     [pairs.map(({ workspace_id }) => workspace_id), pairs.map(({ brand_id }) => brand_id)],
   );
 
-/** Opens the set of untracked brands over its table. */
 export const openUntrackedBrands = (database: Database): UntrackedBrands => {
   const untracked = new Set<string>();
   const changed = new Map<string, Pair>();

@@ -4,9 +4,9 @@ import { PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import type { EntryKey, PendingEntry } from './pending-digests.ts';
 
-/** Retention of withdrawals in milliseconds: more than a week, the longest period of a digest. */
+/** More than a week, the longest period of a digest. */
 const WITHDRAWN_RETENTION_MS = 8 * DAY_MS;
-/** Maximum rows of one statement. Their items are serialised together. */
+/** Items of these rows are serialised together. */
 const ROWS_PER_STATEMENT = 2_000;
 
 const keysOf = (entries: readonly EntryKey[]): readonly (readonly string[])[] => [
@@ -15,7 +15,6 @@ const keysOf = (entries: readonly EntryKey[]): readonly (readonly string[])[] =>
   entries.map(({ key }) => key),
 ];
 
-/** Deletes entries with their items, and everything that waits for these rules. */
 export const removeEntries = async (
   client: Transaction,
   entries: readonly EntryKey[],
@@ -35,7 +34,6 @@ export const removeEntries = async (
   }
 };
 
-/** Adds the new items of entries. Afterwards each entry knows the number of its items in the table. */
 export const writeEntries = async (client: Transaction, changed: readonly PendingEntry[]): Promise<void> => {
   for (const some of chunk(changed, ROWS_PER_STATEMENT)) await countItems(client, some);
   const items = changed.flatMap((entry) => entry.fresh.map((_, index) => ({ entry, index })));
@@ -77,7 +75,7 @@ const insertItems = async (client: Transaction, items: readonly NewItem[]): Prom
   );
 };
 
-/** Writes new withdrawals, and deletes those that no open period can hold any more. */
+/** Also deletes those that no open period can hold any more. */
 export const saveWithdrawn = async (
   client: Transaction,
   added: ReadonlyMap<string, string>,

@@ -1,11 +1,11 @@
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** A rule, and a signal of which it was notified. */
+/** The rule was notified of the signal. */
 type Notified = { readonly alert_id: string; readonly signal_id: string };
 
 const keyOf = ({ alert_id, signal_id }: Notified): string => `${alert_id} ${signal_id}`;
 
-/** Returns a function that says whether a rule was notified of a signal, for these rules and signals. */
+/** Answers for these rules and signals only. */
 export const readNotified = async (
   database: Database,
   alertIds: readonly string[],
@@ -21,7 +21,7 @@ export const readNotified = async (
   return (alert_id, signal_id) => notified.has(keyOf({ alert_id, signal_id }));
 };
 
-/** Stores that the rules are notified of the signals. Call it in the transaction that notifies. */
+/** Call it in the transaction that notifies. */
 export const markNotified = async (client: Transaction, pairs: readonly Notified[]): Promise<void> => {
   if (pairs.length === 0) return;
   await client.query({

@@ -12,21 +12,21 @@ import { deliveriesOf } from '../create-deliveries.ts';
 import { removeCheck, removeRules, type SignalCheck } from '../matching/pending-signal-checks.ts';
 import { markNotified, readNotified } from './notified-signals.ts';
 
-/** A check, and the signals of its brand and day. */
+/** Signals of the check's brand and day. */
 export type FoundSignals = { readonly check: SignalCheck; readonly signals: readonly ActivitySignal[] };
 
-/** A signal of which a rule was not notified yet. */
+/** The rule was not notified of the signal yet. */
 type Notice = { readonly rule: AlertRule; readonly signal: ActivitySignal };
 
-/** Maximum notices of one transaction. Each has a delivery for each channel of its rule. */
+/** Each has a delivery for each channel of its rule. */
 const NOTICES_MAX = 100;
-/** Maximum pairs of a rule and a signal that are looked at together. */
+/** Pairs of a rule and a signal that are looked at together. */
 const PAIRS_MAX = 10_000;
 
-/** Notices of one transaction, and the number of rules of the check's row that are done with it. */
+/** `rulesDone` counts the rules of the check's row that are done with it. */
 type NoticePage = { readonly notices: readonly Notice[]; readonly rulesDone: number };
 
-/** Returns the first notices of the check's rules, by the rules as they are now. */
+/** Uses the rules as they are now. */
 const readNotices = async (
   { database }: MatchingSession,
   { check, signals }: FoundSignals,
@@ -49,10 +49,7 @@ const readNotices = async (
   return { notices, rulesDone: alertIds.length };
 };
 
-/**
- * Matches one signal to one rule. Instant cadence: returns deliveries, with ids derived from the signal's.
- * Otherwise: adds an item to the pending digest and returns nothing.
- */
+/** Instant cadence: returns deliveries with ids derived from the signal's. Otherwise adds to the pending digest. */
 const matchSignal = (
   { progress, settings }: MatchingSession,
   { rule, signal }: Notice,
@@ -69,8 +66,8 @@ const matchSignal = (
   }
   const period = periodOf(cadence, at);
   const isOver = period.end <= progress.logTime;
-  // A period that has ended: in a replay its digest was already made. Otherwise the read model was late, so the
-  // item goes into the current period.
+  // A replay already made the digest of an ended period. Otherwise the read model was late, so the item goes into the
+  // current one.
   if (isOver && position <= progress.replayedUntil) return [];
   const { from } = isOver ? periodOf(cadence, progress.logTime) : period;
   pendingDigests.add(alert_id, cadence, from, item);
@@ -78,10 +75,8 @@ const matchSignal = (
 };
 
 /**
- * Notifies rules of the signals that a scan caused, each signal once. One call notifies at most `NOTICES_MAX` times, in one
- * transaction that removes the rules from the check. Call it between batches, and after the read model has passed the scan.
- *
- * It changes nothing in memory that outlives it, so that a call that fails can be made again.
+ * Notifies each signal once, at most `NOTICES_MAX` in one transaction that also removes the rules from the check. Call
+ * it between batches, after the read model has passed the scan. A failed call can be repeated.
  */
 export const notifySignals = async (session: MatchingSession, found: FoundSignals): Promise<void> => {
   const { database, progress, settings, replayGuard } = session;

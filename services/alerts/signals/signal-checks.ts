@@ -11,26 +11,23 @@ import {
 } from '../matching/pending-signal-checks.ts';
 import { type FoundSignals, notifySignals } from './notify-signals.ts';
 
-/** Milliseconds between two looks for checks that are due, and between two waits for the read model. */
+/** Interval of the search for due checks, and of the wait for the read model. */
 const LOOK_MS = 1_000;
-/** Milliseconds until a check that failed is tried again: doubled with each failure, up to the longest. */
+/** Doubles with each failure, up to the longest. */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
 const retryDelayMs = (failures: number): number =>
   Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (failures - 1));
 
-/**
- * The pending signal checks, one after the other. A check that fails stays pending, and is tried again later; the checks
- * after it go on, but slowly while they fail, too.
- */
+/** A failed check stays pending for later; the next ones go on, but slowly while they fail too. */
 export type SignalChecks = {
   /**
-   * Waits for the next check whose signals can be read, and reads them. Runs while events are matched, and writes nothing that
-   * matching reads. Never rejects. Returns `null` once the signal is aborted.
+   * Reads the signals of the next check while events are matched, and writes nothing that matching reads. Never
+   * rejects. `null` once the signal is aborted.
    */
   next(ending: AbortSignal): Promise<FoundSignals | null>;
-  /** Notifies of the signals. Throws only when Postgres is gone or the lease is lost. */
+  /** Throws only when Postgres is gone or the lease is lost. */
   notify(found: FoundSignals): Promise<void>;
   /** Looks for new checks at once. */
   wake(): void;
@@ -40,7 +37,7 @@ export const openSignalChecks = (session: MatchingSession, source: SignalSource)
   const { database, settings } = session;
   const { log } = settings;
   const added = createWakeSignal();
-  /** Failures in a row, of any check. */
+  /** In a row, of any check. */
   let failures = 0;
 
   const failed = async (error: unknown, check: SignalCheck | null): Promise<void> => {

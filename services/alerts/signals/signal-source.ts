@@ -7,7 +7,6 @@ import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
 import type { SignalSource } from '../matching/pending-signal-checks.ts';
 
-/** Opens the signal source: waits for the signals projection, then reads its tables. */
 export const openSignalSource = (databaseUrl: string, log: Log): SignalSource & AsyncDisposable => {
   const pool = openPool(databaseUrl, 1);
   const db = openReadDatabase(databaseUrl);

@@ -8,23 +8,23 @@ import { type BrandContext, loadBrandContext } from '../matching/brand-context.t
 import { type FollowedEvent, followRule, matchEvents, type Outcome } from '../matching/match-events.ts';
 import { readRulesThatFired } from './past-rules.ts';
 
-/** Maximum waiting events read from the log and matched in one transaction. */
+/** Events read from the log and matched in one transaction. */
 const CONTINUE_EVENTS = 1_000;
 
-/** Maximum waiting streams in memory. */
+/** Bounds the memory. */
 const STREAMS_PER_PAGE = 1_000;
 
 type FirstWaiting = { readonly stream: string; readonly type: string; readonly version: string };
 type WaitingEvent = { readonly revision: string; readonly position: string };
 
-/** The waiting events of a stream that this release reads, up to the first that it does not. */
+/** Up to the first event that this release does not read. */
 type ReadableEvents = {
   readonly events: readonly FollowedEvent[];
-  /** Revision up to which the stream is done once these events are matched; `null` when nothing is done. */
+  /** The stream is done up to this revision once they are matched; `null` when nothing is done. */
   readonly upTo: bigint | null;
-  /** The event at which the stream still waits; `null` when the release reads all of these. */
+  /** `null` when the release reads all of these. */
   readonly unreadable: RecordedEvent | null;
-  /** Number of waiting events that the log no longer has. */
+  /** Waiting events that the log no longer has. */
   readonly lost: number;
 };
 
@@ -40,7 +40,7 @@ const readWaiting = async (
   return rows;
 };
 
-/** Reads waiting events from the log. Their positions are the stored ones: an old server returns none here. */
+/** Uses the stored positions, because an old server returns none here. */
 const readEvents = async (
   { eventStore }: MatchingSession,
   stream: string,
@@ -64,7 +64,7 @@ const readEvents = async (
   return { events, upTo: upTo < first ? null : upTo, unreadable, lost: expected - events.length };
 };
 
-/** Matches events that waited. The log clock has passed them, so digests put them into the current period. */
+/** The log clock has passed them, so digests put them into the current period. */
 const matchLate = async (
   { progress, settings, eventStore }: MatchingSession,
   brandContext: BrandContext,
@@ -72,8 +72,7 @@ const matchLate = async (
 ): Promise<Pick<Outcome, 'matches' | 'ruleChanges'>> => {
   const outcome: Outcome = { matches: [], ruleChanges: [], taken: 0 };
   if (events[0]?.stream.startsWith('alertRule-')) {
-    // One change from the state before the wait to the last one. Step by step, a rule that was disabled and enabled
-    // again meanwhile would lose what it has collected since.
+    // One change to the last state: step by step, a rule disabled and enabled again would lose what it collected since.
     followRule(progress, events as readonly RecordedEvent<AlertRuleEvent>[], outcome);
     return outcome;
   }
@@ -116,7 +115,7 @@ const continueStream = async (session: MatchingSession, stream: string): Promise
   log.info({ stream }, 'waiting stream continued');
 };
 
-/** Returns the first waiting event of each of the streams after one, by name. */
+/** By name, after one stream. */
 const readFirsts = async ({ database }: MatchingSession, after: string): Promise<readonly FirstWaiting[]> => {
   const { rows } = await database.query<FirstWaiting>(
     `select distinct on (stream) stream, type, version from alerting.waiting_event
@@ -127,9 +126,8 @@ const readFirsts = async ({ database }: MatchingSession, after: string): Promise
 };
 
 /**
- * Matches the events of the streams that waited for a release which this one is. Called before the subscription
- * starts, since each release runs in a process of its own. Deliveries and the removal of the waiting events commit
- * together, so each event is matched once.
+ * Called before the subscription starts, since each release runs in its own process. Deliveries and the removal of
+ * waiting events commit together, so each event is matched once.
  */
 export const continueWaitingStreams = async (
   session: MatchingSession,

@@ -9,10 +9,9 @@ import {
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { ActiveRules } from '../matching/active-rules.ts';
 
-/** States of a rule, each from its log position on. */
+/** Each state holds from its log position on. */
 type RuleStates = readonly { readonly position: bigint; readonly rule: AlertRuleState }[];
 
-/** Returns the states of a rule. They end before an event of its stream that this release cannot read. */
 const readStates = async (
   eventStore: EventStore,
   { workspace_id, alert_id }: AlertRule,
@@ -30,10 +29,7 @@ const readStates = async (
 const firesOn = (rule: AlertRuleState, brandId: string, trigger: AlertTrigger): boolean =>
   isActive(rule) && rule.trigger === trigger && rule.brand_ids.includes(brandId);
 
-/**
- * Returns the present rules, limited to those that also fired at the log position of `at`. An event that waited for a
- * release then fires the rules that it would have fired without the wait, except rules that no longer fire.
- */
+/** Present rules that also fired at the log position of `at`, so that a wait for a release adds no rules. */
 export const readRulesThatFired = async (
   eventStore: EventStore,
   rules: ActiveRules,

@@ -3,24 +3,19 @@ import { versionOf } from '#contracts/events/schema-registry.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /**
- * Streams that wait for a release. The first waiting event of each has a type or version that this release cannot
- * read. Later events of the stream wait behind it, because the order within a stream matters.
+ * A stream waits from an event that this release cannot read; later events wait behind it, because their order matters.
  */
 export type WaitingStreams = {
-  /** Loads which of these streams wait. Needed before `setAside`: all of them would fill the memory. */
+  /** Needed before `setAside`: all waiting streams would fill the memory. */
   load(streams: readonly string[]): Promise<void>;
-  /**
-   * Sets the event aside when this release cannot read it, or when its stream waits already. Returns whether it was
-   * set aside.
-   */
+  /** Returns false for a readable event of a stream that does not wait. */
   setAside(event: RecordedEvent): boolean;
-  /** Removes the events of a stream up to this revision. Called once they are matched. */
+  /** Called once events up to this revision are matched. */
   remove(stream: string, revision: bigint): void;
-  /** Returns the unreadable events that made a stream wait since the last call. */
+  /** Unreadable events that made a stream wait since the last call. */
   takeNew(): readonly RecordedEvent[];
-  /** Writes the changes since the last save. */
   save(client: Transaction): Promise<void>;
-  /** Removes the loaded streams from memory. Call it after `save`. */
+  /** Call it after `save`. */
   forget(): void;
 };
 
