@@ -29,10 +29,8 @@ import {
 import { categoryOf, type RecordedEvent } from './event.ts';
 import type { EventData, Upcaster } from './versions.ts';
 
-/** Event types and their upcasters, by category. */
 export type SchemaRegistry = Readonly<Record<string, Readonly<Record<string, readonly Upcaster[]>>>>;
 
-/** Every category of this release. */
 export const SCHEMA_REGISTRY: SchemaRegistry = {
   [AD_LIBRARY]: adLibraryVersions,
   [BRAND]: brandVersions,
@@ -59,7 +57,7 @@ export const SCHEMA_REGISTRY: SchemaRegistry = {
   [CONNECTION]: connectionVersions,
 };
 
-/** Schema version of events without one: those of the first release. */
+/** Events of the first release have no schema version. */
 const FIRST_VERSION = 1;
 
 const upcastersOf = (
@@ -73,14 +71,14 @@ const upcastersOf = (
   return Object.hasOwn(category, type) ? category[type] : undefined;
 };
 
-/** Returns the schema version that this release writes. Throws for a type that the category does not have. */
+/** Throws for a type that the category does not have. */
 export const currentVersion = (stream: string, type: string, registry = SCHEMA_REGISTRY): number => {
   const upcasters = upcastersOf(registry, stream, type);
   if (upcasters === undefined) throw new Error(`${type} is not an event type of ${categoryOf(stream)}`);
   return FIRST_VERSION + upcasters.length;
 };
 
-/** True when this release can read events of this type and version. */
+/** True when this release knows the type and version. */
 export const canRead = (
   { stream, type, version }: { readonly stream: string; readonly type: string; readonly version: number },
   registry = SCHEMA_REGISTRY,
@@ -94,14 +92,10 @@ export const canRead = (
   );
 };
 
-/** Returns the schema version that an event was written with. */
 export const versionOf = ({ metadata }: Pick<RecordedEvent, 'metadata'>): number =>
   (metadata as { readonly schema_version?: number } | null)?.schema_version ?? FIRST_VERSION;
 
-/**
- * Returns the event with its data in the current version. An event of a type or version that this release does not
- * know is returned as it is, marked with `unreadable`.
- */
+/** Marks an event of an unknown type or version with `unreadable`, and leaves its data as it is. */
 export const upcast = <E extends RecordedEvent>(event: E, registry = SCHEMA_REGISTRY): E => {
   const { stream, type } = event;
   const version = versionOf(event);
@@ -114,7 +108,7 @@ export const upcast = <E extends RecordedEvent>(event: E, registry = SCHEMA_REGI
   return { ...event, data };
 };
 
-/** Thrown where an event must be understood and this release does not know its type or version. */
+/** Thrown where an event must be understood and its type or version is unknown. */
 export class UnreadableEvent extends Error {
   readonly stream: string;
   readonly type: string;
@@ -132,7 +126,6 @@ export class UnreadableEvent extends Error {
   }
 }
 
-/** Returns the event. Throws `UnreadableEvent` when this release does not know its type or version. */
 export const requireReadable = <E extends RecordedEvent>(event: E): E => {
   if (event.unreadable !== undefined) throw new UnreadableEvent(event);
   return event;

@@ -1,12 +1,7 @@
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 
-/** Values that several events of an ad library hold. */
-
-/**
- * Classification of an ad's first sighting (rule 3 of services/domain/README.md): part of a page's first scan, news, or
- * found too late to be news.
- */
+/** Rule 3 of services/domain/README.md: part of a page's first scan, news, or found too late to be news. */
 export type Novelty = 'baseline' | 'news' | 'late';
 
 export type AdCardContent = {
@@ -17,7 +12,7 @@ export type AdCardContent = {
   readonly link_url: string | null;
 };
 
-/** All observed content of an ad. `null`: never observed. */
+/** `null`: never observed. */
 export type AdContent = {
   readonly body: string | null;
   readonly title: string | null;
@@ -38,13 +33,10 @@ export type AdContent = {
   readonly versions: readonly AdCardContent[];
 };
 
-/** Fields of every event about one ad: brand, scan, and the time of the scan. */
+/** Every event about one ad has these fields. `observed_at` is the time of the scan. */
 export type Sighting = { readonly brand_id: string; readonly scan_id: string; readonly observed_at: string };
 
-/**
- * Fields of an ad that counters need when its status changes. They hold the values from before the event, so that
- * no projection has to look up the ad.
- */
+/** Values from before the event, so that counters need not look up the ad. */
 export type AdCounted = {
   readonly ad_id: string;
   readonly format: AdFormat;
@@ -52,7 +44,7 @@ export type AdCounted = {
   readonly started_on: string | null;
 };
 
-/** Counts of one scan. `active` includes missing ads: not seen is not stopped. */
+/** `active` includes missing ads: not seen is not stopped. */
 export type ScanTotals = {
   readonly seen: number;
   readonly active: number;
@@ -68,22 +60,21 @@ export type ScanTotals = {
   readonly reworded: number;
 };
 
-/** Fields of an ad that a scan showed. Absent: not shown. */
+/** Absent: not shown by the scan. */
 export type ShownFields = Partial<AdContent> & {
   readonly page_id?: string | null;
   readonly page_name?: string | null;
   readonly started_on?: string | null;
   readonly stopped_on?: string | null;
-  /** Countries that the ad itself named. */
   readonly countries?: readonly string[];
   readonly branded_content?: BrandedContent;
 };
 
-/** A field of which the last shown value counts (rule 4). Looks state which of these fields they left blank. */
+/** The last shown value counts (rule 4), so looks state which of these they left blank. */
 export type BlankField = Exclude<keyof ShownFields, 'page_id' | 'page_name' | 'stopped_on' | 'countries'>;
 
 /**
- * Numbers of the brand's ads after the event: those that are not inactive, and all. Events that arrive out of order state
- * them, because the totals of a scan hold for the time of that scan. Older releases do not record them.
+ * Ads of the brand after an event out of order: not inactive, and all. The scan's totals hold for its own time instead.
+ * Absent in older releases.
  */
 export type AdsNow = { readonly active: number; readonly total: number };

@@ -5,7 +5,7 @@ import type { EventVersions } from '../versions.ts';
 export const BRAND = 'brand';
 export const brandStream = (brandId: string): string => `${BRAND}-${brandId}`;
 
-/** One category of a path. Paths run from the top level down. */
+/** Paths run from the top level down. */
 export type CategoryOnPath = { readonly id: string; readonly slug: string; readonly name: string };
 
 export type BrandDetails = {
@@ -15,9 +15,9 @@ export type BrandDetails = {
   readonly logo_url: string | null;
   readonly country: string | null;
   readonly category_path: readonly CategoryOnPath[];
-  /** The brand is listed in the directory. */
+  /** Listed in the directory. */
   readonly is_public: boolean;
-  /** The brand has its own page that search engines may index. */
+  /** Search engines may index the brand's own page. */
   readonly indexable: boolean;
 };
 
@@ -29,8 +29,8 @@ export type BrandRegistered = Event<
     readonly slug: string;
     readonly observed_at: string;
     /**
-     * The fields that the first profile states; the others are defaults. Absent when no profile registered the brand,
-     * and in events of earlier releases.
+     * Stated by the first profile; the others are defaults. Absent when no profile registered the brand, and in earlier
+     * releases.
      */
     readonly stated?: readonly BrandField[];
   }
@@ -38,15 +38,13 @@ export type BrandRegistered = Event<
 
 export type BrandField = keyof BrandDetails;
 
-/** The brand was described with other values, later than before, or earlier than ever. */
 export type BrandProfileChanged = Event<
   'BrandProfileChanged',
   {
     readonly brand_id: string;
     readonly observed_at: string;
-    /** Only the changed fields. */
     readonly changes: Partial<BrandDetails>;
-    /** Fields that the profile states as they were, later than before. Absent in events of earlier releases. */
+    /** Stated unchanged at a later time. Absent in earlier releases. */
     readonly confirmed?: readonly BrandField[];
     /** Path of a profile that a newer one replaced before this one arrived. It names categories and moves nothing. */
     readonly replaced_category_path?: readonly CategoryOnPath[];
@@ -55,7 +53,6 @@ export type BrandProfileChanged = Event<
 
 export type BrandEvent = BrandRegistered | BrandProfileChanged;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const brandVersions: EventVersions<BrandEvent> = {
   BrandRegistered: [],
   BrandProfileChanged: [],

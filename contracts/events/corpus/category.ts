@@ -9,7 +9,7 @@ export const categoryStream = (categoryId: string): string => `${CATEGORY}-${cat
 export type CategoryDetails = {
   readonly name: string;
   readonly description: string | null;
-  /** The category's id in each taxonomy, by taxonomy name. */
+  /** Ids by taxonomy name. */
   readonly taxonomy_ids: Readonly<Record<string, string>>;
 };
 
@@ -23,27 +23,24 @@ export type CategoryDefined = Event<
   }
 >;
 
-/** The category was defined with other values, later than before, or earlier than ever. */
 export type CategoryChanged = Event<
   'CategoryChanged',
   {
     readonly category_id: string;
     readonly observed_at: string;
-    /** Only the changed fields. */
     readonly changes: Partial<CategoryDetails>;
     /**
-     * Fields that are stated as they were, later than before: `name`, `description`, or `taxonomy_ids.<taxonomy>`.
-     * Absent in events of earlier releases.
+     * Stated unchanged at a later time: `name`, `description`, or `taxonomy_ids.<taxonomy>`. Absent in earlier
+     * releases.
      */
     readonly confirmed?: readonly string[];
-    /** Path of a definition that is older than all before. It names the categories above. */
+    /** Path of a definition older than all before. It names the categories above. */
     readonly earlier_path?: readonly CategoryOnPath[];
   }
 >;
 
 export type CategoryEvent = CategoryDefined | CategoryChanged;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const categoryVersions: EventVersions<CategoryEvent> = {
   CategoryDefined: [],
   CategoryChanged: [],

@@ -6,7 +6,7 @@ import type { EventVersions } from '../versions.ts';
 export const CREATIVE = 'creative';
 export const creativeStream = (creativeKey: string): string => `${CREATIVE}-${creativeKey}`;
 
-/** Media properties of a file. `null`: never measured. */
+/** `null`: never measured. */
 export type CreativeMedia = {
   readonly media_kind: MediaKind;
   readonly content_type: string | null;
@@ -18,13 +18,13 @@ export type CreativeMedia = {
   readonly media_url: string | null;
   readonly object_key: string | null;
   readonly poster_url: string | null;
-  /** Absent in files of collectors that do not measure it, and in events before it existed. The same holds below. */
+  /** Absent, as below, for collectors that do not measure it and in older events. */
   readonly perceptual_hash?: string | null | undefined;
   readonly thumb_object_key?: string | null | undefined;
   readonly poster_object_key?: string | null | undefined;
 };
 
-/** Results of analysing a file. `null`: never analysed. */
+/** `null`: never analysed. */
 export type CreativeReading = {
   readonly depth: AnalysisDepth;
   readonly transcript: string | null;
@@ -43,10 +43,8 @@ export type CreativeStored = Event<
 >;
 
 /**
- * The file was measured or stored again, with other values, later than before, or earlier than ever. `changes` holds
- * only the changed fields. A key of the object store that is `null` was removed from it, maybe before the file was
- * stored. `confirmed`: fields that are stated as they were, later than before; absent in events of earlier
- * releases.
+ * `changes` holds the changed fields; a `null` key was removed from the object store, maybe before the file was stored.
+ * `confirmed`: stated unchanged at a later time; absent in earlier releases.
  */
 export type CreativeMeasured = Event<
   'CreativeMeasured',
@@ -56,16 +54,15 @@ export type CreativeMeasured = Event<
   }
 >;
 
-/** Further ads that use the file, or ads that used it earlier than known before. */
+/** Further ads with the file, or ads that used it earlier than known. */
 export type CreativeCarried = Event<
   'CreativeCarried',
   CreativeSighting & { readonly ad_ids: readonly string[] }
 >;
 
 /**
- * The file was analysed for the first time, with new results, or later than before. `changes` holds only the changed
- * fields; the same holds inside `fields`. `confirmed`: fields that are stated as they were, later than before, such as
- * `transcript` or `fields.hook`; absent in events of earlier releases.
+ * `changes` holds the changed fields, also inside `fields`. `confirmed`: stated unchanged at a later time, such as
+ * `transcript` or `fields.hook`; absent in earlier releases.
  */
 export type CreativeAnalysed = Event<
   'CreativeAnalysed',
@@ -74,7 +71,6 @@ export type CreativeAnalysed = Event<
 
 export type CreativeEvent = CreativeStored | CreativeMeasured | CreativeCarried | CreativeAnalysed;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const creativeVersions: EventVersions<CreativeEvent> = {
   CreativeStored: [],
   CreativeMeasured: [],

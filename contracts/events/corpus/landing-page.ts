@@ -3,13 +3,13 @@ import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
 /**
- * Stream `landingPage-<landingPageId>`: results of visiting and classifying one landing page. Links from ads to the
- * page are in the events of the ad library.
+ * Stream `landingPage-<landingPageId>`: visits and classifications of one page. Events of the ad library link ads to
+ * it.
  */
 export const LANDING_PAGE = 'landingPage';
 export const landingPageStream = (landingPageId: string): string => `${LANDING_PAGE}-${landingPageId}`;
 
-/** All scraped properties of a page. `null`: never observed. */
+/** `null`: never observed. */
 export type ScrapedPage = {
   readonly http_status: number | null;
   readonly canonical_url: string | null;
@@ -27,18 +27,16 @@ type PageSighting = {
   readonly observed_at: string;
 };
 
-/** The page was scraped for the first time, with new results, later than before, or earlier than ever. */
 export type LandingPageScraped = Event<
   'LandingPageScraped',
   PageSighting & {
-    /** Only the changed fields. */
     readonly changes: Partial<ScrapedPage>;
-    /** Fields that are stated as they were, later than before. Absent in events of earlier releases. */
+    /** Stated unchanged at a later time. Absent in earlier releases. */
     readonly confirmed?: readonly (keyof ScrapedPage)[];
   }
 >;
 
-/** The page was classified for the first time, later than before, or earlier than ever. The newest one holds. */
+/** The newest classification holds. */
 export type LandingPageClassified = Event<
   'LandingPageClassified',
   PageSighting & { readonly page_type: PageType; readonly confidence: number }
@@ -46,7 +44,6 @@ export type LandingPageClassified = Event<
 
 export type LandingPageEvent = LandingPageScraped | LandingPageClassified;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const landingPageVersions: EventVersions<LandingPageEvent> = {
   LandingPageScraped: [],
   LandingPageClassified: [],

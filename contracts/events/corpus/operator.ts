@@ -6,7 +6,6 @@ import type { EventVersions } from '../versions.ts';
 export const OPERATOR = 'operator';
 export const operatorStream = (operatorId: string): string => `${OPERATOR}-${operatorId}`;
 
-/** The company was observed for the first time, with another name or country, or later than before. */
 export type OperatorNamed = Event<
   'OperatorNamed',
   {
@@ -14,14 +13,14 @@ export type OperatorNamed = Event<
     readonly name: string;
     readonly country: string | null;
     readonly observed_at: string;
-    /** Fields that the record states; the other is as recorded before. Absent in events of earlier releases. */
+    /** Stated by the record; the other is as before. Absent in earlier releases. */
     readonly stated?: readonly ('name' | 'country')[];
   }
 >;
 
 export type OperatorDomain = { readonly domain: string; readonly brand_id: string };
 
-/** Associations that one basis added and removed since its last record. All lists are empty when a newer record is the same. */
+/** Per basis, since its last record. All lists are empty when a newer record is the same. */
 export type OperatorAssociationsChanged = Event<
   'OperatorAssociationsChanged',
   {
@@ -32,14 +31,13 @@ export type OperatorAssociationsChanged = Event<
     readonly domains_removed: readonly OperatorDomain[];
     readonly pages_added: readonly string[];
     readonly pages_removed: readonly string[];
-    /** Fields of the company that the record states as before, with a newer time. Absent when none. */
+    /** Stated unchanged at a later time. Absent when none. */
     readonly confirmed?: readonly ('name' | 'country')[];
   }
 >;
 
 export type OperatorEvent = OperatorNamed | OperatorAssociationsChanged;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const operatorVersions: EventVersions<OperatorEvent> = {
   OperatorNamed: [],
   OperatorAssociationsChanged: [],

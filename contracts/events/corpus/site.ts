@@ -6,7 +6,7 @@ import type { EventVersions } from '../versions.ts';
 export const SITE = 'site';
 export const siteStream = (domain: string): string => `${SITE}-${domain}`;
 
-/** Fields of every event of a scan: brand, domain and time of the scan. */
+/** Every event of a scan has these fields. */
 type Sighting = {
   /** The brand of this domain. It may not have a profile yet. */
   readonly brand_id: string;
@@ -25,57 +25,48 @@ export type SiteTool = {
   readonly split_testing: boolean;
 };
 
-/**
- * Tools found for the first time, or again after they were gone. Those of the first complete scan are the baseline.
- */
+/** Found for the first time or again. The first complete scan is the baseline. */
 export type ToolsDetected = Event<
   'ToolsDetected',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly tools: readonly SiteTool[] }
 >;
 
-/** Existing tools that a scan names, categorises or links differently. */
 export type ToolsDescribed = Event<'ToolsDescribed', Sighting & { readonly tools: readonly SiteTool[] }>;
 
-/** Tools absent from a complete scan for the first time: missing, not gone. */
+/** First absence from a complete scan: missing, not gone. */
 export type ToolsMissed = Event<'ToolsMissed', Sighting & { readonly slugs: readonly string[] }>;
 
-/** Missing tools that a scan found again. */
 export type ToolsSeen = Event<'ToolsSeen', Sighting & { readonly slugs: readonly string[] }>;
 
-/** Tools absent from two complete scans at least 20 hours apart, and from every complete scan in between. */
+/** Absent from two complete scans at least 20 hours apart, and from all in between. */
 export type ToolsGone = Event<
   'ToolsGone',
   Sighting & { readonly tools: readonly { readonly slug: string; readonly missing_since: string }[] }
 >;
 
-/** A tool as it is after a late scan. */
+/** State after a late scan. */
 export type CorrectedTool = {
   readonly tool: SiteTool;
   readonly present: boolean;
   readonly missing_since: string | null;
-  /** Time of the scan that found the tool first, or first after it was gone. */
+  /** Found first, or first after it was gone. */
   readonly detected_at: string;
 };
 
-/**
- * A scan that arrived late changes what later scans had decided about tools. `observed_at` is the time of the late scan.
- * It is a correction, never news.
- */
+/** A late scan changes later decisions about tools, which is never news. `observed_at` is the time of the late scan. */
 export type ToolsCorrected = Event<'ToolsCorrected', Sighting & { readonly tools: readonly CorrectedTool[] }>;
 
-/** Readability of the site's split-testing tools. Lists only tools for which it is new or changed. */
+/** Lists only tools whose readability is new or changed. */
 export type SplitTestToolsRead = Event<
   'SplitTestToolsRead',
   Sighting & { readonly tools: readonly { readonly slug: string; readonly readable: boolean }[] }
 >;
 
 export type SplitTestState = 'running' | 'paused' | 'ended' | 'unknown';
-/** `absence`: the tool was readable but did not show the test in two scans at least 20 hours apart. */
+/** `absence`: the readable tool did not show the test in two scans at least 20 hours apart. */
 export type SplitTestStateBasis = 'configuration' | 'dates' | 'assignment' | 'absence' | 'unknown';
 
-/**
- * State of a split test. `null`: never observed. Amounts of money are removed from names before they are recorded.
- */
+/** `null`: never observed. Amounts of money are removed from names before they are recorded. */
 export type SplitTestDetails = {
   readonly name: string | null;
   readonly type: SplitTestType;
@@ -85,10 +76,10 @@ export type SplitTestDetails = {
   readonly pages: readonly { readonly url: string; readonly match: 'exact' | 'prefix' }[] | null;
 };
 
-/** Identity of a test. `id` is derived from the site, the tool and the tool's own id of the test. */
+/** `id` is derived from the site, the tool and the tool's own id of the test. */
 export type SplitTestKey = { readonly id: string; readonly tool: string; readonly test_id: string };
 
-/** Maximum JSON size of one split-test event, in characters; a single larger test gets its own event. */
+/** JSON characters of one split-test event; a larger test gets its own event. */
 export const SITE_EVENT_MAX_CHARACTERS = 150_000;
 
 export type SplitTestsObserved = Event<
@@ -99,7 +90,7 @@ export type SplitTestsObserved = Event<
   }
 >;
 
-/** `changes` holds only the changed fields. */
+/** Only the changed fields are in `changes`. */
 export type SplitTestsChanged = Event<
   'SplitTestsChanged',
   Sighting & {
@@ -107,13 +98,11 @@ export type SplitTestsChanged = Event<
   }
 >;
 
-/** Tests that a readable tool did not show, for the first time. They are missing, not ended. */
+/** First time that a readable tool did not show them: missing, not ended. */
 export type SplitTestsMissed = Event<'SplitTestsMissed', Sighting & { readonly ids: readonly string[] }>;
 
-/** Missing tests that their tool showed again. */
 export type SplitTestsSeen = Event<'SplitTestsSeen', Sighting & { readonly ids: readonly string[] }>;
 
-/** Closes a scan. */
 export type SiteScanRecorded = Event<
   'SiteScanRecorded',
   Sighting & {
@@ -121,11 +110,11 @@ export type SiteScanRecorded = Event<
     readonly complete: boolean;
     /** Number of tools on the site after the scan, missing ones included. */
     readonly tools: number;
-    /** Split-testing tools that this scan could read; of a late scan, those that no other one could. */
+    /** Read by this scan; of a late scan, those that no other one could read. */
     readonly read: readonly string[];
-    /** Slugs of the tools that it found. Absent for complete scans in order, and in events of earlier releases. */
+    /** Found slugs. Absent for complete scans in order, and in earlier releases. */
     readonly shown?: readonly string[];
-    /** The scan precedes one that was recorded before it. */
+    /** Precedes a scan that was recorded before it. */
     readonly late_arrival?: true;
   }
 >;
@@ -144,7 +133,6 @@ export type SiteEvent =
   | SplitTestsSeen
   | SiteScanRecorded;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const siteVersions: EventVersions<SiteEvent> = {
   ToolsDetected: [],
   ToolsDescribed: [],

@@ -2,13 +2,10 @@ import type { PageClaim, PageRole } from '#contracts/observations/social-page-li
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
-/**
- * Stream `socialPage-<pageId>`: brands that a social page was observed to belong with, and its profile by source.
- */
+/** Stream `socialPage-<pageId>`: brands observed with a page, and its profile by source. */
 export const SOCIAL_PAGE = 'socialPage';
 export const socialPageStream = (pageId: string): string => `${SOCIAL_PAGE}-${pageId}`;
 
-/** The link was observed for the first time, or with another role or confidence. */
 export type PageLinked = Event<
   'PageLinked',
   {
@@ -16,11 +13,11 @@ export type PageLinked = Event<
     readonly page_name: string | null;
     readonly brand_id: string;
     readonly role: PageRole;
-    /** The source's claim, if it cannot be served. The role is then `UNVERIFIED`. */
+    /** Claim that cannot be served; the role is then `UNVERIFIED`. */
     readonly claim?: PageClaim;
     readonly confidence: number;
     readonly observed_at: string;
-    /** Time at which the name was observed, if another observation than this one states it. */
+    /** Set if another observation than this one states the name. */
     readonly named_at?: string;
   }
 >;
@@ -30,10 +27,7 @@ export type PageUnlinked = Event<
   { readonly page_id: string; readonly brand_id: string; readonly observed_at: string }
 >;
 
-/**
- * The link was observed and quarantined: no reader shows it, even if it was linked before. A later `PageLinked`
- * ends this.
- */
+/** No reader shows the link, even if it was linked before, until a later `PageLinked`. */
 export type PageLinkQuarantined = Event<
   'PageLinkQuarantined',
   {
@@ -43,14 +37,13 @@ export type PageLinkQuarantined = Event<
     readonly claim: PageClaim;
     readonly confidence: number;
     readonly observed_at: string;
-    /** See `PageLinked`. */
     readonly named_at?: string;
   }
 >;
 
 /**
- * An observation of a link that changes nothing now: it is older than another one of the same link, says the same, or
- * ends a link that was never observed. It shows which links held at its time (rule 9).
+ * Changes nothing now: older than another observation of the link, the same, or an end of a link never observed. It
+ * shows which links held at its time (rule 9).
  */
 export type PageLinkObserved = Event<
   'PageLinkObserved',
@@ -61,7 +54,7 @@ export type PageLinkObserved = Event<
     readonly claim: PageClaim;
     readonly confidence: number;
     readonly observed_at: string;
-    /** The page's name, if the observation states it. Absent in events of earlier releases. */
+    /** Absent without a stated name, and in earlier releases. */
     readonly page_name?: string;
   }
 >;
@@ -77,16 +70,16 @@ export type PageProfile = {
   readonly likes: number | null;
 };
 
-/** One source's data about the page, with values that are new for this source or that are stated again later. */
+/** Values of one source that are new, or stated again later. */
 export type PageProfileObserved = Event<
   'PageProfileObserved',
   {
     readonly page_id: string;
     readonly source: string;
     readonly observed_at: string;
-    /** Only the fields that are new for this source, and the page's name whenever it is stated again later. */
+    /** New fields for this source, and the page's name whenever stated again later. */
     readonly changes: Partial<PageProfile>;
-    /** Fields that are stated as they were, later than before. Absent in events of earlier releases. */
+    /** Stated unchanged at a later time. Absent in earlier releases. */
     readonly confirmed?: readonly (keyof PageProfile)[];
   }
 >;
@@ -98,7 +91,6 @@ export type SocialPageEvent =
   | PageLinkObserved
   | PageProfileObserved;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const socialPageVersions: EventVersions<SocialPageEvent> = {
   PageLinked: [],
   PageUnlinked: [],

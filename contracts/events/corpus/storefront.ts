@@ -5,7 +5,7 @@ import type { EventVersions } from '../versions.ts';
 export const STOREFRONT = 'storefront';
 export const storefrontStream = (domain: string): string => `${STOREFRONT}-${domain}`;
 
-/** One variant of a product. `null`: never observed. For `compare_at_price` it also means that there is none. */
+/** `null`: never observed. For `compare_at_price` also: there is none. */
 export type ProductVariant = {
   readonly variant_id: string;
   readonly title: string | null;
@@ -30,25 +30,18 @@ export type Product = ProductDetails & {
   readonly variants: readonly ProductVariant[];
 };
 
-/** Fields of every event of a scan: brand, domain, scan and its time. */
 type Sighting = {
-  /** The brand of the shop's domain. It may not have a profile yet. */
+  /** The brand of the domain. It may not have a profile yet. */
   readonly brand_id: string;
   readonly domain: string;
   readonly scan_id: string;
   readonly observed_at: string;
 };
 
-/**
- * Maximum JSON size of one event about products, in characters; a single larger product gets its own event. A
- * catalogue thus becomes a few events, and none exceeds the size of an append.
- */
+/** JSON characters of one event, so that none exceeds the size of an append; a larger product gets its own event. */
 export const STOREFRONT_EVENT_MAX_CHARACTERS = 150_000;
 
-/**
- * Products listed for the first time, or again after they had been delisted. Those of the first complete scan, and
- * of incomplete scans before it, are the baseline and not news.
- */
+/** Listed first or again. The first complete scan, and incomplete ones before it, are the baseline and not news. */
 export type ProductsListed = Event<
   'ProductsListed',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly products: readonly Product[] }
@@ -65,22 +58,21 @@ export type VariantChange = {
   readonly available?: ValueChange<boolean | null>;
 };
 
-/** Direction of a product's listed price changes: all lower, all higher, or both. */
+/** Listed prices all lower, all higher, or both. */
 export type PriceMove = 'cheaper' | 'dearer' | 'mixed';
 
 export type ProductChange = {
   readonly product_id: string;
-  /** The current title. */
   readonly title: string;
   readonly details: Partial<ProductDetails>;
-  /** Ids of all variants in page order; `null` when no variant was added, removed or reordered. */
+  /** Variant ids in page order; `null` when none was added, removed or reordered. */
   readonly order: readonly string[] | null;
   readonly variants_listed: readonly ProductVariant[];
   readonly variants_changed: readonly VariantChange[];
   readonly variants_delisted: readonly string[];
-  /** `null` when no listed price changed, or when the scan uses another currency than the one before. */
+  /** `null` when no listed price changed, or the scan uses another currency. */
   readonly price_move: PriceMove | null;
-  /** False when only unknown values became known: this completes the record and is not news. */
+  /** False when only unknown values became known. */
   readonly news: boolean;
 };
 export type ProductsChanged = Event<
@@ -88,13 +80,13 @@ export type ProductsChanged = Event<
   Sighting & { readonly changes: readonly ProductChange[] }
 >;
 
-/** Products absent from a complete scan for the first time: missing, not delisted. At most 5,000 per event. */
+/** First absence from a complete scan: missing, not delisted. At most 5,000 per event. */
 export type ProductsMissed = Event<'ProductsMissed', Sighting & { readonly product_ids: readonly string[] }>;
 
-/** Missing products that a scan showed again. At most 5,000 per event. */
+/** At most 5,000 per event. */
 export type ProductsSeen = Event<'ProductsSeen', Sighting & { readonly product_ids: readonly string[] }>;
 
-/** Products absent from two complete scans at least 20 hours apart, and from every complete scan in between. */
+/** Absent from two complete scans at least 20 hours apart, and from all in between. */
 export type ProductsDelisted = Event<
   'ProductsDelisted',
   Sighting & {
@@ -107,9 +99,8 @@ export type ProductsDelisted = Event<
 >;
 
 export type StorefrontTotals = {
-  /** Products that the scan showed. */
   readonly seen: number;
-  /** Products of the catalogue after the scan, missing ones included. */
+  /** Products after the scan, missing ones included. */
   readonly products: number;
   readonly missing: number;
   readonly baseline: number;
@@ -117,29 +108,29 @@ export type StorefrontTotals = {
   readonly returned: number;
   readonly changed: number;
   readonly delisted: number;
-  /** Number of products whose listed prices only fell (`cheaper`), only rose (`dearer`), or did both (`mixed`). */
+  /** Products whose listed prices only fell, only rose (`dearer`), or did both (`mixed`). */
   readonly cheaper: number;
   readonly dearer: number;
   readonly mixed: number;
 };
 
 /**
- * Closes a scan. The share of the catalogue that got cheaper is `totals.cheaper / totals.products`. It is valid
- * only for a scan that is `complete`, not `baseline` and not a late arrival.
+ * The share that got cheaper, `totals.cheaper / totals.products`, is valid only for a `complete` scan that is neither
+ * `baseline` nor late.
  */
 export type StorefrontScanRecorded = Event<
   'StorefrontScanRecorded',
   Sighting & {
     readonly collector: string;
-    /** The whole catalogue was read to its end. An empty response never counts as complete. */
+    /** Read to its end. An empty response never counts as complete. */
     readonly complete: boolean;
-    /** The collector's own claim of completeness. */
+    /** The collector's own claim. */
     readonly claimed_complete: boolean;
     readonly pages: number;
     readonly currency: string | null;
-    /** The first complete scan of the shop: nothing in it is news. */
+    /** First complete scan of the shop: nothing in it is news. */
     readonly baseline: boolean;
-    /** The scan is older than one recorded before. It adds history for its day and changes nothing else. */
+    /** Older than one recorded before: adds history for its day only. */
     readonly late_arrival: boolean;
     readonly totals: StorefrontTotals;
   }
@@ -153,7 +144,6 @@ export type StorefrontEvent =
   | ProductsDelisted
   | StorefrontScanRecorded;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const storefrontVersions: EventVersions<StorefrontEvent> = {
   ProductsListed: [],
   ProductsChanged: [],

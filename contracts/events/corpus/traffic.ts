@@ -21,7 +21,7 @@ export type Demographics = {
 
 export type SimilarSite = {
   readonly domain: string;
-  /** Brand id derived from the domain; the brand may not be registered yet. */
+  /** Derived from the domain; the brand may not be registered yet. */
   readonly brand_id: string;
   readonly affinity: number;
   readonly provider_category: string | null;
@@ -39,27 +39,25 @@ export type TrafficFigures = {
   readonly similar_sites: readonly SimilarSite[];
 };
 
-/** Estimates for one month or day, with figures that are new, or that are stated again later. */
+/** One month or day, with figures that are new or stated again later. */
 export type TrafficEstimated = Event<
   'TrafficEstimated',
   {
     readonly domain: string;
-    /** Brand id derived from the domain; the brand may not be registered yet. */
     readonly brand_id: string;
     /** The day, or the first day of the month. */
     readonly date: string;
     readonly provider: string;
     readonly observed_at: string;
-    /** Only figures that are new or differ from the recorded ones. */
+    /** New or changed figures. */
     readonly figures: Partial<TrafficFigures>;
-    /** Figures that are stated as they were, later than before. Absent in events of earlier releases. */
+    /** Stated unchanged at a later time. Absent in earlier releases. */
     readonly confirmed?: readonly (keyof TrafficFigures)[];
   }
 >;
 
 export type TrafficEvent = TrafficEstimated;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const trafficVersions: EventVersions<TrafficEvent> = {
   TrafficEstimated: [],
 };

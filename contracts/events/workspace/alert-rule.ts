@@ -8,18 +8,17 @@ export const alertRuleStream = (workspaceId: string, alertId: string): string =>
   `${ALERT_RULE}-${workspaceId}+${alertId}`;
 
 /**
- * Reference to an address that carries its own secret, such as a chat tool's incoming webhook. The address itself
- * is stored encrypted outside the log, under its fingerprint (SHA-256, hexadecimal).
+ * Address with its own secret, such as a chat webhook. It is stored encrypted outside the log, under its fingerprint
+ * (SHA-256, hexadecimal).
  */
 export type SealedAddress = { readonly host: string; readonly fingerprint: string };
 
-/** Settings of a rule that members may change. */
 export type AlertRuleSettings = {
   readonly name: string;
   readonly trigger: AlertTrigger;
   readonly brand_ids: readonly string[];
   readonly cadence: AlertCadence;
-  /** Whether to send e-mail to the member who created the rule. */
+  /** Sends e-mail to the member who created the rule. */
   readonly email: boolean;
   readonly webhook_url: string | null;
   readonly chat: SealedAddress | null;
@@ -33,10 +32,7 @@ export type AlertRuleCreated = Event<
   RuleKey & AlertRuleSettings & { readonly member_id: string; readonly created_at: string }
 >;
 
-/**
- * `changes` holds the changed settings. It also holds a repeated `enabled` or channel address that ended a
- * suspension.
- */
+/** `changes` includes a repeated `enabled` or channel address that ended a suspension. */
 export type AlertRuleChanged = Event<
   'AlertRuleChanged',
   RuleKey & { readonly changes: Partial<AlertRuleSettings>; readonly changed_at: string }
@@ -49,13 +45,12 @@ export type Suspension = {
   readonly suspended_at: string;
 };
 
-/** The service stopped sending on one channel. The other channels continue. */
+/** Stops one channel; the others continue. */
 export type AlertChannelSuspended = Event<'AlertChannelSuspended', RuleKey & Suspension>;
 
 /** Older event type: one failing channel disabled the whole rule. */
 export type AlertRuleSuspended = Event<'AlertRuleSuspended', RuleKey & Suspension>;
 
-/** The rule was deleted together with its delivery history. */
 export type AlertRuleDeleted = Event<'AlertRuleDeleted', RuleKey & { readonly deleted_at: string }>;
 
 export type AlertRuleEvent =
@@ -65,7 +60,6 @@ export type AlertRuleEvent =
   | AlertRuleSuspended
   | AlertRuleDeleted;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const alertRuleVersions: EventVersions<AlertRuleEvent> = {
   AlertRuleCreated: [],
   AlertRuleChanged: [],

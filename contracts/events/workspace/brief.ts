@@ -14,7 +14,7 @@ export type RadarChanges = {
   readonly destinations_changed: number;
 };
 
-/** A radar item as it was when the brief was made. URLs of this service are left out, because they may change. */
+/** As it was when the brief was made, without URLs of this service, which may change. */
 export type RadarSnapshot = Omit<RadarItem, 'brand' | 'ad' | 'correction'> & {
   /** Absent unless a correction added the item. */
   readonly correction?: RadarCorrection;
@@ -32,9 +32,7 @@ export type BriefPrepared = Event<
     /** Monday and Sunday, in UTC. */
     readonly from: string;
     readonly to: string;
-    /**
-     * All brands tracked at the time, most changes first. Readers add the names: there may be thousands of brands.
-     */
+    /** All tracked brands, most changes first. Readers add the names: there may be thousands of brands. */
     readonly brands: readonly ({ readonly brand_id: string } & RadarChanges)[];
     readonly notable_items: readonly RadarSnapshot[];
     readonly prepared_at: string;
@@ -54,7 +52,6 @@ export type BriefFeedbackGiven = Event<
 
 export type BriefEvent = BriefPrepared | BriefFeedbackGiven;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const briefVersions: EventVersions<BriefEvent> = {
   BriefPrepared: [],
   BriefFeedbackGiven: [],

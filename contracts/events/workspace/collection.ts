@@ -3,15 +3,13 @@ import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
 /**
- * Stream `collection-<workspaceId>`: the tree of a workspace's collections. It is one stream, so that two
- * concurrent changes cannot create a cycle. Deleting a collection and everything inside it is then one event.
+ * Stream `collection-<workspaceId>`: one stream for the tree, so that concurrent changes cannot create a cycle, and
+ * deleting a subtree is one event.
  */
 export const COLLECTION = 'collection';
 export const collectionTreeStream = (workspaceId: string): string => `${COLLECTION}-${workspaceId}`;
 
-/**
- * Stream `collection-<workspaceId>+<collectionId>`: the items of one collection, separate from changes of the tree.
- */
+/** Stream `collection-<workspaceId>+<collectionId>`: items, separate from changes of the tree. */
 export const collectionItemsStream = (workspaceId: string, collectionId: string): string =>
   `${COLLECTION}-${workspaceId}+${collectionId}`;
 
@@ -55,7 +53,7 @@ export type CollectionEditorsChanged = Event<
 export type CollectionDeleted = Event<
   'CollectionDeleted',
   CollectionKey & {
-    /** All collections inside the deleted one, at any depth. */
+    /** Collections inside the deleted one, at any depth. */
     readonly inside: readonly string[];
     readonly deleted_by: string;
     readonly deleted_at: string;
@@ -81,7 +79,6 @@ export type CollectionItemRemoved = Event<
 export type CollectionItemEvent = CollectionItemAdded | CollectionItemRemoved;
 export type CollectionEvent = CollectionTreeEvent | CollectionItemEvent;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const collectionVersions: EventVersions<CollectionEvent> = {
   CollectionCreated: [],
   CollectionRenamed: [],

@@ -7,14 +7,14 @@ export const CONNECTION = 'connection';
 export const connectionStream = (workspaceId: string, connectionId: string): string =>
   `${CONNECTION}-${workspaceId}+${connectionId}`;
 
-/** The ways in which the service knows an app: the document at its address, its own registration, or an operator. */
+/** By the document at its address, its own registration, or an operator. */
 export const APP_IDENTIFICATIONS = ['document', 'registration', 'operator'] as const;
 export type AppIdentification = (typeof APP_IDENTIFICATIONS)[number];
 
-/** An app as the member saw it on the consent page. */
+/** As the member saw it on the consent page. */
 export type ConnectedApp = {
   readonly id: string;
-  /** Name as the app claims it. */
+  /** As the app claims it. */
   readonly name: string;
   readonly identified_by: AppIdentification;
   /** Host that the browser returned to; `loopback` for a program on the member's computer. */
@@ -33,7 +33,7 @@ export type DisconnectReason = (typeof DISCONNECT_REASONS)[number];
 
 type ConnectionKey = { readonly workspace_id: string; readonly connection_id: string };
 
-/** A member allowed an app to use the workspace. No token exists yet. */
+/** No token exists yet. */
 export type AppAllowed = Event<
   'AppAllowed',
   ConnectionKey & {
@@ -48,7 +48,7 @@ export type AppDenied = Event<
   'AppDenied',
   ConnectionKey & { readonly member_id: string; readonly client: ConnectedApp; readonly denied_at: string }
 >;
-/** The app received its first access token. Later tokens are no events. */
+/** First access token; later ones are no events. */
 export type AppConnected = Event<'AppConnected', ConnectionKey & { readonly connected_at: string }>;
 export type AppDisconnected = Event<
   'AppDisconnected',

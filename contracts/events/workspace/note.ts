@@ -22,7 +22,6 @@ export type NoteDeleted = Event<
 >;
 export type NoteEvent = NoteWritten | NoteReplaced | NoteDeleted;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const noteVersions: EventVersions<NoteEvent> = {
   NoteWritten: [],
   NoteReplaced: [],

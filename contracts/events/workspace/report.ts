@@ -8,15 +8,15 @@ export const reportStream = (workspaceId: string, reportId: string): string =>
   `${REPORT}-${workspaceId}+${reportId}`;
 
 type ReportKey = { readonly workspace_id: string; readonly report_id: string };
-/** The worker and the number of its attempt. */
+/** `attempt` is the number of the worker's attempt. */
 type ReportAttempt = ReportKey & { readonly worker_id: string; readonly attempt: number };
 
 export type ReportRequested = Event<
   'ReportRequested',
   ReportKey & {
-    /** Fixed at the time of the request. Brands tracked later are not added. */
+    /** Fixed at the request. Brands tracked later are not added. */
     readonly brand_ids: readonly string[];
-    /** The request named no brands, which selects all brands tracked at that time. */
+    /** The request named no brands, which selects all tracked ones. */
     readonly all_tracked: boolean;
     readonly types: readonly RadarItemType[];
     /** Calendar dates in UTC, both inclusive. */
@@ -26,7 +26,7 @@ export type ReportRequested = Event<
   }
 >;
 
-/** A worker claimed the report. Its lease ends at `lease_until`, unless the worker extends it. */
+/** The lease ends at `lease_until`, unless the worker extends it. */
 export type ReportStarted = Event<
   'ReportStarted',
   ReportAttempt & { readonly started_at: string; readonly lease_until: string }
@@ -37,7 +37,7 @@ export type ReportLeaseExtended = Event<
   ReportAttempt & { readonly lease_until: string }
 >;
 
-/** The complete file is in the object store under `object_key`. */
+/** The object store has the complete file. */
 export type ReportFinished = Event<
   'ReportFinished',
   ReportAttempt & {
@@ -49,13 +49,13 @@ export type ReportFinished = Event<
   }
 >;
 
-/** The attempt failed and the report is queued again. The next attempt starts at `retry_at` or later. */
+/** Queued again; the next attempt starts at `retry_at` or later. */
 export type ReportAttemptFailed = Event<
   'ReportAttemptFailed',
   ReportAttempt & { readonly reason: string; readonly failed_at: string; readonly retry_at: string }
 >;
 
-/** The report failed for good. `reason` is a sentence for the member who requested it. */
+/** Final. `reason` is a sentence for the member who requested the report. */
 export type ReportFailed = Event<
   'ReportFailed',
   ReportAttempt & { readonly reason: string; readonly failed_at: string }
@@ -69,7 +69,6 @@ export type ReportEvent =
   | ReportAttemptFailed
   | ReportFailed;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const reportVersions: EventVersions<ReportEvent> = {
   ReportRequested: [],
   ReportStarted: [],

@@ -3,8 +3,8 @@ import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
 /**
- * Stream `saved-<workspaceId>+<itemType>:<itemKey>`: whether one item is saved. There is one stream per item. A
- * save therefore reads only a few events, and saves of different items never conflict.
+ * Stream `saved-<workspaceId>+<itemType>:<itemKey>`: one per item, so that a save reads few events, and saves of
+ * different items never conflict.
  */
 export const SAVED = 'saved';
 export const savedStream = (workspaceId: string, { item_type, item_key }: Item): string =>
@@ -20,7 +20,6 @@ export type ItemUnsaved = Event<
 >;
 export type SavedEvent = ItemSaved | ItemUnsaved;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const savedVersions: EventVersions<SavedEvent> = {
   ItemSaved: [],
   ItemUnsaved: [],

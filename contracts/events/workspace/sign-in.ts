@@ -10,12 +10,12 @@ export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
 type OfMember = { readonly workspace_id: string; readonly member_id: string };
 
-/** An operator issued an invitation link. The link itself is in no event. */
+/** The link itself is in no event. */
 export type MemberInvited = Event<
   'MemberInvited',
   OfMember & { readonly invitation_id: string; readonly invited_at: string; readonly expires_at: string }
 >;
-/** A browser sign-in opened the workspace for the first time. One sign-in may open several workspaces. */
+/** Recorded once per sign-in and workspace; one sign-in may open several. */
 export type MemberSignedIn = Event<
   'MemberSignedIn',
   OfMember & { readonly sign_in_id: string; readonly method: SignInMethod; readonly signed_in_at: string }
@@ -24,14 +24,13 @@ export type MemberSignedOut = Event<
   'MemberSignedOut',
   OfMember & { readonly sign_in_id: string; readonly signed_out_at: string }
 >;
-/** Someone entered wrong codes for the member's address until the code was withdrawn. */
+/** Wrong codes were entered for the member's address until the code was withdrawn. */
 export type SignInBlocked = Event<
   'SignInBlocked',
   OfMember & { readonly attempt_id: string; readonly reason: 'too_many_tries'; readonly blocked_at: string }
 >;
 export type SignInEvent = MemberInvited | MemberSignedIn | MemberSignedOut | SignInBlocked;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const signInVersions: EventVersions<SignInEvent> = {
   MemberInvited: [],
   MemberSignedIn: [],

@@ -1,14 +1,11 @@
 import type { Event } from '../event.ts';
 import type { EventVersions } from '../versions.ts';
 
-/**
- * Stream `webhookSecret-<workspaceId>`: which secret signs webhooks. The secrets are stored encrypted outside the
- * log.
- */
+/** Stream `webhookSecret-<workspaceId>`. The secrets are stored encrypted outside the log. */
 export const WEBHOOK_SECRET = 'webhookSecret';
 export const webhookSecretStream = (workspaceId: string): string => `${WEBHOOK_SECRET}-${workspaceId}`;
 
-/** From this event on only this secret signs. `fingerprint` is its SHA-256, hexadecimal. */
+/** Only this secret signs from now on. `fingerprint` is its SHA-256, hexadecimal. */
 export type WebhookSecretIssued = Event<
   'WebhookSecretIssued',
   { readonly workspace_id: string; readonly fingerprint: string; readonly issued_at: string }
@@ -16,7 +13,6 @@ export type WebhookSecretIssued = Event<
 
 export type WebhookSecretEvent = WebhookSecretIssued;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const webhookSecretVersions: EventVersions<WebhookSecretEvent> = {
   WebhookSecretIssued: [],
 };

@@ -12,7 +12,7 @@ export const workspaceStream = (workspaceId: string): string => `${WORKSPACE}-${
 export const TRACKING = 'tracking';
 export const trackingStream = (workspaceId: string): string => `${TRACKING}-${workspaceId}`;
 
-/** Stream `apiKeys-<workspaceId>`: the API keys of a workspace, by hash. */
+/** Stream `apiKeys-<workspaceId>`: API keys by hash. */
 export const API_KEYS = 'apiKeys';
 export const apiKeysStream = (workspaceId: string): string => `${API_KEYS}-${workspaceId}`;
 
@@ -27,8 +27,8 @@ export type PlanChanged = Event<
   { readonly workspace_id: string; readonly plan: Plan; readonly changed_at: string }
 >;
 /**
- * `sealed` holds the name and e-mail address, encrypted with the member's own key, which is stored outside the log.
- * `name` is then empty. Without a vault, `name` is the chosen display name and no address is recorded.
+ * `sealed` is the name and e-mail address, encrypted with the member's key outside the log; `name` is then empty.
+ * Without a vault, `name` is the display name and no address is recorded.
  */
 export type MemberAdded = Event<
   'MemberAdded',
@@ -50,7 +50,7 @@ export type MemberRoleChanged = Event<
     readonly changed_at: string;
   }
 >;
-/** The member's encryption key was deleted, so encrypted data in earlier events can never be read again. */
+/** The encryption key was deleted, so encrypted data in earlier events can never be read again. */
 export type MemberErased = Event<
   'MemberErased',
   { readonly workspace_id: string; readonly member_id: string; readonly erased_at: string }
@@ -81,7 +81,7 @@ export type BrandUntracked = Event<
 >;
 export type TrackingEvent = BrandTracked | TrackingCadenceChanged | BrandUntracked;
 
-/** Only the SHA-256 and the last four characters are recorded, never the key itself. */
+/** Only the SHA-256 and the last four characters of the key are recorded. */
 export type ApiKeyIssued = Event<
   'ApiKeyIssued',
   {
@@ -93,7 +93,7 @@ export type ApiKeyIssued = Event<
     readonly scopes: readonly Scope[];
     readonly member_id: string;
     readonly issued_at: string;
-    /** For a replacement key: the key that was rotated. */
+    /** The rotated key. */
     readonly replaces?: string;
   }
 >;
@@ -108,7 +108,6 @@ export type ApiKeyRevoked = Event<
 >;
 export type ApiKeyEvent = ApiKeyIssued | ApiKeyRevoked;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const workspaceVersions: EventVersions<WorkspaceEvent> = {
   WorkspaceCreated: [],
   PlanChanged: [],
@@ -117,14 +116,12 @@ export const workspaceVersions: EventVersions<WorkspaceEvent> = {
   MemberErased: [],
 };
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const trackingVersions: EventVersions<TrackingEvent> = {
   BrandTracked: [],
   TrackingCadenceChanged: [],
   BrandUntracked: [],
 };
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const apiKeyVersions: EventVersions<ApiKeyEvent> = {
   ApiKeyIssued: [],
   ApiKeyRevoked: [],
