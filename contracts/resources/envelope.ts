@@ -3,7 +3,7 @@ import { ERRORS, type ErrorType } from '../errors.ts';
 import { Count, Timestamp } from '../values/primitives.ts';
 import { Freshness } from './corpus/brand.ts';
 
-/** Envelope of every response. It follows the specification, parts "Response envelope" and "Errors", exactly. */
+/** Specification, parts "Response envelope" and "Errors". */
 
 const metaShape = {
   request_id: z.string().meta({ description: 'The same as the header `x-request-id`.' }),

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { CalendarDate, Count, Country, Domain, Slug, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 
-/** Schemas of brands. They follow the specification, part "Resources and their fields", exactly. */
-
 export const CategoryReference = z
   .strictObject({ id: Uuid, slug: z.string(), name: z.string() })
   .meta({ id: 'CategoryReference', description: 'A category as shown in brand records.' });

@@ -3,9 +3,8 @@ import { OperatorBasis } from '#contracts/observations/operator-record.ts';
 import { Count, Country, Domain, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { BrandReference } from './brand.ts';
 
-/** Maximum entries of each kind in the record of one operator. The counts of the record include all entries. */
+/** Entries of each kind; the counts of the record include all. */
 export const OPERATOR_ENTRIES_MAX = 200;
-/** Maximum other brands listed per operator in a brand's list of operators. */
 export const OPERATOR_OTHER_BRANDS_MAX = 50;
 
 const bases = z.array(OperatorBasis).min(1).meta({ description: 'Sources of the association.' });

@@ -4,7 +4,7 @@ import { CalendarDate, Count, LibraryId, Timestamp } from '#contracts/values/pri
 import { AdPage } from './ads/ad.ts';
 import { BrandReference } from './brand.ts';
 
-/** Schemas of social pages linked to brands. They show observed associations, not ownership. */
+/** Pages show observed associations, not ownership. */
 
 export const SOCIAL_PAGES_MAX = 500;
 export const PROFILES_SHOWN_MAX = 5;

@@ -4,10 +4,7 @@ import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { CategoryReference } from './brand.ts';
 import { TechStackItem, ToolReference } from './tool.ts';
 
-/**
- * Schemas of split tests. They show the public configuration of tools. They do not say which arm performed better,
- * and contain no amount of a price or of shipping.
- */
+/** Public configuration of tools, without the result of an arm, a price or a shipping amount. */
 
 const Type = SplitTestType.meta({
   description:

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CalendarDate, Count, Timestamp } from '#contracts/values/primitives.ts';
 
-/** Schemas of a brand's public storefront. Listed prices are exactly those that the catalogue publishes. */
+/** Listed prices are exactly those that the catalogue publishes. */
 
 const Price = z.string().regex(/^\d+(\.\d+)?$/);
 

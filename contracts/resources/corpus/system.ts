@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Count, Timestamp } from '#contracts/values/primitives.ts';
 
-/** Size and age of the corpus, exactly as specified for `GET /v1/system/freshness`. */
+/** Exactly as specified for `GET /v1/system/freshness`. */
 export const SystemFreshness = z
   .strictObject({
     ads_total: Count,

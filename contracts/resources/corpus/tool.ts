@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CalendarDate, Count, Country, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { BrandSummary, CategoryReference } from './brand.ts';
 
-/** Schemas of tools that site scans detect. Detection is automated and can be wrong. */
+/** Detection is automated and can be wrong. */
 
 const members = {
   slug: z.string(),
@@ -12,7 +12,7 @@ const members = {
   url: z.url().meta({ description: 'The tool in this service.' }),
 } as const;
 
-/** Follows the specification, part "Tech-stack item", exactly. */
+/** Specification, part "Tech-stack item". */
 export const TechStackItem = z.strictObject(members).meta({ id: 'TechStackItem' });
 
 export const ToolReference = z

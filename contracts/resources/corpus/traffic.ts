@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CalendarDate, Country } from '#contracts/values/primitives.ts';
 import { BrandReference, BrandSummary } from './brand.ts';
 
-/** Schemas of traffic estimates. They follow the specification, part "Resources and their fields", exactly. */
+/** Specification, part "Resources and their fields". */
 
 const Visits = z.number().min(0).meta({ description: 'Estimated visits in a month.' });
 const Ranking = z.int().min(1);

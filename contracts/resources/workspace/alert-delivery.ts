@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { AlertChannel, DeliveryKind, DeliveryStatus, FailureClass } from '#contracts/values/alerts.ts';
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 
-/** Schemas of alert deliveries, sent or failed (specification, part "Events", item 6). */
-
-/** Maximum attempts shown per delivery, newest ones only. The total is unlimited because operators can replay. */
+/** Newest attempts only. The total is unlimited because operators can replay. */
 export const ATTEMPTS_SHOWN_MAX = 30;
 
 export const AlertDeliveryAttempt = z

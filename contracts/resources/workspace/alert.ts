@@ -10,13 +10,9 @@ import { CHAT_TOOLS_NAMED } from '#contracts/values/chat-tools.ts';
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { nameText } from '#contracts/values/text.ts';
 
-/** Schemas of alert rules (specification, parts "Endpoints" and "Events"). */
-
-/** Maximum rules per workspace. */
 export const ALERT_RULES_MAX = 200;
-/** Maximum test sends of a workspace per minute, of all its rules together. */
+/** All rules of a workspace together. */
 export const TEST_SENDS_PER_MINUTE = 30;
-/** Maximum brands per rule. */
 export const ALERT_BRANDS_MAX = 500;
 export const ALERT_NAME_MAX_LENGTH = 100;
 export const ALERT_URL_MAX_LENGTH = 2_048;

@@ -3,9 +3,6 @@ import { Timestamp } from '#contracts/values/primitives.ts';
 import { SCOPES } from '#contracts/values/access/scopes.ts';
 import { nameText } from '#contracts/values/text.ts';
 
-/** Schemas of API keys (specification, parts "Endpoints" and "Authentication"). */
-
-/** Maximum active keys per workspace. */
 export const ACTIVE_KEYS_MAX = 200;
 export const KEY_NAME_LENGTH_MAX = 100;
 export const UNUSED_DAYS_MAX = 365;

@@ -3,7 +3,7 @@ import { CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitiv
 import { BrandReference } from '../corpus/brand.ts';
 import { RadarItem } from './radar.ts';
 
-/** Schemas of the weekly brief about a workspace's tracked brands (specification, part "Endpoints"). */
+/** Specification, part "Endpoints". */
 
 export const BRIEF_NOTABLE_MAX = 10;
 

@@ -3,19 +3,16 @@ import { ItemKey, ItemReference, ItemTypeName } from '#contracts/values/items.ts
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { nameText, proseText } from '#contracts/values/text.ts';
 
-/** Schemas of collections. A collection holds items and can also contain other collections. */
+/** A collection can also contain other collections. */
 
 export const COLLECTION_NAME_MAX_LENGTH = 100;
 export const COLLECTION_DESCRIPTION_MAX_LENGTH = 1_000;
-/** Maximum collections per workspace. */
 export const COLLECTIONS_MAX = 1_000;
-/** Maximum nesting depth. A top-level collection has depth 1. */
+/** A top-level collection has depth 1. */
 export const COLLECTION_DEPTH_MAX = 8;
-/** Maximum items per collection. */
 export const COLLECTION_ITEMS_MAX = 1_000;
-/** Maximum items shown when a collection is read. */
 export const COLLECTION_ITEMS_SHOWN_MAX = 100;
-/** Maximum editors per collection, not counting its creator. */
+/** Does not count the creator. */
 export const COLLECTION_EDITORS_MAX = 100;
 const MEMBER_ID_MAX_LENGTH = 64;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Count } from '#contracts/values/primitives.ts';
 import { SCOPES } from '#contracts/values/access/scopes.ts';
 
-/** The caller's workspace, member, key and limits. Clients read this first. */
+/** Clients read this first. */
 export const Me = z
   .strictObject({
     workspace_id: z.string().meta({ description: 'Stands for `{ws}` in paths.' }),

@@ -3,10 +3,7 @@ import { ItemKey, SUBJECT_KEYS, SubjectTypeName, type SubjectType } from '#contr
 import { Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { proseText } from '#contracts/values/text.ts';
 
-/** Schemas of notes. */
-
 export const NOTE_BODY_MAX_LENGTH = 10_000;
-/** Maximum notes of a workspace, of all members together. */
 export const NOTES_MAX = 10_000;
 
 const body = proseText(NOTE_BODY_MAX_LENGTH);
@@ -14,7 +11,7 @@ const body = proseText(NOTE_BODY_MAX_LENGTH);
 const onSubject = <Type extends SubjectType>(type: Type) =>
   z.strictObject({ subject_type: z.literal(type), subject_key: SUBJECT_KEYS[type], body });
 
-/** Body of a new note. The format of `subject_key` depends on `subject_type`. */
+/** The format of `subject_key` depends on `subject_type`. */
 export const WriteNote = z
   .discriminatedUnion('subject_type', [
     onSubject('ad'),

@@ -6,11 +6,11 @@ import { AdPage } from '../corpus/ads/ad.ts';
 export const RadarItemType = z.enum(['ad_started', 'ad_stopped', 'destination_changed']);
 export type RadarItemType = z.infer<typeof RadarItemType>;
 
-/** Mark of an item that a late scan corrects. */
+/** A late scan corrects the item. */
 export const RadarCorrection = z.enum(['withdrawn', 'added', 'changed']);
 export type RadarCorrection = z.infer<typeof RadarCorrection>;
 
-/** An observed change. It does not state a cause. */
+/** An observed change without a cause. */
 export const RadarItem = z
   .strictObject({
     id: Uuid,

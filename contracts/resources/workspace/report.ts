@@ -3,27 +3,27 @@ import { CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitiv
 import { observedText } from '#contracts/values/text.ts';
 import { RadarItemType } from './radar.ts';
 
-/** Schemas of CSV exports of the radar (specification, part "Endpoints"). */
+/** Specification, part "Endpoints". */
 
-/** Maximum days of a report, first and last day included. */
+/** First and last day included. */
 export const REPORT_DAYS_MAX = 31;
-/** Maximum reports of a workspace that are queued or running, and that it requests in 24 hours. */
+/** Reports queued or running, and reports requested in 24 hours. */
 export const REPORTS_QUEUED_MAX = 50;
 export const REPORTS_PER_DAY_MAX = 500;
-/** Maximum reports of a workspace in all: more than one a day for fifty years. */
+/** More than one a day for fifty years. */
 export const REPORTS_KEPT_MAX = 20_000;
-/** Earliest start date. The library holds nothing older. */
+/** The library holds nothing older. */
 export const REPORT_FROM_EARLIEST = '2000-01-01';
-/** Maximum brands that a request may name. A request without brands covers all tracked brands. */
+/** A request without brands covers all tracked brands. */
 export const REPORT_BRANDS_MAX = 1_000;
 export const REPORT_IDEMPOTENCY_KEY_MAX = 200;
-/** Validity of a `download_url` in minutes, from the response that contains it. */
+/** Counted from the response that contains the `download_url`. */
 export const DOWNLOAD_LINK_MINUTES = 15;
 
 export const ReportStatus = z.enum(['queued', 'running', 'ready', 'failed']);
 export type ReportStatus = z.infer<typeof ReportStatus>;
 
-/** Columns of the file, in order. `item_id` is the id of the radar item, `correction` its mark. */
+/** In file order. `item_id` is the id of the radar item, `correction` its mark. */
 export const REPORT_COLUMNS = [
   'observed_at',
   'type',

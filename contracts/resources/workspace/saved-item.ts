@@ -2,12 +2,7 @@ import { z } from 'zod';
 import { ItemKey, ItemTypeName } from '#contracts/values/items.ts';
 import { Timestamp } from '#contracts/values/primitives.ts';
 
-/** Schemas of saved items. */
-
-/**
- * Maximum saved items per workspace. Checked against the read model, so concurrent saves may exceed it slightly. In
- * return, saves never wait for each other.
- */
+/** Checked against the read model, so concurrent saves may exceed it slightly but never wait for each other. */
 export const SAVED_ITEMS_MAX = 10_000;
 
 export const SavedItem = z

@@ -8,7 +8,6 @@ import { RadarCorrection } from './radar.ts';
 
 const Share = z.number().min(0).max(1);
 
-/** Resource that contains a signal's evidence. */
 export const EvidenceResource = z.enum(['radar', 'ad', 'ads', 'daily_activity', 'social_pages', 'store']);
 
 export const Evidence = z
@@ -18,7 +17,7 @@ export const Evidence = z
   })
   .meta({ id: 'Evidence', description: 'Link to the full evidence of a signal.' });
 
-/** One kind of change of one brand on one day. It does not state a cause. */
+/** One kind of change of one brand on one day, without a cause. */
 export const Signal = z
   .strictObject({
     id: Uuid.meta({ description: 'Stable id: derived from brand, day and kind.' }),

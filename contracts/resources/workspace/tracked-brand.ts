@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { Cadence, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { BrandReference, BrandSummary, Freshness } from '../corpus/brand.ts';
 
-/** Schemas of tracked brands. They follow the specification, part "Resources and their fields", exactly. */
+/** Specification, part "Resources and their fields". */
 
-/** Hours after which a tracked brand without a reliable scan is overdue. */
+/** Overdue after this time without a reliable scan. */
 export const SLO_HOURS: Readonly<Record<Cadence, number>> = { daily: 36, weekly: 192 };
 
 export const TrackBrand = z

@@ -4,9 +4,7 @@ import { adSummaryShape } from './ad.ts';
 import { BrandReference } from '../brand.ts';
 import { Creative } from './creative.ts';
 
-/** Schemas of the full record of one ad. */
-
-/** Maximum files in the record of one ad. `GET /v1/ads/{adId}/creatives` lists all of them. */
+/** `GET /v1/ads/{adId}/creatives` lists all of them. */
 export const ARCHIVED_MEDIA_MAX = 100;
 
 export const AdCopy = z

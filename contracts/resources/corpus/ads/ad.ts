@@ -9,10 +9,7 @@ import {
   Uuid,
 } from '#contracts/values/primitives.ts';
 
-/**
- * `active`: seen by the last covering scan. `missing`: not seen since, but not confirmed inactive. `inactive`:
- * confirmed.
- */
+/** `missing`: not seen by the last covering scan, but not confirmed inactive. */
 export const AdStatus = z.enum(['active', 'missing', 'inactive']);
 
 export const AdPage = z

@@ -10,7 +10,7 @@ export const CreativeKey = z
   .meta({ description: 'SHA-256 of the file, in hex.' });
 export const MediaKindName = z.enum(MEDIA_KINDS);
 
-/** Measured properties of a file. All schemas that show a file use these fields. */
+/** All schemas that show a file use these fields. */
 export const mediaShape = {
   creative_key: CreativeKey,
   media_kind: MediaKindName,
