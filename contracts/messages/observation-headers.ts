@@ -1,25 +1,24 @@
 import { keyOf, type Observation } from '../observations/index.ts';
 
-/** Header with the observation's `type`. The consumer reads it instead of parsing the message. */
+/** The consumer reads this header instead of parsing the message. */
 export const OBSERVATION_TYPE_HEADER = 'Observation-Type';
-/** Header with the ordering key: observations with the same key are processed in queue order. */
+/** Observations with the same key are processed in queue order. */
 export const ORDERING_KEY_HEADER = 'Ordering-Key';
 
-/** Header of a message whose body is in `OBSERVATION_BODIES`: the sequence number of the body. */
+/** Sequence number of the body in `OBSERVATION_BODIES`, where the message has none. */
 export const BODY_SEQUENCE_HEADER = 'Body-Sequence';
-/** Header of such a message: the length of the body in bytes. */
+/** Length of such a body. */
 export const BODY_BYTES_HEADER = 'Body-Bytes';
 
-/** Maximum characters of a key before encoding. Longer keys are cut: equal cut keys only add an order. */
+/** Before encoding. Longer keys are cut: equal cut keys only add an order. */
 const ORDERING_KEY_MAX_CHARACTERS = 256;
 
-/** The values of both headers. They must equal the ones computed from the message; otherwise the message is refused. */
+/** Both headers must equal the values computed from the message; otherwise the message is refused. */
 export type Routing = { readonly type: string; readonly orderingKey: string };
 
 /**
- * Returns the routing of a JSON value. Returns `null` when its type is unknown, or a field of its key is malformed; the
- * other fields are not validated. The ordering key is percent-encoded, because header values cannot hold line breaks
- * and lose spaces at their ends.
+ * `null` when the type is unknown or a field of the key malformed; other fields are not validated. Percent-encodes the
+ * key, because header values hold no line breaks and lose spaces at their ends.
  */
 export const routingOf = (input: unknown): Routing | null => {
   try {
@@ -33,7 +32,6 @@ export const routingOf = (input: unknown): Routing | null => {
   }
 };
 
-/** Returns the headers of an observation for its publisher, by name. Empty when the routing is `null`. */
 export const routingHeadersOf = (input: unknown): Readonly<Record<string, string>> => {
   const routing = routingOf(input);
   if (routing === null) return {};

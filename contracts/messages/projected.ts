@@ -1,18 +1,14 @@
-/**
- * Postgres notification channel on which the projector announces the log positions that projections have passed.
- */
+/** Postgres notification channel for log positions that projections have passed. */
 export const PROJECTED_CHANNEL = 'projected';
 
-/**
- * New position of some projections. Usually higher than before, but lower after a rebuild from an earlier position.
- */
+/** Lower than before after a rebuild from an earlier position. */
 export type Projected = { readonly position: bigint; readonly projections: readonly string[] };
 
-/** Formats a notification. Postgres allows 8,000 bytes; the names of some fifty read models are well below that. */
+/** Postgres allows 8,000 bytes; the names of some fifty read models are well below that. */
 export const formatProjected = ({ position, projections }: Projected): string =>
   `${position} ${projections.join()}`;
 
-/** Parses a notification. Returns `null` when the text has another format. */
+/** `null` when the text has another format. */
 export const parseProjected = (text: string): Projected | null => {
   const [, position, names] = /^(\d+) ([\w,-]*)$/.exec(text) ?? [];
   if (position === undefined || names === undefined) return null;

@@ -1,4 +1,4 @@
-/** Result of a verification, written by the projector and read by operators. */
+/** Written by the projector and read by operators. */
 export type VerificationReport = {
   /** Log position at which the tables were compared. */
   readonly position: string;
@@ -8,13 +8,13 @@ export type VerificationReport = {
   readonly tables: readonly TableComparison[];
 };
 
-/** Comparison of a live table with the same table built by a replay. */
+/** A live table against its replay. */
 export type TableComparison = {
   readonly table: string;
   readonly live_rows: number;
   readonly replayed_rows: number;
   readonly is_equal: boolean;
-  /** Owners of the differing rows, if the table has a column that names the owner. Otherwise `null`. */
+  /** Owners of the differing rows, if a column names them; otherwise `null`. */
   readonly groups: {
     readonly column: string;
     readonly count: number;
