@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CountingStack, openCountingStack } from './counting-projection.ts';
 
-/**
- * A process that is killed within a large batch leaves some projections ahead, because each has its own transaction.
- */
+/** A process that is killed within a large batch leaves some projections ahead; each has its own transaction. */
 
 const APPENDS = 100;
 /** More events of one append than a projection reads before the others are at the head of the log. */

@@ -111,10 +111,7 @@ const MOVED_AWAY = worldWith(
   profile(at(3), 'b2.example'),
 );
 
-/**
- * A late scan leads an ad back to its first brand until a known registration. A scan between shows no ad (rules 10,
- * 11).
- */
+/** A late scan leads an ad back to its first brand. A scan of the brand shows no ad (rules 10, 11). */
 const LED_BACK = worldWith(
   scan('s2', at(4), [shown('a1', { link: 'b2.example/a' })], { brand: 'b2.example', pages: [] }),
   profile(at(6), 'b3.example'),

@@ -15,9 +15,7 @@ const PAGES = ['P1', 'P2', 'P3'];
 const CATEGORIES = ['Shoes', 'Hats'];
 const COUNTRIES = ['US', 'CA', 'GB'];
 const DOMAINS = ['b1.example', 'b2.example', 'b3.example', 'b4.example'];
-/**
- * Hours in UTC. From 10:00 to each other one on the next day are 19, 20 and 21 hours; an absence is confirmed after 20.
- */
+/** Hours in UTC: 19, 20 and 21 hours from 10:00 to the next day's; an absence is confirmed after 20. */
 const SCAN_HOURS = [10, 5, 6, 7];
 /** Hosts that no brand registers. */
 const FOREIGN_HOSTS = ['elsewhere.example', 'apps.apple.com'];

@@ -51,10 +51,7 @@ const addDisturbed = async (
 
 export type Added = { readonly found: number; readonly decided: number };
 
-/**
- * Also links the pages of which the search is not certain. With `random`, each third brand is first added under faults,
- * and again after them.
- */
+/** Links uncertain pages too. With `random`, each third brand is first added under faults, and then again. */
 export const addBrands = (weeks: Weeks, random: Random | null = null): Promise<Added> =>
   withAddContext(
     CHOICES,

@@ -20,10 +20,7 @@ import { createTables } from '#services/projector/read-model-schema.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { openCollectorStack } from '../collector-stack.ts';
 
-/**
- * Compares a round without HTTP with its forecast. The long form (`npm run trials -- collect-forecast`) has 10,000
- * brands.
- */
+/** Compares a round with its forecast. `npm run trials -- collect-forecast` has 10,000 brands. */
 const BRANDS = Number(inheritedEnvironment()['COLLECT_FORECAST_BRANDS'] ?? 100);
 const PAGES_PER_BRAND = 2;
 const ADS_PER_PAGE = 5;

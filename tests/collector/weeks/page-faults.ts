@@ -12,10 +12,7 @@ const OF_A_PAGE: readonly string[] = ['refused page', 'forgotten page', 'page fo
 export const isRefused = (faults: readonly PlayedFault[], pageId: string, on: string): boolean =>
   faults.some((fault) => fault.name === 'refused page' && fault.pageId === pageId && fault.on <= on);
 
-/**
- * The collector doubts an empty page that showed over `DOUBTED_OVER_ADS` ads, reads it again an hour later, and
- * believes it then.
- */
+/** The collector reads an empty page that had over `DOUBTED_OVER_ADS` ads again an hour later. */
 export const isForgotten = (
   faults: readonly PlayedFault[],
   pageId: string,

@@ -106,10 +106,7 @@ const INCOMPLETE_SHOPS: readonly string[] = ['half of the products', 'a product 
 /** Whether a fault ends after a few answers; others last all day. */
 const isBrief = (name: string): boolean => Object.keys(ARCHIVE_FAULTS[name]?.('') ?? {}).join() === 'next';
 
-/**
- * Each fault comes where the days suffice for all lasting ones. Otherwise one comes a day, and on the second day a page
- * is refused, whose ads are known by then.
- */
+/** Plans each fault where the days suffice; otherwise one a day, with a refused page on the second day. */
 export const planFaults = (days: number, random: Random): readonly (readonly string[])[] => {
   const names = Object.keys(ARCHIVE_FAULTS);
   const brief = names.filter(isBrief);

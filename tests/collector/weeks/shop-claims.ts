@@ -19,10 +19,7 @@ export const shopScans = (observations: readonly Observation[]): ReadonlyMap<str
   return Map.groupBy(scans, ({ end }) => end.domain);
 };
 
-/**
- * Requires that complete scans show the catalogue of the day and partial ones nothing else. No scan is complete whose
- * list moved, did not end or was too short.
- */
+/** Complete scans show the catalogue of the day. A list that moved, did not end or was short is never complete. */
 export const checkShop = (
   { placed }: Weeks,
   brand: PlayedBrand,

@@ -17,9 +17,7 @@ const CLOSED_AFTER_MS_MAX = 8;
 const BATCH_EVENTS_MAX = 100;
 const ROLLED_BACK_ONE_IN = 2;
 
-/**
- * A sequence counts down, also in transactions that are rolled back. The write that brings it to 0 ends its connection.
- */
+/** A sequence counts down, also in rolled-back transactions. The write that brings it to 0 ends its connection. */
 const installTriggers = async (database: Database): Promise<void> => {
   await database.query(`
     create schema fault;

@@ -3,9 +3,7 @@ import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import type { Scan, ShownAd, World, WorldObservation } from '../world.ts';
 
-/**
- * Own ids let many worlds share a stack. Brands and scans keep the order of their ids, because both orders break ties.
- */
+/** Own ids let many worlds share a stack. They keep the order of brands and scans, because it breaks ties. */
 export type Placement = {
   readonly brandIdOf: (domain: string) => string;
   readonly domainOf: (brandId: string) => string;

@@ -28,9 +28,7 @@ import { openSubmission, type Way } from './submission.ts';
 import { readFigures } from './figures.ts';
 import { type Figures, NEWEST_SCAN_AT, type World, type WorldObservation } from '../world.ts';
 
-/**
- * The real intake with its own database and event store, and the compared read models. It takes any number of worlds.
- */
+/** The real intake with its own database and event store, and the compared read models, for any number of worlds. */
 
 const PROJECTIONS: readonly Projection[] = [
   ads,
@@ -72,10 +70,7 @@ export type Outcome =
   | { readonly figures: null; readonly error: string };
 
 export type ServiceUnderComparison = AsyncDisposable & {
-  /**
-   * `worlds` has the stages of each, as `stagesOf` returns them. Submits what each stage adds, projects the log, and
-   * reads the figures.
-   */
+  /** `worlds` has the stages of each. Submits what each stage adds, projects it, and reads the figures. */
   run(worlds: readonly (readonly World[])[]): Promise<readonly (readonly Outcome[])[]>;
 };
 

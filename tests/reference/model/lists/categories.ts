@@ -19,10 +19,7 @@ const newestOf = (times: readonly (string | null)[]): string | null =>
     .toSorted()
     .at(-1) ?? null;
 
-/**
- * Decision: a category that any profile named stays one without brands. It is as of the newest observation of its
- * brands.
- */
+/** Decision: a category that a profile named stays one without brands. It is as of its newest observation. */
 export const categoryFigures = (
   world: World,
   { brands, profiles }: Pick<Figures, 'brands' | 'profiles'>,
