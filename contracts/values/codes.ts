@@ -29,6 +29,20 @@ export const platformCode = (text: string): string | null =>
       .replaceAll(/[\s_-]+/g, '_'),
   ) ?? null;
 
+/** Maximum texts whose code is kept. */
+const REMEMBERED_MAX = 10_000;
+/** Keeps the codes of texts, because a look-up in the CLDR is slow. */
+function remembered(codeOf: (text: string) => string | null): (text: string) => string | null {
+  const codes = new Map<string, string | null>();
+  return (text) => {
+    const known = codes.get(text);
+    if (known !== undefined) return known;
+    const code = codeOf(text);
+    if (codes.size < REMEMBERED_MAX) codes.set(text, code);
+    return code;
+  };
+}
+
 /**
  * Language codes of the network that ISO 639 does not have or uses otherwise, from its list of locales
  * (https://www.facebook.com/translations/FacebookLocales.xml) and the `content_languages` of the library's search.
@@ -73,7 +87,7 @@ const localeOf = (tag: string): Intl.Locale | null => {
 /**
  * Returns the code of a language, in lower case: of ISO 639, as short as possible, or of the network. A locale gives its language (`en_US` is `en`), and an English name its code (`German` is `de`).
  */
-export const languageCode = (text: string): string | null => {
+export const languageCode = remembered((text) => {
   const tag = text.trim().replaceAll('_', '-');
   const code = tag.toLowerCase().split('-', 1)[0] ?? '';
   if (!/^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(tag)) return codeByName('language', text.trim());
@@ -81,7 +95,7 @@ export const languageCode = (text: string): string | null => {
     return code;
   const language = localeOf(code)?.language;
   return language === undefined || NAMES.language.of(language) === undefined ? null : language;
-};
+});
 
 /** Names of countries that are used like codes. */
 const COUNTRY_ALIASES: { readonly [name: string]: string } = { UK: 'GB', USA: 'US' };
@@ -90,13 +104,13 @@ const COUNTRY_ALIASES: { readonly [name: string]: string } = { UK: 'GB', USA: 'U
  * Returns the ISO 3166-1 code of a country, and `null` for one that ISO withdrew. An English name gives its code (`Germany`
  * is `DE`).
  */
-export const countryCode = (text: string): string | null => {
+export const countryCode = remembered((text) => {
   const name = text.trim();
   const code = COUNTRY_ALIASES[name.toUpperCase()] ?? name.toUpperCase();
   const known = /^[A-Z]{2}$/.test(code) ? localeOf(`und-${code}`)?.region : codeByName('region', name);
   if (known === undefined || known === null || NO_COUNTRIES.has(known)) return null;
   return (code.length > 2 || known === code) && NAMES.region.of(known) !== undefined ? known : null;
-};
+});
 
 /** Button labels of the library by their lower-case form, because collectors capitalize them differently. */
 const BUTTON_LABELS = new Map(
