@@ -7,7 +7,7 @@ import { openTarget } from './projections.ts';
 
 export type FilledTables = AsyncDisposable & { readonly db: ReadDatabase };
 
-/** For tests that need more rows than can be projected from events. */
+/** Fills tables directly, for tests that need more rows than can be projected from events. */
 export const openFilledTables = async (
   projections: readonly Projection[],
   fill: (pool: Database) => Promise<unknown>,

@@ -48,7 +48,7 @@ describe.skipIf(executable === null)('the console', () => {
     await page.goto(`${url}/#/${hash}`);
     await heading(title).waitFor();
   };
-  /** Also checks the contrast of all text, and that nothing overflows at phone width. */
+  /** Checks also the contrast of all text, and that nothing overflows at phone width. */
   const screenshots = async (name: string, fullPage = true): Promise<void> => {
     await page.setViewportSize(DESKTOP);
     await expect.poll(() => faintText(page), { message: name }).toEqual([]);

@@ -71,7 +71,7 @@ const openedWith = (dependencies: Partial<OpsServerInput>) =>
     ...dependencies,
   });
 
-/** As a projector writes them: for each stream, the failed event and one waiting behind it. */
+/** Parks events as a projector does: for each stream, the failed one and one waiting behind it. */
 const parkEvents = async (projection: string): Promise<void> => {
   await stack.pool.query(
     `insert into projector.parked (projection, stream, position, type, error, revision)
@@ -208,7 +208,7 @@ test('the account of the library API is in /ops/collection and in the metrics, w
       },
     ],
   });
-  // Its own server: the figures of another scrape would be returned for two seconds.
+  // Another server is used, because figures of a scrape are returned again for two seconds.
   const fresh = openedWith({});
   const { body } = await fresh.inject({ url: '/metrics', headers: { authorization: `Bearer ${TOKEN}` } });
   await fresh.close();

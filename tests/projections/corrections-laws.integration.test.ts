@@ -21,7 +21,7 @@ import { type CorrectedAds, correctedAds, scanOf } from './fixtures/corrected-ad
 import { at, idOf } from './fixtures/network-events.ts';
 import { runs, seedOf } from '#tests/property-seed.ts';
 
-/** For any interleaving and batches, the rows must equal those of a log with each ad's last state. */
+/** The rows must equal those of a log with each ad's last state, for any interleaving and batches. */
 const BRANDS = ['a', 'b', 'c'] as const;
 const PAGES = ['200000001', '200000002'] as const;
 const BODIES = ['Warm socks', 'WARM socks!', 'Cold feet'] as const;

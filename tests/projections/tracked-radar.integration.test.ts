@@ -161,7 +161,7 @@ describe('the radar of tracked brands equals a plain query over all pages', () =
     const shown = everyPage(
       async (after) => {
         const { page, asOf } = await listTrackedRadar(db, filter, { limit, after });
-        // Without a tracked brand, the newest scan of the corpus.
+        // The newest scan of the corpus counts where no brand is tracked.
         expect(asOf).toBe(SCANNED_AT);
         return page;
       },

@@ -1,4 +1,4 @@
-/** For scans, also the messages that must come before and after the observation. */
+/** Scans have also the messages that must come before and after the observation. */
 const observed_at = '2026-05-02T10:00:00.000Z';
 const scan_id = '00000000-0000-4000-8000-000000000000';
 const creative_key = 'ab'.repeat(32);

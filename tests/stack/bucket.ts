@@ -10,7 +10,7 @@ export type Bucket = AsyncDisposable & {
   kill(): Promise<void>;
 };
 
-/** Has a port, a folder and one bucket of its own. The only access key is `S3RVER`. */
+/** Starts a server with a port, a folder and one bucket of its own. The only access key is `S3RVER`. */
 export const startBucket = async (): Promise<Bucket> => {
   const directory = await mkdtemp(join(tmpdir(), 'bucket-'));
   const port = await freePort();

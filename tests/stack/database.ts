@@ -54,7 +54,7 @@ export const createTestEventStore = async (): Promise<{ url: string; stop(): Pro
   };
 };
 
-/** For tests whose streams must not hold messages of others. */
+/** Starts a server for tests whose streams must not hold messages of others. */
 export const createTestNats = async (): Promise<{ url: string; stop(): Promise<void> }> => {
   const folder = await mkdtemp(join(tmpdir(), `test-nats-${process.pid}-`));
   const nats = await startNats({ folder, port: 0 });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 50;
 
-/** For conditions without a log position: a process, a file, a port. Throws after the limit. */
+/** Polls a condition without a log position: a process, a file, a port. Throws after the limit. */
 export const until = async (
   what: string,
   limitMs: number,

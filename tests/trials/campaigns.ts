@@ -33,7 +33,7 @@ const propertyTests = async (): Promise<string[]> => {
   return files.toSorted();
 };
 
-/** In the order in which `npm run trials` runs them. README.md names those of the acceptance. */
+/** Campaigns in the order in which `npm run trials` runs them. README.md names those of the acceptance. */
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   properties: {
     about: 'every property test with another seed',

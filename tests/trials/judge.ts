@@ -1,6 +1,6 @@
 import { expect, type TestContext } from 'vitest';
 
-/** As the reporter of `npm run trial` and `npm run attack` prints it. */
+/** A measured figure with its bound, as `npm run trial` and `npm run attack` print it. */
 export type JudgedFigure = {
   readonly what: string;
   readonly figure: string;

@@ -25,7 +25,7 @@ const countriesOf = ({ world }: PlacedWorld, ad: number): readonly string[] => {
   return ['US', random.pick(EUROPEAN)];
 };
 
-/** In days of the world; `until` is the first day without delivery. */
+/** Days of the world; `until` is the first day without delivery. */
 type Run = { readonly from: number; readonly until: number };
 
 /** Returns the last period that began by that day; `null` before the first. */
@@ -65,7 +65,7 @@ export const libraryAdOn = (
   };
 };
 
-/** Includes ads that have ended. */
+/** Yields also ads that have ended. */
 export function* libraryAdsAt(
   placed: PlacedWorld,
   page: DemoPage,

@@ -34,7 +34,7 @@ const json = (value: object, status = 200): PlayedReply => ({
   body: JSON.stringify(value),
 });
 
-/** Has the profile as JSON-LD, as sites describe themselves to search engines. */
+/** The homepage has the profile as JSON-LD, as sites describe themselves to search engines. */
 const homepageOf = (brand: DemoBrand): string => {
   const profile = {
     '@context': 'https://schema.org',

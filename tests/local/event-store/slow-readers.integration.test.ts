@@ -58,6 +58,6 @@ test('slow readers of large events take bounded memory, and get every event', {
   let count = 1;
   for (let next = await first?.next(); next && !next.done; next = await first?.next()) count += 1;
   expect(count).toBe(EVENTS);
-  // Their ends are not awaited: a client that is disposed of waits for calls that it does not read.
+  // The ends of the others are not awaited: a disposed client waits for calls that it does not read.
   for (const reader of others) void reader.return?.();
 });

@@ -87,7 +87,7 @@ const registerPrompts = (server: McpServer): void => {
   );
 };
 
-/** Has what the official suite calls, and nothing of this service. */
+/** Creates a server with what the official suite calls, and nothing of this service. */
 export const createFixtureServer = (): McpServer => {
   const server = new McpServer(
     { name: 'conformance-fixture', version: '1.0.0' },
