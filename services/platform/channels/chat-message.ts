@@ -2,15 +2,14 @@ import type { ChatTool } from '#contracts/values/chat-tools.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { explanationOf, headlineOf, itemsNamed, observedLine, remainderOf } from './message-text.ts';
 
-/** Maximum characters of a heading, of a name and of an observation. Longer texts are cut and end in an ellipsis. */
+/** Longer texts are cut and end in an ellipsis. */
 const HEADING_MAX_CHARACTERS = 150;
 const NAME_MAX_CHARACTERS = 100;
 const TITLE_MAX_CHARACTERS = 400;
 
-/** Contents of a message, in plain text. */
 type Parts = {
   readonly headline: string;
-  /** Text of the service without observed text; may contain a link to the service. */
+  /** Without observed text; may contain a link to the service. */
   readonly explanation: string | null;
   readonly items: readonly { readonly brand: string; readonly title: string; readonly url: string }[];
   /** Counts the items left out; `null` when there are none. */
@@ -33,21 +32,18 @@ const partsOf = (payload: AlertPayload): Omit<Parts, 'remainder'> => ({
   footer: `Observed until ${payload.as_of}`,
 });
 
-/** Escapes the three characters of Slack's markup and of HTML, so that no part of a name becomes a mention or a link. */
+/** Slack's markup and HTML, so that no part of a name becomes a mention or a link. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/**
- * Ends what a tool could make a mention, a link or a host of with a space of no width, which breaks it and is not seen. For
- * tools that have no escape for these.
- */
+/** Breaks mentions, links and hosts with an invisible zero-width space, for tools that have no escape for these. */
 const inert = (text: string): string =>
   text.replaceAll(/[@<\]|]|:(?=\/\/)|(?<=[\p{L}\p{N}])\.(?=\p{L})/gu, '$&\u200B');
 
-/** Escapes the emphasis of Markdown and makes the rest of its markup inert. */
+/** Escapes emphasis and makes the rest of the markup inert. */
 const asMarkdown = (text: string): string => inert(text.replaceAll(/[\\*_~`#]/g, String.raw`\$&`));
 
-/** Slack: text for notifications, and blocks. `verbatim` keeps it from making links of addresses. */
+/** `verbatim` keeps Slack from making links of addresses. */
 const slack = ({ headline, explanation, items, remainder, footer }: Parts) => {
   const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
   return {
@@ -64,26 +60,26 @@ const slack = ({ headline, explanation, items, remainder, footer }: Parts) => {
   };
 };
 
-/** Lines of Markdown. The link is a word of ours, because tools show links with addresses as their text in full. */
+/** The link is a word of ours, because tools show links with addresses as their text in full. */
 const markdownLines = ({ explanation, items, remainder }: Parts): readonly string[] => [
   ...(explanation === null ? [] : [explanation]),
   ...items.map(({ brand, title, url }) => `**${asMarkdown(brand)}**: ${asMarkdown(title)} [Details](${url})`),
   ...(remainder === null ? [] : [remainder]),
 ];
 
-/** Discord: `allowed_mentions` turns all mentions off. */
+/** `allowed_mentions` turns all mentions off. */
 const discord = (parts: Parts) => ({
   content: `**${asMarkdown(parts.headline)}**`,
   embeds: [{ description: markdownLines(parts).join('\n'), footer: { text: parts.footer } }],
   allowed_mentions: { parse: [] },
 });
 
-/** Mattermost and Rocket.Chat. */
+/** For Mattermost and Rocket.Chat. */
 const markdown = (parts: Parts) => ({
   text: [`**${asMarkdown(parts.headline)}**`, ...markdownLines(parts), `_${parts.footer}_`].join('\n'),
 });
 
-/** Microsoft Teams: an Adaptive Card. The runs of a `RichTextBlock` are text without markup. */
+/** An Adaptive Card, because the runs of a `RichTextBlock` are text without markup. */
 const teams = ({ headline, explanation, items, remainder, footer }: Parts) => {
   const run = (text: string, more: object = {}) => ({ type: 'TextRun', text, ...more });
   const block = (...inlines: readonly object[]) => ({ type: 'RichTextBlock', inlines });
@@ -117,7 +113,7 @@ const teams = ({ headline, explanation, items, remainder, footer }: Parts) => {
   };
 };
 
-/** Google Chat: a card, in which no mention is possible. Its texts take some HTML; labels and titles take none. */
+/** A card, in which no mention is possible. Its texts take some HTML; labels and titles take none. */
 const googleChat = ({ headline, explanation, items, remainder, footer }: Parts) => {
   const paragraph = (text: string) => ({ textParagraph: { text: escaped(text) } });
   return {
@@ -150,9 +146,8 @@ const googleChat = ({ headline, explanation, items, remainder, footer }: Parts) 
 };
 
 /**
- * Form of each tool, with the maximum bytes of a message as JSON. The tools count characters of texts or bytes of the whole,
- * so these are below their limits: Slack 50 blocks of 3,000 characters; Discord 4,096 characters of a description; Teams
- * 28 KB; Google Chat 32,000 bytes; Mattermost 16,383 and Rocket.Chat 5,000 characters.
+ * Maximum bytes of a message as JSON, below the tools' limits: Slack 50 blocks of 3,000 characters; Discord 4,096
+ * characters; Teams 28 KB; Google Chat 32,000 bytes; Mattermost 16,383 and Rocket.Chat 5,000 characters.
  */
 const FORMS: Readonly<
   Record<ChatTool, { readonly build: (parts: Parts) => object; readonly maxBytes: number }>
@@ -165,10 +160,7 @@ const FORMS: Readonly<
   rocketChat: { build: markdown, maxBytes: 4_900 },
 };
 
-/**
- * Builds the body of an incoming webhook in the form of a chat tool, with as many items as its limit allows. The others
- * are counted.
- */
+/** Lists as many items as the tool's limit allows, and counts the others. */
 export const chatMessageOf = (payload: AlertPayload, tool: ChatTool): object => {
   const { build, maxBytes } = FORMS[tool];
   const parts = partsOf(payload);

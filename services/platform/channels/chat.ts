@@ -11,32 +11,30 @@ import { RETRY_AFTER_MAX_MS } from './retry-after.ts';
 import { failedOutcome, type SendOutcome } from './send-outcome.ts';
 
 /**
- * Minimum milliseconds between two messages to one incoming webhook. The sender enforces it
- * (`application/delivery-outbox/rate-limit.ts`).
+ * Between two messages to one incoming webhook. The sender enforces it (`application/delivery-outbox/rate-limit.ts`).
  */
 export const CHAT_INTERVAL_MS = 1_000;
 
-/** HTTP 429: too many requests (RFC 6585, 4). */
+/** RFC 6585, section 4. */
 const TOO_MANY_REQUESTS = 429;
 
 export const UNKNOWN_CHAT_TOOL = `This is not an incoming webhook of a supported chat tool: ${CHAT_TOOLS_NAMED}. Signed requests to other receivers go to \`webhook_url\`.`;
 
 /**
- * Returns the tool at an address; `null` when alerts are not sent there. Where loopback addresses are allowed, a receiver
- * on this machine gets what Slack gets.
+ * `null` when alerts are not sent there. Where loopback is allowed, a receiver on this machine gets what Slack gets.
  */
 export const chatToolAt = (address: string, rules: TargetRules): ChatTool | null => {
   const url = URL.parse(address);
   return url && (chatToolOf(url) ?? (isAllowedLoopback(url, rules) ? 'slack' : null));
 };
 
-/** Discord takes its own form without the ending for the form of Slack, which would leave mentions alive. */
+/** Without the ending, Discord takes its own form for that of Slack, which would leave mentions alive. */
 const addressOf = (tool: ChatTool, url: string): string =>
   tool === 'discord' ? url.replace(/\/slack\/?(?=\?|$)/, '') : url;
 
 const RetryAnswer = z.object({ retry_after: z.number().nonnegative() });
 
-/** Returns the milliseconds that the JSON of a refusal asks to wait, as that of Discord does in seconds; otherwise 0. */
+/** As Discord asks in the JSON of a refusal, in seconds; otherwise 0. */
 const askedWaitMs = (answer: Buffer | null): number => {
   try {
     const { retry_after } = RetryAnswer.parse(JSON.parse(answer?.toString('utf8') ?? ''));
@@ -47,10 +45,7 @@ const askedWaitMs = (answer: Buffer | null): number => {
 };
 
 export type ChatChannel = {
-  /**
-   * Makes one attempt to post to an incoming webhook of a chat tool. Its URL is a secret. Never rejects. An address of
-   * no supported tool is a blocked target: nothing is sent.
-   */
+  /** Makes one attempt; the URL is a secret. Never rejects. An address of no supported tool is a blocked target. */
   sendOnce(target: { readonly url: string }, payload: AlertPayload): Promise<SendOutcome>;
 };
 

@@ -5,7 +5,7 @@ const DNS = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|ENONAME|EBADNA
 const TLS =
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO$|ETLS$|HOSTNAME_MISMATCH|ERR_OSSL)/;
 const TIMEOUT = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ESOCKETTIMEDOUT)$/;
-/** Error codes of a response that is not valid HTTP. The parser error has a code only sometimes. */
+/** Codes of an invalid HTTP response. The parser error has a code only sometimes. */
 const ANSWER = /^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH|RESPONSE))/;
 const PARSER_ERROR = 'HTTPParserError';
 
@@ -23,12 +23,12 @@ export type NetworkFailure = { readonly failure: FailureClass; readonly reason: 
 const codeOf = (error: Error): string => {
   const own = (error as { code?: unknown }).code;
   if (typeof own === 'string') return own;
-  // An AggregateError holds one error for each address that was tried; the last one represents them.
+  // An AggregateError holds an error per address; the last one represents them.
   const several = (error as { errors?: readonly Error[] }).errors;
   return several?.length ? codeOf(several.at(-1) ?? new Error('none')) : '';
 };
 
-/** Classifies a network error. The reason is a sentence for customers and never holds an internal address. */
+/** The reason is a sentence for customers and never holds an internal address. */
 export const networkFailure = (error: Error): NetworkFailure => {
   if (error instanceof BlockedTarget) return { failure: 'blocked_target', reason: error.message };
   const code = codeOf(error);

@@ -3,7 +3,6 @@ import { explanationOf, headlineOf, itemsNamed, observedLine, remainderOf } from
 
 export type EmailMessage = { readonly subject: string; readonly text: string };
 
-/** Builds the e-mail as plain text, so that no content of an ad is interpreted as markup. */
 export const emailMessageOf = (payload: AlertPayload): EmailMessage => {
   const items = itemsNamed(payload);
   const lines = [

@@ -12,18 +12,17 @@ import { networkFailure } from './classify-failure.ts';
 import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './send-outcome.ts';
 
 const require = createRequire(import.meta.url);
-/** Loads the mail program when the first message needs it. Loading it takes a tenth of the start of a process. */
+/** Loads nodemailer with the first message: loading takes a tenth of a process's start. */
 const loadNodemailer = (): typeof Nodemailer => require('nodemailer') as typeof Nodemailer;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 15_000;
-/** Milliseconds of a message in all: its wait for a connection, and a server that sends its answers byte by byte. */
+/** For the whole message: its wait for a connection, and a server that answers byte by byte. */
 const SEND_TIMEOUT_MS = 60_000;
-/** Maximum connections to the mail server. */
+/** Connections to the mail server. */
 const SMTP_CLIENTS = 4;
-/** Maximum messages per connection. */
 const MESSAGES_PER_CONNECTION = 100;
-/** Lowest SMTP reply code of a permanent failure: a retry is useless (RFC 5321, 4.2.1). */
+/** SMTP replies from this code on are permanent (RFC 5321, 4.2.1). */
 const PERMANENT = 500;
 const DELIVERY_ID = /^[\w-]{1,64}$/;
 
@@ -54,18 +53,17 @@ export type EmailSettings = {
 
 export type EmailTarget = {
   readonly to: string;
-  /** Source of the `Message-ID`: mail programs show a message that was sent twice only once. */
+  /** Becomes the `Message-ID`: mail programs show a message that was sent twice only once. */
   readonly deliveryId: string;
 };
 
 export type EmailChannel = Disposable & {
-  /** Makes one attempt to send an alert. Never rejects. */
+  /** One attempt. Never rejects. */
   sendOnce(target: EmailTarget, payload: AlertPayload): Promise<SendOutcome>;
 };
 
-/** Sends e-mails that are no alerts. */
 export type TextChannel = Disposable & {
-  /** Makes one attempt to send a text. Never rejects. */
+  /** One attempt. Never rejects. */
   sendMessage(target: EmailTarget, message: EmailMessage): Promise<SendOutcome>;
 };
 
@@ -100,7 +98,7 @@ const delivered = (startedMs: number, status: number | null, answer: string): Se
   terminal: false,
 });
 
-/** Converts an error to an outcome. Errors with a reply code are from the mail server; others are network errors. */
+/** Errors with a reply code are from the mail server; others are network errors. */
 const failureOf = (error: Error, startedMs: number): SendOutcome => {
   const { responseCode, response } = error as { responseCode?: number; response?: string };
   if (responseCode === undefined) {
@@ -115,8 +113,8 @@ const failureOf = (error: Error, startedMs: number): SendOutcome => {
 };
 
 /**
- * Returns the URL with which the mail program encrypts a connection to another host or gives it up: codes to sign in are sent
- * over it. `requireTLS` is set in the URL, because parameters of the URL come before other options.
+ * Requires encryption to other hosts, because sign-in codes are sent over it. `requireTLS` is in the URL, because its
+ * parameters come before other options.
  */
 export const encryptedSmtpUrl = (
   url: string,
@@ -128,12 +126,11 @@ export const encryptedSmtpUrl = (
   return parsed.href;
 };
 
-/** Thrown when a message is not sent in time. It counts as a timeout of the network. */
 class MessageLate extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** Waits for a message. Throws `MessageLate` when it is not sent in time. */
+/** Throws `MessageLate` when the message is not sent in time. */
 const sentWithin = async <T>(sending: Promise<T>, withinMs: number): Promise<T> => {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new MessageLate('The mail server is too slow.')), withinMs);
@@ -144,10 +141,7 @@ const sentWithin = async <T>(sending: Promise<T>, withinMs: number): Promise<T> 
   }
 };
 
-/**
- * Opens a channel that sends through a mail server, over a pool of connections. A message that is not sent in time ends the
- * pool with its connections: the next one opens others.
- */
+/** Pools connections. A message that is late ends the pool; the next one opens others. */
 const openSmtp = (url: string, from: string, clock: Clock, withinMs: number): TextChannel => {
   const openTransport = () =>
     loadNodemailer().createTransport({
@@ -182,7 +176,7 @@ const openSmtp = (url: string, from: string, clock: Clock, withinMs: number): Te
   };
 };
 
-/** Opens a channel that writes `.eml` files, for use without a mail server. A message sent twice is one file. */
+/** Writes `.eml` files, for use without a mail server. A message sent twice is one file. */
 const openFiles = (directory: string, from: string, clock: Clock): TextChannel => {
   const folder = resolve(directory);
   const openTransport = () =>
@@ -215,7 +209,7 @@ const openFiles = (directory: string, from: string, clock: Clock): TextChannel =
   };
 };
 
-/** Opens the channel: a mail server, or files when none is set. `withinMs`: milliseconds of a message in all. */
+/** Writes files when no server is set. `withinMs` limits a message in all. */
 export const openEmailChannel = (
   settings: EmailSettings,
   clock: Clock,

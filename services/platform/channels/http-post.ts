@@ -5,20 +5,20 @@ import { networkFailure } from './classify-failure.ts';
 import { ANSWER_MAX_BYTES, type AttemptTiming, failedOutcome, type SendOutcome } from './send-outcome.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** Milliseconds from the start of an attempt to its response headers. Includes connecting, which has its own limit. */
+/** From the start of an attempt to its response headers, with connecting, which has its own limit. */
 export const TOTAL_TIMEOUT_MS = 15_000;
-/** Milliseconds to read the response body. The status alone decides the outcome; the body is only recorded. */
+/** For the response body, which is only recorded: the status alone decides the outcome. */
 const ANSWER_READ_MS = 2_000;
-/** Maximum interim responses (1xx) to one request. A receiver that sends them without end costs time of all endpoints. */
+/** Interim responses (1xx) to one request. A receiver that sends them without end costs time of all endpoints. */
 const INTERIM_MAX = 16;
-/** HTTP 410: the receiver is gone permanently (RFC 9110, 15.5.11), so a retry is useless. */
+/** RFC 9110, 15.5.11: the receiver is gone permanently, so a retry is useless. */
 const GONE = 410;
 
 class TookTooLong extends Error {
   readonly code = 'ETIMEDOUT';
 }
 class TooManyInterim extends Error {}
-/** Abort reason of this code: enough of the response body is read. The connection is closed, not reused. */
+/** Abort reason after enough of the response body: the connection is closed, not reused. */
 class EnoughRead extends Error {}
 
 export type Post = {
@@ -28,7 +28,7 @@ export type Post = {
   readonly body: Buffer;
 };
 
-/** Interval in milliseconds of the timeout check. One timer serves all attempts, because timers cost. */
+/** One timer checks the timeouts of all attempts, because timers cost. */
 const TIMEOUT_CHECK_MS = 100;
 const activeAttempts = new Set<Attempt>();
 let timeoutTimer: NodeJS.Timeout | undefined;
@@ -41,7 +41,6 @@ const checkTimeouts = (): void => {
   timeoutTimer = undefined;
 };
 
-/** One request and its outcome: the `undici` handler of one dispatch. */
 class Attempt implements Dispatcher.DispatchHandler {
   readonly #startedMs = performance.now();
   readonly #origin: string;
@@ -68,7 +67,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     timeoutTimer ??= setInterval(checkTimeouts, TIMEOUT_CHECK_MS);
   }
 
-  /** Ends an attempt after its deadline: a timeout without response headers, else the end of reading the body. */
+  /** A timeout without response headers, else the end of reading the body. */
   endIfLate(nowMs: number): void {
     if (nowMs >= this.#endsMs) this.#abort(this.#status === null ? new TookTooLong() : new EnoughRead());
   }
@@ -127,7 +126,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#settle(failedOutcome(failure, reason, this.#startedMs, { timing: this.#timing }));
   }
 
-  /** Aborts the request. Before it has a connection, the controller is `null`; `onRequestStart` aborts it then. */
+  /** Without a connection the controller is `null`; `onRequestStart` aborts then. */
   #abort(reason: Error): void {
     this.#controller?.abort(reason);
     this.onResponseError(null, reason);
@@ -163,7 +162,7 @@ const reasonOf = (status: number): string => {
   return `The receiver answered ${status}.`;
 };
 
-/** Makes one POST through the SSRF guard. Never rejects, never follows a redirect, and ends within the timeouts. */
+/** Posts through the SSRF guard. Never rejects, never follows a redirect, and ends within the timeouts. */
 export const postOnce = (egress: Egress, clock: Clock, post: Post): Promise<SendOutcome> => {
   const target = egress.targetOf(post.url);
   if ('fault' in target) {

@@ -1,10 +1,10 @@
 import type { EndpointChannel } from '#contracts/values/alerts.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 
-/** Maximum items listed in a message to people. The rest is only counted. */
+/** Further items are only counted. */
 export const ITEMS_NAMED_MAX = 20;
 
-/** Returns observed text on one line and in reading order, so that it cannot pose as another item of the message. */
+/** Keeps observed text on one line and in reading order, so that it cannot pose as another item. */
 export const observedLine = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ');
 
@@ -15,7 +15,7 @@ const CHANNEL_WORDS: Readonly<Record<EndpointChannel, string>> = {
   chat: 'the chat tool',
 };
 
-/** Builds the text of a suspension. Old notices name no channel: one failing endpoint then disabled the whole rule. */
+/** Old notices name no channel: one failing endpoint then disabled the whole rule. */
 const suspensionOf = ({ alert, suspended_channel: channel }: AlertPayload): string =>
   channel === undefined
     ? `All messages of the alert “${alert.name}” failed for five days, so the alert was disabled. ` +
@@ -24,11 +24,10 @@ const suspensionOf = ({ alert, suspended_channel: channel }: AlertPayload): stri
       'was suspended. Its other channels are not affected. To resume, set the address of this channel again: a new ' +
       'one or the same.';
 
-/** Builds the text of a message that replaces several. */
+/** Text of a message that replaces several. */
 const mergerOf = ({ alerts, url }: NonNullable<AlertPayload['merged']>): string =>
   `Too many messages of this alert were waiting, so this one replaces ${alerts}. All of them: ${url}`;
 
-/** Builds the headline: e-mail subject and chat heading. */
 export const headlineOf = ({ type, alert, items_total, period, suspended_channel }: AlertPayload): string => {
   switch (type) {
     case 'alert.test':
@@ -49,7 +48,7 @@ export const headlineOf = ({ type, alert, items_total, period, suspended_channel
 const periodOf = ({ from, to }: { readonly from: string; readonly to: string }): string =>
   from === to ? from : `${from} to ${to}`;
 
-/** Builds the text between the headline and the items, or returns `null` when there is none. */
+/** `null` when nothing stands between headline and items. */
 export const explanationOf = (payload: AlertPayload): string | null => {
   switch (payload.type) {
     case 'alert.test':
@@ -65,7 +64,7 @@ export const explanationOf = (payload: AlertPayload): string | null => {
 export const itemsNamed = (payload: AlertPayload): readonly AlertItem[] =>
   payload.items.slice(0, ITEMS_NAMED_MAX);
 
-/** Builds the sentence that counts the items besides the listed ones; `null` when all are listed. */
+/** `null` when all items are listed. */
 export const remainderOf = (payload: AlertPayload, listed: number): string | null => {
   const more = payload.items_total - listed;
   return more > 0 ? `And ${counted(more)} more.` : null;

@@ -1,8 +1,8 @@
 import { DAY_MS } from '#contracts/values/time.ts';
-/** Maximum delay that a receiver can request, in milliseconds: one day. Longer requests are reduced to it. */
+/** Longer requests of a receiver are reduced to one day. */
 export const RETRY_AFTER_MAX_MS = DAY_MS;
 
-/** The three date formats of HTTP (RFC 9110, 5.6.7). All are in UTC, independent of the local time zone. */
+/** The three date formats of HTTP (RFC 9110, 5.6.7), all in UTC. */
 const IMF_OR_RFC850 = /^[A-Z][a-z]+, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(\d{2})? \d{2}:\d{2}:\d{2} GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
@@ -11,10 +11,7 @@ const dateMs = (text: string): number => {
   return ASCTIME.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
 };
 
-/**
- * Parses a `Retry-After` header (RFC 9110, 10.2.3), in seconds or as a date. Returns milliseconds from now, or `null`
- * when the header is absent or invalid.
- */
+/** `Retry-After` (RFC 9110, 10.2.3) in seconds or as a date, as ms from now. `null` when absent or invalid. */
 export const retryAfterMs = (value: string | undefined, now: Date): number | null => {
   const text = value?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : dateMs(text) - now.getTime();

@@ -3,8 +3,8 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 const PREFIX = 'whsec_';
 
 /**
- * Keys of a workspace's signing secret, which is `whsec_` and base64. `ours` is the whole text (specification,
- * "Events" 3); `standard` is the decoded base64, as in Standard Webhooks. Key objects sign five times as fast as bytes.
+ * `ours` is the whole `whsec_…` text (specification, "Events" 3), `standard` the decoded base64, as in Standard
+ * Webhooks. Key objects sign five times as fast as bytes.
  */
 export type WebhookKeys = { readonly ours: KeyObject; readonly standard: KeyObject };
 
@@ -16,7 +16,7 @@ export const webhookKeysOf = (secret: string): WebhookKeys => {
   };
 };
 
-/** Builds the signature headers (HMAC-SHA-256) of both schemes. `body`: the exact bytes that are sent. */
+/** HMAC-SHA-256 for both schemes. `body`: the exact bytes that are sent. */
 export const signatureHeaders = (
   deliveryId: string,
   at: Date,

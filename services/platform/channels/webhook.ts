@@ -8,12 +8,11 @@ export type WebhookTarget = {
   readonly url: string;
   /** Sent as `webhook-id`: the same in every attempt. */
   readonly deliveryId: string;
-  /** Keys of the current signing secret. */
   readonly keys: WebhookKeys;
 };
 
 export type WebhookChannel = {
-  /** Makes one attempt to send these bytes, signed with the current time. Never rejects. */
+  /** One attempt, signed with the current time. Never rejects. */
   sendOnce(target: WebhookTarget, payload: Buffer): Promise<SendOutcome>;
 };
 
