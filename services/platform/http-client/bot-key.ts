@@ -12,16 +12,13 @@ import { helpers } from 'web-bot-auth/crypto';
 import { z } from 'zod';
 import { secret } from '../settings.ts';
 
-/** Path of the key directory on the host that a request names as its agent. */
 export const KEY_DIRECTORY_PATH = HTTP_MESSAGE_SIGNATURES_DIRECTORY;
-/** Content type of the key directory. */
 export const KEY_DIRECTORY_TYPE = MediaType.HTTP_MESSAGE_SIGNATURES_DIRECTORY;
-/** Milliseconds that a signature is valid: the time of one request, and of clocks that differ. */
+/** Covers one request, and clocks that differ. */
 const REQUEST_VALID_MS = 60_000;
-/** Milliseconds that the signature of the key directory is valid. */
+/** Validity of the key directory's signature. */
 export const DIRECTORY_VALID_MS = 300_000;
 
-/** Setting of the processes that sign, or publish the key. */
 export const botKeySettings = {
   BOT_KEY_FILE: secret(
     z.string().optional(),
@@ -30,9 +27,8 @@ export const botKeySettings = {
 } as const;
 
 export type BotKey = {
-  /** Returns the headers that sign a request. */
   sign(url: URL, now: Date): Promise<Readonly<Record<string, string>>>;
-  /** Returns the headers and the body of the key directory, as requested from a host. */
+  /** Headers and body as requested from a host. */
   directory(
     host: string,
     now: Date,
@@ -55,8 +51,8 @@ const readKey = (path: string): KeyObject => {
 };
 
 /**
- * Reads the key that signs requests (RFC 9421, with the tag `web-bot-auth`). `agentUrl` is an address on the host that
- * publishes the key. Throws for a file that is not an Ed25519 private key, and for an agent without https.
+ * Key of RFC 9421 signatures with the tag `web-bot-auth`. `agentUrl` is on the host that publishes it. Throws for a
+ * file that is not an Ed25519 private key, and for an agent without https.
  */
 export const readBotKey = async (path: string, agentUrl: string | undefined): Promise<BotKey> => {
   const agent = agentUrl === undefined ? null : URL.parse(agentUrl);

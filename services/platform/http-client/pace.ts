@@ -1,2 +1,2 @@
-/** Milliseconds between the starts of two requests to a host. Apart from the client, whose code forecasts need not load. */
+/** Between the starts of two requests to a host. A file of its own, because forecasts need not load the client. */
 export const PACE_MS = 5_000;

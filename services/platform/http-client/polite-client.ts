@@ -10,20 +10,20 @@ import { readRobots } from './read-robots.ts';
 import { type Answer, BODY_MAX_BYTES, requestOnce, requireTarget, type Route } from './request-once.ts';
 import { nextLocation, REDIRECTS_MAX } from './redirects.ts';
 
-/** Upper limit in milliseconds of a `Crawl-delay`. */
+/** A longer `Crawl-delay` counts as this. */
 export const CRAWL_DELAY_MAX_MS = 60_000;
-/** Milliseconds of rest after a 429 without a usable `Retry-After`, and at least. */
+/** Rest after a 429 without a usable `Retry-After`, and at least. */
 const BUSY_REST_MS = HOUR_MS;
 const BUSY_REST_MIN_MS = 60_000;
-/** Answers that refuse this service, and not only one page. */
+/** Refuse this service, and not only one page. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 423, 430]);
 const REFUSED_REST_MS = DAY_MS;
-/** Refusals in a row after which the rest is a week. */
+/** After this number of refusals in a row the host rests for a week. */
 const REFUSALS_MAX = 3;
 const LONG_REST_MS = 7 * DAY_MS;
 const ACCEPT = 'application/json, text/html;q=0.5';
 
-/** `ETag` and `Last-Modified` of an earlier answer, for a conditional request (RFC 9110, 13). */
+/** `ETag` and `Last-Modified` for a conditional request (RFC 9110, 13). */
 export type Validators = { readonly etag: string | null; readonly lastModified: string | null };
 
 export type GetOutcome =
@@ -32,7 +32,6 @@ export type GetOutcome =
       readonly status: number;
       readonly headers: Answer['headers'];
       readonly body: Buffer;
-      /** URL that answered, after redirects. */
       readonly url: URL;
     }
   | { readonly kind: 'unchanged' }
@@ -43,13 +42,13 @@ export type GetOutcome =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export type PoliteClient = {
-  /** Sends a GET by the rules of its hosts. Never throws, except when `signal` is aborted. */
+  /** Sends a GET by the rules of its hosts. Throws only when `signal` is aborted. */
   get(
     url: string,
     options: {
       readonly signal: AbortSignal;
       readonly validators?: Validators;
-      /** `Accept` header. Absent: JSON, or HTML. */
+      /** Absent: JSON, or HTML. */
       readonly accept?: string;
     },
   ): Promise<GetOutcome>;
@@ -58,11 +57,11 @@ export type PoliteClient = {
 export type PoliteClientOptions = Route & {
   readonly hosts: HostMemory;
   readonly clock: Clock;
-  /** `User-Agent` header; names the service and a contact. */
+  /** Names the service and a contact. */
   readonly userAgent: string;
-  /** Key that signs requests; absent or `null` leaves them unsigned. */
+  /** Absent or `null` leaves requests unsigned. */
   readonly botKey?: BotKey | null;
-  /** Milliseconds between two requests to a host; 0 for a played world, which ignores `Crawl-delay` too. */
+  /** 0 for a played world, which ignores `Crawl-delay` too. */
   readonly paceMs?: number;
 };
 
@@ -90,8 +89,8 @@ const reasonOf = (error: unknown): string => {
 };
 
 /**
- * Creates the HTTP client for sites that did not ask to be read. One request at a time goes to a host, at its pace. Each
- * request obeys the robots.txt of its host, names a contact, and passes the SSRF guard; so does each redirect.
+ * Reads sites that did not ask for it: one request at a time per host. Each request and redirect obeys robots.txt,
+ * names a contact and passes the SSRF guard.
  */
 export const createPoliteClient = (options: PoliteClientOptions): PoliteClient => {
   const { hosts, clock, userAgent, botKey = null, paceMs = PACE_MS } = options;
@@ -120,7 +119,7 @@ export const createPoliteClient = (options: PoliteClientOptions): PoliteClient =
     return requestOnce(options, url, { ...request, headers, signal });
   };
 
-  /** Records what an answer means for later requests to its host. Returns the rest that it began. */
+  /** Returns the rest that the answer began. */
   const recordRest = async (
     url: URL,
     previous: HostRest | null,
@@ -136,7 +135,6 @@ export const createPoliteClient = (options: PoliteClientOptions): PoliteClient =
     return rest;
   };
 
-  /** Requests one URL of a redirect chain. */
   const step = async (
     url: URL,
     { validators, accept }: { readonly validators: Validators; readonly accept: string },

@@ -6,9 +6,9 @@ import { nextLocation, REDIRECTS_MAX } from './redirects.ts';
 import type { Answer } from './request-once.ts';
 import { ROBOTS_MAX_BYTES, type RobotsRules, robotsRulesOf } from './robots-rules.ts';
 
-/** Milliseconds that a robots.txt applies (RFC 9309, 2.4). */
+/** RFC 9309, 2.4. */
 export const ROBOTS_VALID_MS = DAY_MS;
-/** Milliseconds after which a robots.txt that could not be read is requested again. */
+/** Retry of a robots.txt that could not be read. */
 export const ROBOTS_RETRY_MS = HOUR_MS;
 
 export type RobotsRequest = {
@@ -29,7 +29,7 @@ export type RobotsOutcome =
   /** The host answered 429, to be left alone for a while. */
   | { readonly kind: 'busy'; readonly answer: Answer };
 
-/** Requests a robots.txt and follows its redirects, which all count for the first host (RFC 9309, 2.3.1.2). */
+/** Redirects all count for the first host (RFC 9309, 2.3.1.2). */
 const request = async (
   { send }: RobotsReader,
   origin: string,
@@ -55,7 +55,7 @@ const outcomeOf = ({ verdict, text }: StoredRobots, origin: string): RobotsOutco
     ? { kind: 'forbidden', reason: `robots.txt could not be read: ${text}` }
     : { kind: 'rules', rules: robotsRulesOf(origin, text) };
 
-/** Returns what an answer means. A missing robots.txt (4xx) allows everything; a failing server nothing. */
+/** A missing robots.txt (4xx) allows everything; a failing server nothing. */
 const storedOf = (answer: Answer, previous: StoredRobots | null, nowMs: number): StoredRobots => {
   const { status, headers, body } = answer;
   const validUntilMs = nowMs + ROBOTS_VALID_MS;
@@ -71,10 +71,7 @@ const storedOf = (answer: Answer, previous: StoredRobots | null, nowMs: number):
   return { verdict: 'forbidden', text: `answered ${status}`, validUntilMs: nowMs + ROBOTS_RETRY_MS, ...none };
 };
 
-/**
- * Returns the rules that apply to a URL, from the memory or the site. They apply for 24 hours. Throws when the request
- * is aborted.
- */
+/** From the memory or the site, for 24 hours. Throws when the request is aborted. */
 export const readRobots = async (reader: RobotsReader, { host, origin }: URL): Promise<RobotsOutcome> => {
   const { hosts, clock } = reader;
   const previous = await hosts.readRobots(host);

@@ -1,14 +1,10 @@
 import type { Answer } from './request-once.ts';
 
-/** Maximum redirects of one request. */
 export const REDIRECTS_MAX = 5;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/**
- * Returns the URL that a redirect leads to; `null` when the response is not a redirect. Throws when the location is absent or
- * is not a URL.
- */
+/** `null` when the response is not a redirect. Throws when the location is absent or is not a URL. */
 export const nextLocation = (
   { status, headers }: Pick<Answer, 'status' | 'headers'>,
   from: URL,

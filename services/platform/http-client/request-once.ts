@@ -4,9 +4,8 @@ import type { Egress } from '../egress/http-client.ts';
 import { BlockedTarget } from '../egress/ssrf-guard.ts';
 import { checkTargetUrl } from '../egress/check-target-url.ts';
 
-/** Milliseconds of one request, from connecting to the last byte. A server that sends slowly gets no more. */
+/** From connecting to the last byte; a server that sends slowly gets no more. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** Maximum decompressed bytes of a body. */
 export const BODY_MAX_BYTES = 8 * 1024 ** 2;
 
 /** A body exceeded its limit. */
@@ -19,7 +18,7 @@ export class BodyTooLarge extends Error {
 
 export type Answer = {
   readonly status: number;
-  /** By name in lower case. A repeated header is joined with commas (RFC 9110, 5.3). */
+  /** Names are in lower case. Repeated headers are joined with commas (RFC 9110, 5.3). */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 };
@@ -28,8 +27,8 @@ export type Answer = {
 export type Route = {
   readonly egress: Egress;
   /**
-   * Origin on loopback that receives all requests, each with the `Host` header of its URL; `null` sends each to its
-   * own host. Then no URL may name a loopback address.
+   * A loopback origin gets all requests, each with its `Host` header; `null` sends each to its own host. With it no URL
+   * may name a loopback address.
    */
   readonly via: string | null;
 };
@@ -88,10 +87,7 @@ export const requireTarget = ({ egress, via }: Route, url: URL): void => {
   if (fault !== null) throw new BlockedTarget(fault);
 };
 
-/**
- * Sends one GET through the SSRF guard and reads its answer; follows no redirect. Throws `BlockedTarget`,
- * `BodyTooLarge`, an abort or a network error.
- */
+/** Follows no redirect. Throws `BlockedTarget`, `BodyTooLarge`, an abort or a network error. */
 export const requestOnce = async (route: Route, url: URL, options: RequestOptions): Promise<Answer> => {
   requireTarget(route, url);
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);

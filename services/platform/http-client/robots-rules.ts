@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** The parser is a CommonJS module whose types declare a default export that it does not have. */
+/** The CommonJS module's types declare a default export that it does not have. */
 type RobotsParser = (
   url: string,
   text: string,
@@ -10,19 +10,16 @@ type RobotsParser = (
 };
 const parseRobots = createRequire(import.meta.url)('robots-parser') as RobotsParser;
 
-/** Name that this service goes by in a robots.txt (RFC 9309, 2.2.1). */
+/** This service in a robots.txt (RFC 9309, 2.2.1). */
 export const ROBOT_NAME = 'ad-intelligence';
-/** Bytes of a robots.txt that are read (RFC 9309, 2.5). */
+/** RFC 9309, 2.5. */
 export const ROBOTS_MAX_BYTES = 500 * 1024;
 
-/** Wildcards of a rule that are compared. Each takes time for each character of an address, and the site chooses both. */
+/** Each wildcard takes time for each character of an address, and the site chooses both. */
 const WILDCARDS_MAX = 10;
 const RULE = /^(\s*(dis)?allow\s*:)(.*)$/i;
 
-/**
- * Returns a line with few wildcards. A rule with more of them forbids what its beginning matches, which is more than it says,
- * and allows nothing.
- */
+/** A rule with too many wildcards forbids what its beginning matches, and allows nothing. */
 const boundedLine = (line: string): string => {
   const [, name, forbids, path = ''] = RULE.exec(line) ?? [];
   if (name === undefined) return line;
@@ -31,15 +28,13 @@ const boundedLine = (line: string): string => {
   return forbids === undefined ? name : `${name}${parts.slice(0, WILDCARDS_MAX + 1).join('*')}`;
 };
 
-/** Rules of one origin for this service. */
 export type RobotsRules = {
   /** True only when the rules state it: a URL of another origin is not allowed. */
   allows(url: URL): boolean;
-  /** Seconds between requests that the site requests; `null` when it requests none. */
+  /** `null` when the site requests no delay. */
   readonly crawlDelaySeconds: number | null;
 };
 
-/** Parses a robots.txt of an origin, such as `https://shop.example`. */
 export const robotsRulesOf = (origin: string, text: string): RobotsRules => {
   const lines = text.split(/\r\n|\r|\n/).map(boundedLine);
   const robots = parseRobots(`${origin}/robots.txt`, lines.join('\n'));
