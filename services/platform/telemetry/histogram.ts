@@ -1,23 +1,22 @@
 import type { Metric, MetricObjectWithValues, MetricValueWithName, Registry } from 'prom-client';
 
-/** Adds one measured value to a series. */
 export type Observe = (value: number) => void;
 
 type Series = {
   readonly labels: Readonly<Record<string, string | number>>;
-  /** Count per bucket, not cumulative. The last one counts values above the last bound. */
+  /** Per bucket, not cumulative; the last counts values above the last bound. */
   readonly counts: Float64Array;
   sum: number;
 };
 
 export type Timings = {
-  /** Returns the series with these labels. Callers store it, so that labels are resolved once and not per value. */
+  /** Callers store the series, so that labels are resolved once. */
   of(labels: Series['labels']): Observe;
 };
 
 /**
- * Creates a histogram for paths that run ten thousand times a second. `prom-client` computes a key of the labels for
- * each value. Here a series is resolved once, and a value only changes two numbers. The exposed text is the same.
+ * For paths that run ten thousand times a second: `prom-client` computes a key of the labels per value, here a value
+ * only changes two numbers.
  */
 export const createHistogram = (
   registry: Registry,

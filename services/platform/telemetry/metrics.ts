@@ -2,10 +2,7 @@ import type { Pool } from 'pg';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { type Observe, createHistogram } from './histogram.ts';
 
-/**
- * Metrics registry of the process. Values are always counted, also when no port exposes them: counting is cheaper
- * than checking. Metric names end in their unit. Labels have few values, all defined by this code.
- */
+/** Always counts, which is cheaper than checking for a port. Names end in their unit; labels have few values. */
 export const registry = new Registry();
 
 const API_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -19,7 +16,6 @@ const requests = createHistogram(registry, {
   bounds: API_BOUNDS_SECONDS,
 });
 
-/** Creates the meter of one operation's requests. The operation `none` counts requests that match no operation. */
 export const requestMeter = (operation: string): ((status: number, seconds: number) => void) => {
   const byStatus = new Map<number, Observe>();
   return (status, seconds) => {
@@ -54,7 +50,6 @@ const batchSeconds = createHistogram(registry, {
   bounds: WRITE_BOUNDS_SECONDS,
 });
 
-/** Creates the meter of one projection's batches. */
 export const batchMeter = (projection: string): ((events: number, seconds: number) => void) => {
   const events = batchEvents.of({ projection });
   const duration = batchSeconds.of({ projection });
@@ -65,9 +60,8 @@ export const batchMeter = (projection: string): ((events: number, seconds: numbe
 };
 
 /**
- * Counts observations. `outcome`: taken, refused (dead letter), put_back (the rest of its scan has not arrived), waits
- * (its stream holds an event of a newer release; counted at each attempt). The
- * type of an observation that is not taken is `unknown`, because a collector could send any text as type.
+ * `outcome`: taken, refused (dead letter), put_back (scan incomplete), waits (needs a newer release; each attempt
+ * counts). Other types than taken ones are `unknown`, because collectors choose the text.
  */
 export const observationsTaken = new Counter({
   name: 'adintel_ingest_observations_total',
@@ -75,49 +69,45 @@ export const observationsTaken = new Counter({
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
-/** Counts the lines that third-party collectors send. The type of a refused line is `unknown`. */
+/** The type of a refused line is `unknown`. */
 export const intakeLines = new Counter({
   name: 'adintel_intake_lines_total',
   help: 'Lines sent to the intake, by type and outcome. outcome: accepted, refused.',
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
-/** Counts tokens that apps of members received. */
 export const appTokens = new Counter({
   name: 'adintel_mcp_tokens_total',
   help: 'Token replies to apps, by grant: authorization_code (the first ones of a connection), refresh_token.',
   labelNames: ['grant'] as const,
   registers: [registry],
 });
-/** Counts the tasks that third-party collectors lease and end. */
 export const intakeTasks = new Counter({
   name: 'adintel_intake_tasks_total',
   help: 'Tasks of third-party collectors, by type and outcome. outcome: leased, done, failed.',
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
-/** Counts the attempts of this collector at targets. */
 export const collectorAttempts = new Counter({
   name: 'adintel_collector_attempts_total',
   help: 'Attempts at targets that ended, by source and outcome. outcome: complete, partial, look, wait, refused, forbidden, closed, no_catalogue, unreadable, gave_up.',
   labelNames: ['source', 'outcome'] as const,
   registers: [registry],
 });
-/** Counts the calls that this collector made to the official library API. */
 export const collectorCalls = new Counter({
   name: 'adintel_collector_calls_total',
   help: 'Calls to the official library API, by account and answer. answer: page, reduce, invalid, limited, denied, fault.',
   labelNames: ['account', 'answer'] as const,
   registers: [registry],
 });
-/** Counts the files that this media archive tried. `retried`: given back for a later try. */
+/** `retried`: given back for a later try. */
 export const mediaFiles = new Counter({
   name: 'adintel_media_files_total',
   help: 'Files of ads that the media archive tried, by kind and outcome. outcome: stored, missed, refused, retried.',
   labelNames: ['kind', 'outcome'] as const,
   registers: [registry],
 });
-/** Counts what was cut from observations of the queue. `part`: texts, urls, entries (of lists), dates. */
+/** `part`: texts, urls, entries (of lists), dates. */
 export const shortenedParts = new Counter({
   name: 'adintel_ingest_shortened_total',
   help: 'Texts cut, URLs, list entries and dates left out of observations beyond their limits, by type and part.',
@@ -130,7 +120,7 @@ export const observedEvents = new Counter({
   registers: [registry],
 });
 
-/** Counts delivery attempts. `class`: delivered, cancelled, or the failure class. */
+/** `class`: delivered, cancelled, or the failure class. */
 export const deliveryAttempts = new Counter({
   name: 'adintel_delivery_attempts_total',
   help: 'Delivery attempts of this process, by channel and class.',
@@ -148,7 +138,6 @@ const attemptSeconds = createHistogram(registry, {
   bounds: SEND_BOUNDS_SECONDS,
 });
 const attemptMeters = new Map<string, Observe>();
-/** Records one delivery attempt: its class and its duration. */
 export const meterAttempt = (channel: string, outcome: string, seconds: number): void => {
   deliveryAttempts.inc({ channel, class: outcome });
   const observe = attemptMeters.get(channel) ?? attemptSeconds.of({ channel });
@@ -160,7 +149,7 @@ const pools = new Set<Pool>();
 const dropEnded = (): void => {
   for (const pool of pools) if (pool.ending) pools.delete(pool);
 };
-/** Adds a connection pool to the pool metrics of this process, until the pool is ended. */
+/** Counts the pool until it is ended. */
 export const meterPool = (pool: Pool): void => {
   dropEnded();
   pools.add(pool);
@@ -203,12 +192,12 @@ void new Gauge({
   },
 });
 
-/** Registers the default metrics `process_*` and `nodejs_*`: memory, CPU, garbage collection, event-loop lag. */
+/** Default metrics `process_*` and `nodejs_*`. */
 export const meterProcess = (): void => {
   if (!registry.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics({ register: registry });
 };
 
-/** Metrics of the whole service. The process `ops` reads them from the three servers at each scrape. */
+/** The process `ops` reads these from the three servers at each scrape. */
 export const SERVICE_METRICS = {
   up: {
     name: 'adintel_server_up',

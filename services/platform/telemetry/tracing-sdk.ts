@@ -19,14 +19,14 @@ import {
 import type { Log } from '../logger.ts';
 import { type RunningSpan, type SpanKind, type TracingSettings, useTracer } from './tracing.ts';
 
-// OpenTelemetry adapter. `run-process.ts` loads it only when tracing is on.
+// Only `run-process.ts` loads this adapter, when tracing is on.
 
 const SERVICE_PREFIX = 'ad-intelligence-';
 const EXPORT_EVERY_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 5_000;
-/** Maximum spans queued in memory while the receiver is unavailable. Further spans are dropped. */
+/** Further spans are dropped while the receiver is unavailable. */
 const QUEUED_SPANS_MAX = 4_096;
-/** Maximum milliseconds of the last export at shutdown: a part of the eight seconds that a shutdown may take. */
+/** Last export at shutdown, within its eight seconds. */
 const FLUSH_LIMIT_MS = 2_000;
 
 const KINDS: Readonly<Record<SpanKind, OtelKind>> = {
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<SpanKind, OtelKind>> = {
   internal: OtelKind.INTERNAL,
 };
 
-/** Format of `traceparent` (W3C Trace Context, section 3.2). Any other text starts a new trace. */
+/** W3C Trace Context, section 3.2. Any other text starts a new trace. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 const contextOf = (traceparent: string | undefined): Context => {
@@ -68,7 +68,6 @@ const runningSpanOf = (span: Span): RunningSpan => ({
   },
 });
 
-/** Starts tracing. Spans are exported in batches; disposing exports the remaining ones. */
 export const startTracing = (name: string, settings: TracingSettings, log: Log): AsyncDisposable => {
   const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? '';
   // The packages themselves read headers, resource attributes and other options from the standard OTEL_* variables.

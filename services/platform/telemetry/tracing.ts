@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { secret } from '../settings.ts';
 
 /**
- * Settings of tracing, which is off without an endpoint. When it is off, OpenTelemetry is not loaded and each function
- * here is one comparison. The trace context travels as W3C `traceparent`: in headers of requests and messages, and in
- * the metadata of events.
+ * Off without an endpoint: OpenTelemetry is then not loaded and each function is one comparison. The context travels as
+ * W3C `traceparent` in headers and event metadata.
  */
 export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z
@@ -35,16 +34,15 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean |
 
 export type SpanInput = {
   readonly kind?: SpanKind;
-  /** `traceparent` of the parent. Default: the enclosing span; without one, a new trace starts. */
+  /** `traceparent`; default: the enclosing span, or else a new trace. */
   readonly parent?: string | undefined;
   readonly attributes?: SpanAttributes;
 };
 
-/** A started span. */
 export type RunningSpan = {
   readonly traceparent: string;
   set(attributes: SpanAttributes): void;
-  /** Ends the span. `failure`: the class of the error only, because messages can hold data of a sender. */
+  /** `failure`: class of the error only, because messages can hold a sender's data. */
   end(failure?: string): void;
 };
 
@@ -53,20 +51,20 @@ export type Tracer = { start(name: string, input: SpanInput): RunningSpan };
 const enclosingSpan = new AsyncLocalStorage<RunningSpan>();
 let tracer: Tracer | null = null;
 
-/** Sets the tracer. The SDK adapter calls it at start, and with `null` at shutdown. */
+/** The SDK adapter calls it at start, and with `null` at shutdown. */
 export const useTracer = (newTracer: Tracer | null): void => {
   tracer = newTracer;
 };
 
 export const isTracing = (): boolean => tracer !== null;
 
-/** Returns the `traceparent` of the enclosing span, or `undefined` when there is none or tracing is off. */
+/** `undefined` without an enclosing span, or when tracing is off. */
 export const currentTraceparent = (): string | undefined =>
   tracer === null ? undefined : enclosingSpan.getStore()?.traceparent;
 
 const failureOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
 
-/** Runs `work` in a span and makes it the enclosing span. `work` receives `null` when tracing is off. */
+/** Makes the span the enclosing one. `work` receives `null` when tracing is off. */
 export const inSpan = async <T>(
   name: string,
   input: SpanInput,
@@ -85,7 +83,7 @@ export const inSpan = async <T>(
   }
 };
 
-/** Runs synchronous `work` in a span. The span does not become the enclosing span. */
+/** Does not become the enclosing span. */
 export const inSyncSpan = <T>(name: string, input: SpanInput, work: () => T): T => {
   if (tracer === null) return work();
   const span = tracer.start(name, input);
