@@ -4,21 +4,19 @@ import { REFUSED_NAMES } from './refused-targets.ts';
 
 export const TARGET_URL_MAX_LENGTH = 2_048;
 
-/** Names that exist only on one machine or network (RFC 6761, 6762, 8375 and ICANN's `.internal`). */
+/** Exist only on one machine or network (RFC 6761, 6762, 8375 and ICANN's `.internal`). */
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|home\.arpa|onion|invalid)$/;
 const LOCALHOST = /^(.+\.)?localhost$/;
 
 export type TargetRules = {
-  /** For the local stack and tests: also allows loopback addresses, and plain http to them. */
+  /** For the local stack and tests: allows loopback addresses, and plain http to them. */
   readonly allowLoopback: boolean;
 };
 
-/** Returns the host of a URL, without the brackets of an IPv6 literal. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1');
 
 const namesLoopback = (host: string): boolean => LOCALHOST.test(host) || isLoopback(host);
 
-/** True for a loopback address where the rules allow one. */
 export const isAllowedLoopback = (url: URL, { allowLoopback }: TargetRules): boolean =>
   allowLoopback && namesLoopback(hostOf(url));
 
@@ -35,9 +33,8 @@ const faultOfHost = (host: string): string | null => {
 };
 
 /**
- * Checks a URL that a user wants this service to call. Returns the fault as a sentence, or `null` when it is allowed.
- * It runs when the URL is submitted and again before each call. The WHATWG URL parser first normalises octal, decimal
- * and hexadecimal hosts. Resolved addresses are checked at connect time (`ssrf-guard.ts`).
+ * Returns the fault as a sentence, or `null`. Runs on submission and before each call. The WHATWG parser normalises
+ * octal and hexadecimal hosts first; `ssrf-guard.ts` checks resolved addresses.
  */
 export const checkTargetUrl = (text: string, rules: TargetRules): string | null => {
   if (text.length > TARGET_URL_MAX_LENGTH) return `Use a URL of at most ${TARGET_URL_MAX_LENGTH} characters.`;

@@ -8,25 +8,25 @@ import { type ConnectTiming, guardedConnector, type Resolve, resolveByNameServer
 import { loadUndici } from './undici.ts';
 
 /**
- * Maximum connections per origin. Many endpoints share one origin, and a receiver that stalls holds its connections. So
- * the limit is that of all sends at once (`services/delivery/endpoints/endpoint-queues.ts`): no request waits for another endpoint.
+ * The limit of all sends at once (`services/delivery/endpoints/endpoint-queues.ts`): a stalling receiver holds
+ * connections, and no request may wait for another endpoint.
  */
 const CONNECTIONS_PER_HOST = 512;
-/** Milliseconds until an idle connection is closed. */
+/** Idle connections are closed after this. */
 const KEEP_IDLE_MS = 10_000;
-/** Upper limit in milliseconds of the idle time that a server can request. */
+/** Longest idle time that a server can request. */
 const KEEP_IDLE_MAX_MS = 60_000;
-/** Milliseconds until the response headers, and between parts of the body. Callers have shorter limits of their own. */
+/** Until the headers, and between parts of the body. Callers have shorter limits of their own. */
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Maximum stored timings of new connections whose request has not started. */
+/** Timings of new connections whose request has not started. */
 const FRESH_MAX = 1_000;
-/** Milliseconds that such a timing is stored. A request starts at once, or was cancelled and never reads its timing. */
+/** A request starts at once, or was cancelled and never reads its timing. */
 const FRESH_MS = 1_000;
 
-/** Maximum parsed and checked URLs cached. The result for a URL never changes. */
+/** Cached URL checks, whose result never changes. */
 const TARGETS_MAX = 10_000;
 
-/** A checked URL in the parts that a request needs, or its fault as a sentence. */
+/** Parts of a checked URL, or its fault as a sentence. */
 export type Target = { readonly origin: string; readonly path: string } | { readonly fault: string };
 
 export const egressSettings = {
@@ -49,24 +49,19 @@ export const egressSettings = {
     ),
 } as const;
 
-/** HTTP client for URLs that users submit, behind the SSRF guard. No other code calls such URLs. */
 export type Egress = AsyncDisposable & {
   readonly rules: TargetRules;
-  /** The client. It is opened by its first use. */
   readonly dispatcher: Agent;
   targetOf(url: string): Target;
-  /**
-   * Returns and removes the timing of the connection that was opened for a request starting now; `null` when the
-   * request reuses a connection.
-   */
+  /** Removes the timing of the connection opened for a request starting now; `null` when the request reuses one. */
   takeTiming(origin: string): ConnectTiming | null;
 };
 
 export type EgressOptions = TargetRules & {
   readonly resolve?: Resolve;
-  /** Addresses of this machine that no interface has, because the network translates them. */
+  /** The network translates these to this machine, and no interface has them. */
   readonly ownAddresses?: readonly string[];
-  /** Additional trusted certificates, as PEM; for tests. */
+  /** PEM certificates trusted in tests. */
   readonly ca?: string;
 };
 

@@ -3,21 +3,19 @@ import type { Socket } from 'node:net';
 import { loadUndici } from './undici.ts';
 
 /**
- * Maximum bytes of the status line and headers of a response, with those of interim ones. The HTTP client has a limit of
- * its own, but counts names and values only, and goes on with what it has read: a receiver that sent 64 KiB of short
- * fields took 100 ms of all others.
+ * Status line and headers, with interim ones. The client's limit counts names and values only: 64 KiB of short fields
+ * took 100 ms of all other receivers.
  */
 const HEAD_MAX_BYTES = 16 * 1_024;
-/** Bytes that the client gets at once until the head is complete. What follows in them belongs to the body. */
+/** The client gets pieces until the head is complete; what follows belongs to the body. */
 const PIECE_BYTES = 2 * 1_024;
 
-/** Progress of the response that a socket receives. */
 type Answer = { bytes: number; isHead: boolean };
 
 const answerOfSocket = new WeakMap<object, Answer>();
 const answerOfRequest = new WeakMap<object, Answer>();
 
-// Channels of `undici`. The HTTP client of Node has the same, with sockets that are not known here.
+// Channels of `undici`. Node's HTTP client has the same, with sockets that are not known here.
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { readonly request: object; readonly socket: object };
   const answer = answerOfSocket.get(socket);
@@ -34,7 +32,7 @@ subscribe('undici:request:headers', (message) => {
   if (answer !== undefined && response.statusCode >= 200) answer.isHead = false;
 });
 
-/** Ends the connection when the head of a response exceeds the limit, before the client reads that part. */
+/** Ends the connection before the client reads the part of the head that exceeds the limit. */
 export const limitAnswerHead = (socket: Socket): void => {
   const answer: Answer = { bytes: 0, isHead: false };
   answerOfSocket.set(socket, answer);

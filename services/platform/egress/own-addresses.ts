@@ -1,16 +1,15 @@
 import { networkInterfaces } from 'node:os';
 import { isSameAddress } from './public-address.ts';
 
-/** Milliseconds until the interfaces are read again. */
+/** Interfaces are read again after this. */
 const READ_AGAIN_MS = 10_000;
 
-/** Returns the addresses of this machine's interfaces. */
 export const interfaceAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
 
 /**
- * Creates a check for addresses of this machine: those of its interfaces, and `more`, which are translated to it by the
- * network. Services on it may trust callers from the machine itself.
+ * Checks addresses of the interfaces, and `more`, which the network translates to this machine. Services here may trust
+ * local callers.
  */
 export const ownAddressCheck = (
   more: readonly string[] = [],

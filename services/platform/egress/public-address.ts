@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 import { REFUSED_RANGES } from './refused-targets.ts';
 
-// Rules for addresses that may be called on behalf of users: only globally reachable unicast, by the special-purpose
-// registries of IANA (RFC 6890), as implemented by `ipaddr.js`. A text that is not an address is rejected.
+// Only globally reachable unicast addresses may be called for users, by IANA's special-purpose registries (RFC 6890) as
+// in `ipaddr.js`. Text that is not an address is rejected.
 
-/** Range of all global unicast IPv6 addresses (RFC 4291). All addresses outside are special. */
+/** All addresses outside are special (RFC 4291). */
 const GLOBAL_UNICAST_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** IPv6 ranges that embed an IPv4 address. Packets reach the IPv4 address, so that address is checked. */
+/** Embed an IPv4 address, which packets reach and which is therefore checked. */
 const CARRIERS = [
   // IPv4-mapped, RFC 4291.
   { range: ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), at: 12 },
@@ -16,7 +16,7 @@ const CARRIERS = [
   { range: ipaddr.IPv6.parseCIDR('2002::/16'), at: 2 },
 ] as const;
 const V4_BYTES = 4;
-/** Bytes 8 to 11 of an ISATAP address, RFC 5214, section 6.1. The IPv4 address of the tunnel's end follows them. */
+/** Bytes 8 to 11 of an ISATAP address (RFC 5214, section 6.1), before the IPv4 address of the tunnel's end. */
 const ISATAP = [
   [0x00, 0x00, 0x5e, 0xfe],
   [0x02, 0x00, 0x5e, 0xfe],
@@ -25,13 +25,13 @@ const ISATAP_AT = 8;
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Parses four-part decimal IPv4 and standard IPv6. Returns `null` for any other text, including zones. */
+/** Four-part decimal IPv4 and standard IPv6. `null` for other text, including zones. */
 const parse = (text: string): Address | null => {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   return ipaddr.IPv6.isValid(text) && !text.includes('%') ? ipaddr.IPv6.parse(text) : null;
 };
 
-/** Returns the IPv4 address embedded in an IPv6 address, or the address itself. */
+/** The embedded IPv4 address, or the address itself. */
 const effectiveAddress = (address: Address): Address => {
   if (address instanceof ipaddr.IPv4) return address;
   const bytes = address.toByteArray();
@@ -46,14 +46,13 @@ const REFUSED = REFUSED_RANGES.map(({ range }) => ipaddr.parseCIDR(range));
 const isRefused = (address: Address): boolean =>
   REFUSED.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
 
-/** True when two texts are one address, also when one of them embeds the other in IPv6. */
+/** Also true when one embeds the other in IPv6. */
 export const isSameAddress = (one: string, other: string): boolean => {
   const [first, second] = [parse(one), parse(other)];
   if (first === null || second === null) return false;
   return effectiveAddress(first).toNormalizedString() === effectiveAddress(second).toNormalizedString();
 };
 
-/** True for a globally reachable unicast address that is not in the table of refused targets. */
 export const isGloballyReachable = (text: string): boolean => {
   const parsed = parse(text);
   if (parsed === null) return false;
@@ -62,7 +61,6 @@ export const isGloballyReachable = (text: string): boolean => {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST_V6);
 };
 
-/** True for a loopback address, also when it is embedded in an IPv6 address. */
 export const isLoopback = (text: string): boolean => {
   const parsed = parse(text);
   return parsed !== null && effectiveAddress(parsed).range() === 'loopback';

@@ -1,9 +1,9 @@
 /**
- * Addresses and names that must never be called on behalf of users, although the registries of special addresses do not
- * list all of them: they lead into a cloud's control plane. Each entry names its source.
+ * Lead into a cloud's control plane, although not all registries of special addresses list them. Each entry names its
+ * source.
  */
 export const REFUSED_RANGES: readonly { readonly range: string; readonly source: string }[] = [
-  // Azure: DNS, health probes and the wire server of virtual machines. It looks like a public address.
+  // Azure: DNS, health probes and the wire server. It looks like a public address.
   {
     range: '168.63.129.16/32',
     source: 'https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16',
@@ -39,7 +39,7 @@ export const REFUSED_RANGES: readonly { readonly range: string; readonly source:
   { range: 'fd00:42::42/128', source: 'https://www.scaleway.com/en/docs/instances/how-to/use-cloud-init/' },
 ];
 
-/** Names under which clouds serve metadata or control planes. Names below them are refused too. */
+/** Metadata or control planes of clouds. Names below them are refused too. */
 export const REFUSED_NAMES: readonly { readonly name: string; readonly source: string }[] = [
   {
     name: 'metadata.google.internal',

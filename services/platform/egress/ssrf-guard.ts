@@ -6,14 +6,12 @@ import { isGloballyReachable, isLoopback } from './public-address.ts';
 import type { TargetRules } from './check-target-url.ts';
 import { loadUndici } from './undici.ts';
 
-/** Milliseconds for DNS, TCP and TLS together. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 const RESOLVE_TIMEOUT_MS = 2_000;
 const RESOLVE_TRIES = 2;
-/** Maximum addresses per name. A name with more is rejected, not truncated. */
+/** A name with more addresses is rejected, not truncated. */
 const ADDRESSES_MAX = 64;
 
-/** Thrown for a target that must not be called. */
 export class BlockedTarget extends Error {
   constructor(reason: string) {
     super(reason);
@@ -22,12 +20,12 @@ export class BlockedTarget extends Error {
 }
 
 export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 };
-/** Resolves a name to all its addresses, IPv4 and IPv6. Rejects with a DNS error code when there are none. */
+/** All addresses, IPv4 and IPv6. Rejects with a DNS error code when there are none. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 /**
- * Creates a resolver that queries name servers directly. `getaddrinfo` would use the small thread pool of the process,
- * where one unresponsive name server delays all other work.
+ * Queries name servers directly: with `getaddrinfo` one unresponsive server would block the process's small thread
+ * pool.
  */
 export const resolveByNameServer = (): Resolve => {
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
@@ -42,7 +40,6 @@ export const resolveByNameServer = (): Resolve => {
   };
 };
 
-/** Durations of the steps of a new connection in milliseconds; `null` when a step did not happen. */
 export type ConnectTiming = {
   readonly dns_ms: number | null;
   readonly connect_ms: number;
@@ -57,9 +54,8 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 ];
 
 /**
- * SSRF guard: creates a connector that connects only to checked addresses. A name is resolved once. If any of its
- * addresses is not globally reachable, or is this machine's own, all are rejected. The connection uses exactly the checked addresses, so DNS
- * rebinding has no effect. TLS still verifies the name. The remote address of the socket is checked once more.
+ * SSRF guard: resolves a name once and rejects it if any address is not globally reachable or is this machine's own. It
+ * connects to the checked addresses only, so DNS rebinding has no effect. TLS still verifies the name.
  */
 export const guardedConnector = (
   { allowLoopback }: TargetRules,
@@ -73,7 +69,7 @@ export const guardedConnector = (
       : isGloballyReachable(address) && !isOwnAddress(address);
 
   const checked = async (hostname: string): Promise<readonly ResolvedAddress[]> => {
-    // Name servers do not resolve `localhost`, and it must never point to another machine (RFC 6761).
+    // Name servers do not resolve `localhost`, which must never point elsewhere (RFC 6761).
     const addresses = allowLoopback && hostname === 'localhost' ? LOOPBACK : await resolve(hostname);
     if (addresses.length === 0 || addresses.length > ADDRESSES_MAX) {
       throw new BlockedTarget(

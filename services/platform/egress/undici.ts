@@ -3,8 +3,5 @@ import type * as Undici from 'undici';
 
 const require = createRequire(import.meta.url);
 
-/**
- * Loads the HTTP client when the first request needs it. Most processes can send and seldom do, and loading it is a sixth
- * of the time that they take to start.
- */
+/** Loads the client with the first request, because loading takes a sixth of a process's start. */
 export const loadUndici = (): typeof Undici => require('undici') as typeof Undici;
