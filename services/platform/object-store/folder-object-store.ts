@@ -4,12 +4,12 @@ import { mkdir, open as openFile, readdir, rename, rm, stat } from 'node:fs/prom
 import { dirname, join, resolve } from 'node:path';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
 
-/** File extension of an object that is still being written. */
+/** Marks an object that is still being written. */
 const UNFINISHED = '.part';
 
 const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT';
 
-/** Creates an object store in a folder. A file is written under a temporary name, synced to disk, then renamed. */
+/** Writes under a temporary name, syncs to disk, then renames. */
 export const openFolderStore = (folder: string): ObjectStore => {
   const root = resolve(folder);
   const pathOf = (key: string): string => join(root, assertObjectKey(key));

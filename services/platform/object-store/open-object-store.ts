@@ -4,7 +4,6 @@ import { openFolderStore } from './folder-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import { BUCKET_URL } from './s3-url.ts';
 
-/** Settings of the object store, for every process that writes or serves report files. */
 export const objectStoreSettings = {
   OBJECT_STORE_DIR: z
     .string()
@@ -27,7 +26,7 @@ export type ObjectStoreSettings = {
   readonly OBJECT_STORE_URL?: string | undefined;
 };
 
-/** Opens the bucket if OBJECT_STORE_URL is set, else the folder. A missing bucket causes an error on first use. */
+/** A bucket if OBJECT_STORE_URL is set, else the folder. A missing bucket causes an error on first use. */
 export const openObjectStore = async (settings: ObjectStoreSettings): Promise<ObjectStore> => {
   if (settings.OBJECT_STORE_URL === undefined) return openFolderStore(settings.OBJECT_STORE_DIR);
   // Loaded only when needed: importing the S3 client takes longer than the rest of the start.

@@ -14,20 +14,17 @@ import { parseBucketUrl } from './s3-url.ts';
 import { assertObjectKey, type ByteRange, type ObjectStore } from './object-store.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Milliseconds without a response, or without a byte of a body. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const ATTEMPTS_MAX = 5;
-/** Maximum connections to the service. Each answer that is read holds one, and further requests wait in the client. */
+/** Each answer being read holds a connection; further requests wait in the client. */
 const SOCKET_CLIENTS = 256;
-/** Bytes per part of a multipart upload. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** Maximum parts of one upload in memory. */
+/** Bounds the parts of one upload in memory. */
 const PARTS_AT_ONCE = 2;
 
 /**
- * Creates an object store in a bucket of any S3-compatible service. An object becomes visible when its multipart
- * upload is completed. Parts of a crashed writer stay in the service; a lifecycle rule of the bucket must abort them.
- * `url`: the setting OBJECT_STORE_URL.
+ * Objects of any S3-compatible service appear with the end of their multipart upload. A lifecycle rule must abort parts
+ * of crashed writers. `url`: OBJECT_STORE_URL.
  */
 export const openBucketStore = (url: string): ObjectStore => {
   const { endpoint, region, bucket, prefix, credentials } = parseBucketUrl(url);
@@ -49,7 +46,7 @@ export const openBucketStore = (url: string): ObjectStore => {
   });
   const place = (key: string) => ({ Bucket: bucket, Key: prefix + assertObjectKey(key) });
 
-  /** Runs a request, its repetitions included, until the end of the caller's budget. Throws `TimeUsedUp` then. */
+  /** Includes repetitions, until the end of the caller's budget. Throws `TimeUsedUp` then. */
   const inTime = async <T>(send: (limit: { abortSignal?: AbortSignal }) => Promise<T>): Promise<T> => {
     requireTime();
     const abortSignal = timeSignal();
@@ -61,7 +58,6 @@ export const openBucketStore = (url: string): ObjectStore => {
     }
   };
 
-  /** Returns the size of an object, or `null` when it does not exist. */
   const bytesOf = async (key: string): Promise<number | null> => {
     try {
       const head = await inTime((limit) => client.send(new HeadObjectCommand(place(key)), limit));

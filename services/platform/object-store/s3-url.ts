@@ -1,4 +1,4 @@
-/** Format `s3://KEY_ID:SECRET@host:port/bucket/folder?region=…&tls=false`; key id and secret are percent-encoded. */
+/** `s3://KEY_ID:SECRET@host:port/bucket/folder?region=…&tls=false`; id and secret are percent-encoded. */
 export const BUCKET_URL =
   /^s3:\/\/(?:([^:@/?#]+):([^:@/?#]+)@)?([^@/?#]+)\/([a-z0-9.-]{3,63})((?:\/[a-z0-9_-]+)*)\/?(?:\?([^#]*))?$/;
 
@@ -8,13 +8,13 @@ export type BucketLocation = {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Key prefix: empty, or ending in a slash. */
+  /** Empty, or ending in a slash. */
   readonly prefix: string;
   /** `null`: the default credentials of the machine apply. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 };
 
-/** Parses a bucket URL. The error does not repeat an invalid URL, because it may hold a secret. */
+/** The error does not repeat an invalid URL, because it may hold a secret. */
 export const parseBucketUrl = (url: string): BucketLocation => {
   const parts = BUCKET_URL.exec(url);
   if (!parts) throw new Error('OBJECT_STORE_URL is not a bucket URL. Use s3://KEY_ID:SECRET@host/bucket.');
