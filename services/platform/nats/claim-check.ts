@@ -2,21 +2,20 @@ import { BODY_BYTES_HEADER, BODY_SEQUENCE_HEADER } from '#contracts/messages/obs
 import { LARGE_OBSERVATION_BYTES, observationBodySubject } from '#contracts/messages/subjects.ts';
 import { headersFrom, type Nats } from './connection.ts';
 
-/** A message to publish to `OBSERVATIONS`. */
 export type ObservationPublication = {
   readonly subject: string;
   readonly data: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
-  /** Name that is equal when the message is published again. Absent: each publication counts. */
+  /** Equal when the message is published again. Absent: each publication counts. */
   readonly msgID?: string;
 };
 
 const NO_BODY = new Uint8Array();
 
 /**
- * Stores the body of a large observation in `OBSERVATION_BODIES`, and returns the message that refers to it (claim
- * check). Returns a small one as it is. Publish the result after this: its place in `OBSERVATIONS` decides the order. A
- * body without a message expires after a week. Throws errors of JetStream, also when a stream is full.
+ * Claim check: stores a large body in `OBSERVATION_BODIES` and returns the message that refers to it. Publish that
+ * afterwards: its place decides the order. A body without a message expires after a week. Throws errors of JetStream,
+ * also for a full stream.
  */
 export const checkInLargeBody = async (
   { jetstream }: Pick<Nats, 'jetstream'>,
@@ -33,7 +32,6 @@ export const checkInLargeBody = async (
   return { ...publication, data: NO_BODY, headers: { ...headers, ...reference } };
 };
 
-/** Publishes one message to `OBSERVATIONS`, a large body first. Throws errors of JetStream. */
 export const publishObservation = async (
   nats: Pick<Nats, 'jetstream'>,
   publication: ObservationPublication,

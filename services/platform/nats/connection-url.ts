@@ -3,7 +3,7 @@ import { type ConnectionOptions, credsAuthenticator, nkeyAuthenticator, type Tls
 
 const NATS_URL = /^(nats|tls):\/\/(?:([^@/?]*)@)?([^@/?]+)\/?(?:\?(.*))?$/i;
 
-/** Creates an error for an invalid URL. The URL is not part of the message, because it may hold a password. */
+/** Omits the URL, because it may hold a password. */
 const fault = (why: string): Error => new Error(`NATS_URL: ${why}`);
 
 const userOf = (text: string): Partial<ConnectionOptions> => {
@@ -11,7 +11,7 @@ const userOf = (text: string): Partial<ConnectionOptions> => {
   return password === undefined ? { token: user } : { user, pass: password };
 };
 
-/** Creates the authenticator of a credentials file. The file is read at each connection, so its content can change. */
+/** The file is read at each connection, so its content can change. */
 const authenticatorOf = (query: URLSearchParams): Partial<ConnectionOptions> => {
   const credentials = query.get('credentials_file');
   if (credentials !== null) {
@@ -37,9 +37,8 @@ const tlsOf = (scheme: string, query: URLSearchParams): TlsOptions | null => {
 const PARAMETERS = new Set(['ca_file', 'cert_file', 'key_file', 'credentials_file', 'nkey_seed_file']);
 
 /**
- * Parses `nats://user:password@host:4222,other:4222?credentials_file=…`. One setting holds all options of the server,
- * as for Postgres and the event store. `tls://`, `ca_file` or `cert_file` requires an encrypted connection. Throws for
- * an invalid URL or an unknown parameter.
+ * Parses `nats://user:password@host:4222,other:4222?credentials_file=…`. `tls://`, `ca_file` or `cert_file` requires
+ * encryption. Throws for an invalid URL or an unknown parameter.
  */
 export const natsOptions = (url: string): ConnectionOptions => {
   const [, scheme = '', user, hosts = '', parameters = ''] = NATS_URL.exec(url) ?? [];

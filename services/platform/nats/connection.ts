@@ -13,37 +13,31 @@ import { createWakeSignal, type WakeSignal } from '../concurrency/wake-signal.ts
 import { currentTraceparent } from '../telemetry/tracing.ts';
 import { DEFAULT_STREAM_SETTINGS, ensureStreams, type StreamSettings } from './streams.ts';
 
-/** Milliseconds between reconnection attempts. They never end, so the process survives restarts of the server. */
+/** Attempts never end, so the process survives restarts of the server. */
 const RECONNECT_WAIT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Milliseconds in which JetStream must answer a publication, or a request about streams and consumers. */
+/** For a publication, or a request about streams and consumers. */
 const JETSTREAM_ANSWER_MS = 5_000;
-/**
- * Milliseconds without an answer to a ping after which the connection is replaced. Until then, what is published is kept in
- * memory for a server that may be gone.
- */
+/** The connection is replaced after this without an answer to a ping; until then publications stay in memory. */
 const SILENCE_MS = 15_000;
-/** Pings in that time. The first one that is answered ends the count. */
+/** Sent in that time. The first answer ends the count. */
 const PINGS = 3;
 
-/** Header that carries the trace context from the publisher to the consumer of a message. */
 const TRACEPARENT = 'traceparent';
 
-/** Returns message headers with these values, by name. Values must not contain line breaks. */
+/** Values must not contain line breaks. */
 export const headersFrom = (values: Readonly<Record<string, string>>): MsgHdrs => {
   const messageHeaders = headers();
   for (const [name, value] of Object.entries(values)) messageHeaders.set(name, value);
   return messageHeaders;
 };
 
-/** Returns publish options with the current trace context; empty when tracing is off. */
 export const tracedHeaders = (): { readonly headers?: MsgHdrs } => {
   const traceparent = currentTraceparent();
   if (traceparent === undefined) return {};
   return { headers: headersFrom({ [TRACEPARENT]: traceparent }) };
 };
 
-/** Returns the `traceparent` of a message, or `undefined` when it has none. */
 export const traceparentOf = (message: JsMsg): string | undefined =>
   message.headers?.get(TRACEPARENT) || undefined;
 
@@ -55,8 +49,8 @@ export type Nats = AsyncDisposable & {
 };
 
 /**
- * Watches for reconnections. `next` resolves at the next one. Pulls and acknowledgements sent around the disconnect
- * may not have reached the server, so consumers must repeat them.
+ * Pulls and acknowledgements around a disconnect may not have reached the server, so consumers repeat them after
+ * `next`.
  */
 export const watchReconnects = (connection: NatsConnection): Pick<WakeSignal, 'next'> => {
   const reconnected = createWakeSignal();
@@ -70,8 +64,8 @@ export const watchReconnects = (connection: NatsConnection): Pick<WakeSignal, 'n
 };
 
 /**
- * Connects and creates the streams that are missing. Throws when the server is not available; use `waitForServers` before. An open
- * connection survives restarts of the server.
+ * Creates missing streams. Throws when the server is not available; use `waitForServers` before. The connection
+ * survives restarts of the server.
  */
 export const openNats = async (
   url: string,

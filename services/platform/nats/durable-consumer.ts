@@ -18,8 +18,8 @@ const find = async (
 };
 
 /**
- * Creates a durable consumer if it is missing. An existing one keeps its values, since an operator may have chosen them; servers
- * from 2.10 on refuse to create one that exists with other values. Returns the existing one, and `null` when it was created.
+ * Leaves an existing consumer as an operator may have chosen it; servers from 2.10 on refuse other values. Returns it,
+ * or `null` when it was created.
  */
 export const ensureConsumer = async (
   manager: JetStreamManager,

@@ -23,27 +23,27 @@ import {
 const GIB = 1024 ** 3;
 const NANOS_PER_SECOND = 1_000_000_000;
 const NANOS_PER_DAY = 86_400 * NANOS_PER_SECOND;
-/** Retention of work messages in days. Producers must request expired work again. */
+/** Producers must request expired work again. */
 const WORK_KEPT_DAYS = 7;
 const DEAD_LETTERS_KEPT_DAYS = 30;
 const OBSERVATIONS_MAX_GB = 8;
 const DEAD_LETTERS_MAX_BYTES = 8 * GIB;
-/** Maximum bytes of a message with its headers. An observation has at most 1,000,000. */
+/** Includes headers. An observation has at most 1,000,000 bytes. */
 const OBSERVATION_MESSAGE_MAX_BYTES = 1024 ** 2;
-/** Scan requests, and ids of deliveries: a few hundred bytes each. */
+/** Scan requests and ids of deliveries have a few hundred bytes each. */
 const SMALL_MESSAGES_MAX_BYTES = GIB;
-/** Seconds in which a message that is published again is dropped. Collectors send a scan again for minutes. */
+/** Repeated messages are dropped for this long. Collectors send a scan again for minutes. */
 const OBSERVATIONS_DUPLICATE_SECONDS = 600;
 const DUPLICATE_SECONDS = 120;
 /** JetStream: the stream does not exist. */
 const STREAM_NOT_FOUND = 10_059;
-/** JetStream: several copies need a cluster; the cluster has too few nodes with enough storage. */
+/** Several copies need a cluster, and enough nodes with storage. */
 const NEEDS_CLUSTER = 10_074;
 const NO_NODES = 10_005;
-/** JetStream, a server without a cluster: it has too little storage. */
+/** A server without a cluster has too little storage. */
 const TOO_LITTLE_STORAGE = new Set([10_023, 10_047]);
 
-/** Settings of the streams that a process creates when they are missing. Give all processes the same. */
+/** Used when streams are missing. Give all processes the same. */
 export const natsStreamSettings = {
   NATS_REPLICAS: z.coerce
     .number()
@@ -67,7 +67,7 @@ export const natsStreamSettings = {
 export type StreamSettings = { readonly NATS_REPLICAS: number; readonly OBSERVATIONS_MAX_GB: number };
 export const DEFAULT_STREAM_SETTINGS: StreamSettings = { NATS_REPLICAS: 1, OBSERVATIONS_MAX_GB };
 
-/** The values of a stream that we choose. An operator may have chosen others. */
+/** Operators may have chosen other values for these. */
 const CHOSEN = [
   'subjects',
   'max_age',
@@ -82,10 +82,10 @@ type Wanted = Pick<StreamConfig, 'name' | 'retention' | 'storage' | (typeof CHOS
 
 const workQueue = { retention: RetentionPolicy.Workqueue, discard: DiscardPolicy.New } as const;
 const log = { retention: RetentionPolicy.Limits, discard: DiscardPolicy.Old } as const;
-/** Messages that are removed by name. Ingest removes a body after it has recorded its observation. */
+/** Ingest removes a body by name after it has recorded its observation. */
 const store = { retention: RetentionPolicy.Limits, discard: DiscardPolicy.New } as const;
 
-/** Our streams. A full work queue refuses new messages and drops none that waits; of other streams the oldest go. */
+/** A full work queue refuses new messages and drops none; of other streams the oldest go. */
 export const wantedStreams = ({
   NATS_REPLICAS: num_replicas,
   OBSERVATIONS_MAX_GB: observationsMaxGb,
@@ -179,9 +179,8 @@ const addStream = async (manager: JetStreamManager, wanted: Wanted): Promise<voi
 };
 
 /**
- * Creates the streams that are missing. An existing stream keeps its values, since an operator may have chosen them. Only
- * what our processes need is added: a subject, and direct reads. It runs at start, and again when a caller finds that the server restarted without its
- * storage.
+ * Creates missing streams, and adds to existing ones only a subject and direct reads; an operator may have chosen the
+ * rest. Also runs when the server restarted without its storage.
  */
 export const ensureStreams = async ({
   manager,
@@ -208,16 +207,15 @@ export const ensureStreams = async ({
   }
 };
 
-/** A value of a stream that is not ours. */
 export type Difference = {
   readonly stream: string;
   readonly value: string;
-  /** The value of the server; `null` when the stream is missing. */
+  /** `null` when the stream is missing. */
   readonly is: unknown;
   readonly ours: unknown;
 };
 
-/** Returns the values of our streams that differ from those that we would choose. */
+/** Values other than those that we would choose. */
 export const compareStreams = async (
   manager: JetStreamManager,
   settings: StreamSettings,
@@ -234,10 +232,7 @@ export const compareStreams = async (
   return differences;
 };
 
-/**
- * Creates missing streams and gives the others our values. Throws when the server refuses one: retention and storage of a
- * stream cannot be changed.
- */
+/** Overwrites an operator's values. Throws when the server refuses, such as for another retention or storage. */
 export const applyStreams = async (manager: JetStreamManager, settings: StreamSettings): Promise<void> => {
   for (const wanted of wantedStreams(settings)) {
     const existing = await readStream(manager, wanted.name);
