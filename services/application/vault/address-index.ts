@@ -3,23 +3,22 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { decryptWithAny, encrypt, KEY_BYTES, masterKeysOf } from './cipher.ts';
 
-/** Purposes of keyed hashes. A hash of one purpose never equals one of another. */
+/** A hash of one purpose never equals one of another. */
 type Purpose = 'address' | 'code' | 'ip';
 
 /**
- * Blind index of e-mail addresses: finds members by address although addresses are stored encrypted only. The hash is
- * keyed (HMAC-SHA-256) with a key of its own, which the master key encrypts. It stays the same when the master key is
- * rotated.
+ * Finds members by address although addresses are encrypted: a keyed hash (HMAC-SHA-256). The master key wraps its key,
+ * so rotating the master key changes no hash.
  */
 export type AddressIndex = {
-  /** Returns the account id of a person: the keyed hash of the address in lower case. */
+  /** Keyed hash of the address in lower case. */
   accountIdOf(address: string): string;
   hashOf(purpose: Purpose, text: string): string;
 };
 
 /** Additional authenticated data (AAD) of the wrapped key. */
 export const INDEX_KEY_CONTEXT = 'address index';
-/** Characters of a keyed hash: 160 bits in hexadecimal digits. */
+/** 160 bits in hexadecimal digits. */
 const HASH_LENGTH = 40;
 
 const openKey = (masters: readonly Buffer[], wrapped: Buffer): Buffer => {
@@ -33,8 +32,8 @@ const openKey = (masters: readonly Buffer[], wrapped: Buffer): Buffer => {
 };
 
 /**
- * Opens the index. Creates its key when there is none. The tables of the member vault must exist. Throws
- * `Refusal('invalid_input')` when no master key opens it.
+ * Creates a missing key. Needs the tables of the member vault. Throws `Refusal('invalid_input')` when no master key
+ * opens the key.
  */
 export const openAddressIndex = async (
   pool: Database,
@@ -58,8 +57,8 @@ export const openAddressIndex = async (
 };
 
 /**
- * Stores the address hash of a member; `null` for a member without an address. Stores nothing for a member whose key
- * was erased: the row of the key is locked, so an erasure cannot happen between.
+ * `null` for a member without an address. Stores nothing after an erasure: the locked row of the key keeps one from
+ * happening between.
  */
 export const putAddress = async (
   pool: Database,

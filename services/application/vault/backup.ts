@@ -8,8 +8,8 @@ import { createBrowserSignInTables } from '../sign-in/tables.ts';
 import { createVaultTables } from './cipher.ts';
 
 /**
- * Schemas of both vaults. A backup holds the vaults and members' sign-ins as lines of JSON. Encrypted values stay
- * encrypted and need MEMBER_VAULT_KEY; tokens and cookies are stored as hashes. Neither can be rebuilt from the log.
+ * A backup holds vaults and sign-ins as lines of JSON, which the log cannot rebuild. Encrypted values need
+ * MEMBER_VAULT_KEY; tokens and cookies are hashes.
  */
 const SCHEMAS = ['./member-vault.sql', './secret-vault.sql'].map((file) =>
   readFileSync(new URL(file, import.meta.url), 'utf8'),
@@ -17,7 +17,7 @@ const SCHEMAS = ['./member-vault.sql', './secret-vault.sql'].map((file) =>
 
 const Bytes = z.base64();
 const Time = z.iso.datetime({ offset: true });
-/** Kinds of records of the authorization server that are backed up. The others live for an hour at most. */
+/** Other records of the authorization server live for an hour at most. */
 const LASTING_RECORDS = ['Client', 'Grant', 'RefreshToken', 'Session'] as const;
 const Line = z.discriminatedUnion('table', [
   z.strictObject({
@@ -97,7 +97,7 @@ const createTables = async (database: Database): Promise<void> => {
   await createBrowserSignInTables(database);
 };
 
-/** Returns all rows of the vaults and of sign-ins of one snapshot, one JSON line each, in a stable order. */
+/** One snapshot, one JSON line per row, in a stable order. */
 export const backUpVaults = async (database: Database): Promise<readonly string[]> => {
   await createTables(database);
   const { rows } = await database.query<{ line: string }>(ALL);
@@ -106,7 +106,7 @@ export const backUpVaults = async (database: Database): Promise<readonly string[
 
 type Insert = { readonly sql: string; readonly values: readonly string[] };
 
-/** Returns the insert of a line whose fields are the columns of the table. */
+/** The fields of a line are the columns of the table. */
 const rowInsert = (table: string, { table: _name, ...row }: Line): Insert => ({
   sql: `insert into ${table} select * from jsonb_populate_record(null::${table}, $1::jsonb) on conflict do nothing`,
   values: [JSON.stringify(row)],
@@ -151,8 +151,8 @@ const lineOf = (line: string, index: number): Line => {
 };
 
 /**
- * Restores missing rows in one transaction; existing rows stay unchanged. Returns how many were restored. Throws
- * `Refusal('invalid_input')` and restores nothing when a line is invalid.
+ * One transaction; existing rows stay unchanged. Returns how many were restored. Throws `Refusal('invalid_input')` and
+ * restores nothing for an invalid line.
  */
 export const restoreVaults = async (database: Database, lines: readonly string[]): Promise<number> => {
   const parsed = lines.map(lineOf);

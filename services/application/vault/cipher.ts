@@ -6,9 +6,8 @@ import { secret } from '#platform/settings.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 
-/** AES-256-GCM encryption shared by the vaults, with their master keys and the setup of their tables. */
+/** AES-256-GCM encryption, master keys and table setup of the vaults. */
 
-/** Length of a key in bytes. */
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -18,7 +17,7 @@ const VaultKey = z
   .string()
   .refine((text) => Buffer.from(text, 'base64').length === KEY_BYTES, 'base64 of 32 random bytes');
 
-/** Settings of processes that can run without the vaults. */
+/** For processes that can run without the vaults. */
 export const vaultSettings = {
   MEMBER_VAULT_KEY: secret(
     VaultKey.optional(),
@@ -29,15 +28,15 @@ export const vaultSettings = {
     'Opens what another key has sealed, while keys change; `npm run ops -- vault rewrap` seals it anew.',
   ),
 } as const;
-/** Settings of processes that require the vaults: the master key is mandatory. */
+/** The master key is mandatory. */
 export const requiredVaultSettings = {
   ...vaultSettings,
   MEMBER_VAULT_KEY: secret(VaultKey, vaultSettings.MEMBER_VAULT_KEY.description ?? ''),
 } as const;
 
 /**
- * Encrypts with AES-256-GCM. `context` is the additional authenticated data (AAD): `decrypt` fails with any other
- * context. The result is nonce, ciphertext and tag, in this order.
+ * AES-256-GCM; the result is nonce, ciphertext and tag. `context` is the additional authenticated data (AAD): `decrypt`
+ * fails with any other.
  */
 export const encrypt = (key: Buffer, context: string, plain: Buffer): Buffer => {
   const nonce = randomBytes(NONCE_BYTES);
@@ -45,7 +44,7 @@ export const encrypt = (key: Buffer, context: string, plain: Buffer): Buffer => 
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 };
 
-/** Decrypts a result of `encrypt`. Throws when the key or the context is not the one it was encrypted with. */
+/** Throws when the key or the context is another one than at the encryption. */
 export const decrypt = (key: Buffer, context: string, sealed: Buffer): Buffer => {
   const tag = sealed.subarray(-TAG_BYTES);
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), {
@@ -56,7 +55,7 @@ export const decrypt = (key: Buffer, context: string, sealed: Buffer): Buffer =>
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 };
 
-/** Decrypts with the first key that works: the current key, or an earlier one. Throws when no key works. */
+/** Tries the current and earlier keys. Throws when no key works. */
 export const decryptWithAny = (keys: readonly Buffer[], context: string, sealed: Buffer): Buffer => {
   let failure: unknown;
   for (const key of keys) {
@@ -69,15 +68,11 @@ export const decryptWithAny = (keys: readonly Buffer[], context: string, sealed:
   throw failure;
 };
 
-/** A stored ciphertext and the context (AAD) it is bound to. */
 export type Sealed = { readonly context: string; readonly sealed: Buffer };
 
 /**
- * Creates a check of the master key; await it before you encrypt. It decrypts the oldest and the newest stored
- * ciphertext: one of them must decrypt, or none may exist. A wrong key would encrypt data that can never be read
- * again. A successful check is not repeated; an empty vault is checked again each time.
- *
- * Throws `Refusal('invalid_input')` when no stored ciphertext decrypts.
+ * Await it before you encrypt, because data under a wrong key can never be read again. The oldest or newest ciphertext
+ * must decrypt, or none exist. Only an empty vault is checked again. Throws `Refusal('invalid_input')`.
  */
 export const createKeyCheck = (
   keys: readonly Buffer[],
@@ -104,13 +99,12 @@ export const createKeyCheck = (
   };
 };
 
-/** Decodes the master keys of the settings. The first one encrypts; all of them decrypt. */
+/** The first one encrypts; all of them decrypt. */
 export const masterKeysOf = (...keys: readonly (string | undefined)[]): readonly [Buffer, ...Buffer[]] => {
   const [first, ...others] = keys.flatMap((key) => (key === undefined ? [] : [Buffer.from(key, 'base64')]));
   if (first === undefined) throw new Error('a vault has a key');
   return [first, ...others];
 };
 
-/** Creates the missing tables of the schema `vault`. */
 export const createVaultTables = (pool: Database, schema: string): Promise<void> =>
   installSchema(pool, { lock: ADVISORY_LOCKS.vaultSchema, sql: schema });

@@ -14,25 +14,23 @@ import {
 import { openAddressIndex, putAddress } from './address-index.ts';
 
 /**
- * Personal data of a member, stored encrypted in events (crypto-shredding). Each member has a key (AES-256-GCM). It
- * is stored here, outside the log, wrapped by the master key from the settings. Events cannot be deleted, but a key
- * can: without it, the data is unreadable in every copy of the log and every export.
+ * Stored encrypted in events (crypto-shredding). Each member's AES-256-GCM key is kept outside the log, wrapped by the
+ * master key: without it the data is unreadable in every copy of the log.
  */
 export type Person = { readonly name: string; readonly email: string | null };
 
 export type MemberVault = {
   /**
-   * Encrypts personal data. Creates the member's key if there is none. Throws `Refusal('invalid_input')` when the
-   * master key does not decrypt the existing keys.
+   * Creates a missing key. Throws `Refusal('invalid_input')` when the master key does not decrypt the existing keys.
    */
   seal(workspaceId: string, memberId: string, person: Person): Promise<string>;
-  /** Decrypts personal data. Returns `null` when the member's key was erased. */
+  /** `null` when the member's key was erased. */
   open(workspaceId: string, memberId: string, sealed: string): Promise<Person | null>;
-  /** Deletes the member's key permanently, and the hash of the address. */
+  /** Permanent; also deletes the hash of the address. */
   erase(workspaceId: string, memberId: string): Promise<void>;
 };
 
-/** Prefix of every encrypted text. A later version can use another cipher. */
+/** Starts every encrypted text. A later version can use another cipher. */
 const VERSION = 'v1.';
 const SCHEMA = readFileSync(new URL('./member-vault.sql', import.meta.url), 'utf8');
 
@@ -44,17 +42,13 @@ const OLDEST_AND_NEWEST = `
   (select workspace_id, member_id, wrapped_key from vault.member_key order by created_at limit 1)
   union all (select workspace_id, member_id, wrapped_key from vault.member_key order by created_at desc limit 1)`;
 
-/** Creates the tables of the vault. */
 export const createMemberVaultTables = (pool: Database): Promise<void> => createVaultTables(pool, SCHEMA);
 
 /** Additional authenticated data (AAD) of a member's wrapped key. */
 export const memberKeyContext = (workspaceId: string, memberId: string): string =>
   `${workspaceId}/${memberId}`;
 
-/**
- * Opens the vault and creates its tables. `masterKey`: the setting MEMBER_VAULT_KEY. `secondKey`: the setting
- * MEMBER_VAULT_KEY_SECOND, which only decrypts.
- */
+/** Creates its tables. `masterKey`: MEMBER_VAULT_KEY. `secondKey`: MEMBER_VAULT_KEY_SECOND, which only decrypts. */
 export const openMemberVault = async (
   pool: Database,
   masterKey: string,
@@ -117,7 +111,7 @@ export const openMemberVault = async (
   };
 };
 
-/** Opens the vault on first use, for a process that starts without Postgres. A failed opening is tried again. */
+/** For a process that starts without Postgres. A failed opening is tried again. */
 export const createLazyMemberVault = (pool: Database, masterKey: string, secondKey?: string): MemberVault => {
   let opened: Promise<MemberVault> | undefined;
   const vault = (): Promise<MemberVault> => {

@@ -54,9 +54,8 @@ const isEncryptedWith = (key: Buffer, { context, sealed }: EncryptedRow): boolea
 };
 
 /**
- * Rotates the master key: encrypts every vault row of `secondKey` again with `masterKey`. Afterwards `secondKey` can
- * be removed. A row that another process writes meanwhile is left unchanged (compare-and-set). Throws when neither
- * key decrypts a row; a repeated run continues with the remaining rows.
+ * Encrypts rows of `secondKey` with `masterKey`; `secondKey` can be removed afterwards. A row written meanwhile stays
+ * (compare-and-set). Throws when neither key decrypts a row; a repeated run continues.
  */
 export const rotateMasterKey = async (
   database: Database,

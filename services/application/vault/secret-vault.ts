@@ -4,41 +4,41 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { createVaultTables, decryptWithAny, encrypt, createKeyCheck, masterKeysOf } from './cipher.ts';
 
 /**
- * Store of secrets that must be readable again, so a hash is not enough. They are stored outside the log, encrypted
- * with the master key. Events refer to them by fingerprint. `owner`: the object a secret belongs to, such as a rule.
+ * Secrets that must be readable again, encrypted outside the log; events refer to fingerprints. `owner`: the object of
+ * a secret, such as a rule.
  */
 export type SecretVault = {
   /**
-   * Encrypts and stores a secret; idempotent. Returns its fingerprint. Throws `Refusal('invalid_input')` when the
-   * master key does not decrypt the existing secrets.
+   * Idempotent. Returns the fingerprint. Throws `Refusal('invalid_input')` when the master key does not decrypt the
+   * existing secrets.
    */
   seal(workspaceId: string, owner: string, secret: string): Promise<string>;
-  /** Returns the decrypted secret, or `null` when it was deleted. */
+  /** `null` when it was deleted. */
   open(workspaceId: string, owner: string, fingerprint: string): Promise<string | null>;
-  /** Returns the decrypted secret of an owner that has exactly one; `null` when it has none or several. */
+  /** `null` when the owner has none or several. */
   openOnly(workspaceId: string, owner: string): Promise<string | null>;
   /**
-   * Returns the workspaces in which the owner has several secrets, of which at least one is older than `FRESH_SECONDS`: first
-   * those without a younger one, of which `forget` leaves one.
+   * At least one secret is older than `FRESH_SECONDS`. Workspaces without a younger one come first; `forget` leaves one
+   * of theirs.
    */
   withSeveral(owner: string, workspacesMax: number): Promise<readonly string[]>;
   /**
-   * Deletes the owner's secrets. With `fingerprint`, this secret stays, and also secrets younger than
-   * `FRESH_SECONDS`: another command may be about to record them.
+   * Keeps `fingerprint` and, with it, secrets younger than `FRESH_SECONDS`: another command may be about to record
+   * them.
    */
   forget(workspaceId: string, owner: string, fingerprint?: string): Promise<void>;
-  /** Deletes one secret, of any age. */
+  /** Also a young secret. */
   forgetOne(workspaceId: string, owner: string, fingerprint: string): Promise<void>;
 };
 
-/** The owner of the secret that signs a workspace's webhooks. */
+/** Owner of the secret that signs a workspace's webhooks. */
 export const WEBHOOK_SECRET_OWNER = 'webhook-secret';
 
-/** Minimum age in seconds of deleted secrets. Longer than any command takes from encrypting to appending its event. */
+/** Deleted secrets are older: longer than any command takes from encrypting to appending its event. */
 const FRESH_SECONDS = 60;
 const SCHEMA = readFileSync(new URL('./secret-vault.sql', import.meta.url), 'utf8');
 
-/** Returns the SHA-256 of a secret in hexadecimal. It reveals nothing about a secret with enough random bits. */
+/** SHA-256 in hexadecimal. It reveals nothing about a secret with enough random bits. */
 export const fingerprintOf = (secret: string): string => hash('sha256', secret, 'hex');
 
 const SEAL = `
@@ -67,10 +67,7 @@ const OLDEST_AND_NEWEST = `
 /** Additional authenticated data (AAD) of the encrypted secret. */
 export const secretContext = (...key: readonly string[]): string => `secret/${key.join('/')}`;
 
-/**
- * Opens the vault and creates its tables. `masterKey`: the setting MEMBER_VAULT_KEY. `secondKey`: the setting
- * MEMBER_VAULT_KEY_SECOND, which only decrypts.
- */
+/** Creates its tables. `masterKey`: MEMBER_VAULT_KEY. `secondKey`: MEMBER_VAULT_KEY_SECOND, which only decrypts. */
 export const openSecretVault = async (
   pool: Database,
   masterKey: string,

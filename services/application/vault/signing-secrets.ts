@@ -8,40 +8,37 @@ import { createShortReads } from '#platform/event-store/short-reads.ts';
 import { type SecretVault, WEBHOOK_SECRET_OWNER } from './secret-vault.ts';
 
 /**
- * Lease of a cached signing secret in milliseconds. The log names the current secret of a workspace, and a process
- * may use what it read there for this long. A rotation replies only after the longer `LEASE_PASSED_MS`. From its
- * reply on, no process signs with the old secret. As with API keys, a lease needs no notification.
+ * A process uses a secret read from the log this long. A rotation replies after the longer `LEASE_PASSED_MS`, so no
+ * process signs with the old one then. A lease needs no notification.
  */
 const LEASE_MS = 300;
 /**
- * Milliseconds in which the log must name the current secret. Then the vault alone is asked, within the same lease. It
- * names one without doubt when it holds a single secret of the workspace: a rotation stores the new secret more than a
- * lease before it replies, and deletes the old one first. With two secrets the log is needed.
+ * Afterwards the vault alone is asked. A single secret there is certain: a rotation stores the new one more than a
+ * lease before its reply, and deletes the old one first. Two secrets need the log.
  */
 const LOG_ANSWER_MS = 200;
-/** Maximum workspaces, and maximum secrets, cached per process. */
+/** Workspaces, and secrets, cached per process. */
 const REMEMBERED_MAX = 10_000;
 const SECRET_BYTES = 32;
-/** Maximum attempts to read a secret. It is read again after a rotation between log and vault, or a slow read. */
+/** A secret is read again after a rotation between log and vault, or a slow read. */
 const ATTEMPTS_MAX = 3;
 
 export { LEASE_PASSED_MS as ROTATION_WAIT_MS };
 
-/** Creates a signing secret in the format of Standard Webhooks: `whsec_` and base64 of 32 random bytes. */
+/** Standard Webhooks: `whsec_` and base64 of 32 random bytes. */
 export const createWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
 export type SigningSecrets = {
   /**
-   * Returns the current signing secret, or `null` when the workspace has none. While the log does not answer, it is the
-   * only secret that the vault holds of the workspace. Throws when the vault does not hold it, when it holds several and
-   * the log does not answer, or when reading takes longer than the lease.
+   * `null` without a secret. While the log does not answer, the only secret in the vault. Throws when the vault lacks
+   * it, holds several without the log, or reading takes longer than the lease.
    */
   current(workspaceId: string): Promise<string | null>;
 };
 
 type Lease = { readonly since: number; readonly secret: Promise<string | null> };
 
-/** Creates the lease cache of signing secrets. `now`: the monotonic clock, in milliseconds. */
+/** `now`: the monotonic clock, in milliseconds. */
 export const openSigningSecrets = (
   eventStore: EventStore,
   vault: SecretVault,
