@@ -8,11 +8,10 @@ import { type ClientMetadata, identificationOf, prepareMetadata } from './client
 
 const SCHEMA = readFileSync(new URL('./authorization-schema.sql', import.meta.url), 'utf8');
 
-/** Creates the tables of the authorization server. */
 export const createAuthorizationTables = (pool: Database): Promise<void> =>
   installSchema(pool, { lock: ADVISORY_LOCKS.oauthSchema, sql: SCHEMA });
 
-/** An app that an operator added. It has no secret: every app proves itself with PKCE. */
+/** It has no secret: every app proves itself with PKCE. */
 export type OperatorsClient = {
   readonly client_id: string;
   readonly name: string;
@@ -28,8 +27,7 @@ const clientOf = ({ client_id = '', client_name = '', redirect_uris }: ClientMet
 });
 
 /**
- * Adds an app that members know by its operator's word. The same id again replaces it. Throws `invalid_input` for an
- * id that documents or registrations use, and for addresses that no app may have.
+ * Replaces the same id. Throws `invalid_input` for an id of documents or registrations, and for forbidden addresses.
  */
 export const addClient = async (
   pool: Database,
@@ -57,7 +55,6 @@ export const addClient = async (
   return clientOf(prepared.metadata);
 };
 
-/** Lists the apps that operators added, by id. */
 export const listClients = async (pool: Database): Promise<readonly OperatorsClient[]> => {
   await createAuthorizationTables(pool);
   const { rows } = await pool.query<{ payload: ClientMetadata }>(
@@ -67,7 +64,7 @@ export const listClients = async (pool: Database): Promise<readonly OperatorsCli
   return rows.map(({ payload }) => clientOf(payload));
 };
 
-/** Removes an app. Its connections go on until they end; it cannot ask for new ones, and gets no new tokens. */
+/** Its connections go on until they end, without new ones or new tokens. */
 export const removeClient = async (
   pool: Database,
   clientId: string,

@@ -6,11 +6,10 @@ import { BROWSERS_MAX, SIGN_IN_DAYS_MAX } from '#domain/workspace/sign-in.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { sha256Of } from '../access/api-key-format.ts';
 
-/** Hours without a page view after which a browser is signed out. */
+/** A browser is signed out after this without a page view. */
 export const IDLE_HOURS = 12;
 const TOKEN_BYTES = 32;
 
-/** A browser in which a member is signed in. */
 export type BrowserSignIn = {
   readonly signInId: string;
   readonly accountId: string;
@@ -20,16 +19,13 @@ export type BrowserSignIn = {
 };
 
 export type Browsers = {
-  /**
-   * Signs a member in. Returns the value of the new cookie, which is stored as a hash only. Throws `limit_reached` when the
-   * member is signed in in `BROWSERS_MAX` browsers.
-   */
+  /** Returns the new cookie, stored as a hash only. Throws `limit_reached` with `BROWSERS_MAX` signed-in browsers. */
   open(accountId: string, method: SignInMethod): Promise<string>;
-  /** Finds the sign-in of a cookie and records its use; `null` when it has ended. */
+  /** Records the use; `null` when the sign-in has ended. */
   find(token: string): Promise<BrowserSignIn | null>;
-  /** Lists a member's signed-in browsers, latest first. */
+  /** Latest first. */
   list(accountId: string): Promise<readonly BrowserSignIn[]>;
-  /** Ends a sign-in of this member, in every process at once. Other ids change nothing. */
+  /** In every process at once. Ids of other members change nothing. */
   end(accountId: string, signInId: string): Promise<void>;
 };
 

@@ -2,19 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { AppIdentification } from '#contracts/events/workspace/connection.ts';
 
-/** Maximum redirect addresses of an app. */
 const REDIRECTS_MAX = 10;
-/** Maximum characters of an address. */
 const ADDRESS_MAX_LENGTH = 2_000;
-/** Maximum characters of a name. Pages show less. */
 const NAME_MAX_LENGTH = 200;
-/** Hosts of the member's own computer (RFC 8252, section 7.3). */
+/** RFC 8252, section 7.3. */
 export const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 const WEB_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:']);
-/** Ways of granting that the service has. Others are dropped, as RFC 7591 allows. */
+/** Others are dropped, as RFC 7591 allows. */
 const GRANT_TYPES: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token']);
 
-/** Metadata that is used. All else is dropped, so that no field changes what an app may do. */
+/** All other fields are dropped, so that none changes what an app may do. */
 const Metadata = z.object({
   client_id: z.string().max(ADDRESS_MAX_LENGTH).optional(),
   client_name: z.string().max(NAME_MAX_LENGTH).optional(),
@@ -34,13 +31,12 @@ const parse = (uri: string): URL | null => (URL.canParse(uri) ? new URL(uri) : n
 const isLoopback = ({ protocol, hostname }: URL): boolean =>
   protocol === 'http:' && LOOPBACK_HOSTS.has(hostname);
 
-/** True for a program on the member's computer: an address on loopback, or one with a scheme of its own. */
+/** A program on the member's computer: loopback, or a scheme of its own. */
 const isNative = (url: URL): boolean => isLoopback(url) || !WEB_SCHEMES.has(url.protocol);
 
 /**
- * Prepares an app's metadata, registered, fetched or entered by an operator, for the provider. Returns the fault as a
- * sentence when it cannot be used. `scope` is dropped: what an app may do is asked of the member, each time. A program
- * on the member's computer is `native`, so that its port may change.
+ * Returns the fault as a sentence. Drops `scope`, which the member is asked each time. A program on the member's
+ * computer is `native`, so that its port may change.
  */
 export const prepareMetadata = (
   input: unknown,
@@ -74,16 +70,14 @@ export const prepareMetadata = (
 };
 
 const REGISTERED_PREFIX = 'reg_';
-/** Random bytes of an id. */
 const ID_BYTES = 16;
-/** Seconds until an app that registered itself is removed unless a member allows it. */
+/** A self-registered app is removed after this unless a member allows it. */
 export const REGISTERED_SECONDS = 24 * 60 * 60;
 
-/** Returns a new id for an app that registers itself. */
 export const newRegisteredId = (): string =>
   `${REGISTERED_PREFIX}${randomBytes(ID_BYTES).toString('base64url')}`;
 
-/** Returns how an app is known, by its id: that of a document is its address, a registered one has a prefix. */
+/** A document's id is its address, a registered one has a prefix. */
 export const identificationOf = (clientId: string): AppIdentification => {
   if (clientId.startsWith('https://')) return 'document';
   return clientId.startsWith(REGISTERED_PREFIX) ? 'registration' : 'operator';

@@ -3,19 +3,19 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { AddressIndex } from '../vault/address-index.ts';
 import { type SendLimit, takeSend } from './send-limits.ts';
 
-/** Minutes in which a code can be used. */
+/** Validity of a code. */
 export const CODE_MINUTES = 10;
-/** Wrong codes after which a new one must be requested. */
+/** After this number of wrong codes a new one must be requested. */
 export const CODE_TRIES_MAX = 5;
 const CODE_DIGITS = 8;
 
-/** Requests of codes per address. */
+/** Per address. */
 const OF_ADDRESS: SendLimit = { perHour: 5, perDay: 10 };
-/** Requests of codes per IP address. An office shares one. */
+/** Per IP address. An office shares one. */
 const OF_IP: SendLimit = { perHour: 20, perDay: 480 };
 
 export type CodeRequest = {
-  /** Hash of the cookie of the browser. Only this browser can use the code. */
+  /** Cookie of the only browser that can use the code. */
   readonly browserHash: string;
   readonly address: string;
   readonly ip: string;
@@ -33,13 +33,13 @@ export type CodeChecked =
   | { readonly outcome: 'wrong'; readonly triesLeft: number }
   /** The last try was wrong: the code is withdrawn. */
   | { readonly outcome: 'blocked'; readonly accountId: string; readonly attemptId: string }
-  /** No code, or one that has expired or was used. */
+  /** Without a code, or after its use or expiry. */
   | { readonly outcome: 'none' };
 
 export type Codes = {
-  /** Issues a code for an address, known or not: whether it is known, the caller learns from the directory. */
+  /** Also for an unknown address, so that the caller learns from the directory only. */
   issue(request: CodeRequest): Promise<CodeSent>;
-  /** Checks a code. Every check costs a try; the right one is accepted once, also by two requests at once. */
+  /** Costs a try. The right code is accepted once, also by two requests at once. */
   check(browserHash: string, code: string): Promise<CodeChecked>;
 };
 
@@ -48,7 +48,7 @@ const ISSUE = `
   values ($1, $2, $3, $4, now() + interval '${CODE_MINUTES} minutes')
   on conflict (browser_hash) do update set account_id = excluded.account_id, code_hash = excluded.code_hash,
     attempt_id = excluded.attempt_id, tries = 0, spent = false, expires_at = excluded.expires_at`;
-/** The statement locks the row, so two checks at once count as two. */
+/** Locks the row, so two checks at once count as two. */
 const CHECK = `
   update sign_in.code set tries = tries + 1, spent = code_hash = $2
   where browser_hash = $1 and not spent and tries < ${CODE_TRIES_MAX} and expires_at > now()
@@ -70,7 +70,7 @@ export const createCodes = (pool: Database, index: AddressIndex): Codes => {
       return { outcome: 'issued', accountId, code, attemptId };
     },
     check: async (browserHash, entered) => {
-      // People copy codes with the space that the mail shows, or with dashes.
+      // People copy codes with the space of the mail, or with dashes.
       const code = entered.replaceAll(/[\s-]/g, '');
       type Row = {
         readonly account_id: string;

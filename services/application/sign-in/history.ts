@@ -9,7 +9,7 @@ import type { Membership } from './member-directory.ts';
 
 type Member = Pick<Membership, 'workspaceId' | 'memberId'>;
 
-/** Records members' sign-ins in the history of each workspace. What is recorded already is not recorded again. */
+/** Recorded sign-ins are not recorded again. */
 export type SignInHistory = {
   opened(member: Member, browser: BrowserSignIn): Promise<void>;
   closed(members: readonly Member[], signInId: string): Promise<void>;

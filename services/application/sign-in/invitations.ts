@@ -9,12 +9,9 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { sha256Of } from '../access/api-key-format.ts';
 import type { WorkspaceCommands } from '../commands/workspace-commands.ts';
 
-/** Hours after which an invitation link no longer works. */
+/** Validity of a link. */
 const INVITATION_HOURS = 24;
-/**
- * Minutes in which the browser that used a link can use it again. It serves people who did not get the reply.
- * Another browser cannot use the link.
- */
+/** The browser that used a link can use it again, for people who did not get the reply. Another browser cannot. */
 const SAME_BROWSER_MINUTES = 10;
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
@@ -22,9 +19,9 @@ const TOKEN = /^[\w-]{43}$/;
 export type Invitation = { readonly workspaceId: string; readonly memberId: string };
 
 export type Invitations = {
-  /** Returns whom a link invites, or `null` when it is unknown, used, expired or of an erased member. Changes nothing. */
+  /** `null` for a link that is unknown, used, expired or of an erased member. Changes nothing. */
   find(token: string, browserHash: string): Promise<Invitation | null>;
-  /** Uses a link up. Of two browsers at once, one gets the invitation and the other `null`. */
+  /** One of two concurrent browsers gets the invitation, the other `null`. */
   use(token: string, browserHash: string): Promise<Invitation | null>;
 };
 
@@ -52,9 +49,8 @@ export const createInvitations = (pool: Database): Invitations => {
 };
 
 /**
- * Invites a member to sign in. The event contains an id and the table a hash, never the token. The event is
- * appended first: after a crash in between, the invitation has no valid link. Throws `not_found` for a member that
- * the workspace does not have.
+ * Appends the event, with an id, before the table gets a hash, so a crash leaves no valid link. Throws `not_found` for
+ * an unknown member.
  */
 export const issueInvitation = async (
   dependencies: {

@@ -6,7 +6,6 @@ import { findNames } from '#projections/workspaces/read.ts';
 import { type AddressIndex, putAddress } from '../vault/address-index.ts';
 import type { MemberVault, Person } from '../vault/member-vault.ts';
 
-/** Membership of a signed-in person. */
 export type Membership = {
   readonly workspaceId: string;
   readonly workspaceName: string;
@@ -15,9 +14,8 @@ export type Membership = {
 };
 
 /**
- * A person who can sign in. The account id is the keyed hash of the e-mail address, with all workspaces of that
- * address, or a member id, with that membership alone. Invitations sign in to a member id: the operator who made one
- * vouches for that membership and for no other.
+ * The account id is the keyed hash of the address, with all its workspaces, or a member id for invitations: the
+ * operator vouches for that membership only.
  */
 export type Account = {
   readonly accountId: string;
@@ -29,15 +27,15 @@ export type Account = {
 };
 
 export type MemberDirectory = {
-  /** Tells whether an account id has members, without reading names. */
+  /** Does not read names. */
   has(accountId: string): Promise<boolean>;
-  /** Finds the present members of an account id. `null` when there is none, such as after an erasure. */
+  /** `null` without present members, such as after an erasure. */
   find(accountId: string): Promise<Account | null>;
 };
 
-/** Maximum workspaces of a person that are shown. */
+/** Shown workspaces of a person. */
 const MEMBERSHIPS_MAX = 100;
-/** Maximum members per run that are added to the address index. */
+/** Members per run that are added to the address index. */
 const FILLED_TOGETHER_MAX = 500;
 
 const MEMBERSHIPS = `
@@ -48,7 +46,7 @@ const MEMBERSHIPS = `
   order by workspace_id, member_id limit ${MEMBERSHIPS_MAX}`;
 type Row = { readonly workspace_id: string; readonly member_id: string; readonly role: Role };
 
-/** Reads the log's own tables for who is a member, so that an erased member is unknown at once. */
+/** Reads the log's own tables, so that an erased member is unknown at once. */
 export const createMemberDirectory = ({
   pool,
   db,
@@ -99,7 +97,7 @@ const UNINDEXED = `
   left join vault.member_address as indexed using (workspace_id, member_id)
   where indexed.member_id is null and sealed is not null limit ${FILLED_TOGETHER_MAX}`;
 
-/** Adds members to the address index who were added before it existed. Returns how many. */
+/** Adds members from before the index. Returns how many. */
 export const fillAddressIndex = async (
   pool: Database,
   memberVault: MemberVault,

@@ -2,7 +2,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 
 export type SendLimit = { readonly perHour: number; readonly perDay: number };
 
-/** Appends the present time unless a limit is reached. Times older than a day are dropped. */
+/** Nothing is appended at a limit. Times older than a day are dropped. */
 const TAKE = `
   insert into sign_in.send (subject, sent_at) values ($1, array[now()])
   on conflict (subject) do update set sent_at = array(
@@ -11,8 +11,8 @@ const TAKE = `
     from unnest(send.sent_at) as at where at > now() - interval '1 day')`;
 
 /**
- * Counts one sending for a subject. Returns false, and counts nothing, when the subject has reached a limit. Requests
- * at once are counted one after the other, because the statement locks the subject's row.
+ * False, with nothing counted, at a limit. The statement locks the subject's row, so concurrent requests count one by
+ * one.
  */
 export const takeSend = async (
   pool: Database,

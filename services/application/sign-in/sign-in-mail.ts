@@ -5,23 +5,19 @@ import type { Log } from '#platform/logger.ts';
 import { CODE_MINUTES } from './codes.ts';
 import type { MemberDirectory } from './member-directory.ts';
 
-/** Milliseconds before the second and the third attempt. A person waits for the mail and can request another code. */
+/** Before the second and third attempt. A person waits for the mail and can request another code. */
 const RETRY_AFTER_MS = [2_000, 10_000];
-/** Maximum mails being sent. Beyond this, mails are dropped, so that a slow mail server cannot fill the memory. */
+/** Further mails are dropped, so that a slow mail server cannot fill the memory. */
 const SENDING_AT_ONCE_MAX = 1_000;
 
-/** A code for the stored address of an account. */
+/** Sent to the stored address of the account. */
 type CodeMail = { readonly accountId: string; readonly code: string; readonly attemptId: string };
 
 export type SignInMail = AsyncDisposable & {
-  /**
-   * Sends a code to the stored address of an account, if there is one. Returns at once and looks the account up
-   * afterwards, so that the reply does not tell whether it exists.
-   */
+  /** Returns at once and looks the account up afterwards, so that the reply does not tell whether it exists. */
   send(mail: CodeMail): void;
 };
 
-/** Builds the mail. It contains no name and no link: mail scanners request every link. */
 export const codeMessageOf = (code: string): EmailMessage => ({
   subject: 'Your sign-in code',
   text: [
@@ -35,7 +31,7 @@ export const codeMessageOf = (code: string): EmailMessage => ({
   ].join('\n'),
 });
 
-/** Creates the sender. Disposal ends it after the present attempts. */
+/** Disposal ends it after the present attempts. */
 export const createSignInMail = (
   channel: Pick<TextChannel, 'sendMessage'>,
   directory: MemberDirectory,
@@ -43,7 +39,7 @@ export const createSignInMail = (
 ): SignInMail => {
   const ending = new AbortController();
   const sending = new Set<Promise<void>>();
-  /** Sends the mail once, if there is an address. Returns whether another attempt may help. */
+  /** Returns whether another attempt may help. */
   const trySend = async ({ accountId, code, attemptId }: CodeMail): Promise<boolean> => {
     try {
       const to = (await directory.find(accountId))?.email ?? null;

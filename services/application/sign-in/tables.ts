@@ -7,7 +7,7 @@ import { IDLE_HOURS } from './browsers.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
-/** Creates the tables of members' sign-ins, and those of the member vault, which they are joined with. */
+/** Includes the member vault, which sign-ins are joined with. */
 export const createBrowserSignInTables = async (pool: Database): Promise<void> => {
   await createMemberVaultTables(pool);
   await installSchema(pool, { lock: ADVISORY_LOCKS.signInSchema, sql: SCHEMA });
@@ -16,7 +16,6 @@ export const createBrowserSignInTables = async (pool: Database): Promise<void> =
 /** Maximum rows deleted per statement. */
 const DELETED_TOGETHER_MAX = 10_000;
 
-/** Statements that delete what nothing accepts any more. */
 const DEAD = [
   'delete from sign_in.code where browser_hash in (select browser_hash from sign_in.code where expires_at <= now() limit $1)',
   `delete from sign_in.send where subject in (
@@ -27,7 +26,6 @@ const DEAD = [
      select sign_in_id from sign_in.browser where expires_at <= now() or used_at <= now() - interval '${IDLE_HOURS} hours' limit $1)`,
 ];
 
-/** Deletes expired codes, links and sign-ins. Returns how many rows were deleted. */
 export const deleteExpiredSignIns = async (pool: Database): Promise<number> => {
   let deleted = 0;
   for (const sql of DEAD) deleted += (await pool.query(sql, [DELETED_TOGETHER_MAX])).rowCount ?? 0;
