@@ -1,13 +1,13 @@
 import { faultOfError, type ImageFault, openImage, sizeOfImage } from './image-decoder.ts';
 
-/** Maximum width and height of a thumbnail in pixels. */
+/** Width and height. */
 export const THUMBNAIL_MAX_PIXELS = 320;
 export const THUMBNAIL_MAX_BYTES = 60 * 1024;
 
-/** Qualities of WebP that are tried in turn until the thumbnail is small enough. */
+/** Qualities of WebP, tried until the thumbnail is small enough. */
 const QUALITIES = [80, 60, 40, 20, 1];
 
-/** `webp`: the file. `width` and `height`: those of the image in pixels, not of the thumbnail. */
+/** `width` and `height` are those of the image, not of the thumbnail. */
 export type Thumbnail = {
   readonly webp: Buffer;
   readonly width: number;
@@ -15,8 +15,8 @@ export type Thumbnail = {
 };
 
 /**
- * Makes a thumbnail of an image: a WebP file of at most 320 by 320 pixels and 60 KiB. A smaller image keeps its
- * size. Only the first frame of an animation is shown. Returns a fault for a broken file, and for a file of another type.
+ * WebP of at most 320 by 320 pixels and 60 KiB; smaller images keep their size. Only the first frame of an animation is
+ * shown.
  */
 export const makeThumbnail = async (file: Buffer): Promise<Thumbnail | ImageFault> => {
   const size = await sizeOfImage(file);

@@ -1,4 +1,4 @@
-/** Bytes from the start of a file that `mediaTypeOf` needs. */
+/** Needed by `mediaTypeOf`. */
 export const HEAD_BYTES = 64;
 
 export const IMAGE_MAX_BYTES = 20 * 1024 * 1024;
@@ -10,14 +10,12 @@ const image = (contentType: string): MediaType => ({ contentType, maxBytes: IMAG
 const video = (contentType: string): MediaType => ({ contentType, maxBytes: VIDEO_MAX_BYTES });
 
 const PNG = '89504e470d0a1a0a';
-/** First bytes of an EBML file; its document type tells WebM from other Matroska files. */
+/** Starts an EBML file; its document type tells WebM from other Matroska files. */
 const EBML = '1a45dfa3';
-/** Major brands of MP4 files. The same container holds pictures (HEIC, AVIF) and QuickTime under other brands. */
+/** Other brands of the container are pictures (HEIC, AVIF) and QuickTime. */
 const MP4_BRAND = /^(isom|iso[2-9]|mp4[12]|avc1|M4V |dash|MSNV|mmp4)$/;
 
-/**
- * Returns the type of a file by its first bytes; `null` for other types. SVG is never accepted: it can hold scripts.
- */
+/** `null` for other types. SVG is never accepted: it can hold scripts. */
 export const mediaTypeOf = (head: Buffer): MediaType | null => {
   const hex = head.toString('hex');
   const text = head.toString('latin1');

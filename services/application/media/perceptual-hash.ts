@@ -4,15 +4,15 @@ import { DECODER_OPTIONS, faultOfError, type ImageFault, sizeOfImage } from './i
 
 const HASH_BITS = 64;
 
-// The package exports the function itself; its type declaration claims a property `default`.
+// The package exports the function itself; its types claim a property `default`.
 const phash = phashModule as unknown as (file: Buffer, options: typeof DECODER_OPTIONS) => Promise<string>;
 
-/** A perceptual hash: 64 bits as 16 hexadecimal digits in lower case. */
+/** 64 bits as 16 lower-case hexadecimal digits. */
 export type PerceptualHash = { readonly hash: string };
 
 /**
- * Computes the perceptual hash of an image. Files with the same picture in other sizes, formats and qualities have
- * nearly equal hashes. Call it after `makeThumbnail`, which ends a decoder that takes too long; the hash cannot.
+ * Nearly equal for one picture in other sizes, formats and qualities. Call it after `makeThumbnail`, which ends a slow
+ * decoder; the hash cannot.
  */
 export const perceptualHashOf = async (file: Buffer): Promise<PerceptualHash | ImageFault> => {
   const size = await sizeOfImage(file);
@@ -29,7 +29,7 @@ export const perceptualHashOf = async (file: Buffer): Promise<PerceptualHash | I
   }
 };
 
-/** Tells whether two hashes belong to the same picture. */
+/** True for hashes of the same picture. */
 export const isSamePicture = (one: string, other: string): boolean => {
   const different = BigInt.asUintN(HASH_BITS, BigInt(`0x${one}`) ^ BigInt(`0x${other}`)).toString(2);
   return different.replaceAll('0', '').length <= SAME_PICTURE_MAX_BITS;

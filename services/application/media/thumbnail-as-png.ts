@@ -1,15 +1,12 @@
 import { openImage } from './image-decoder.ts';
 import { THUMBNAIL_MAX_BYTES } from './make-thumbnail.ts';
 
-/**
- * Widths and heights in pixels that are tried in turn. The last one always fits: 224 lines of 224 bytes with 256
- * colours are 50 KB before compression.
- */
+/** Tried in turn. The last always fits: 224 lines of 224 bytes with 256 colours are 50 KB before compression. */
 const SIZES_PIXELS = [320, 224];
 
 /**
- * Converts a thumbnail to a PNG of at most 60 KiB, for programs that do not show WebP. A PNG has up to 256 colours, and
- * is smaller than the thumbnail where it would not fit. `webp`: the file that `makeThumbnail` made.
+ * PNG of at most 60 KiB and 256 colours, for programs that do not show WebP; smaller where it would not fit. `webp`:
+ * output of `makeThumbnail`.
  */
 export const thumbnailAsPng = async (webp: Buffer): Promise<Buffer> => {
   for (const size of SIZES_PIXELS) {

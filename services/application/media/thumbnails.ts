@@ -7,32 +7,28 @@ import { HEAD_BYTES } from './media-type.ts';
 import { faultOfHead, type ImageFault } from './image-decoder.ts';
 import { makeThumbnail } from './make-thumbnail.ts';
 
-/** Images in memory at once, in one process. Each is up to 20 MiB, and up to 400 MB while it is decoded. */
+/** Each image is up to 20 MiB, and up to 400 MB while it is decoded. */
 const DECODED_AT_ONCE = 2;
-/** Calls that decode or wait for it. Each further call is refused. */
 const CALLS_AT_ONCE = 64;
 
-/** Content type of each thumbnail. */
 export const THUMBNAIL_TYPE = 'image/webp';
 
-/** The bytes of a WebP file, or why there is none. `not_stored`: the image itself is not in the object store. */
+/** `not_stored`: the image itself is not in the object store. */
 export type ThumbnailAnswer = { readonly webp: Buffer } | { readonly fault: ImageFault | 'not_stored' };
 
 export type Thumbnails = {
   /**
-   * Returns the thumbnail of a stored image. The first call makes and stores it. `sha256`: 64 hex digits, the creative
-   * key of the image. Throws `Refusal` (`limit_reached`) when 64 calls are waiting, and errors of the object store.
+   * Stores the thumbnail on the first call. `sha256`: 64 hex digits, the creative key. Throws `Refusal`
+   * (`limit_reached`) when 64 calls wait, and errors of the object store.
    */
   readonly thumbnailOf: (sha256: string) => Promise<ThumbnailAnswer>;
 };
 
-/** Returns the first bytes of a file. */
 const headOf = async (object: OpenObject): Promise<Buffer> => {
   const end = Math.min(object.bytes, HEAD_BYTES) - 1;
   return end < 0 ? Buffer.alloc(0) : buffer(object.read({ start: 0, end }));
 };
 
-/** Creates the thumbnails of an object store. Calls for the same image share one thumbnail. */
 export const createThumbnails = (objectStore: ObjectStore): Thumbnails => {
   const limit = createConcurrencyLimit(CALLS_AT_ONCE, 'thumbnails');
   const slots = createSemaphore(DECODED_AT_ONCE);
