@@ -1,16 +1,16 @@
 import type { Database } from '#platform/postgres/pool.ts';
 import type { ArchiveMode } from './archive-tables.ts';
 
-/** Hours before the end of its address from which a wanted file counts as expiring. */
+/** A wanted file counts as expiring this long before its address ends. */
 export const EXPIRING_HOURS = 12;
-/** Share of the quota from which no videos are stored. */
+/** No videos are stored from this share of the quota. */
 export const VIDEO_QUOTA_SHARE = 0.9;
 
-/** Files by state. An expiring file is a wanted one too. */
+/** An expiring file is a wanted one too. */
 export const ARCHIVE_STATES = ['wanted', 'expiring', 'stored', 'missed', 'refused'] as const;
 export type ArchiveState = (typeof ARCHIVE_STATES)[number];
 
-/** Kinds of files that the quota leaves room for. */
+/** The quota leaves room for these. */
 export type ArchiveRoom = 'all' | 'images' | 'nothing';
 
 export type ArchiveStatus = {
@@ -24,7 +24,6 @@ export type ArchiveStatus = {
   readonly reasons: readonly { readonly state: string; readonly reason: string; readonly files: number }[];
 };
 
-/** Returns the kinds of files for which there is room when `bytes` are stored. */
 export const roomOf = (bytes: number, quotaBytes: number | null): ArchiveRoom => {
   if (quotaBytes === null || bytes < quotaBytes * VIDEO_QUOTA_SHARE) return 'all';
   return bytes < quotaBytes ? 'images' : 'nothing';
@@ -38,7 +37,7 @@ type Row = Readonly<Record<ArchiveState, number>> & {
 
 const REASONS_MAX = 20;
 
-/** Counts the files of the archive. Returns `null` where the archive was never on. */
+/** `null` where the archive was never on. */
 export const readArchiveStatus = async (database: Database, now: Date): Promise<ArchiveStatus | null> => {
   const found = await database.query<{ found: boolean }>(
     `select to_regclass('media.usage') is not null as found`,

@@ -8,7 +8,7 @@ import { installSchema } from '#platform/postgres/schema-installer.ts';
 export const ARCHIVE_MODES = ['off', 'images', 'all'] as const;
 export type ArchiveMode = (typeof ARCHIVE_MODES)[number];
 
-/** Setting of `ingest`, which records wanted files, and of `media`, which fetches them. */
+/** Used by `ingest`, which records wanted files, and `media`, which fetches them. */
 export const archiveSettings = {
   MEDIA_ARCHIVE: z
     .enum(ARCHIVE_MODES)
@@ -18,7 +18,6 @@ export const archiveSettings = {
     ),
 } as const;
 
-/** Creates the tables that are missing. */
 export const createArchiveTables = (database: Database): Promise<void> =>
   installSchema(database, {
     lock: ADVISORY_LOCKS.mediaSchema,

@@ -8,12 +8,11 @@ type Wanted = {
   readonly kind: MediaKind;
   readonly address: MediaAddress;
   readonly posterUrl: string | null;
-  /** Whether one of the ads runs, as far as is known. */
+  /** True if one of the ads runs, as far as is known. */
   running: boolean;
   readonly adIds: Set<string>;
 };
 
-/** Returns the files that ads show, each once, in the order of their keys. */
 const filesOf = (ads: readonly ObservedAd[], seenAt: Date, mode: ArchiveMode): readonly Wanted[] => {
   const files = new Map<string, Wanted>();
   for (const { ad_id, media, is_active: isActive } of ads) {
@@ -36,8 +35,7 @@ const filesOf = (ads: readonly ObservedAd[], seenAt: Date, mode: ArchiveMode): r
 };
 
 /**
- * Adds files and sets their newest address. A file that was missed is tried again at a newer address. Of a file that is
- * stored or refused, the last sighting is moved once a day.
+ * A missed file is tried again at a newer address. For stored or refused files the last sighting is moved once a day.
  */
 const ADD_FILES = `
   insert into media.wanted as w (file_key, kind, url, poster_url, expires_at, try_until, running, seen_at)
@@ -56,7 +54,7 @@ const ADD_FILES = `
       and (w.state in ('wanted', 'missed') or excluded.seen_at > w.seen_at + interval '1 day'))
     or (excluded.seen_at = w.seen_at and w.state = 'wanted' and excluded.running and not w.running)`;
 
-/** Adds ads to files that are wanted or stored. The row lock of the file keeps a sender from missing them. */
+/** The row lock of the file keeps a sender from missing the ads. */
 const ADD_ADS = `
   with added as (
     insert into media.wanted_ad (file_key, ad_id, seen_at)
@@ -66,10 +64,7 @@ const ADD_ADS = `
   )
   update media.wanted w set unsent = true from (select distinct file_key from added) a where w.file_key = a.file_key`;
 
-/**
- * Records the files that the ads of a scan show as wanted. Safe to repeat. An address that has expired already wants
- * nothing, but its ads are added to a file that is known.
- */
+/** Safe to repeat. An expired address wants nothing, but its ads are added to a known file. */
 export const wantMedia = async (
   database: Database,
   mode: ArchiveMode,
