@@ -3,7 +3,7 @@ import { ARCHIVE_CALLS_PER_HOUR } from '#domain/collecting/pace.ts';
 
 const CALLS_PER_HOUR_MAX = 10_000;
 
-/** The setting of the pace. The collector keeps to it, and the forecasts of commands and of ops count with it. */
+/** The collector keeps to this pace, and the forecasts of commands and of ops count with it. */
 export const archivePaceSettings = {
   ADS_ARCHIVE_CALLS_PER_HOUR: z.coerce
     .number()

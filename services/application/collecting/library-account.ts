@@ -2,12 +2,12 @@ import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { ArchiveAccess } from '#domain/collecting/archive-account.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Days before the end of a token from which operators are warned. */
+/** Operators are warned this long before a token ends. */
 const WARNING_DAYS = 10;
-/** Milliseconds after which a reported usage says nothing any more. */
+/** A reported usage says nothing any more after this. */
 const USAGE_MS = HOUR_MS;
 
-/** States of an account: calls are made, it rests after a limit, or its token is refused. */
+/** Calls are made, rest after a limit, or the token is refused. */
 export const ACCOUNT_STATES = ['open', 'shut', 'off'] as const;
 
 export type AccountValidity = {
@@ -15,11 +15,10 @@ export type AccountValidity = {
   readonly state: { readonly access: ArchiveAccess };
 };
 
-/** Returns the days until the token ends; negative when it has ended. */
 export const tokenDaysLeft = ({ expiresAt }: Pick<AccountValidity, 'expiresAt'>, now: Date): number =>
   Math.floor((expiresAt.getTime() - now.getTime()) / DAY_MS);
 
-/** Returns what operators must do about the account; `null` when nothing. */
+/** `null` when operators need not act. */
 export const accountWarning = (account: AccountValidity, now: Date): string | null => {
   const { access } = account.state;
   const advice = 'Get a new token of an identity-confirmed person and store it with: collect token set';
@@ -29,12 +28,11 @@ export const accountWarning = (account: AccountValidity, now: Date): string | nu
   return days < WARNING_DAYS ? `The token ends in ${days} days. ${advice}` : null;
 };
 
-/** An account of the library API as operators see it, without its token. */
 export type LibraryAccount = {
   readonly account: string;
   readonly state: (typeof ACCOUNT_STATES)[number];
   readonly shut_until: string | null;
-  /** Usage that the platform reported within the last hour; `null` when it reported none. */
+  /** Reported by the platform within the last hour; `null` without a report. */
   readonly usage_percent: number | null;
   readonly token_ends_at: string;
   readonly token_days_left: number;
@@ -49,7 +47,7 @@ type Row = {
   readonly used_at: Date | null;
 };
 
-/** Reads the accounts of the library API, sorted by name. Returns none before a token was stored. */
+/** Sorted by name; none before a token was stored. */
 export const readLibraryAccounts = async (
   database: Database,
   now: Date,

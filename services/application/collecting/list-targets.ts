@@ -1,28 +1,28 @@
 import type { Database } from '#platform/postgres/pool.ts';
 import { hasTargets, TARGET_CONDITIONS, TARGET_STATES, type TargetState } from './target-states.ts';
 
-/** A target of the collector. Times are ISO 8601; `null` before the first one. */
+/** Times are ISO 8601; `null` before the first one. */
 export type ListedTarget = {
   readonly source: string;
   readonly domain: string;
   readonly cadence: string;
   readonly states: readonly TargetState[];
   readonly due_at: string;
-  /** Not read before this time, after a failure. */
+  /** Earliest retry after a failure. */
   readonly retry_at: string | null;
-  /** Start of the last scan that was published. */
+  /** Start of the last published scan. */
   readonly scanned_at: string | null;
-  /** End of the last attempt, and its result. */
+  /** End of the last attempt. */
   readonly tried_at: string | null;
   readonly outcome: string | null;
   readonly detail: string | null;
-  /** Why an operator paused it. */
+  /** An operator's reason for the pause. */
   readonly paused: string | null;
 };
 
 export type TargetFilter = {
   readonly domain?: string;
-  /** Targets in any of these states. Absent: all. */
+  /** Absent: all states. */
   readonly states?: readonly TargetState[];
   readonly limit: number;
 };
@@ -40,7 +40,7 @@ type Row = Readonly<Record<TargetState, boolean>> & {
   readonly reason: string | null;
 };
 
-/** Lists targets, longest due first. Returns none before a collector has created its tables. */
+/** Longest due first; none before a collector has created its tables. */
 export const listTargets = async (
   database: Database,
   now: Date,

@@ -6,7 +6,7 @@ import { IDLE_AFTER_MS } from './target-states.ts';
 
 /** Due brands from which the collector fills a batch. */
 export const BATCH_CANDIDATES_MAX = 50;
-/** Days for which a page is not asked for that the library refuses by its id. A retry by an operator ends them. */
+/** A page that the library refuses by its id is not asked for during this. A retry by an operator ends it. */
 export const PAGE_PAUSE_DAYS = 30;
 const CADENCES = ['daily', 'weekly', 'idle'] as const;
 
@@ -16,7 +16,7 @@ type Row = {
   readonly wished_at: Date;
   readonly due_at: Date;
   readonly retry_at: Date | null;
-  /** Linked pages with the active ads of their last complete scans; 0 before the first. */
+  /** `ads`: active ads of the page's last complete scan; 0 before the first. */
   readonly pages: readonly { readonly pageId: string; readonly ads: number }[];
 };
 
@@ -24,7 +24,7 @@ const HAS_TABLES = `
   select to_regclass('collecting.archive_page') is not null and to_regclass('social_pages.link') is not null
     and to_regclass('brands.brand') is not null as found`;
 
-/** Returns the expected calls of brands that are read in one batch. Each ten pages are a list of their own. */
+/** One batch reads the brands. Each ten pages are a list of their own. */
 const callsOfBrands = (brands: readonly DueBrand[]): number => {
   const pages = new Map(
     brands.flatMap((brand) => brand.pages.map(({ pageId, ads }) => [pageId, ads] as const)),
@@ -34,7 +34,7 @@ const callsOfBrands = (brands: readonly DueBrand[]): number => {
   return callsOf({ ads }) + moreLists * callsOf({ ads: 0 });
 };
 
-/** Splits brands into batches as the collector does, in the order in which they are due. */
+/** Like the collector, in the order in which brands are due. */
 const batchesOf = (brands: readonly DueBrand[]): readonly (readonly DueBrand[])[] => {
   const batches: (readonly DueBrand[])[] = [];
   let rest = brands;
@@ -46,10 +46,7 @@ const batchesOf = (brands: readonly DueBrand[]): readonly (readonly DueBrand[])[
   }
 };
 
-/**
- * Returns the calls a day for looks at daily brands: one for up to ten pages. A brand with more pages has no looks, nor has
- * any while they are off.
- */
+/** One call a day for up to ten pages. Brands with more pages have no looks. */
 const looksOf = async (database: Database, daily: readonly DueBrand[], now: Date): Promise<number> => {
   const { rows } = await database.query<{ off: boolean }>(
     'select coalesce(bool_or(looks_off_until > $1), false) as off from collecting.account',
@@ -64,8 +61,8 @@ const looksOf = async (database: Database, daily: readonly DueBrand[], now: Date
 };
 
 /**
- * Forecasts the reading of tracked brands at the library API with the calls an hour of all accounts together. Brands without
- * linked pages take no calls. Returns `null` before the tables exist.
+ * Counts the hourly calls of all accounts together. Brands without linked pages take none. `null` before the tables
+ * exist.
  */
 export const planArchive = async (
   database: Database,

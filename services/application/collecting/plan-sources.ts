@@ -3,20 +3,20 @@ import { readLibraryAccounts } from './library-account.ts';
 import { planArchive } from './plan-archive.ts';
 import { planTargets, type SourcePlan } from './plan-targets.ts';
 
-/** Returns the accounts of the library API that make calls, at least one. */
+/** Accounts that make calls, at least one. */
 export const appsOf = async (database: Database, now: Date): Promise<number> =>
   Math.max(1, (await readLibraryAccounts(database, now)).filter(({ state }) => state !== 'off').length);
 
 export type PlanLimits = {
-  /** Calls an hour that each account may make: `ADS_ARCHIVE_CALLS_PER_HOUR`. */
+  /** Per account: `ADS_ARCHIVE_CALLS_PER_HOUR`. */
   readonly archiveCallsPerHour: number;
   readonly processes?: number;
   readonly apps?: number;
 };
 
 /**
- * Forecasts each source that has targets: shops and sites with `processes` collectors, and the library API with `apps` apps,
- * by default one for each account that has a token that is not refused. Returns none before the tables exist.
+ * Shops and sites with `processes` collectors; the library API with `apps`, by default one per account with a valid
+ * token. None before the tables exist.
  */
 export const planSources = async (
   database: Database,
@@ -31,7 +31,7 @@ export const planSources = async (
   return archive === null || archive.targets === 0 ? own : [...own, archive];
 };
 
-/** A plan as operators see it, with at most `lateMax` late targets by name. */
+/** Names at most `lateMax` late targets. */
 export const planRecord = (plan: SourcePlan, lateMax: number) => ({
   source: plan.source,
   targets: plan.targets,

@@ -5,21 +5,21 @@ import { PACE_MS } from '#platform/http-client/pace.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { hasTargets, IDLE_AFTER_MS, SITE_INTERVAL_HOURS } from './target-states.ts';
 
-/** Targets that one collector reads at once. Each waits for the pace of its host most of the time. */
+/** A collector reads these at once: each waits for the pace of its host most of the time. */
 export const CONCURRENT_TARGETS = 16;
-/** Requests an hour that one collector can make to shops and sites. */
+/** Limit of one collector's requests to shops and sites. */
 const CALLS_PER_HOUR = (CONCURRENT_TARGETS * HOUR_MS) / PACE_MS;
 
 type PlannedSource = {
-  /** Requests that are assumed for a target that was never read. */
+  /** Assumed for a target that was never read. */
   readonly requestsUnknown: number;
   /** Requests in addition to the stored pages. */
   readonly requestsBesidePages: number;
-  /** Hours between two readings; absent for those of the cadence. */
+  /** Absent: those of the cadence. */
   readonly intervalHours?: number;
 };
 
-/** Sources of the forecast. Visits to landing pages are not in it: they depend on the links of ads that come. */
+/** Omits visits to landing pages, which depend on links of future ads. */
 const PLANNED_SOURCES: Readonly<Record<string, PlannedSource>> = {
   // `robots.txt`, `/meta.json`, and the empty page at the end.
   storefront: { requestsUnknown: 5, requestsBesidePages: 3 },
@@ -27,15 +27,15 @@ const PLANNED_SOURCES: Readonly<Record<string, PlannedSource>> = {
   site: { requestsUnknown: 6, requestsBesidePages: 1, intervalHours: SITE_INTERVAL_HOURS },
 };
 
-/** Hours after a reading by which the next has ended. An idle target promises none. */
+/** The next reading has ended by then. An idle target promises none. */
 export const PROMISED_HOURS: Readonly<Record<ReadCadence, number | null>> = { ...SLO_HOURS, idle: null };
 
 export type SourcePlan = Omit<Forecast, 'turns'> & {
   readonly source: string;
-  /** Targets that are not paused. */
+  /** Excludes paused targets. */
   readonly targets: number;
   readonly callsPerHour: number;
-  /** Calls a day for looks at daily brands between their scans; 0 when a round of scans fits into the calls. */
+  /** Looks at daily brands between their scans; 0 when a round of scans fits into the calls. */
   readonly looksPerDay: number;
 };
 
@@ -55,8 +55,8 @@ const callsOf = ({ source, pages }: Row): number => {
 };
 
 /**
- * Forecasts the reading of shops and sites by `processes` collectors, which share their requests among both. Returns one
- * plan for each source that has targets; none before the tables exist.
+ * Collectors share their requests among shops and sites. One plan per source with targets; none before the tables
+ * exist.
  */
 export const planTargets = async (
   database: Database,

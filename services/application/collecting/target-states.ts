@@ -2,27 +2,22 @@ import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Days after the last wish from which a target is read every 30 days only: two weekly wishes were missed. */
+/** Without a wish for this long, a target is read every 30 days only: two weekly wishes were missed. */
 export const IDLE_AFTER_DAYS = 14;
 export const IDLE_AFTER_MS = IDLE_AFTER_DAYS * DAY_MS;
-/** Hours between two scans of a target by its cadence. */
+/** Between two scans of a target. */
 export const INTERVAL_HOURS = { daily: 24, weekly: 168 } as const;
-/** Hours between two readings of a site, for each cadence: 30 days. */
+/** 30 days between two readings of a site. */
 export const SITE_INTERVAL_HOURS = 720;
 
-/** States that targets are counted by. A target may be in several: one that is overdue may be in flight. */
+/** A target may be in several states: one that is overdue may be in flight. */
 export const TARGET_STATES = ['due', 'in_flight', 'overdue', 'refused', 'shut', 'paused'] as const;
 export type TargetState = (typeof TARGET_STATES)[number];
 
 /**
- * SQL condition of each state, over `collecting.target t`, at the time `$1`.
- *
- * - `due`: waits for a reader.
- * - `in_flight`: is being read; its lease has not expired.
- * - `overdue`: its scan is later than the cadence promises. An idle target promises nothing.
- * - `refused`: its site refused the last attempt, or its robots.txt forbids the reading.
- * - `shut`: its shop was closed to visitors at the last attempt.
- * - `paused`: an operator paused it.
+ * SQL over `collecting.target t` at the time `$1`. `due` waits for a reader; `in_flight` has an unexpired lease;
+ * `overdue` is later than its cadence promises (an idle target promises nothing); `refused` by its site or robots.txt;
+ * `shut` was closed to visitors; `paused` by an operator.
  */
 export const TARGET_CONDITIONS: Readonly<Record<TargetState, string>> = {
   due: `t.paused is null and t.due_at <= $1 and coalesce(t.retry_at, $1) <= $1 and coalesce(t.lease_until, $1) <= $1`,
@@ -41,7 +36,7 @@ export type SourceCounts = Readonly<Record<TargetState, number>> & {
   readonly targets: number;
 };
 
-/** Returns whether a collector has created its tables. */
+/** True once a collector has created its tables. */
 export const hasTargets = async (database: Database): Promise<boolean> => {
   const { rows } = await database.query<{ found: boolean }>(
     `select to_regclass('collecting.target') is not null as found`,
@@ -49,7 +44,7 @@ export const hasTargets = async (database: Database): Promise<boolean> => {
   return rows[0]?.found === true;
 };
 
-/** Counts the targets of each source by state. Returns none before a collector has created its tables. */
+/** By source and state; none before a collector has created its tables. */
 export const countTargets = async (database: Database, now: Date): Promise<readonly SourceCounts[]> => {
   if (!(await hasTargets(database))) return [];
   const columns = TARGET_STATES.map(
