@@ -8,25 +8,24 @@ import { keyFormatOf } from '../access/key-format.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
-/** Format of collector keys. It differs from that of API keys, so neither is accepted as the other. */
+/** Differs from API keys, so that neither is accepted as the other. */
 export const COLLECTOR_KEY = keyFormatOf('svc_collect_');
 
-/** Creates the table of collector keys. */
 export const createCollectorTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.intakeSchema, sql: SCHEMA, fingerprintOn: 'intake' });
 
-/** The authenticated sender of a request to the intake. */
+/** Authenticated sender of a request to the intake. */
 export type Collector = {
   readonly keyId: string;
-  /** Every scan of this collector names a `collector` that begins with it. */
+  /** Every `collector` of its scans begins with it. */
   readonly name: string;
-  /** Types that it may send; `null`: all. */
+  /** `null`: all types. */
   readonly types: ReadonlySet<string> | null;
 };
 
 /**
- * Finds the collector by the SHA-256 of its key; `null` when the key is unknown or revoked. Nothing is cached: a
- * revoked key is refused from the next call on, in every process.
+ * `null` when the key is unknown or revoked. Nothing is cached: every process refuses a revoked key from the next call
+ * on.
  */
 export const findCollector = async (database: Database, sha256: string): Promise<Collector | null> => {
   const { rows } = await database.query<{ key_id: string; name: string; types: readonly string[] | null }>({
@@ -48,8 +47,8 @@ export type NewCollectorKey = {
 };
 
 /**
- * Stores a key. Throws `Refusal` (`already_exists`) when the name begins with the name of another active collector, or
- * the other way round: scans of one could pass for those of the other.
+ * Throws `Refusal` (`already_exists`) when one active name begins with the other: scans of one could pass for those of
+ * the other.
  */
 export const storeCollectorKey = (database: Database, key: NewCollectorKey): Promise<void> =>
   inTransaction(database, async (client) => {
@@ -82,7 +81,7 @@ export type CollectorKey = {
   readonly revoked_at: string | null;
 };
 
-/** Returns all keys, also revoked ones, by name and age. */
+/** Includes revoked keys, by name and age. */
 export const listCollectorKeys = async (database: Database): Promise<readonly CollectorKey[]> => {
   const { rows } = await database.query<
     Omit<CollectorKey, 'issued_at' | 'revoked_at'> & { issued_at: Date; revoked_at: Date | null }
@@ -97,7 +96,7 @@ export const listCollectorKeys = async (database: Database): Promise<readonly Co
   }));
 };
 
-/** Revokes a key. Returns false when it was revoked before. Throws `Refusal` (`not_found`) for an unknown id. */
+/** False when it was revoked before. Throws `Refusal` (`not_found`) for an unknown id. */
 export const revokeCollectorKey = async (database: Database, keyId: string): Promise<boolean> => {
   const { rowCount } = await database.query(
     'update intake.collector_key set revoked_at = now() where key_id = $1 and revoked_at is null',

@@ -1,15 +1,13 @@
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Tasks of one type of observation, as operators see them. */
 export type TaskCounts = {
   readonly type: string;
-  /** Leased now. */
   readonly leased: number;
-  /** Leases of the last 24 hours that ended as done, ended as failed, or expired without an end. */
+  /** Leases of the last 24 hours that ended as done, ended as failed, or expired. */
   readonly done: number;
   readonly failed: number;
   readonly expired: number;
-  /** Brands whose last task failed, and the reason of the newest failure. */
+  /** Brands whose last task failed, and the newest reason. */
   readonly failing: number;
   readonly last_reason: string | null;
 };
@@ -30,7 +28,7 @@ const COUNTS = `
     coalesce(expired, 0) as expired, coalesce(failing, 0) as failing, last_reason
   from recent full join standing using (type) order by type`;
 
-/** Counts the tasks of each type. Returns none before an intake has created its tables. */
+/** None before an intake has created its tables. */
 export const countTasks = async (database: Database, now: Date): Promise<readonly TaskCounts[]> => {
   const found = await database.query<{ found: boolean }>(
     `select to_regclass('intake.lease') is not null and to_regclass('intake.task') is not null as found`,
