@@ -7,7 +7,7 @@ import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
 import { publishObservation } from '#platform/nats/claim-check.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/** Returns a name of the message that is equal when it is published again. */
+/** Equal when the observation is published again. */
 const messageIdOf = (observation: Observation): string | undefined => {
   if (observation.type === 'creative.file') return hash('sha256', JSON.stringify(observation), 'hex');
   if (!('scan_id' in observation)) return undefined;
@@ -15,9 +15,9 @@ const messageIdOf = (observation: Observation): string | undefined => {
   return `${observation.scan_id}-${part}`;
 };
 
-/** About ten seconds: a cluster of NATS has no leader for a moment after one of its nodes is gone. */
+/** About ten seconds: a NATS cluster has no leader for a moment after a node is gone. */
 const PUBLISH_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 200, maxDelayMs: 2_000 };
-/** JetStream: the stream is full. Waiting a few seconds changes nothing. */
+/** JetStream's code of a full stream. Waiting a few seconds changes nothing. */
 const STREAM_FULL = 10_077;
 
 const mayRepeat = (error: unknown): boolean => {
@@ -26,8 +26,7 @@ const mayRepeat = (error: unknown): boolean => {
 };
 
 /**
- * Publishes observations to the intake, in order, each again for some seconds while NATS does not store it. The queue drops
- * those that it received within ten minutes.
+ * In order, each again for some seconds while NATS does not store it. The queue drops repetitions within ten minutes.
  */
 export const publishObservations = async (
   nats: Pick<Nats, 'jetstream'>,

@@ -2,12 +2,12 @@ import { Refusal } from '#contracts/errors.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { DAY_MS } from '#contracts/values/time.ts';
 
-/** Maximum ms that an observation may be in the future. A later timestamp means that the collector's clock is wrong. */
+/** A later timestamp means that the collector's clock is wrong. */
 const FUTURE_TOLERANCE_MS = DAY_MS;
-/** Earliest accepted timestamp in ms. An earlier one means that the collector's clock was never set. */
+/** An earlier timestamp means that the collector's clock was never set. */
 const EARLIEST_TIME_MS = Date.UTC(2000, 0);
 
-/** Returns a timestamp in UTC. Throws `Refusal` when it is in the future or before the year 2000. */
+/** Throws `Refusal` for the future or before the year 2000. */
 export const inUtc = (timestamp: string, what: string): string => {
   const time = Date.parse(timestamp);
   const fault =
@@ -23,7 +23,7 @@ export const inUtc = (timestamp: string, what: string): string => {
   return new Date(time).toISOString();
 };
 
-/** Returns the observation. Throws `Refusal` with the failing fields when it matches no schema. */
+/** Throws `Refusal` with the failing fields when it matches no schema. */
 export const parseObservation = (input: unknown): Observation => {
   const parsed = Observation.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -40,10 +40,7 @@ export const parseObservation = (input: unknown): Observation => {
   );
 };
 
-/**
- * Checks schema and time of an observation, as before it is decided on, and returns it. Throws `Refusal` with the
- * failing fields. Needs no server.
- */
+/** Checks schema and time like ingest. Throws `Refusal` with the failing fields. Needs no server. */
 export const validateObservation = (input: unknown): Observation => {
   const observation = parseObservation(input);
   if ('scanned_at' in observation) inUtc(observation.scanned_at, 'scanned_at');
