@@ -2,13 +2,13 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
 import { type Clock, pause } from '#platform/clock.ts';
 import type { Invariant } from '#projections/queries/invariants.ts';
 
-/** Violations shown per invariant. */
+/** Shown per invariant. */
 const SHOWN_MAX = 10;
-/** Violations read per invariant: more are counted as this many. */
+/** Read per invariant; more are counted as this many. */
 const READ_MAX = 1_000;
-/** Milliseconds between two looks at read models that are behind. */
+/** Interval of the checks of read models that are behind. */
 const POLL_MS = 500;
-/** Milliseconds after which the server cancels one invariant. */
+/** The server cancels one invariant after this. */
 const STATEMENT_TIMEOUT_MS = 300_000;
 
 export type Violation = {
@@ -21,23 +21,21 @@ export type Violation = {
 
 export type CheckedInvariant = Pick<Invariant, 'name' | 'rule' | 'figures' | 'remedy'> & {
   /**
-   * `left_out`: a rule over the whole corpus, not checked because brands were left out. It does not count as a
-   * failure.
+   * `left_out`: a rule over the whole corpus, not checked because brands were left out; it does not count as a failure.
    */
   readonly state: 'holds' | 'violated' | 'not_checked' | 'left_out';
-  /** Number of violations, at most 1,000. */
+  /** At most 1,000. */
   readonly violations: number;
-  /** The first violations, by brand and key. */
   readonly first: readonly Violation[];
-  /** Why it was not checked; otherwise `null`. */
+  /** `null` unless it was not checked. */
   readonly reason: string | null;
 };
 
 export type InvariantsReport = {
   readonly checked_at: string;
-  /** True if all that could be checked was checked and holds. */
+  /** All that could be checked holds. */
   readonly holds: boolean;
-  /** Brands left out, because an event of theirs is parked or skipped. */
+  /** Brands with a parked or skipped event. */
   readonly left_out: number;
   readonly invariants: readonly CheckedInvariant[];
 };
@@ -45,12 +43,9 @@ export type InvariantsReport = {
 type Options = {
   readonly clock: Clock;
   readonly invariants: readonly Invariant[];
-  /** Milliseconds to wait for read models that are behind the log. */
+  /** Wait for read models that are behind the log. */
   readonly waitMs: number;
-  /**
-   * Milliseconds after which violations are looked up again. Only those that stand unchanged are reported: a scan whose
-   * events are being appended is not a violation.
-   */
+  /** Violations are looked up again after this: a scan whose events are being appended is not a violation. */
   readonly recheckMs: number;
   readonly signal?: AbortSignal;
 };
@@ -63,7 +58,7 @@ const BEHIND = `
 
 type Behind = ReadonlyMap<string, string>;
 
-/** Begins a snapshot in which no read model is behind, if there is one before the time runs out. */
+/** Prefers a snapshot in which no read model is behind, until the time runs out. */
 const beginSnapshot = async (
   client: Transaction,
   names: readonly string[],
@@ -81,7 +76,7 @@ const beginSnapshot = async (
   }
 };
 
-/** Brands whose streams have an event that one of the read models has not applied. */
+/** Brands with an event that a read model has not applied. */
 const EXCLUDED = `
   select distinct substr(stream, strpos(stream, '-') + 1) as brand_id
   from (select * from (select projection, stream from projector.parked union select projection, stream from projector.skipped) p
@@ -106,7 +101,7 @@ type Look = {
   readonly found: ReadonlyMap<string, readonly Violation[]>;
 };
 
-/** Looks up the violations of invariants in one snapshot. */
+/** Reads all invariants in one snapshot. */
 const look = (database: Database, invariants: readonly Invariant[], options: Options): Promise<Look> =>
   inTransaction(database, async (client) => {
     const names = [...new Set(invariants.flatMap(({ reads }) => reads))];
@@ -128,8 +123,8 @@ const identity = ({ brand_id, key, one, other }: Violation): string =>
   JSON.stringify([brand_id, key, one, other]);
 
 /**
- * Checks all brands: one statement per invariant, over a snapshot in which the read models have applied the whole log.
- * An invariant is not checked while one of its read models is behind or paused.
+ * One statement per invariant over a snapshot of the whole log. Skips invariants whose read models are behind or
+ * paused.
  */
 export const checkInvariants = async (database: Database, options: Options): Promise<InvariantsReport> => {
   const first = await look(database, options.invariants, options);

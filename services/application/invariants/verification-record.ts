@@ -3,16 +3,15 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import type { InvariantsReport } from './check-invariants.ts';
 
-/** The last verification of the figures, which the worker writes and operators read. */
+/** The worker writes it and operators read it. */
 export type VerificationRecord = {
   readonly started_at: string;
   /** `null` while it runs, and after its process was killed. */
   readonly finished_at: string | null;
-  /** When the last verification ended with a report; `null` before the first. */
+  /** Last end with a report; `null` before the first. */
   readonly verified_at: string | null;
   /** Report of the last verification that had one. */
   readonly report: InvariantsReport | null;
-  /** Why the last one ended without a report; otherwise `null`. */
   readonly error: string | null;
 };
 
@@ -34,17 +33,13 @@ const CLAIM = `
   where v.started_at < now() - make_interval(secs => $1)
   returning 1`;
 
-/**
- * Claims a verification. Returns false when another process has claimed one within `leaseMs`: of all workers that a
- * schedule wakes at once, one verifies.
- */
+/** False when another process claimed one within `leaseMs`, because a schedule wakes all workers at once. */
 export const claimVerification = async (database: Database, leaseMs: number): Promise<boolean> => {
   await inTransaction(database, (client) => client.query(CREATE));
   const { rowCount } = await database.query(CLAIM, [leaseMs / 1_000]);
   return rowCount === 1;
 };
 
-/** Stores the result of the claimed verification: a report, or why there is none. */
 export const storeVerification = async (
   database: Database,
   result: { readonly report: InvariantsReport } | { readonly error: string },
@@ -59,10 +54,10 @@ export const storeVerification = async (
   }
 };
 
-/** SQL states: undefined table, schema. The first verification creates both. */
+/** Undefined table or schema; the first verification creates both. */
 const NOT_MADE = ['42P01', '3F000'];
 
-/** Reads the last verification; `null` before the first. */
+/** `null` before the first. */
 export const readVerification = async (database: Database): Promise<VerificationRecord | null> => {
   try {
     const { rows } = await database.query<VerificationRecord>(
