@@ -31,7 +31,6 @@ import { velocity } from './velocity/project.ts';
 import { workspaceHistory } from './workspace-history/project.ts';
 import { workspaces } from './workspaces/project.ts';
 
-/** Listed in the order in which the projector acquires them. */
 export const projections: readonly Projection[] = [
   tracking,
   workspaces,

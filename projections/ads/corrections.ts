@@ -5,7 +5,7 @@ import type {
   AdStanding,
 } from '#contracts/events/corpus/ad-library-corrections.ts';
 
-/** Entries of events that correct earlier ones: never news in an ad's history. */
+/** Entries for events that correct earlier ones: never news in an ad's history. */
 
 const FIELDS = {
   status: 'status',

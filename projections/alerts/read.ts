@@ -89,6 +89,5 @@ export const findAlert = async (
 
 const COUNT = 'select count(*)::int as rules from alerts.alert where workspace_id = $1';
 
-/** Counts the rules of a workspace. */
 export const countAlerts = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
   (await db.query<{ rules: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.rules ?? 0;

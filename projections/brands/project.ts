@@ -45,7 +45,6 @@ const countActiveAd = (brand_id: string, ad: AdCounted, by: 1 | -1): readonly Ch
   ...countCountries(brand_id, ad.countries, by),
 ];
 
-/** Like `countActiveAd`, for an ad that a correction names in full. */
 const countStanding = (brand_id: string, ad: AdStanding, by: 1 | -1): readonly Change[] =>
   ad.status === 'inactive' ? [] : countActiveAd(brand_id, ad, by);
 

@@ -58,7 +58,6 @@ const lowered = (text: string): string =>
 
 const likePattern = (text: string): string => lowered(text).replace(/[\\%_]/g, '\\$&');
 
-/** Sort key of each order, and whether it is ascending. */
 const ORDERS = {
   active_ads: { key: 's.active_ads', type: 'bigint', up: false },
   new_ads_7d: { key: 's.new_ads_7d', type: 'bigint', up: false },

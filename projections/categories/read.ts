@@ -40,7 +40,6 @@ const IS_NAMED = 'c.slug is not null';
 
 const ONE = itemsOf(`select * from categories.category c where c.category_id = $1 and ${IS_NAMED}`, '');
 
-/** Statistics of the category repeat these fields. */
 const SUMS = `
   select ${isoTimeSql('n.as_of')} as as_of, c.brands::text, c.brands_with_traffic::text,
     case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end as monthly_visits,

@@ -218,7 +218,6 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   ];
 };
 
-/** Creative files with the ads that carry them and their readings. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
   version: 12,

@@ -12,7 +12,6 @@ import { countedTogether } from './pictures.ts';
 
 const BRANDS_OF_RECORD_MAX = 20;
 const ADS_OF_RECORD_MAX = 100;
-/** Longer than any excerpt needs. */
 const EXCERPT_SOURCE_CHARACTERS = 600;
 
 type RecordRow = {
@@ -64,7 +63,6 @@ const summaryOf = (row: RecordRow): string => {
   });
 };
 
-/** File columns that searches compare, besides the number of live ads. */
 const FILE_NUMBERS = ['duration_seconds', 'bytes', 'width', 'height'] as const;
 export const RANGED_FIELDS = [...FILE_NUMBERS, 'active_ads'] as const;
 export type RangedField = (typeof RANGED_FIELDS)[number];
@@ -80,7 +78,6 @@ export type RecordFilter = {
   readonly shown?: string;
 };
 
-/** Most live ads first. */
 export const searchRecords = async (
   db: ReadDatabase,
   filter: RecordFilter,

@@ -9,7 +9,6 @@ import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from 
 const CREATIVES_OF_AD_MAX = 1_000;
 const THUMBS_MAX = 4;
 
-/** Newest ads first. */
 export const listCreatives = async (
   db: ReadDatabase,
   of: { readonly adId: string } | { readonly brandId: string },

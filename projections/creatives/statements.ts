@@ -4,7 +4,6 @@ import { currentAdChanges } from '../sql/current-ad-changes.ts';
 import type { Statement } from '../define-projection.ts';
 import { countedTogether } from './pictures.ts';
 
-/** Scope id of the files that ads of public brands carry. */
 export const PUBLIC_SCOPE = '00000000-0000-0000-0000-000000000000';
 
 const MOVED = ['active', 'listed_on', 'format', 'cta_type'] as const;

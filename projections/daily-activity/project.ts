@@ -31,7 +31,6 @@ const movesOf = (placings: readonly BrandSince[] = []): readonly Change[] =>
       : [move(before.brand_id, observed_at, scan_id), move(brand_id, observed_at, scan_id)];
   });
 
-/** Active, new and retired ads of a brand by day. */
 export const dailyActivity = projection<AdLibraryEvent>({
   name: 'daily-activity',
   version: 6,

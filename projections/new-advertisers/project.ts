@@ -24,7 +24,6 @@ const refresh = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'first_ad', row: { brand_id } },
 ];
 
-/** When each brand began to advertise, from which a nightly job writes the list. */
 export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   name: 'new-advertisers',
   version: 6,
@@ -33,7 +32,6 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   statements: {
     totals: recordTotals,
     take_totals: takeTotals,
-    // Only ads that the brand has now count.
     first_ad: {
       columns: { brand_id: 'uuid' },
       touches: ['ad', 'brand'],

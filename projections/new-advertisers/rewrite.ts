@@ -1,7 +1,6 @@
 import { inWindowSql } from '#contracts/values/windows.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 
-/** Longest window of the list, in days. */
 const NEW_ADVERTISER_DAYS_MAX = 90;
 
 /** The caller's connection, on which all statements run in one transaction. */

@@ -35,7 +35,6 @@ const ALL = pageOf('');
 const ON_TYPE = pageOf('and n.subject_type = $6');
 const ON_SUBJECT = pageOf('and n.subject_type = $6 and n.subject_key = $7');
 
-/** Most recently edited first. */
 export const listNotes = (
   db: ReadDatabase,
   workspaceId: string,
@@ -61,7 +60,7 @@ export const listNotes = (
 
 const ONE = `select ${COLUMNS} from notes.note n where n.workspace_id = $1 and n.note_id = $2`;
 
-/** `null` when there is none. Does not check who may read the note. */
+/** Does not check who may read the note. `null` when there is none. */
 export const findNote = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -12,7 +12,6 @@ const refreshCounts = ({ type, data }: BrandEvent): readonly Change[] =>
 
 const COUNTED = ['operator', 'association', 'brand'] as const;
 
-/** `operators` is SQL of rows with `operator_id`. */
 const countOf = (operators: string): string => `
   update operator o set domains = a.domains, pages = a.pages, public_brands = a.public_brands
   from ${operators} i cross join lateral (

@@ -6,7 +6,6 @@ import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/reso
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
-/** Every operator record begins with these fields, without braces. */
 const SUMMARY = `
   '"id":"' || o.operator_id || '","name":' || to_json(o.name) || ',"country":' || coalesce(to_json(o.country)::text, 'null')
     || ',"domains":' || o.domains || ',"pages":' || o.pages || ',"observed_at":"' || ${isoTimeSql('o.observed_at')}
@@ -38,7 +37,6 @@ const list = (after: boolean): string => `
     order by o.domains + o.pages desc, o.operator_id desc limit $1
   ) o order by o.domains + o.pages desc, o.operator_id desc`;
 
-/** Companies with several domains or pages, largest first. */
 export const listOperators = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
   const rows = await db.query<{ item: string; size: string; operator_id: string }>({
     sql: list(page.after !== null),
@@ -89,6 +87,5 @@ const OF_BRAND_AS_OF = `
     where a.brand_id = $1 and o.name is not null
   ) as "asOf"`;
 
-/** Largest first, each with its other public brands. */
 export const listOperatorsOfBrand = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, OF_BRAND_AS_OF, [brandId]);

@@ -5,7 +5,6 @@ import { currentAdChanges } from '../sql/current-ad-changes.ts';
 /** Stands for an ad without a landing page, such as one that leads into an app. */
 export const NO_PAGE = '00000000-0000-0000-0000-000000000000';
 
-/** Each landing page of active ads of `old` or `new` once, by their own links and their cards. */
 const pagesOf = (ads: string): string => `(
       select distinct a.ad_id, a.brand_id, p.landing_page_id from ${ads} a, unnest(a.card_landing_page_ids || a.landing_page_id) as p(landing_page_id)
       where a.active and p.landing_page_id is not null

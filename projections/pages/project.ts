@@ -46,7 +46,6 @@ type AdMove = {
   readonly cards?: readonly AdCardContent[] | undefined;
   readonly active?: boolean;
   readonly is_full?: boolean;
-  /** Links of the ad at an earlier time. */
   readonly earlier?: readonly string[];
 };
 
@@ -60,7 +59,7 @@ const recordCardPages = (cards: readonly AdCardContent[], namedAt: NamedAt) => {
   return { page_ids: `{${[...byPage.keys()].toSorted().join()}}`, changes: [...byPage.values()] };
 };
 
-/** Without an observed link, the link of the ad is unchanged. */
+/** The link of the ad stays if no link was observed. */
 const moveAd = (
   event: RecordedEvent<AdLibraryEvent>,
   { ad_id, link, cards = [], active, is_full = false, earlier = [] }: AdMove,
@@ -136,7 +135,6 @@ const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Chang
   ];
 };
 
-/** Other events saw the links of a moved ad. */
 const attributeAd = (event: RecordedEvent<AdAttributed>): readonly Change[] => {
   const { brand_id, to_brand_id, ad, observed_at } = event.data;
   // The stream of the earlier brand has the event too. Only one of the two may replace the ad.
@@ -197,7 +195,6 @@ const projectPage = (event: LandingPageEvent): readonly Change[] => {
   ];
 };
 
-/** Destinations of ads, joined with their scrapes and classifications. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
   version: 11,

@@ -7,7 +7,6 @@ import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
 import { OWN_HOSTS_SCOPE } from './statements.ts';
 
-/** Brands with the most ads are named first. */
 const BRANDS_OF_PAGE_MAX = 20;
 
 type PageRow = {
@@ -56,7 +55,6 @@ export type PageSort = 'newest' | 'popular';
 
 export type PageFilter = {
   readonly brandId?: string;
-  /** Category of any level. */
   readonly categoryId?: string;
   readonly pageType?: string;
   /** Case-insensitive. */
@@ -179,7 +177,6 @@ export const findPages = async (db: ReadDatabase, ids: readonly string[]): Promi
   return rows.map(detailOf);
 };
 
-/** Most active ads first. */
 export const listBrandPageUrls = async (
   db: ReadDatabase,
   domain: string,

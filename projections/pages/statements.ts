@@ -36,7 +36,6 @@ export const meet: Statement = {
       assumed_at = least(p.assumed_at, excluded.assumed_at)`,
 };
 
-/** Keeps the newest time. */
 export const scrapeTime: Statement = {
   columns: { landing_page_id: 'uuid', scraped_at: 'timestamptz' },
   touches: ['page'],

@@ -14,7 +14,6 @@ const update = ({ position }: RecordedEvent<AdLibraryEvent>, ad_id: string, set:
   precedence: { column: 'full_at', position },
 });
 
-/** Records a running ad's partner, the first time or when it changed. */
 const namePartner = (
   { data, position }: RecordedEvent<AdStarted | AdDetailsObserved>,
   partner: BrandedContent,
@@ -67,11 +66,9 @@ const replaceAd = (
   ];
 };
 
-/** Columns of an event with a partner, and their values. */
 const NAMED = 'full_at,brand_id,social_page_id,page_name,partner_id,partner_name,live,last_seen_at';
 const NAMED_VALUES = 'position,brand_id,social_page_id,page_name,partner_id,partner_name,live,seen_at';
 
-/** Stores only ads that name a partner, and how long they ran. */
 export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
   name: 'partnerships',
   version: 6,

@@ -17,8 +17,8 @@ type Pair = {
   readonly last_seen_on: string;
 };
 
-// Includes others' ads on which a page of the brand is page or partner. A running ad was last seen by its brand's
-// newest scan, or at the newest sighting without any scan.
+// Ads of the brand, and ads of others on which a page of the brand is page or partner. A running ad was last seen by
+// its brand's newest scan, or at its newest sighting without any scan.
 const PAIRS = `
   with own as materialized (
     select social_page_id from partnerships.link where brand_id = $1 and role in ('OFFICIAL', 'REGIONAL')
@@ -95,7 +95,6 @@ export const listPartnerships = async (db: ReadDatabase, brandId: string): Promi
   return { ...found, items: mergePairs(found.items.map((item) => JSON.parse(item) as Pair)) };
 };
 
-/** Merges pairs per creator, most ads first. */
 const mergePairs = (pairs: readonly Pair[]): readonly string[] => {
   const creators = pairs.flatMap((pair) => {
     const found = creatorOf(pair);

@@ -10,7 +10,7 @@ export type ArchivedFile = {
   readonly text: string;
 };
 
-/** Equals `GET /v1/ads/{adId}/creatives`. */
+/** Files as `GET /v1/ads/{adId}/creatives` lists them. */
 export const listArchivedMedia = async (db: ReadDatabase, adId: string): Promise<readonly ArchivedFile[]> => {
   const rows = await db.query<CreativeRow>({
     sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.ad_id = $1 and c.stored

@@ -12,7 +12,6 @@ export type ApiKeyRow = {
   readonly member_id: string;
   /** Empty when `sealed` holds it, `null` when the member is not projected yet. */
   readonly name: string | null;
-  /** Encrypted name, which the vault decrypts. */
   readonly sealed: string | null;
   readonly last_used_at: string | null;
 };
@@ -44,7 +43,6 @@ export const apiKeyText = (
   );
 };
 
-/** Newest first, with revoked keys. */
 export const listApiKeys = async (db: ReadDatabase, workspaceId: string, page: PageRequest) => {
   const query = { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST };
   const found = await readKeysetRows<ApiKeyRow>(db, query, page);
@@ -54,7 +52,6 @@ export const listApiKeys = async (db: ReadDatabase, workspaceId: string, page: P
 const OF_MEMBER = `${KEYS} and k.member_id = $2 and k.revoked_at is null
   order by k.issued_at desc, k.key_id desc limit ${ACTIVE_KEYS_MAX}`;
 
-/** Newest first, at most `ACTIVE_KEYS_MAX`. */
 export const listActiveKeysOf = (
   db: ReadDatabase,
   workspaceId: string,

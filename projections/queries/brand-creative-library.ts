@@ -6,13 +6,11 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { DAYS_ACTIVE, PAGE_OF_AD } from '../sql/ad-age.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
-/** `creatives` has the running ads and their files, `ads` has their copy. */
 const CREATIVES_OF_AD_MAX = 4;
 const CTAS_MAX = 20;
 
 export type LibraryQuery = {
   readonly brandId: string;
-  /** Ads in both samples together. */
   readonly sample: number;
   /** Day of the brand's last scan, `YYYY-MM-DD`, from which ages count back. */
   readonly day: string;
@@ -155,7 +153,6 @@ const readTotals = async (db: ReadDatabase, { brandId, day }: LibraryQuery): Pro
   };
 };
 
-/** `reference` is the JSON reference of the brand. */
 export const readCreativeLibrary = async (
   db: ReadDatabase,
   query: LibraryQuery,

@@ -6,8 +6,6 @@ import { categoryNameSql } from '../shared-tables/category-naming.ts';
 import { readScannedAt } from '../shared-tables/applied-scan.ts';
 import { quoted } from '../sql/json-text.ts';
 
-/** Joins tools found on the site with landing pages of the ads. */
-
 const TOOLS = `
   select ${isoTimeSql('b.scanned_at')} as scanned_at,
     (select string_agg('{' || ${TOOL_MEMBERS_SQL} || ',"read":' || (s.read_at is not null)
@@ -78,7 +76,6 @@ type Leads = {
   readonly ofCards: readonly { readonly page_ids: readonly string[] }[];
 };
 
-/** True for `begins` and for a path or query below it. */
 const isBelow = (address: string, begins: string): boolean =>
   address === begins || address.startsWith(`${begins}/`) || address.startsWith(`${begins}?`);
 

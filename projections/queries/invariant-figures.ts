@@ -29,7 +29,6 @@ export const itemsOfDay = (type: string): string => `
   select brand_id, ${utcDateSql('observed_at')}::text as key, count(*) as figure
   from radar.item where type = '${type}' and not is_withdrawn group by 1, 2`;
 
-/** The window ends with the brand's last scan. */
 export const itemsOfWindow = (type: string, days: number): string => `
   select i.brand_id, '' as key, count(*) as figure
   from radar.item i join radar.applied_scan w using (brand_id)
@@ -45,7 +44,7 @@ export const WINDOW_COUNTS = [
   ['retired_ads_30d', 'ad_stopped', WINDOW_DAYS.month],
 ] as const;
 
-/** Both `velocity` and the days of `daily-activity` give these. */
+/** Figures of a week in `velocity` and in the days of `daily-activity`. */
 const WEEK_FIGURES = ['active_ads', 'new_ads', 'retired_ads', 'reliable_days'] as const;
 export const WEEKS = `
   select w.brand_id, w.week_start || ' ' || f.name as key, (w.item::json ->> f.name)::bigint as figure
@@ -88,11 +87,10 @@ export const LAST_DAY = `
   where exists (select from daily_activity.scan s where s.brand_id = d.brand_id and s.date = d.date and not s.out_of_order)
     and ${unmoved('d.brand_id')}
   order by brand_id, date desc`;
-/** Limited to brands whose last day holds all their moves. */
 export const ACTIVE_ON_LAST_DAY = `
   select brand_id, '' as key, active_ads as figure from brands.brand b where ${unmoved('b.brand_id')}`;
 
-/** Read models with a table `applied_scan`, or the last scan elsewhere. */
+/** Read models with a table `applied_scan`, then those with the last scan in another table. */
 export const SCANNED = [
   'daily-activity',
   'velocity',
@@ -113,7 +111,6 @@ export const LAST_SCANS = `
 const namesIn = (label: string, schema: string, name: string): string =>
   `select category_id, '${label}' as label, ${name} as name from ${schema}.category c`;
 
-/** Tables of other read models that copy category names. */
 export const CATEGORY_NAMES = [
   namesIn('brands', 'brands', categoryNameSql('c')),
   namesIn('brand records', 'brands', 'c.shown_name'),
@@ -121,7 +118,6 @@ export const CATEGORY_NAMES = [
   namesIn('split-tests', 'split_tests', categoryNameSql('c')),
 ].join(' union all ');
 
-/** Rows with an observation time, by read model. */
 export const DATED: readonly (readonly [schema: string, rows: string])[] = [
   ['radar', 'select brand_id, id::text as key, observed_at as at from radar.item'],
   ['daily_activity', 'select brand_id, scan_id as key, observed_at as at from daily_activity.scan'],

@@ -23,14 +23,12 @@ import {
 export type Invariant = {
   readonly name: string;
   readonly rule: string;
-  /** Read models of the figures. */
   readonly reads: readonly string[];
   readonly figures: readonly [one: string, other: string];
   /** SQL of the violations: `brand_id` (null for the corpus), `key`, `one` and `other`. */
   readonly sql: string;
   /** True for sums over all brands, where no brand can be left out. */
   readonly isOfCorpus?: true;
-  /** Next step after a violation. */
   readonly remedy: string;
 };
 

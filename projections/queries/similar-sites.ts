@@ -2,7 +2,6 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 
-/** Each similar site comes with its estimates and the public brand of its domain. */
 const SIMILAR = `
   select '{"domain":' || to_json(x.domain) || ',"affinity":' || x.affinity
       || ',"provider_category":' || coalesce(to_json(coalesce(x.provider_category, t.provider_category))::text, 'null')

@@ -36,7 +36,6 @@ type Row = {
   readonly item: string | null;
 };
 
-/** `country` is the top traffic country. */
 export const listBrandsOfTool = async (
   db: ReadDatabase,
   filter: { readonly slug: string; readonly country?: string },

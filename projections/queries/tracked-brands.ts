@@ -27,7 +27,6 @@ type Row = {
   readonly as_of: string | null;
 };
 
-/** `asOf`: last observation of each brand. */
 export type TrackedPage = Page & { readonly asOf: readonly (string | null)[] };
 
 export const listTrackedBrands = async (

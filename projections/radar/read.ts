@@ -40,7 +40,6 @@ const CLOSED = `
     and (i.observed_at, i.id) < ($4::timestamptz, $5::uuid)
   order by i.observed_at desc, i.id desc limit $6`;
 
-/** Observed at or after `since` and before `until`. */
 export type ClosedRadarFilter = {
   readonly brandId: string;
   readonly since: string;
@@ -48,7 +47,6 @@ export type ClosedRadarFilter = {
   readonly types: readonly string[];
 };
 
-/** Newest first, brand by brand along the index, for exports. */
 export const listClosedRadar = async (
   db: ReadDatabase,
   { brandId, since, until, types }: ClosedRadarFilter,

@@ -4,7 +4,6 @@ import type { Statement } from '../define-projection.ts';
 const ofReport = (column: string): string =>
   `${column} = case when excluded.position < t.position then excluded.${column} else t.${column} end`;
 
-/** The occurrence as reported, and as the last event states it. */
 const REPORTED = `case when excluded.position < t.position then coalesce(excluded.reported, excluded.occurrence)
   else coalesce(t.reported, t.occurrence) end`;
 const STATED = 'case when excluded.stated_at > t.stated_at then excluded.occurrence else t.occurrence end';

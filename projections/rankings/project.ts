@@ -23,7 +23,6 @@ type AdColumns = {
   readonly first_seen_on?: string;
   readonly ended_at?: string;
   readonly returned_at?: string;
-  /** When the ad came to this brand. */
   readonly moved_at?: string;
   readonly removed?: boolean;
 };
@@ -48,7 +47,6 @@ const setAd = ({ data, revision }: AdEvent, adId: string, columns: AdColumns): C
   return { kind: 'run', statement: 'ads', row };
 };
 
-/** All columns of an ad that a correction names in full. */
 const columnsOf = (ad: AdRecord): AdColumns => ({
   social_page_id: ad.page_id ?? '',
   countries: ad.countries.join(),

@@ -1,6 +1,5 @@
 import type { Statement } from '../define-projection.ts';
 
-/** The last value of a column in the steps of an ad `s`, else the stored value of the ad `o`. */
 const lastOr = (column: string, otherwise: string, value = column): string =>
   `coalesce((array_agg(s.${value} order by s.revision desc) filter (where s.${column} is not null))[1], ${otherwise})`;
 
@@ -65,7 +64,6 @@ export const refreshReliableDay: Statement = {
     on conflict (brand_id, date) do update set active_ads = excluded.active_ads, observed_at = excluded.observed_at`,
 };
 
-/** True for an ad `a` that was active at the end of a day by its last stop and return. */
 const activeOn = (day: string): string =>
   `a.first_seen_on <= ${day} and not (a.ended_at < ${day}::timestamp at time zone 'utc' + interval '1 day'
     and (a.returned_at < a.ended_at or a.returned_at >= ${day}::timestamp at time zone 'utc' + interval '1 day'))`;

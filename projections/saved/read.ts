@@ -55,6 +55,5 @@ export const findSavedItem = async (
 
 const COUNT = 'select count(*)::int as saved_items from saved.item where workspace_id = $1';
 
-/** Counts the saved items of a workspace. */
 export const countSavedItems = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
   (await db.query<{ saved_items: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.saved_items ?? 0;

@@ -69,7 +69,6 @@ export type ItemsAsOf = { readonly items: readonly string[]; readonly asOf: stri
 export const itemsAsOfSql = (schema: string, items: string): string =>
   `select array(${items}) as items, ${scannedAtSql(schema, '$1')} as "asOf"`;
 
-/** `sql` is that of `itemsAsOfSql`. */
 export const readItemsAsOf = async (
   db: ReadDatabase,
   sql: string,

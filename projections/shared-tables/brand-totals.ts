@@ -111,7 +111,6 @@ export const recordTotals: Statement = {
       looked_at = excluded.looked_at`,
 };
 
-/** Copies the totals into the row of the brand in a table `brand`. */
 export const takeTotals: Statement = {
   columns: { brand_id: 'uuid' },
   touches: ['brand_totals', 'brand'],

@@ -10,14 +10,12 @@ import type { Change, Statement } from '../define-projection.ts';
 /** Lower ranks win: a category's own definition, the path of another, a brand profile. */
 const RANK = { definition: 0, pathOfDefinition: 1, brand: 2 } as const;
 
-/** One category of a path, as one definition or brand profile names it. */
 export type CategoryNaming = {
   readonly category_id: string;
   readonly slug: string;
   readonly name: string;
   readonly named_rank: number;
   readonly named_at: string;
-  /** A brand or a defined category. */
   readonly named_by: string;
 };
 

@@ -39,7 +39,6 @@ const columnsOf = ({ figures }: TrafficEstimated['data'], names: readonly Latest
   return Object.fromEntries(names.map((name) => [name, all[name]]));
 };
 
-/** Returns the statement that stores some figures in a table, and the function that maps an event to its change. */
 export const latestEstimate = (
   table: string,
   names: readonly LatestFigure[],

@@ -10,7 +10,6 @@ import type { Change, Row } from '../define-projection.ts';
 
 export type LibraryEvent = RecordedEvent<AdLibraryEvent>;
 
-/** Brand and time of an observation. */
 export type When = { readonly brand_id: string; readonly observed_at: string };
 
 export const sumUpFrom = ({ brand_id, observed_at }: When): Change => ({
@@ -27,7 +26,6 @@ type Counted = {
   readonly moved?: number;
 };
 
-/** The counts of a brand change from this time on. */
 export const addStep = ({ brand_id, observed_at }: When, counted: Counted): Change => {
   const { minus, plus, uncovered = 0, relabelled = 0, moved = 0 } = counted;
   const by = { video: 0, image: 0, carousel: 0, dco: 0, other: 0, uncovered, relabelled, moved };
@@ -38,7 +36,6 @@ export const addStep = ({ brand_id, observed_at }: When, counted: Counted): Chan
 
 type Cause = Occurrence['kind'];
 
-/** Reported by a scan, or added by a correction. */
 export const putOccurrence = (
   event: LibraryEvent,
   ad_id: string,
@@ -122,7 +119,6 @@ type Leading = {
   readonly cards?: readonly AdCardContent[] | undefined;
 };
 
-/** Landing pages of the ad's own link and its cards, which mostly share one link. */
 const pagesOf = ({ link_url, cards = [] }: Leading): ReadonlyMap<string, string> => {
   const links = new Set([link_url, ...cards.map((card) => card.link_url)]);
   return new Map(

@@ -77,7 +77,6 @@ const addOccurrence = (event: RecordedEvent<AdObservationCorrected>, of: Occurre
   ];
 };
 
-/** Content of the ad when it was first seen. */
 const firstContent = ({ content }: AdRecord, added: readonly Occurrence[]): AdContent => {
   const [first] = added
     .filter(({ kind }) => kind === 'destination_changed')
@@ -104,7 +103,6 @@ const meetFirst = (
   ];
 };
 
-/** Corrects an ad by a late scan. */
 export const correctAd = (event: RecordedEvent<AdObservationCorrected>): readonly Change[] => {
   const { ad_id, brand_id, before, after, withdrawn, added, observed_at } = event.data;
   const first = { brand_id, observed_at: after.first_seen_at };

@@ -10,9 +10,7 @@ import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts
 type Found = {
   readonly observedAt: string;
   readonly figures: Readonly<Record<string, string>>;
-  /** SQL of a JSON array of named ads or pages. */
   readonly about?: string;
-  /** SQL of the mark of corrections. */
   readonly correction?: string;
   readonly from: string;
 };
@@ -34,10 +32,8 @@ const markOf = (items: string): string => `
   case when ${items}.items = 0 then 'withdrawn' when ${items}.withdrawn = 0 and ${items}.added = ${items}.items then 'added'
     when ${items}.withdrawn + ${items}.added > 0 then 'changed' end`;
 
-/** Figures by which corrections changed the count. */
 const correctedFigures = (items: string) => ({ withdrawn: `${items}.withdrawn`, added: `${items}.added` });
 
-/** Mark of figures from these days. */
 const markOfDays = (...days: readonly string[]): string =>
   `case when ${days.map((one) => `${one}.corrected`).join(' or ')} then 'changed' end`;
 
@@ -84,7 +80,7 @@ type Met = {
   readonly join?: string;
 };
 
-/** Pages first met by now but not reported then are added, the reverse withdrawn. */
+/** Pages first met on that day by now, but not reported then, are added; the reverse are withdrawn. */
 const met = ({ kind, where, role = 'null::text', join = '' }: Met): string => {
   const of = (table: 'met' | 'reported'): string => `
     select m.key, m.observed_at, m.ad_id, m.social_page_id, m.page_name, ${role} as role, m.destination_url,
@@ -272,7 +268,7 @@ const newWhitelistingPair = signal('new_whitelisting_pair', {
   from: `from ${met(newWhitelistingPage)} m`,
 });
 
-/** Depend on events of a brand and day; whitelisting pairs depend on links too. */
+/** Kinds that depend on events of a brand and day; whitelisting pairs depend on links too. */
 export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
   ads_started: itemsOf('ads_started', 'started'),
   ads_stopped: itemsOf('ads_stopped', 'stopped'),
@@ -287,7 +283,7 @@ export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
   long_runner_refreshed: longRunnerRefreshed,
 };
 
-/** Depend on links between social pages and brands. */
+/** Kinds that depend on links between social pages and brands. */
 export const KINDS_OF_LINKS: Readonly<Partial<Record<SignalKind, string>>> = {
   new_linked_page: newLinkedPage,
   new_whitelisting_pair: newWhitelistingPair,

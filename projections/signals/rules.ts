@@ -10,7 +10,6 @@ export const isLongRunner = (
   Date.parse(utcDate(observed_at)) - Date.parse(started_on) >=
     SIGNAL_THRESHOLDS.long_runner_refreshed.ageDays * DAY_MS;
 
-/** Content fields that make up the copy. */
 export const COPY: readonly (keyof AdContent)[] = [
   'body',
   'title',

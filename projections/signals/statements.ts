@@ -4,7 +4,6 @@ import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
 
 const COUNTS = ['video', 'image', 'carousel', 'dco', 'other', 'uncovered', 'relabelled', 'moved'] as const;
 
-/** No two occurrences have the same ad, cause and scan. */
 const OCCURRENCE = { ad_id: 'text', cause: 'text', scan_id: 'text' } as const;
 
 /**
@@ -69,7 +68,6 @@ const IS_FIRST = `excluded.observed_at < m.observed_at or
   (excluded.ad_id, coalesce(excluded.social_page_id, ''), coalesce(excluded.destination_url, '')) <
   (m.ad_id, coalesce(m.social_page_id, ''), coalesce(m.destination_url, ''))`;
 
-/** SQL of the description of the first of several ads. */
 const FIRST_DESCRIBED = DESCRIBED.map(
   (column) =>
     `(array_agg(${column} order by ad_id, coalesce(social_page_id, ''), coalesce(destination_url, '')))[1]`,

@@ -52,12 +52,10 @@ const TELLING = `brands <= ${NETWORK_PAGE_BRANDS_MAX}`;
 /** Shared pages prove nothing, so a single one never makes a link certain. */
 const CERTAIN = 0.99;
 
-/** SQL of a network statement. */
 type NetworkParts = {
   /** Tables `shown (brand_id, linked_brands)` and `near`, the `member` rows of these brands. `order` sorts `shown`. */
   readonly tables: string;
   readonly order: string;
-  /** Numbers of all brands and of linked ones. */
   readonly brands: string;
   readonly brandsWithLink: string;
 };

@@ -15,7 +15,6 @@ import {
  */
 const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;
 
-/** A social page as ads name it. */
 export const AD_PAGE_SQL = `json_build_object('page_id', p.social_page_id, 'page_name', n.page_name)`;
 
 /** Newest over all sources. At equal times the first source by name wins. */
@@ -141,11 +140,9 @@ const COPY_REUSE = itemsAsOfSql(
   order by r.foreign_ads desc, r.brand_ads desc, r.copy_key`,
 );
 
-/** Texts that unlinked pages run too, most foreign ads first. */
 export const listReusedCopy = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
   readItemsAsOf(db, COPY_REUSE, [brandId]);
 
-/** Grouped by the domain of the brand, without quarantined pages. */
 export const readLinkedPageIds = async (
   db: ReadDatabase,
   domains: readonly string[],

@@ -46,7 +46,6 @@ const MOVE_ADS = `
   ), ${addToCounters('copy_total', ['copy_key'], ['active_ads', 'pages'], 'spread')}
   select`;
 
-/** Recomputes shared pages and hubs. `pages` is SQL of the page ids. */
 const meetOn = (pages: string): string => `
   with touched as materialized (${pages}), candidate as materialized (
     select t.social_page_id, m.brand_id, m.active_ads, m.confidence, b.category_ids

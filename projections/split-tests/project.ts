@@ -10,7 +10,6 @@ import { type Change, projection, type Row } from '../define-projection.ts';
 
 const quotedList = (words: readonly string[]): string => words.map((word) => `'${word}'`).join();
 
-/** The current tools of the brands minus those counted before. */
 const difference = (count: 'installed' | 'read' | 'running'): string => `
   select unnest(now_${count}) as slug, ${columns(count, 1)} from moved
   union all select unnest(counted_${count}), ${columns(count, -1)} from moved`;
@@ -18,7 +17,6 @@ const difference = (count: 'installed' | 'read' | 'running'): string => `
 const columns = (count: string, by: 1 | -1): string =>
   ['installed', 'read', 'running'].map((name) => `${name === count ? by : 0} as ${name}`).join();
 
-/** Tests of a brand by type, as of now or as counted before. */
 const typesOf = (category: string, types: string, by: 1 | -1): string => `
   select ${category} as category_id, t.key as type, ${by} as brands,
     ${by} * (t.value ->> 0)::bigint as tests, ${by} * (t.value ->> 1)::bigint as running
@@ -144,7 +142,6 @@ const forSplitTests = (
 const setMissingSince = (ids: readonly string[], missing_since: string | null): readonly Change[] =>
   ids.map((id) => ({ kind: 'update', table: 'test', key: { id }, set: { missing_since } }));
 
-/** Split tests by brand, and the census of the tools that run them. */
 export const splitTests = projection<SiteEvent | BrandEvent | CategoryEvent>({
   name: 'split-tests',
   version: 5,

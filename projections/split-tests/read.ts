@@ -12,7 +12,6 @@ const CENSUS = `
 
 const NEWEST_SITE_SCAN = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
 
-/** Most installed first, with the newest scan of any site. */
 export const readSplitTestCensus = async (
   db: ReadDatabase,
 ): Promise<{ readonly items: readonly string[]; readonly asOf: string | null }> => {

@@ -1,6 +1,5 @@
 import { utcDateSql } from '#contracts/values/windows.ts';
 
-/** The page `p` has the time of its last complete scan. */
 export const PAGE_OF_AD =
   'left join ads.page p on p.brand_id = a.brand_id and p.social_page_id = a.social_page_id';
 

@@ -6,21 +6,20 @@ import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.t
  * none is, all matches are searched and sorted.
  */
 
-/** 1 to 2 ms for the short scan, 10 ms for the longest. */
+/** Rows per scan: 1 to 2 ms for the short one, 10 ms for the longest. */
 const SHORT_SCAN_ROWS = 500;
 const LONGER_SCANS_ROWS: readonly number[] = [1_500, 5_000];
 /** A longer scan must be expected to find this many pages, because one without success costs as much as the search. */
 const EXPECTED_PAGES = 2;
 
 export type ListQuery = {
-  /** Rows `s` with the keys, and the sort key as `place`. */
   readonly scan: {
     readonly columns: string;
     readonly from: string;
     readonly where: readonly string[];
     readonly order: string;
   };
-  /** SQL `select …, place as key from <rows> s join …`; `key` is never null. */
+  /** SQL `select …, place as key from <rows> s join …` of the shown columns; `key` is never null. */
   readonly show: (rows: string) => string;
   /** `key` is common to the table and the scan. */
   readonly filterTable: { readonly table: string; readonly alias: string; readonly key: string };
@@ -28,7 +27,6 @@ export type ListQuery = {
   readonly conditions: readonly string[];
   /** Overrides `EXPECTED_PAGES`; lower for wide rows of which far more match than a scan meets. */
   readonly expectedPages?: number;
-  /** By `place` and the key of rows `s`. */
   readonly order: string;
   /** From `$2` on; `$1` is the number of rows to show. */
   readonly values: readonly unknown[];

@@ -2,7 +2,6 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { mediaUrlOf, posterUrlOf, unescapeStoredMedia } from '#contracts/values/media/stored-media.ts';
-/** JSON text of one file as one ad carries it. */
 
 export type CreativeRow = {
   readonly creative_id: string;
@@ -25,7 +24,6 @@ export type CreativeRow = {
   readonly listed_on: string;
 };
 
-/** Columns of the carriage `c`, its file `f` and ad `a`. */
 export const CREATIVE_COLUMNS = `c.creative_id, c.ad_id, c.brand_id, c.creative_key, f.media_kind, f.content_type,
   f.bytes::text, f.width, f.height, f.duration_seconds, f.media_url, f.object_key, f.poster_url, f.poster_object_key, coalesce(a.active, true) as ad_active,
   ${isoTimeSql('c.first_seen_at')} as first_seen_at, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of, c.listed_on::text`;

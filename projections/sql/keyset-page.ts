@@ -47,7 +47,6 @@ export type KeysetQuery = {
   readonly sql: string;
   /** Parameters before the cursor; the row limit follows it. */
   readonly values: readonly unknown[];
-  /** Sorts before all rows of the list. */
   readonly start: Cursor;
   /** Parameters after the row limit. */
   readonly filters?: readonly unknown[];

@@ -8,11 +8,10 @@ export type NewestFilter = {
   /** Has `brand_id`, `observed_at`, `id` and `kind`, and indexes by brand and time and by time. */
   readonly table: string;
   readonly kind: string;
-  /** `applied_scan` of the same read model. */
   readonly scans: string;
   /**
-   * Then windows of days omit rows of a scan that is not recorded to its end. Other rows may be later than the brand's
-   * last scan.
+   * True if every row comes from a library scan. Windows of days then omit rows of a scan that is not recorded to its
+   * end.
    */
   readonly ofScansOnly: boolean;
   readonly since: Since;
@@ -21,16 +20,14 @@ export type NewestFilter = {
   readonly after: readonly [time: string, id: string] | null;
 };
 
-/** From a time on, or the last days up to the brand's last applied scan. */
 export type Since = { readonly time: string } | { readonly days: string };
 
 const FEW_BRANDS = 300;
-/** Scanning them takes a few milliseconds. */
+/** Rows to scan before another plan is used; this takes a few milliseconds. */
 const SCAN_ROWS = 5_000;
 
 const NEWEST = 'observed_at desc, id desc';
 
-/** Condition on row `i` that needs no brand. */
 const isAfter = ({ since, after }: NewestFilter): string =>
   [
     'true',
@@ -48,7 +45,6 @@ const inBrandWindow = ({ since, ofScansOnly }: NewestFilter): string => {
 const matchesKind = ({ kind, kinds }: NewestFilter): string =>
   kinds === null ? '' : `and i.${kind} = any(${kinds}::text[])`;
 
-/** Adds `scanned_at` to rows with `brand_id`, as `t`. */
 const scannedBrands = ({ since, scans }: NewestFilter, brands: string): string =>
   'time' in since
     ? `(select brand_id from ${brands}) t`

@@ -3,7 +3,6 @@ import { pageOfRows } from './keyset-page.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
-/** The stored texts with the id, mark and brand of item `i`. */
 export const RADAR_ITEM_SQL = `'{"id":"' || i.id || '",' || i.occurrence || ',"ad":' || i.ad || ',"correction":' ||
   case when i.is_withdrawn then '"withdrawn"' when i.is_added then '"added"'
     when i.reported is not null or i.brand_id <> i.reported_brand_id then '"changed"' else 'null' end ||
@@ -23,7 +22,6 @@ export const RADAR_TABLE = {
   ofScansOnly: true,
 } as const;
 
-/** Collects parameters and returns their placeholders. */
 export const createParameters = () => {
   const values: unknown[] = [];
   return { values, parameter: (value: unknown): string => `$${values.push(value)}` };

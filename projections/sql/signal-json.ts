@@ -6,8 +6,6 @@ import type { Evidence, Signal } from '#contracts/resources/workspace/signal.ts'
 import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 import type { z } from 'zod';
 
-/** Figures of a stored signal. */
-
 export type SignalFigures = {
   readonly items: number;
   readonly before?: number;
@@ -111,7 +109,6 @@ const sentenceOf = (kind: SignalKind, figures: SignalFigures): string => {
   }
 };
 
-/** Maximum page of the API. */
 const EVIDENCE_LIMIT = 100;
 
 const dayBefore = (date: string, days: number): string => utcDateOfMs(Date.parse(date) - days * DAY_MS);
@@ -175,7 +172,6 @@ const countsOf = ({ kind, figures }: SignalRow): Signal['counts'] => {
   };
 };
 
-/** `brand` is its JSON reference. */
 export const signalText = (row: SignalRow, brand: string, workspaceId: string): string => {
   const { id, kind, date, observed_at, figures, about, correction } = row;
   const { compared_with, format } = figures;

@@ -43,7 +43,6 @@ const listProduct = (brand_id: string, domain: string, observedAt: string, produ
   ];
 };
 
-/** Keeps the time at which the product was first seen. */
 const relistProduct = (brand_id: string, domain: string, observedAt: string, product: Product): Change[] =>
   listProduct(brand_id, domain, observedAt, product).map((change) => {
     if (change.kind !== 'upsert' || change.table !== 'product') return change;

@@ -3,7 +3,7 @@ import { arrayText, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
 export const STORE_WEEKS = 12;
-/** The newest of these weeks; the weekly counts include all. */
+/** Only the newest changes of these weeks; the weekly counts include all. */
 export const STORE_CHANGES_MAX = 200;
 
 // Weeks count back from the shop's newest scan; those without a scan are absent, not zero. A late scan, or one before

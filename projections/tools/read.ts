@@ -10,7 +10,6 @@ export const TOOL_COMBINATIONS_MAX = 20;
 
 const SUMMARY = `'{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || ',"brands":' || t.brands`;
 
-/** ISO text, null before the first scan of any site. */
 const NEWEST = `(select ${isoTimeSql('max(scanned_at)')} from tools.brand)`;
 
 const TECH_STACK = `
@@ -38,7 +37,6 @@ const LISTED_OF_CATEGORY = listed(true);
 /** Start cursor: sorts before the most adopted tool. */
 const BEFORE_MOST_ADOPTED = [LARGEST_BIGINT, LARGEST_TEXT] as const;
 
-/** Most adopted first, by public brands. */
 export const listTools = (
   db: ReadDatabase,
   filter: { readonly category?: string },

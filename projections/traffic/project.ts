@@ -32,7 +32,6 @@ const refreshAudience = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'join', row: { brand_id } },
 ];
 
-/** Monthly figures, visitors and similar sites by a provider's estimates. */
 export const traffic = projection<TrafficEvent | BrandEvent>({
   name: 'traffic',
   version: 2,

@@ -1,7 +1,7 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
-/** The newest; daily points cover more than two years. */
+/** The newest points; daily points cover more than two years. */
 export const TRAJECTORY_POINTS_MAX = 800;
 
 const TRAJECTORY = `

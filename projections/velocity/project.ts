@@ -4,7 +4,6 @@ import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts
 import { observedDay, refreshDay } from '../shared-tables/observed-day.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-/** Monday of the ISO week. */
 const weekStartOf = (timestamp: string): string => {
   const day = Date.parse(utcDate(timestamp));
   const sinceMonday = (new Date(day).getUTCDay() + 6) % 7;

@@ -54,6 +54,5 @@ export type MemberRow = {
   readonly added_at: string;
 };
 
-/** In the order in which they were added. */
 export const listMembers = (db: ReadDatabase, workspaceId: string): Promise<readonly MemberRow[]> =>
   db.slow<MemberRow>({ sql: MEMBERS, values: [workspaceId] });
