@@ -39,7 +39,6 @@ import { summaryOf } from './stack/summary.ts';
 const ORPHAN_STOP_MS = 3_000;
 /** Each part has a shorter limit of its own; this covers a stop that hangs anyway. */
 const STOP_LIMIT_MS = 9_500;
-/** Part of the deadline in which the last server must have stopped. */
 const SERVERS_STOP_MS = 9_000;
 
 const start = async (

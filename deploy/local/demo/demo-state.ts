@@ -34,6 +34,6 @@ export const writeDemoState = (file: string, state: DemoState): Promise<void> =>
 
 export const sizeOf = ({ seed, brands, ads, days }: CorpusSize): CorpusSize => ({ seed, brands, ads, days });
 
-/** `isLiving`: a pulse goes on from this time. */
+/** With `isLiving`, a pulse goes on from the returned time. */
 export const fedToMs = ({ fed_to, fed_until, until }: DemoState, isLiving: boolean): number =>
   fed_to === undefined ? Date.parse(fed_until ?? until) - (isLiving ? OVERLAP_MS : 0) : Date.parse(fed_to);

@@ -89,7 +89,6 @@ const publish = async (
   return loaded;
 };
 
-/** Publishes what happened between the last stored time and now. */
 const fillMissed = async (
   nats: Nats,
   loaded: DemoState,

@@ -18,11 +18,8 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 const STALLED_MS = 120_000;
 
 export type PublishProgress = {
-  /** Counted from the start of the corpus. */
   readonly published: number;
-  /** Recorded, counted from the start of the corpus. */
   readonly taken: number;
-  /** Time of the newest published observation. */
   readonly at: string;
 };
 

@@ -76,12 +76,10 @@ export const inviteDemoOwner = async (
   return (await runOps(environment, z.object({ link: z.string() }), words)).link;
 };
 
-/** Stored key of the demo's collector. */
 const DemoCollector = z.object({ collector_key: z.string() });
 /** Scan ids begin with it. */
 const COLLECTOR_NAME = 'demo';
 
-/** Returns the key of an earlier start while it is valid. */
 export const openDemoCollector = async (
   environment: Environment,
   intakeUrl: string,

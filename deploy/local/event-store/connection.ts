@@ -45,7 +45,6 @@ export class Connection {
     this.#session = client;
   }
 
-  /** The session in use can no longer be trusted. */
   distrust(error: unknown): void {
     if (this.#session !== null) this.#lose(this.#session, error);
   }

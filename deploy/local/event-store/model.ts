@@ -1,5 +1,3 @@
-/** Independent of the wire protocol. */
-
 export interface StoredEvent {
   /** Strictly increasing over the store, not contiguous. */
   readonly position: number;

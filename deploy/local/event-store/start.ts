@@ -24,7 +24,6 @@ const READER_CONNECTIONS = 8;
 /** An append holds at most 1 MiB, but a client may send parts of up to 3 MiB before it gets the refusal. */
 const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
 const MAX_CALLS_PER_CONNECTION = 100;
-/** Calls in progress and those that wait. */
 const MAX_STREAMS_PER_CONNECTION = 10_000;
 const STOP_LIMIT_MS = 3_000;
 

@@ -26,14 +26,11 @@ export type NatsOptions = {
   readonly folder: string;
   /** 0, or a port that is taken, selects an unused one. */
   readonly port: number;
-  /** Skips the search. */
   readonly binary?: string;
-  /** Holds a downloaded `nats-server`. */
   readonly cache?: string;
 };
 
 export type LocalNats = {
-  /** With user and password. */
   readonly url: string;
   readonly port: number;
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ export const readJsonFile = async <T>(file: string, schema: z.ZodType<T>): Promi
   }
 };
 
-/** Writes a new file, syncs and renames it, so that a kill leaves the old or the new one. */
+/** Syncs a new file and renames it, so that a kill leaves the old or the new one. */
 export const writeJsonFile = async (file: string, value: unknown): Promise<void> => {
   const draft = `${file}.new`;
   const handle = await open(draft, 'w', PRIVATE_MODE);

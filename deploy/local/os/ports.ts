@@ -13,7 +13,7 @@ export function isPortFree(port: number): Promise<boolean> {
   });
 }
 
-/** Below the range of outgoing connections. */
+/** The port is below the range of outgoing connections. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const span = HIGHEST_FREE_PORT - LOWEST_FREE_PORT;
@@ -24,7 +24,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port found between ${LOWEST_FREE_PORT} and ${HIGHEST_FREE_PORT}.`);
 }
 
-/** Returns another unused one when the preferred is taken or 0. */
+/** Returns another unused port when the preferred one is taken or 0. */
 export async function choosePort(preferred: number): Promise<number> {
   if (preferred > 0 && (await isPortFree(preferred))) return preferred;
   return freePort();

@@ -44,7 +44,6 @@ export const parentOf = async (pid: number): Promise<number | null> => {
   return Number.isInteger(parent) ? parent : null;
 };
 
-/** The limit is the time in ms for the process to end. */
 export type EndStep = readonly [signal: NodeJS.Signals, limitMs: number];
 
 /** Sends each signal when the limit of the one before has passed. */
@@ -65,7 +64,6 @@ export const endProcessBy = async (pid: number, steps: readonly EndStep[]): Prom
   throw new Error(`Process ${pid} could not be stopped.`);
 };
 
-/** SIGTERM, then SIGKILL after `limitMs`. */
 export const endProcess = (pid: number, limitMs: number): Promise<void> =>
   endProcessBy(pid, [
     ['SIGTERM', limitMs],

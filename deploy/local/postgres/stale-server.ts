@@ -6,9 +6,8 @@ import { endProcessBy, isRunning, isUsed, parentOf } from '../os/processes.ts';
 
 const run = promisify(execFile);
 
-/** Closes connections and writes the last checkpoint. */
+/** Time to close connections and write the last checkpoint. */
 export const FAST_STOP_MS = 20_000;
-/** After an immediate shutdown. */
 const IMMEDIATE_STOP_MS = 10_000;
 
 /**

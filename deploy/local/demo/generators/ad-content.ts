@@ -14,10 +14,8 @@ import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 import { type Concept, datedAddress, undatedAddress } from '../pictures/media-addresses.ts';
 
-/** Each version observes other content of the same ad. */
 export type Collector = 'demo-web/1' | 'demo-web/2' | 'demo-api/1';
 
-/** Reuses copy as real libraries do. */
 const ADS_PER_CONCEPT = 3;
 const APP_LINK_SHARE = 0.4;
 /** Higher than the ten-digit ids that the app store has assigned. */
@@ -111,7 +109,7 @@ type Destination = { readonly path: string; readonly isApp: boolean; readonly mo
 
 const linkOf = (world: World, brand: DemoBrand, life: Life, { path, isApp, moved }: Destination): string => {
   const random = new Random(world.seed, FOR.link, life.ad);
-  // Independent of the link before the change.
+  // The new destination does not depend on the link before the change.
   const destination = moved ? `/pages/offer-${random.between(1, 9)}` : path;
   if (isApp && !moved) {
     return brand.index % 2 === 0
@@ -135,7 +133,6 @@ const cardsOf = (random: Random, brand: DemoBrand, link: string, count: number):
     link_url: link,
   }));
 
-/** The addresses state no end. */
 const mediaOf = (world: World, concept: Concept, format: AdFormat): Content['media'] => {
   const address = (extension: 'jpg' | 'mp4'): string => undatedAddress(world, concept, extension);
   if (format === 'video') return [{ kind: 'video', url: address('mp4'), poster_url: address('jpg') }];

@@ -4,7 +4,6 @@ import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 /** In days counted from the first day of the corpus. */
 export type Life = {
   readonly ad: number;
-  /** One of the brands of its page. */
   readonly brand: number;
   readonly started: number;
   /** Later than `started` for an ad that the library showed with a delay. */
@@ -29,7 +28,7 @@ const COPY_CHANGE_SHARE = 0.06;
 const LONGEST_BEFORE_DAYS = 200;
 const MEAN_RUN_DAYS = 18;
 const SHORTEST_RUN_DAYS = 2;
-/** Long enough for a weekly scan. */
+/** A stopped ad is listed long enough for a weekly scan. */
 const LISTED_INACTIVE_DAYS = 8;
 
 /**
@@ -67,7 +66,7 @@ export const lifeOf = (world: World, page: DemoPage, nth: number, wave: number):
   };
 };
 
-/** The launch day or a sale for some ads. */
+/** Some ads start on the launch day or in a sale. */
 const startOf = ({ days }: World, brand: DemoBrand, random: Random, wave: number): number => {
   const kind = random.next();
   const anyDay = random.between(1, Math.max(1, days - 1));
@@ -92,7 +91,6 @@ export const shownOn = (life: Life, day: number): 'running' | 'inactive' | null 
   return life.flagged && day < life.stopped + LISTED_INACTIVE_DAYS ? 'inactive' : null;
 };
 
-/** Includes sales of any wave. */
 export const isSaleAd = (world: World, life: Life): boolean => {
   const day = ((life.started % world.days) + world.days) % world.days;
   return (

@@ -139,7 +139,6 @@ const framesOf = (seconds: number | null): number[] | null =>
 type Spoken = Pick<CreativeAnalysis, 'transcript' | 'language' | 'corrections'>;
 const SILENT: Spoken = { transcript: null, language: null, corrections: null };
 
-/** Some files transcribe the brand's name wrongly. */
 const spokenOf = ({ content }: SampledAd, brand: DemoBrand, random: Random): Spoken => {
   const text = [content.title, content.body].filter((part) => part !== null).join('. ');
   const heard = `${brand.name.split(' ')[0]?.toLowerCase()}s`;

@@ -82,7 +82,6 @@ const headingOf = (brand: DemoBrand, url: string, type: PageType): string => {
   }
 };
 
-/** Same on every machine. */
 const numberOf = (text: string): number => {
   let hash = 0;
   for (let index = 0; index < text.length; index += 1)

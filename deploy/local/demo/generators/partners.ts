@@ -17,7 +17,6 @@ export const partnerOf = (
   life: Life,
   collector: Collector,
 ): Pick<ObservedAd, 'branded_content'> => {
-  // The official API does not report partners.
   if (collector === 'demo-api/1') return {};
   const random = new Random(world.seed, FOR.partner, life.ad);
   const pages = world.brandList[life.brand]?.pages.map((index) => world.pageList[index]) ?? [];
@@ -34,7 +33,6 @@ export const partnerOf = (
   return { branded_content };
 };
 
-/** Returns the role that the link of a page claims. */
 export const claimOf = (world: World, page: DemoPage): PageClaim => {
   const random = new Random(world.seed, FOR.partner, page.index, 1);
   return page.role === 'CREATOR' && random.chance(CONTRACT_CLAIMED_SHARE) ? 'AMBASSADOR' : page.role;

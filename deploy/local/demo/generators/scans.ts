@@ -149,7 +149,6 @@ export function* chunksOf(
 type Coverage = {
   readonly pages: readonly DemoPage[];
   readonly complete: boolean;
-  /** Share of the ads after which an incomplete scan ended. */
   readonly cut: number;
   readonly blank: boolean;
 };

@@ -5,7 +5,7 @@ import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, World } from '../world/world.ts';
 
 const SCANS_FROM_MS = 5 * HOUR_MS;
-/** Starting on the brand's first day. */
+/** Scans of a site start on the brand's first day. */
 const DAYS_BETWEEN_SCANS = 24;
 const SPLIT_TESTING_SHARE = 0.45;
 const SPLIT_TESTING = 'A/B testing';
@@ -25,7 +25,7 @@ const CATEGORIES: readonly (readonly [string, number, readonly string[]])[] = [
   ['Personalization', 0.15, ['Mirrorly']],
   ['Security', 0.5, ['Gatewarden']],
 ];
-/** With whether their configuration can be read. */
+/** Each tool with whether its configuration can be read. */
 const SPLIT_TESTERS = [
   { name: 'Arm & Leg', readable: true },
   { name: 'Forkroad', readable: true },

@@ -7,7 +7,7 @@ import type { DemoBrand, World } from '../world/world.ts';
 
 const SCANS_FROM_MS = 4 * HOUR_MS;
 const DAYS_BETWEEN_SCANS = 7;
-/** One brand in `STOREFRONT_EVERY` has a shop whose catalogue can be collected. */
+/** One brand in three has a shop whose catalogue can be collected. */
 const STOREFRONT_EVERY = 3;
 const STOREFRONTS_MAX = 2_000;
 const FAILED_SHARE = 0.05;
@@ -22,7 +22,6 @@ export function* storefronts(world: World, firstDayMs: number): Generator<Observ
   }
 }
 
-/** Daily after the corpus, with recurring sales. */
 export function* storefrontsOn(world: World, day: number, dayMs: number): Generator<Observation> {
   for (const brand of shopsOf(world)) yield* scanOf(world, brand, day, dayMs);
 }
@@ -58,7 +57,6 @@ function* scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Ge
   };
 }
 
-/** Returns the products that a shop lists on that day. */
 export const catalogueOn = (world: World, brand: DemoBrand, day: number): ObservedProduct[] => {
   const count = new Random(world.seed, FOR.storefront, brand.index).between(12, 30);
   const dayOfCorpus = day % world.days;

@@ -16,7 +16,7 @@ const VISITS_MIN = 4_000;
 /** Visits of the most visited brand per visit of the least visited. */
 const VISITS_SPREAD = 1_500;
 const OTHER_COUNTRIES = ['US', 'CA', 'GB', 'AU', 'DE', 'FR'] as const;
-/** The estimates of one month arrive over this time. */
+/** The estimates of one month arrive within this time. */
 const ARRIVAL_MS = HOUR_MS;
 const PROVIDER = 'demo-estimates/1';
 
@@ -29,7 +29,6 @@ const CROWDS = [
 ] as const;
 const AGE_GROUPS = ['age_18_24', 'age_25_34', 'age_35_44', 'age_45_54', 'age_55_64', 'age_65_plus'] as const;
 
-/** Category definitions of the demo, and estimates of each site. */
 export function* traffic(world: World, firstDayMs: number): Generator<Observation> {
   yield* definitions(firstDayMs);
   const neighbours = neighboursOf(world);
@@ -155,7 +154,6 @@ export function* trafficBetween(
   }
 }
 
-/** Returns the start of the month that is `months` after the month of `ms`. */
 const monthMs = (ms: number, months: number): number => {
   const date = new Date(ms);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
@@ -201,7 +199,7 @@ const strangersTo = (world: World, { index }: DemoBrand): readonly DemoBrand[] =
     (_, step) => world.brandList[(index + step + 1) % world.brands] as DemoBrand,
   );
 
-/** Same middle category first, and one site that is not a brand here. */
+/** Brands of the same middle category come first, then one site that is not a brand here. */
 const similarTo = (
   random: Random,
   brand: DemoBrand,

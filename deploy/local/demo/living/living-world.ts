@@ -23,7 +23,6 @@ export type LivingWorld = {
 export const livingWorldOf = (state: DemoState, pulseSeconds: number): LivingWorld => {
   const world = buildWorld(state);
   const tracked = busiestBrands(world, TRACKED_BRANDS);
-  // Launches of the brands with the fewest ads stand out.
   const launching = tracked.slice(-Math.min(LAUNCHING_BRANDS, Math.max(1, tracked.length - 1)));
   const steady = tracked.slice(0, Math.max(1, tracked.length - launching.length));
   return {
@@ -50,7 +49,6 @@ type ScanTimes = {
   readonly pulse: Pick<Pulse, 'everyMs' | 'openings'>;
 };
 
-/** One soon after each start. */
 const firstScansMs = ({ pulse }: ScanTimes): readonly number[] => {
   const afterMs = Math.max(1, Math.round((FIRST_SCAN_PULSES * pulse.everyMs) / SECOND_MS)) * SECOND_MS;
   return pulse.openings.map((openingMs) => openingMs + afterMs);
@@ -62,7 +60,6 @@ export const dueScanMs = (times: ScanTimes, nowMs: number): number => {
   return Math.max(regularMs, ...firstScansMs(times).filter((ms) => ms <= nowMs));
 };
 
-/** Returns the time of the first scan after `nowMs`, in milliseconds. */
 export const nextScanMs = (times: ScanTimes, nowMs: number): number => {
   const regularMs = (Math.floor(nowMs / times.scanEveryMs) + 1) * times.scanEveryMs;
   return Math.min(regularMs, ...firstScansMs(times).filter((ms) => ms > nowMs));

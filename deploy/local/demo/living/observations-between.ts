@@ -58,7 +58,6 @@ function* observationsOn(
   }
 }
 
-/** One scan per tracked brand. */
 export function* scansOfTracked(living: LivingWorld, timeMs: number): Generator<Observation> {
   for (const brand of living.tracked) yield* scanAt(living, brand, timeMs);
 }

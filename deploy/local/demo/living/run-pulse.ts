@@ -18,11 +18,9 @@ export type PulseOptions = {
   readonly state: DemoState;
   readonly stateFile: string;
   readonly pulseSeconds: number;
-  /** Reports that the demo rests, failed or goes on again. */
   readonly report: (message: string) => void;
 };
 
-/** A failed pulse tries again. */
 export type PulseStatus = 'running' | 'resting' | 'failed';
 
 /**

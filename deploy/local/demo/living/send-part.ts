@@ -30,7 +30,6 @@ const REQUEST_LIMIT_MS = 60_000;
 
 const pack = promisify(gzip);
 
-/** Groups observations into bodies of one request. */
 function* bodiesOf(observations: Iterable<Observation>): Generator<string> {
   let lines: string[] = [];
   let bytes = 0;

@@ -9,7 +9,6 @@ const VALID_DAYS = 8;
 
 export type Concept = { readonly page: number; readonly concept: number; readonly brand: number };
 
-/** Returns the address of a creative without its end. */
 export const undatedAddress = (
   world: World,
   { page, concept, brand }: Concept,

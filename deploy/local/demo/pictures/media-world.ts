@@ -17,7 +17,7 @@ const SIZES = [
   [1_200, 628],
 ] as const;
 const PATH = /^\/(\d+)\/(\d+)-(\d+)-(\d+)\.(jpg|mp4)$/;
-/** Longest line of a headline, and the number of lines. */
+/** Limits of a headline: characters of a line, and lines. */
 const LINE_CHARACTERS = 22;
 const LINES_MAX = 4;
 

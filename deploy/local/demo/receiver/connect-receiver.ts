@@ -3,7 +3,6 @@ import { brandIdOf } from '#domain/ids.ts';
 import { readJsonFile, writeJsonFile } from '../../os/json-file.ts';
 import { callApi, type DemoWorkspace } from '../workspace.ts';
 
-/** Stored in the data folder. */
 const Connection = z.object({
   workspace_id: z.string(),
   webhook_secret: z.string(),

@@ -7,7 +7,6 @@ import { FOR, Random } from './seeded-random.ts';
  */
 export type Pulse = {
   readonly seed: number;
-  /** Ads start one by one at these brands; their order is part of the seed. */
   readonly brands: readonly number[];
   /**
    * Launch a UTC day each in turn. Not in `brands`, because a steady pulse raises the usual number of new ads, of which
@@ -28,9 +27,8 @@ export type PulseAd = {
   readonly brand: number;
   readonly startsMs: number;
   readonly endsMs: number;
-  /** Before the end of the ad; `null` for most ads. */
+  /** Time before the end of the ad; `null` for most ads. */
   readonly linkChangesMs: number | null;
-  /** Starts together with the others of its launch. */
   readonly isLaunch: boolean;
 };
 
@@ -39,7 +37,6 @@ export const RUNS_MIN_PULSES = 20 / 3;
 export const RUNS_MAX_PULSES = 60;
 /** 30 minutes when a pulse takes three minutes. */
 export const LAUNCH_EVERY_PULSES = 10;
-/** Ads that one brand starts together. */
 export const LAUNCH_ADS = 12;
 /** One day when a pulse takes three minutes. */
 export const LISTED_INACTIVE_PULSES = 480;
@@ -49,7 +46,6 @@ const FIRST_PULSE_AD = 10_000_000_000;
 /** One start, a launch and an additional launch. */
 const ADS_A_SECOND = 1 + 2 * LAUNCH_ADS;
 
-/** Longest time from its start for which an ad is listed. */
 export const listedMaxMs = ({ everyMs }: Pick<Pulse, 'everyMs'>): number =>
   Math.ceil(RUNS_MAX_PULSES + LISTED_INACTIVE_PULSES) * everyMs;
 

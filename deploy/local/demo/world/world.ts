@@ -17,7 +17,7 @@ export type DemoPage = {
   readonly name: string;
   readonly role: PageRole;
   readonly confidence: number;
-  /** Only a shared creator page has several. */
+  /** Only a shared creator page has several brands. */
   readonly brands: readonly number[];
   /** Counted from the first day of the corpus; `null` when the link never ends. */
   readonly linkedFrom: number;
@@ -42,7 +42,7 @@ export type DemoBrand = {
   readonly collectorSwitch: number | null;
   readonly sales: readonly { readonly from: number; readonly to: number }[];
   readonly burst: number;
-  /** First ad's start; `null` when ads ran before the corpus. */
+  /** Start of the first ad; `null` when ads ran before the corpus. */
   readonly launch: number | null;
   readonly hasApp: boolean;
   readonly pages: number[];
@@ -108,7 +108,7 @@ const brandAt = ({ seed, days }: CorpusSize, index: number): DemoBrand => {
   };
 };
 
-/** In the second half, so that earlier scans show no ad and later ones the first. */
+/** A day in the second half, so that earlier scans show no ad and later ones the first. */
 const launchOf = ({ seed, days }: Pick<CorpusSize, 'seed' | 'days'>, index: number): number | null => {
   if (index % NEWCOMER_EVERY !== NEWCOMER_AT) return null;
   return Math.floor(days * (0.55 + 0.2 * new Random(seed, FOR.launch, index).next()));
@@ -160,7 +160,6 @@ const ownPages = ({ seed, days }: CorpusSize, brand: DemoBrand): Draft[] => {
   return [official, ...others];
 };
 
-/** Creator pages with ads of several brands. */
 const sharedPages = ({ seed, brands }: CorpusSize): Draft[] => {
   if (brands < 2) return [];
   return Array.from({ length: Math.ceil(brands / BRANDS_PER_SHARED_PAGE) }, (_, index): Draft => {

@@ -20,7 +20,6 @@ import type { Writer } from '../write/writer.ts';
 
 /** Default of the real server. Counts data, metadata and two bytes per character of the type. */
 export const MAX_APPEND_BYTES = 1024 * 1024;
-/** Appends of one call whose last part is missing. */
 const MAX_UNFINISHED = 1_000;
 
 /** Collects the parts of one append, and stops keeping them when it will be refused. */

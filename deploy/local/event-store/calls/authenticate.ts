@@ -1,7 +1,6 @@
 import { type ServerErrorResponse, status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** Clients must send these. */
 export interface Credentials {
   readonly user: string;
   readonly password: string;

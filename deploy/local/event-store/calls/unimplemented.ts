@@ -11,7 +11,6 @@ import projections from '@eventstore/db-client/generated/projections_grpc_pb.js'
 import users from '@eventstore/db-client/generated/users_grpc_pb.js';
 import { callError } from '../wire/error-trailers.ts';
 
-/** Services of the real server that are missing here, with the alternative. */
 const INSTEAD: readonly [unknown, string][] = [
   [
     persistent.PersistentSubscriptionsService,
@@ -32,7 +31,6 @@ const INSTEAD: readonly [unknown, string][] = [
   ],
 ];
 
-/** UNIMPLEMENTED, with the alternative. */
 export function addNotOffered(server: Server): void {
   for (const [definition, sentence] of INSTEAD) {
     const service = definition as ServiceDefinition;

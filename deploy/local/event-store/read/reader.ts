@@ -5,7 +5,7 @@ import type { ReadOptions } from '../wire/read-codec.ts';
 import { firstVisibleRevision } from '../storage/stream-metadata.ts';
 import type { StreamStates } from '../storage/stream-states.ts';
 
-/** Small pages keep the database and the network busy at the same time. */
+/** Small pages let the database and the network work at the same time. */
 const MAX_PAGE_EVENTS = 200;
 /** Most reads are of short streams, and events may be large. */
 const FIRST_PAGE_EVENTS = 64;
@@ -37,7 +37,6 @@ export class PageSize {
 export class StreamDeleted extends Error {}
 export class StreamNotFound extends Error {}
 
-/** Reads of one stream or $all, in either direction. */
 export class Reader {
   readonly #pages: Pages;
   readonly #states: StreamStates;
@@ -47,7 +46,6 @@ export class Reader {
     this.#states = states;
   }
 
-  /** Fetches the next page while the caller sends the current one. */
   read(options: ReadOptions, maxCount: number): AsyncGenerator<readonly StoredEvent[]> {
     if (options.stream === null) return readAhead(this.#allPages(options), maxCount);
     return this.#readStream(options.stream, options, maxCount);

@@ -7,7 +7,6 @@ export type EventFilter = (event: StoredEvent) => boolean;
 /** Filters come from our own services; the limit bounds the memory that a mistake costs. */
 const MAX_PREFIXES = 1_000;
 
-/** By stream name or event type, by prefixes or by pattern. */
 export function compileFilter(options: FilterOptions): EventFilter {
   const subject =
     options.on === 'stream' ? (event: StoredEvent) => event.stream : (event: StoredEvent) => event.type;

@@ -17,10 +17,9 @@ export function copyOut<Row>(
 
 /** "PGCOPY\n\377\r\n\0", flags, and the length of an unused extension. */
 const HEADER_BYTES = 19;
-/** In place of a column count after the last row. */
+/** The end marker stands in place of a column count after the last row. */
 const END_OF_COPY = -1;
 
-/** Driver's connection as a query of its own needs it. */
 interface Connection {
   query(text: string): void;
 }

@@ -104,7 +104,6 @@ function readInt64(page: Buffer, offset: number): number {
   return value > Number.MAX_SAFE_INTEGER ? TOMBSTONE_REVISION : value;
 }
 
-/** Tombstone's revision in PostgreSQL. */
 export const TOMBSTONE_BIGINT = '9223372036854775807';
 
 function revision(value: number): string {

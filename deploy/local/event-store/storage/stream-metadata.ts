@@ -62,7 +62,6 @@ export function revivedJson(metadata: StreamMetadata | undefined, firstVisible: 
   return Buffer.from(JSON.stringify({ ...metadata?.all, $tb: firstVisible }), 'utf8');
 }
 
-/** Lowest revision that reads show. */
 export function firstVisibleRevision(
   stream: string,
   metadata: StreamMetadata | undefined,

@@ -7,7 +7,6 @@ import { describedStream, isSoftDeleted, parseMetadata, type StreamMetadata } fr
 /** Others are looked up when written to. */
 const MAX_HEADS = 200_000;
 
-/** Applied once a group has been committed. */
 export interface StateChanges {
   readonly heads: ReadonlyMap<string, number>;
   readonly metadata: ReadonlyMap<string, StreamMetadata>;

@@ -3,8 +3,6 @@ import type { Expected, ProposedEvent } from '../model.ts';
 import { MalformedMessage, WireReader } from './protobuf.ts';
 import { parseUuid, uuidFromHalves } from './uuid.ts';
 
-/** Decodes AppendReq, BatchAppendReq, DeleteReq and TombstoneReq of streams.proto. */
-
 const JSON_CONTENT = 'application/json';
 const NANOSECONDS_PER_MS = 1e6;
 /** An index entry of PostgreSQL holds about 2,700 bytes. */
@@ -32,7 +30,6 @@ export interface AppendOptions {
 export interface BatchPart {
   /** UUID message, echoed in the reply as received. */
   readonly correlation: Buffer;
-  /** Only in the first part of an append. */
   readonly options: AppendOptions | null;
   readonly events: readonly (ProposedEvent | BadEvent)[];
   readonly isFinal: boolean;

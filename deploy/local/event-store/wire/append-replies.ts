@@ -1,9 +1,7 @@
 import type { Expected, Refusal, Written } from '../model.ts';
 import { bytesField, numberField, writeVarint } from './protobuf.ts';
 
-/** Encodes BatchAppendResp, AppendResp, DeleteResp and TombstoneResp. */
-
-/** From google.rpc.Code; BatchAppend returns them in the message instead of ending the call. */
+/** Codes of google.rpc.Code, which BatchAppend returns in the message instead of ending the call. */
 const CODE_INVALID_ARGUMENT = 3;
 const CODE_DEADLINE_EXCEEDED = 4;
 const CODE_NOT_FOUND = 5;

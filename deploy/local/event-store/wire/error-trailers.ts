@@ -60,7 +60,7 @@ export function refusalError(stream: string, refusal: Refusal, missing: string |
   }
 }
 
-/** Protocol numbers of conditions. */
+/** Numbers by which the protocol names conditions that are not a revision. */
 function expectedNumber(expected: Expected): string {
   if (expected === 'any') return '-2';
   if (expected === 'no_stream') return '-1';

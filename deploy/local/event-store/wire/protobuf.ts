@@ -1,6 +1,6 @@
 /**
- * Frequent messages are encoded and decoded here, because the generated classes copy every payload several times.
- * Malformed ones get INVALID_ARGUMENT.
+ * The caller gets INVALID_ARGUMENT. Frequent messages are read here, because generated classes copy every payload
+ * several times.
  */
 
 export class MalformedMessage extends Error {}

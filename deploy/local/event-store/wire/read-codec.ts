@@ -145,7 +145,6 @@ export function streamNotFound(identifier: Buffer): Buffer {
 /** ReadResp { caught_up = 8 }. */
 export const CAUGHT_UP = bytesField(8, NOTHING);
 
-/** Entries of the event's metadata map. */
 const CONTENT_JSON = mapEntry('content-type', 'application/json');
 const CONTENT_BINARY = mapEntry('content-type', 'application/octet-stream');
 const TYPE_KEY = bytesField(1, 'type');

@@ -15,7 +15,6 @@ import {
 import { StatesInGroup, type StreamStates } from '../storage/stream-states.ts';
 import { parseUuid } from '../wire/uuid.ts';
 
-/** Compared with repeated appends. */
 export interface WrittenId {
   readonly stream: string;
   readonly revision: number;

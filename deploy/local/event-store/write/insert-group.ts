@@ -12,7 +12,6 @@ const INSERT_GROUP = `
   select * from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::timestamptz[], $5::boolean[], $6::text[],
                        $7::text[], $8::bytea[], $9::bytea[])`;
 
-/** Type ids in PostgreSQL's catalogue. */
 const BOOLEAN = 16;
 const BYTEA = 17;
 const BIGINT = 20;

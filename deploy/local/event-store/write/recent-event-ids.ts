@@ -1,7 +1,6 @@
 /** Best effort, as on the real server, for appends without an exact revision. */
 const IDS_PER_GENERATION = 25_000;
 
-/** Reloaded at a start. */
 export const REMEMBERED_IDS = IDS_PER_GENERATION;
 
 /** Sixteen one-byte characters: the smallest key that a Map compares by value. */

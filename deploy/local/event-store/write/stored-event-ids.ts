@@ -35,7 +35,6 @@ export function writtenIdsOver(client: pg.Client): WrittenIds {
   };
 }
 
-/** Oldest first. */
 export async function newestIds(
   client: pg.Client,
   limit: number,

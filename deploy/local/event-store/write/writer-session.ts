@@ -63,7 +63,6 @@ export async function closeSession(client: pg.Client): Promise<void> {
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
-/** Pages are read through these. */
 export function openReaders(databaseUrl: string, max: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,

@@ -14,9 +14,7 @@ const MAX_GROUP_EVENTS = 2_000;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 /** Callers are asked to pause above this. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** Checks for appends whose deadline has passed. */
 const OVERDUE_CHECK_MS = 50;
-/** Gap of positions at a start. */
 const FIRST_POSITION_GAP = 256;
 const UNIQUE_VIOLATION = '23505';
 
@@ -39,7 +37,6 @@ export class Writer {
   #waiting: Pending[] = [];
   #waitingBytes = 0;
   #inFlight: readonly Pending[] = [];
-  /** Connection of the group that is being written. */
   #busyWith: pg.Client | null = null;
   #running: Promise<void> = Promise.resolve();
   #nextPosition = FIRST_POSITION_GAP;
