@@ -1,33 +1,30 @@
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { type Observation, observedAtOf } from '#contracts/observations/index.ts';
 
-/** Maximum scans, pages and names that are listed; the others are counted. */
 const LISTED_MAX = 20;
 const PAGES_LISTED_MAX = 3;
 
 type Others = {
   count: number;
-  /** Products, for pages of shop catalogues. */
   products: number;
   firstAt: string;
   lastAt: string;
-  /** Number of observations that declare themselves complete. `null` for types that do not say it. */
+  /** `null` for types that do not say whether they are complete. */
   complete: number | null;
   readonly subjects: Set<string>;
 };
 
-/** Collects what the observations of a file would record, for a dry run. Memory does not grow with the file. */
+/** Contents of a file for a dry run. Memory does not grow with the file. */
 export class FileContents {
   readonly #ads = new Map<string, number>();
   readonly #scans: string[] = [];
   #isEmpty = true;
   #completeScans = 0;
   #scanCount = 0;
-  /** Why the scans of the file are complete or not. `null` for files of observations, which say it themselves. */
+  /** `null` for files of observations, which say themselves whether they are complete. */
   verdict: { readonly reason: string } | null = null;
   readonly #others = new Map<string, Others>();
 
-  /** Returns true when no observation says anything: there is none, or only scans without ads that are not complete. */
   isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -74,7 +71,6 @@ export class FileContents {
     this.#others.set(observation.type, others);
   }
 
-  /** Returns one line per scan, one about the completeness of all, and one per type of the other observations. */
   lines(): readonly string[] {
     const [scans, complete] = [this.#scanCount, this.#completeScans];
     const reason = this.verdict === null ? '' : `: ${this.verdict.reason}`;
@@ -90,7 +86,6 @@ export class FileContents {
 const saysNothing = (observation: Observation): boolean =>
   observation.type === 'ad_library.scan_end' && observation.chunks === 0 && !observation.coverage.complete;
 
-/** Returns a number with its noun, such as `1 ad` or `2 ads`. */
 export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 

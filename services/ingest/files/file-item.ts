@@ -8,15 +8,12 @@ import type { Source } from '../readers/parsing/open-source.ts';
 /** Minimum bytes read between two progress items. */
 const PROGRESS_BYTES = 1024 * 1024;
 
-/** One item of the output of reading a file. */
 export type FileItem =
-  /** The format of the file. The first item of every file that can be read. */
   | { readonly kind: 'format'; readonly format: FormatName }
   | { readonly kind: 'observation'; readonly observation: Observation }
   | Remark
-  /** Whether the scans of the file are complete, and by whose word, or why not. Absent for files of observations. */
+  /** By whose word the scans are complete, or why not. Absent for files of observations. */
   | { readonly kind: 'completeness'; readonly complete: boolean; readonly reason: string }
-  /** An ad that was brought within its limits. It is part of a later observation. */
   | {
       readonly kind: 'shortened';
       readonly line: number;
@@ -27,18 +24,17 @@ export type FileItem =
       readonly kind: 'refused';
       readonly file: string;
       readonly line: number;
-      /** Id of the record's ad. `null` when unknown. */
       readonly adId: string | null;
-      /** Number of the record in the file, from 1. `null` when the line, or the id of the ad, identifies it. */
+      /** From 1. `null` when the line, or the id of the ad, identifies the record. */
       readonly record: number | null;
       readonly what: string;
       readonly advice: string;
-      /** The record's text. `null` when the refusal concerns the whole file. */
+      /** Verbatim text. `null` when the refusal concerns the whole file. */
       readonly raw: string | null;
-      /** The CSV header that the rejects file needs above the record. `null` for JSON. */
+      /** CSV header for the rejects file. `null` for JSON. */
       readonly header: string | null;
     }
-  /** Reading progress. Files of library scans are read twice; `bytesTotal` counts both passes. */
+  /** Files of library scans are read twice; `bytesTotal` counts both passes. */
   | {
       readonly kind: 'progress';
       readonly bytesRead: number;
@@ -48,7 +44,6 @@ export type FileItem =
 
 export type RefusedItem = FileItem & { readonly kind: 'refused' };
 
-/** Returns the item of a refused record. */
 export const refusedItem = (
   path: string,
   plan: { header: string | null },
@@ -65,14 +60,12 @@ export const refusedItem = (
   header: plan.header,
 });
 
-/** The reason why a file cannot be read. */
 export type FileRefusal = { readonly what: string; readonly advice: string };
 
-/** Returns the item of a file that is refused as a whole. */
 export const refusedFile = (path: string, { what, advice }: FileRefusal): RefusedItem =>
   refusedItem(path, { header: null }, refusal({ line: WHOLE_FILE_LINE, raw: null }, what, advice));
 
-/** Yields a progress item per `PROGRESS_BYTES`. `pass`: of a file that is read twice, the first one has no records. */
+/** `pass`: the first of two passes yields no records. */
 export class Progress {
   readonly #source: Source;
   readonly #pass: 1 | 2 | null;
@@ -101,6 +94,5 @@ export class Progress {
   }
 }
 
-/** Returns true when shortening changed the ad. */
 export const isShortened = ({ texts, urls, entries }: Readonly<Shortened>): boolean =>
   texts + urls + entries > 0;

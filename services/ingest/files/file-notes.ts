@@ -7,24 +7,20 @@ import { stemOf } from './file-plan.ts';
 import type { Remark } from '../readers/record.ts';
 import { createFile } from './rejects-file.ts';
 
-/** Maximum lines of one list on the screen: of a list that a file may hold as a whole, and of any other. */
+/** More lines are shown when no file may hold the whole list. */
 const LINES_SHOWN_MAX = { withFile: 20, alone: 1_000 } as const;
 
-/**
- * A list of remarks about single ads of a file. The first lines are for the screen. A longer list is also written as a
- * whole to `<file>.<name>.txt`. Without a folder for it, many more lines are shown.
- */
+/** Shows the first remarks about single ads, and writes a longer list whole to `<file>.<name>.txt`. */
 export class FileNotes implements AsyncDisposable {
   readonly #stem: string | null;
   #handle: FileHandle | null = null;
   readonly shown: string[] = [];
   count = 0;
-  /** Number of remarks by reason, of lists whose reasons are constant texts. */
+  /** Counts, for lists whose reasons are constant texts. */
   readonly reasons = new Map<string, number>();
-  /** Path of the file with all lines. `null` when all are shown, or nothing may be written. */
+  /** `null` when all lines are shown, or nothing may be written. */
   path: string | null = null;
 
-  /** `directory`: folder of the file with all lines. `null` when nothing may be written. */
   constructor(source: string, name: string, directory: string | null) {
     this.#stem = directory === null ? null : join(directory, `${stemOf(source)}.${name}`);
   }
@@ -45,7 +41,6 @@ export class FileNotes implements AsyncDisposable {
     await this.#handle.write(`${line}\n`);
   }
 
-  /** Counts a remark by its reason. Adds a line for it when it has a name. */
   async addReason(file: string, { line, reason, name }: Remark): Promise<void> {
     this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1);
     if (name !== null) await this.add(`${file}:${line}: ${name}: ${reason}`);
@@ -57,13 +52,12 @@ export class FileNotes implements AsyncDisposable {
   }
 }
 
-/** Returns the name of the refused ad or record. Empty when the line, or the reason itself, identifies it. */
+/** Ad or record. Empty when the line, or the reason itself, identifies it. */
 export const nameOf = ({ adId, record, what }: RefusedItem): string => {
   if (adId !== null) return `ad ${adId}: `;
   return record === null || what.startsWith(`record ${record} `) ? '' : `record ${record}: `;
 };
 
-/** Describes the changes that brought ads within their limits. */
 export const shortenedText = ({ texts, urls, entries }: Readonly<Shortened>): string =>
   [
     ...(texts === 0 ? [] : [`${counted(texts, 'text')} cut`]),

@@ -13,53 +13,43 @@ import { openSource } from '../readers/parsing/open-source.ts';
 import { NO_BRAND, NO_TIME, type ScanDefaults, type ScanTimes } from '../readers/scan-key.ts';
 import { timeInFileName } from './file-name-time.ts';
 
-/** Options of the caller for reading a file. */
 export type ReadOptions = {
   readonly format?: FormatName | undefined;
-  /** A brand's domain, normalized by `brandDomainOf`. */
   readonly brand?: string | undefined;
-  /** ISO 8601 in UTC, normalized by `timestampOf`. */
   readonly scannedAt?: string | undefined;
-  /** Offset from UTC, such as +05:30, of times without a zone in file names and records. */
   readonly utcOffset?: string | undefined;
   readonly countries?: readonly string[] | undefined;
-  /** True when the caller declares that the file has all ads of its pages. */
+  /** The caller declares that the file has all ads of its pages. */
   readonly complete?: boolean | undefined;
-  /** True when each time of a row is a scan of its own. */
   readonly scansByRow?: boolean | undefined;
   readonly mapping?: LoadedMapping | undefined;
 };
 
-/** Plan for reading one file of library scans. */
 export type FilePlan = {
   readonly read: Reader;
   readonly collector: string;
   readonly defaults: ScanDefaults;
-  /** Option or mapping that declares the file complete. `null` without one. */
+  /** Option or mapping that declares the file complete. */
   readonly declaredBy: string | null;
-  /** True when each time of a row is a scan of its own. */
   readonly scansByRow: boolean;
-  /** Verbatim CSV header, for the rejects file. `null` for JSON. */
   readonly header: string | null;
 };
-/** Plan for reading a file, with its format. */
 export type Plan = { readonly format: FormatName } & (
   | ({ readonly kind: 'scans' } & FilePlan)
   | ({ readonly kind: 'side' } & SidePlan)
   | { readonly kind: 'observations' }
 );
 
-/** Returns the file name without folder, `.gz`, extension and the `.refused` suffix of a rejects file. */
+/** Name without folder, `.gz`, extension and the `.refused` suffix of a rejects file. */
 export const stemOf = (path: string): string =>
   basename(path)
     .replace(/\.gz$/i, '')
     .replace(/\.[A-Za-z0-9]{1,6}$/, '')
     .replace(/\.refused(-\d+)?$/, '');
 
-/** Returns true for a rejects file of an earlier run. It never has all ads of a page, so it is never complete. */
 export const isRefusedFile = (path: string): boolean => /\.refused(-\d+)?\.[^/]*$/.test(basename(path));
 
-/** Returns the plan for reading a file, or the reason why it cannot be read. Reads no record beyond detection. */
+/** Reads no record beyond format detection. */
 export const planFile = async (path: string, options: ReadOptions): Promise<Plan | FileRefusal> => {
   const detected = await detectFormat(path, mappedFormatOf(options), options.format);
   if ('unknown' in detected) return { what: detected.unknown, advice: detected.advice };

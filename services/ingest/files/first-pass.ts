@@ -10,16 +10,11 @@ import { NO_TIME, type ScanKey, withCountries } from '../readers/scan-key.ts';
 const NO_VERDICT = { by: null, incomplete: null, doubt: null, rows: null };
 type Coverage = ReturnType<typeof ScanCoverage.parse>;
 
-/**
- * Minimum number of digits lost, over all long ids of a file, that proves that a program rounded them. If every long id of
- * a file is as rounding leaves it, 5 lost digits occur by chance in one file of 100,000.
- */
+/** Lost digits, over all long ids, that prove rounding. By chance, one unrounded file of 100,000 has 5. */
 const LOST_DIGITS_MIN = 5;
 
 /**
- * Ways to round ids, each with the number of decimal digits that it would have lost of an id: 0 for an id that it keeps
- * whole, `null` for one that it cannot have made. Spreadsheets keep 15 digits and write 0 for the rest. JavaScript, and
- * other programs with doubles, keep 53 bits.
+ * Decimal digits that a program loses of an id; `null` if it cannot make the id. Spreadsheets keep 15, doubles 53 bits.
  */
 const ROUNDINGS: readonly ((id: string) => number | null)[] = [
   (id) => {
@@ -32,18 +27,16 @@ const ROUNDINGS: readonly ((id: string) => number | null)[] = [
   },
 ];
 
-/** Ways in which an id of an ad may be damaged. Their places in the list are the bits of the damage flags of an ad. */
+/** Kinds of damage of an ad. The index is the bit in its damage flags. */
 const DAMAGE = (['ad_id', 'page_id'] as const).flatMap((field) =>
   ROUNDINGS.map((lostOf) => ({ field, lostOf })),
 );
 const REPLACED_CHARACTER = 2 ** DAMAGE.length;
 const SUSPICIONS = 2 * REPLACED_CHARACTER;
 
-/** Returns whether an address in the rows of an ad confirms an id, or shows that rounding took digits of it. */
 const checkOf = (rows: readonly AdRecord[], field: keyof CheckedIds) =>
   rows.find(({ checked }) => checked?.[field])?.checked?.[field];
 
-/** Returns the damage flags of an ad. Only the end of the first pass shows whether it is damaged. */
 export const suspicionOf = (rows: readonly AdRecord[]): number => {
   const { ad } = rows[0] as AdRecord;
   const suspicion = rows.some(({ raw }) => raw.includes('\uFFFD')) ? REPLACED_CHARACTER : 0;
@@ -53,13 +46,12 @@ export const suspicionOf = (rows: readonly AdRecord[]): number => {
   }, suspicion);
 };
 
-/** Detects whether all long ids of a file are rounded in one way, or an address showed that one of them is. */
 class LongIds {
   readonly #distinct = new Set<string>();
   #lost = 0;
   damaged = false;
 
-  /** `lost`: digits that rounding would have taken of the id; `null` proves that the ids of the file were not rounded. */
+  /** `lost`: digits that rounding would have taken; `null` proves that the ids were not rounded. */
   add(id: string, lost: number | null, isNumber: boolean): void {
     this.#lost = lost === null ? Number.NEGATIVE_INFINITY : this.#lost;
     if (lost === null || lost === 0 || !(this.#lost >= 0) || this.#lost >= LOST_DIGITS_MIN) return;
@@ -78,17 +70,15 @@ const isJsonNumber = (id: string, rows: readonly AdRecord[]): boolean =>
   !Number.isSafeInteger(Number(id)) &&
   rows.some(({ raw }) => raw.startsWith('{') && !raw.includes(`"${id}"`));
 
-/** Copies a string. V8 substrings reference their parent string, which would keep a large text in memory. */
+/** Copies the string: a V8 substring would keep its large parent text in memory. */
 const detached = (text: string): string => Buffer.from(text).toString();
 
-/** Sums over ads. They identify the ads of a scan without keeping them in memory. */
 type AdSums = {
   ads: number;
-  /** Bytes of the ads in chunks. */
   bytes: number;
-  /** Sum of the ads' hashes. It does not depend on the order of the ads. */
+  /** Hashes of the ads, added up: independent of their order. */
   content: bigint;
-  /** Sum of the ads' hashes, each multiplied by a number for its position. It depends on the order. */
+  /** Hashes multiplied by a number for the ad's position: dependent on the order. */
   order: bigint;
 };
 
@@ -100,38 +90,30 @@ const addSums = (to: AdSums, more: AdSums): void => {
   to.order = BigInt.asUintN(64, to.order + more.order);
 };
 
-/** Totals of one scan of the file. */
 type ScanAccount = {
   readonly key: ScanKey;
-  /** Sums of ads, indexed by damage flags. */
   readonly sums: AdSums[];
   readonly pages: Map<string, CoveredPage>;
-  /** True when the source itself lists covered pages, with or without ads. */
+  /** True when the source itself lists covered pages, even without ads. */
   namesPages: boolean;
 };
 
-/** Result of the first pass over a file; the second pass uses it to submit observations. */
 export class FirstPass {
   readonly scans = new Map<string, ScanAccount>();
   /** Maps scans without countries to the scan that they were merged into. */
   readonly #merged = new Map<string, ScanAccount>();
-  /** Detectors of damage, by its place in the list. */
   readonly #longIds = DAMAGE.map(() => new LongIds());
   readonly #confirmedPages = new Set<string>();
-  /** Numbers of ads by brand and time. Scans without countries are merged into a scan of the same brand and time. */
+  /** Counted by brand and time, because scans without countries join a scan of the same brand and time. */
   readonly #positions = new Map<string, number>();
   refused = 0;
-  /** Number of records that were deliberately not read. */
   leftOut = 0;
-  /** Number of records that were refused because they have no scan time. */
   untimed = 0;
-  /** Words of the file about its own completeness. `null` when its format has none. */
+  /** The file's own claim of completeness. `null` when its format has none. */
   verdict: VerdictRecord | null = null;
-  /** Damage of the file. `null` when it is whole. */
   damage: string | null = null;
   isUtf8 = true;
 
-  /** Adds a page to the scan's coverage. Returns false when the scan already covers `SCAN_PAGES_MAX` other pages. */
   addPage(key: ScanKey, page: CoveredPage): boolean {
     const { pages } = this.#account(key);
     if (pages.has(page.page_id)) return true;
@@ -143,7 +125,6 @@ export class FirstPass {
     return true;
   }
 
-  /** Adds a page that the source itself lists as covered. */
   addListedPage(key: ScanKey, page: CoveredPage): void {
     this.addPage(key, page);
     this.#account(key).namesPages = true;
@@ -154,7 +135,6 @@ export class FirstPass {
     if (what === NO_TIME.what) this.untimed += 1;
   }
 
-  /** Adds an ad to the totals of its scan. */
   addAd({ scan, ad, rows }: WholeAd): void {
     DAMAGE.forEach(({ field, lostOf }, place) => {
       const id = ad[field];
@@ -175,7 +155,7 @@ export class FirstPass {
     addSums(sums, { ads: 1, bytes: bytesInChunk(json), content, order });
   }
 
-  /** Returns the next odd number for an ad of this brand and time. A product with it can be undone, so no hash is lost. */
+  /** Odd factors are invertible modulo a power of two, so no hash is lost. */
   #nextOdd({ brandDomain, scannedAt }: ScanKey): bigint {
     const key = `${brandDomain}|${scannedAt}`;
     const position = this.#positions.get(key) ?? 0;
@@ -183,7 +163,7 @@ export class FirstPass {
     return BigInt(2 * position + 1);
   }
 
-  /** Returns the damaged part of an ad with these flags. `null` when the ad is intact. Final after the first pass. */
+  /** `null` when the ad is intact. Final after the first pass. */
   damageOf(suspicion: number): 'ad_id' | 'page_id' | 'encoding' | null {
     const place = DAMAGE.findIndex(
       (_, bit) => (suspicion & (1 << bit)) !== 0 && this.#longIds[bit]?.isDamaged() === true,
@@ -192,7 +172,6 @@ export class FirstPass {
     return DAMAGE[place]?.field ?? (isEncoding ? 'encoding' : null);
   }
 
-  /** Returns true when an id of a page is rounded. Final after the first pass. */
   #isDamagedPage(id: string): boolean {
     return DAMAGE.some(
       ({ field, lostOf }, place) =>
@@ -207,16 +186,11 @@ export class FirstPass {
     return { pages, countries: [...account.key.countries], complete, collector };
   }
 
-  /** Maximum bytes of one chunk of this file's scans. Final after the first pass. */
   chunkBytesMax(): number {
     return chunkBytesMax(this.scans.size);
   }
 
-  /**
-   * Derives the scan id from the content: the same ads, coverage and collector give the same id. The order of the ads
-   * matters only when they need several chunks, because it then decides which ads each chunk has. A scan id therefore
-   * always has the same chunks, and a scan that was interrupted is continued only by the same chunks.
-   */
+  /** The same ads, coverage and collector give the same id. So only the same chunks continue an interrupted scan. */
   scanId(account: ScanAccount, coverage: Coverage): string {
     const { ads, bytes, content, order } = this.#intact(account);
     const bytesMax = this.chunkBytesMax();
@@ -233,12 +207,10 @@ export class FirstPass {
     return scanIdOf(account.key.brandDomain, account.key.scannedAt, hash);
   }
 
-  /** Returns the number of the scan's ads to submit: all except damaged ones. */
   ads(account: ScanAccount): number {
     return this.#intact(account).ads;
   }
 
-  /** Returns the sums of the scan's ads to submit. */
   #intact(account: ScanAccount): AdSums {
     const all = noAds();
     account.sums.forEach((sums, suspicion) => {
@@ -248,9 +220,8 @@ export class FirstPass {
   }
 
   /**
-   * Decides whether the scan of the file is complete, and says why. `declaredBy`: what the caller or the mapping declares
-   * it by, if anything. Without a record that was not read its ad would count as absent, and so would the ads of the
-   * other scans of a file.
+   * `declaredBy`: option or mapping that declares the file complete. A record not read denies it: its ad would count as
+   * absent.
    */
   verdictOn(declaredBy: string | null): { readonly complete: boolean; readonly reason: string } {
     const accounts = [...this.scans.values()];
@@ -271,10 +242,7 @@ export class FirstPass {
     return { complete: false, reason };
   }
 
-  /**
-   * Assigns countries to scans without any, at the end of the first pass. Such a scan is merged into the scan of the
-   * same brand and timestamp that has countries. If there is none, it becomes a scan of all countries (`ALL`).
-   */
+  /** Merges scans without countries into a scan of the same brand and time that has some; else they cover `ALL`. */
   assignCountries(): void {
     for (const [id, account] of this.scans) {
       const { key } = account;
@@ -300,7 +268,6 @@ export class FirstPass {
     }
   }
 
-  /** Returns the scan that a record's ad is submitted with. `undefined` when the first pass has no such scan. */
   scanOf(key: ScanKey): ScanAccount | undefined {
     return this.#merged.get(key.id) ?? this.scans.get(key.id);
   }

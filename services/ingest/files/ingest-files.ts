@@ -13,14 +13,9 @@ import { createKeyedQueue } from '#platform/concurrency/keyed-queue.ts';
 import { readFile } from './read-file.ts';
 import { RejectsFile } from './rejects-file.ts';
 
-/**
- * Maximum observations submitted at once, because each spends most of its time waiting for the event store.
- * Observations with the same key are submitted one after the other. Parts of scans are submitted alone, because they
- * depend on all earlier observations.
- */
+/** Submissions mostly wait for the event store. Those of one key, and parts of scans, are submitted in order. */
 const SUBMIT_CONCURRENCY = 8;
 
-/** Totals of importing one file. */
 export type FileTotals = {
   readonly file: string;
   /** `null` when the file cannot be read. */
@@ -28,31 +23,21 @@ export type FileTotals = {
   records: number;
   ads: number;
   scans: number;
-  /** Number of events appended. */
   events: number;
   refused: number;
-  /** Sums of the scans' own totals. */
   readonly scanned: { [Name in (typeof SUMMED)[number]]: number };
-  /** Sums over the ads that were brought within their limits. */
   readonly shortened: Shortened;
-  /** Remarks that name each of these ads, with its changes. */
   readonly shortenedAds: NoteList;
-  /** Remarks that name each ad or record that was not taken, with the reason. */
   readonly notTaken: NoteList;
-  /** Ads and records that were read, but a part of which is unknown. */
   readonly noted: NoteList;
-  /** Valid records that were deliberately not read. */
   readonly leftOut: NoteList;
-  /** The observations of the file, for a dry run. */
   readonly contents: FileContents;
-  /** Path of the rejects file. `null` when no record was refused, and in a dry run. */
+  /** `null` when no record was refused, and in a dry run. */
   refusedFile: string | null;
 };
 
-/** The first lines of a list, the number of all, and the path of the file with all lines if they are more. */
 export type NoteList = Pick<FileNotes, 'shown' | 'count' | 'path' | 'reasons'>;
 
-/** Names of the scan totals that can be summed over scans. */
 export const SUMMED = [
   'baseline',
   'news',
@@ -65,20 +50,16 @@ export const SUMMED = [
 
 export type Report = {
   progress(file: string, bytesRead: number, bytesTotal: number): void;
-  /** Called with one line per refusal. */
   refused(line: string): void;
   finished(totals: FileTotals): void;
 };
 
 export type IngestOptions = ReadOptions & {
-  /** Folder for refused records and long lists; a dry run writes only the lists. `null`: no file is written. */
+  /** A dry run writes only long lists here. `null`: no file is written. */
   readonly refusedDirectory: string | null;
 };
 
-/**
- * Reads files one after the other and submits their observations. With `intake` `null` it is a dry run: observations
- * are validated, and nothing is recorded. Refused records are not written.
- */
+/** With `intake` `null` (dry run), validates observations and records nothing. */
 export const ingestFiles = async (
   files: readonly string[],
   options: IngestOptions,
@@ -95,7 +76,7 @@ export const ingestFiles = async (
   return all;
 };
 
-/** Thrown when a server or the disk fails. What was recorded is kept, and `totals` has it. */
+/** A server or the disk failed. `totals` has what was recorded. */
 export class ImportStopped extends Error {
   readonly totals: readonly FileTotals[];
 
@@ -106,7 +87,6 @@ export class ImportStopped extends Error {
   }
 }
 
-/** Validates observations and records nothing. */
 const DRY_RUN: Intake = {
   async submit(observation) {
     validateObservation(observation);
@@ -116,17 +96,14 @@ const DRY_RUN: Intake = {
 
 type Lists = { readonly [List in 'shortenedAds' | 'notTaken' | 'noted' | 'leftOut']: FileNotes };
 
-/** The import of one file. */
 type Run = {
   readonly intake: Intake;
   readonly report: Report;
   readonly totals: FileTotals;
   readonly lists: Lists;
-  /** `null` in a dry run. */
   readonly rejects: RejectsFile | null;
-  /** Ads submitted of the scans that have not ended, by scan id. */
+  /** Ads submitted so far, by scan id. */
   readonly openScans: Map<string, number>;
-  /** Reasons of the scans that were refused, by scan id. */
   readonly refusedScans: Map<string, string>;
 };
 
@@ -187,7 +164,6 @@ const NOTHING_READ = {
   advice: 'export it again; if records were left out, the totals name the reasons',
 } as const;
 
-/** Adds an item other than an observation to the totals and lists of the file. */
 const note = async (
   { totals, report, rejects, lists }: Run,
   item: Exclude<FileItem, { kind: 'observation' }>,
@@ -233,7 +209,7 @@ const note = async (
 const submit = async (run: Run, observation: Observation): Promise<void> => {
   const { totals, openScans, refusedScans } = run;
   const scanId = 'scan_id' in observation ? observation.scan_id : null;
-  // Once a part of a scan is refused, skip its other parts and its end: a scan without its end is never recorded.
+  // A scan without its end is never recorded, so a refused part ends the scan.
   if (scanId !== null && refusedScans.has(scanId)) return;
   try {
     const outcome = await run.intake.submit(observation);
@@ -263,10 +239,6 @@ const submit = async (run: Run, observation: Observation): Promise<void> => {
   }
 };
 
-/**
- * Names each ad of the scans that were refused. Reads the file once more, because the ads of the parts before the
- * refusal are no longer in memory.
- */
 const nameAdsOfRefusedScans = async (
   { totals, lists: { notTaken }, refusedScans }: Run,
   options: ReadOptions,
@@ -300,7 +272,7 @@ const emptyTotals = (file: string, lists: Lists): FileTotals => ({
   refusedFile: null,
 });
 
-/** Codes of file system errors. Errors of sockets to the servers have other codes and stop the run. */
+/** Socket errors of the servers have other codes and stop the run. */
 const FILE_ERRORS = new Set(['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'EPERM', 'EIO']);
 
 const isFileError = (error: unknown): error is Error & { code: string } =>

@@ -6,11 +6,9 @@ import { mergeAds } from '../ad-library/merge-ads.ts';
 import { type AdRecord, RecordFault, refusal, type RefusedRecord } from '../readers/record.ts';
 import type { ScanKey } from '../readers/scan-key.ts';
 
-/** Maximum ads in the window: rows of one ad that are further apart are far rows. */
 export const WINDOW_ADS_MAX = 1_000;
-/** Maximum characters of source text in the window. Bounds the memory. */
 const WINDOW_CHARACTERS_MAX = 8 * 1024 * 1024;
-/** Maximum characters of the far rows that wait for the last row of their ad. Bounds the memory. */
+/** Bounds the memory of rows that wait for the last row of their ad. */
 const FAR_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 const TOO_FAR = {
@@ -22,18 +20,14 @@ const OTHER_ROW = {
   advice: 'fix that row and import both again',
 } as const;
 
-/** Ads with far rows, by their keys, with the position of their last row among all rows. */
 export type FarAds = ReadonlyMap<string, number>;
 
-/** One ad of a scan, merged from all its rows. */
 export type WholeAd = {
   readonly kind: 'whole_ad';
   readonly scan: ScanKey;
   readonly ad: ObservedAd;
-  /** Changes that brought the ad within its limits. */
   readonly shortened: Readonly<Shortened>;
   readonly rows: readonly AdRecord[];
-  /** Position of the ad's last row among all rows. */
   readonly position: number;
 };
 
@@ -48,8 +42,7 @@ type Group = {
 const keyOf = (scan: ScanKey, adId: string): string => `${adId}|${scan.id}`;
 
 /**
- * Finds ads that the window emits more than once, because their rows are far apart. Keeps 16 to 32 bytes per ad: a hash.
- * Two ads of the same hash count as far ads, which changes only the order of the ads.
+ * Finds ads whose rows are too far apart for the window. Keeps a hash per ad; collisions change only the order of ads.
  */
 export class FarAdFinder {
   readonly far = new Map<string, number>();
@@ -61,7 +54,6 @@ export class FarAdFinder {
     if (!this.#addHash(hash('sha256', key, 'buffer').readUIntBE(0, 6) + 1)) this.far.set(key, position);
   }
 
-  /** Returns false when the hash was added before. */
   #addHash(value: number): boolean {
     if (2 * this.#size >= this.#hashes.length) {
       const old = this.#hashes;
@@ -75,7 +67,6 @@ export class FarAdFinder {
     return true;
   }
 
-  /** Returns the place of a hash, or the free place for it. */
   #slotOf(value: number): number {
     const { length } = this.#hashes;
     let slot = value % length;
@@ -85,9 +76,8 @@ export class FarAdFinder {
 }
 
 /**
- * Merges the rows of each ad in a bounded window. When the window is full, it emits the oldest ad. Ads that are known to
- * have far rows wait outside of the window for their last row; if too many wait, the rows of the last one are refused. If
- * one row of an ad is refused, all rows of the ad are refused, so that no ad is recorded in part.
+ * Merges the rows of each ad, and emits the oldest ad when full. Ads with far rows wait outside for their last row. A
+ * refused row refuses all rows of its ad, so no ad is recorded in part.
  */
 export class AdWindow {
   readonly #groups = new Map<string, Group>();
@@ -119,7 +109,7 @@ export class AdWindow {
       yield* this.#emitOldest();
   }
 
-  /** Marks an ad as refused, because one of its rows was. Remembers the last `WINDOW_ADS_MAX` such ads. */
+  /** Remembers the last `WINDOW_ADS_MAX` refused ads. */
   refuse(adId: string): void {
     this.#faulty.add(adId);
     if (this.#faulty.size <= WINDOW_ADS_MAX) return;

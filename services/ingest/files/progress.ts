@@ -4,17 +4,13 @@ import type { Report } from './ingest-files.ts';
 
 type TerminalReport = Report & { stop(): void };
 
-/** Maximum refusals of one file that are printed during the run. The totals count and name them all. */
 const REFUSALS_PRINTED_MAX = 20;
 
-/** Percentage of a file between two progress lines when the output is not a terminal. */
 const PLAIN_STEP_PERCENT = 25;
 
-/** Creates a report with a progress bar on a terminal, and with plain lines elsewhere. */
 export const terminalReport = (stream: NodeJS.WriteStream): TerminalReport =>
   withFewRefusals(stream.isTTY ? barReport(stream) : plainReport(stream));
 
-/** Prints only the first `REFUSALS_PRINTED_MAX` refusals of each file. */
 const withFewRefusals = (report: TerminalReport): TerminalReport => {
   let refusals = 0;
   return {
@@ -31,7 +27,6 @@ const withFewRefusals = (report: TerminalReport): TerminalReport => {
   };
 };
 
-/** Shows one bar for the current file. To print a line, it removes the bar and draws it again below the line. */
 const barReport = (stream: NodeJS.WriteStream): TerminalReport => {
   const format = '{bar} {percentage} % {file}';
   const bar = new SingleBar({ stream, format, clearOnComplete: true }, Presets.shades_classic);

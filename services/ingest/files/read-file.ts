@@ -20,16 +20,12 @@ import { ScanChunks } from './scan-chunks.ts';
 import { NO_TIME, type ScanKey, scanKeyOf } from '../readers/scan-key.ts';
 import { FirstPass, suspicionOf } from './first-pass.ts';
 
-/** Maximum number of scans in one file. */
 export const SCANS_PER_FILE_MAX = 1_000;
 
 /**
- * Reads a file into observations. Memory does not grow with the file, except for a hash of each ad.
- *
- * Files of library scans are read in two passes. The first chunk of a scan already needs the scan id, which depends on
- * all its ads. Damage by a spreadsheet and missing data also show only at the end. The first pass collects totals; the
- * second emits observations. The first pass is repeated if it finds rows of several scans, or ads whose rows are far
- * apart, because its totals depend on what the scans and the merged ads are.
+ * Memory does not grow with the file, except for a hash of each ad. Library scans need two passes: the first chunk has
+ * the scan id, which depends on all ads, and damage shows only at the end. Rows far apart or of several scans repeat
+ * the first pass, because they change the scans and ads.
  */
 export async function* readFile(path: string, options: ReadOptions): AsyncGenerator<FileItem> {
   const plan = await planFile(path, options);
@@ -70,7 +66,6 @@ async function* readScans(path: string, plan: FilePlan): AsyncGenerator<FileItem
   else yield* runSecondPass(path, plan, firstPass, rows);
 }
 
-/** Results of earlier passes: the ads whose rows are far apart, and the scans by time. */
 type Rows = { readonly far: FarAds; readonly times: RowTimes };
 
 type Assembled =
@@ -80,7 +75,7 @@ type Assembled =
   | VerdictRecord
   | (PageRecord & { readonly scan: ScanKey });
 
-/** Yields the merged ads and the covered pages of a file with their scans. Passes with the same `rows` get the same items. */
+/** Equal for each pass with the same `rows`. */
 async function* assemble(source: Source, plan: FilePlan, rows: Rows): AsyncGenerator<Assembled> {
   const window = new AdWindow(rows.far);
   const scans = new Set<string>();
@@ -99,7 +94,6 @@ async function* assemble(source: Source, plan: FilePlan, rows: Rows): AsyncGener
     }
     if (record.kind === 'refused') {
       if (record.adId !== null) window.refuse(record.adId);
-      // A line of CSV identifies its record; JSON may have all records on one line.
       yield plan.header === null ? { ...record, number } : record;
       continue;
     }
@@ -168,7 +162,6 @@ async function* runFirstPass(
   firstPass.assignCountries();
 }
 
-/** Adds the ad's page to the coverage of its scan. Returns false when the scan has too many pages. */
 const coverPage = (firstPass: FirstPass, { scan, ad }: WholeAd): boolean =>
   ad.page_id === null || firstPass.addPage(scan, { page_id: ad.page_id, page_name: ad.page_name });
 
@@ -231,7 +224,6 @@ type ScanToSubmit = {
   readonly scanId: string;
 };
 
-/** Returns the scans that have an undamaged ad or a listed page. */
 const scansToSubmit = (
   plan: FilePlan,
   firstPass: FirstPass,
@@ -255,7 +247,6 @@ const shortenedItem = ({ ad, rows, shortened }: WholeAd): FileItem => ({
   shortened,
 });
 
-/** Yields each note of an ad once, however many of its rows have it. */
 function* notesOf({ ad, rows }: WholeAd): Generator<Remark<'noted'>> {
   const noted = new Map(rows.flatMap(({ line, notes = [] }) => notes.map((reason) => [reason, line])));
   for (const [reason, line] of noted) yield { kind: 'noted', line, reason, name: `ad ${ad.ad_id}` };
@@ -271,7 +262,7 @@ const FILE_CHANGED = new RecordFault(
   'import it again when it is complete',
 );
 
-/** Returns the fault that the first pass found in an ad that is valid by itself. `null` when there is none. */
+/** Fault that only the first pass shows, in an ad that is valid by itself. */
 const findFault = (firstPass: FirstPass, { scan, ad, rows }: WholeAd): RecordFault | null => {
   const damage = firstPass.damageOf(suspicionOf(rows));
   if (damage === 'ad_id') return roundedId('the ad id', ad.ad_id);

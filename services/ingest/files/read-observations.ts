@@ -9,7 +9,6 @@ import { placesOf } from '../readers/shapes/record-format.ts';
 import { refusal } from '../readers/record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
-/** Reads a file of this service's own observations, one JSON object each, and validates them. */
 export async function* readObservations(path: string): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const plan = { header: null };
@@ -41,7 +40,6 @@ export async function* readObservations(path: string): AsyncGenerator<FileItem> 
   if (damage !== null) yield refusedFile(path, { what: damage, advice: 'fetch the file again' });
 }
 
-/** Yields the ads of a valid chunk that its schema brought within their limits. */
 function* shortenedAds(line: number, chunk: JsonObject): Generator<FileItem> {
   for (const value of chunk['ads'] as readonly unknown[]) {
     const { ad, shortened } = shortenAd(UncutAd.parse(value));

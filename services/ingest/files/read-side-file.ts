@@ -9,13 +9,11 @@ import { NO_TIME } from '../readers/scan-key.ts';
 import type { SideContext, SideObservation, SideReader } from '../readers/side-record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
-/** Number of records without a time, before any with one, after which the whole file is refused. */
 const UNTIMED_RECORDS_MAX = 1_000;
 
-/** Plan for reading a side file: a file without library scans. */
 export type SidePlan = { readonly side: SideReader; readonly context: SideContext };
 
-/** Reads a side file in one pass. Its observations need no data from the end of the file, unlike library scans. */
+/** One pass: these observations need no data from the end of the file. */
 export async function* readSideFile(path: string, { side, context }: SidePlan): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const plan: { header: string | null } = { header: null };
@@ -51,22 +49,17 @@ export async function* readSideFile(path: string, { side, context }: SidePlan): 
 
 const NO_COLLECTION_TIME = { what: 'has no collection time', advice: NO_TIME.advice };
 
-/**
- * Refusals of records without a time, until a record has one. A file without any time is then refused in one line and
- * not record by record.
- */
+/** Holds refusals back until a record has a time, so that a file without any is refused in one line. */
 class UntimedRecords {
   held: RefusedRecord[] = [];
   #released = false;
 
-  /** Holds a refusal back. Returns false for a refusal for another reason, or when a record had a time. */
   hold(record: RefusedRecord): boolean {
     if (this.#released || record.what !== NO_TIME.what) return false;
     this.held.push(record);
     return true;
   }
 
-  /** Returns the refusals that were held back, once. */
   release(): readonly RefusedRecord[] {
     const { held } = this;
     this.held = [];
@@ -75,7 +68,7 @@ class UntimedRecords {
   }
 }
 
-/** Validates an observation here, where the line of its record is available. Returns a refusal when it is invalid. */
+/** Validates where the line of the record is known. */
 const validated = (path: string, plan: { header: string | null }, record: SideObservation): FileItem => {
   const refuse = (what: string, advice: string): FileItem =>
     refusedItem(path, plan, refusal(record, what, advice));

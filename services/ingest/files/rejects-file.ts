@@ -2,10 +2,9 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { stemOf } from './file-plan.ts';
 
-/** Maximum rejects files of one name in one folder. */
 const SAME_NAME_MAX = 10_000;
 
-/** Creates `<stem>.<extension>`, or `<stem>-2.<extension>` and so on when that file exists. Overwrites no file. */
+/** Appends `-2` and so on to an existing name. Overwrites no file. */
 export const createFile = async (
   stem: string,
   extension: string,
@@ -20,14 +19,9 @@ export const createFile = async (
   }
 };
 
-/** The verbatim text of a record, and the CSV header that it needs. */
 export type RejectedText = { readonly raw: string; readonly header: string | null };
 
-/**
- * Writes the refused records of a file in a form that its reader accepts: CSV under the source's header, JSON as one
- * record per line. A user can fix the records and import the file with the same options. The file is created with the
- * first record. It never overwrites a file: an existing one may be half fixed, or come from a source of the same name.
- */
+/** Writes refused records in a form that their reader accepts, to fix and import again. */
 export class RejectsFile implements AsyncDisposable {
   readonly #source: string;
   readonly #directory: string;
@@ -41,7 +35,7 @@ export class RejectsFile implements AsyncDisposable {
 
   async write({ raw, header }: RejectedText): Promise<void> {
     const handle = this.#handle ?? (await this.#create(header));
-    // Joins the lines of a JSON record. Line ends in valid JSON are white space between tokens.
+    // Line ends in valid JSON are white space between tokens.
     await handle.write(`${header === null ? raw.replaceAll(/\s*\r?\n\s*/g, ' ') : raw}\n`);
   }
 
@@ -60,7 +54,6 @@ export class RejectsFile implements AsyncDisposable {
   }
 }
 
-/** Returns the extension for a file with a header. The rows of a spreadsheet are written as CSV. */
 const extensionOf = (source: string): string => {
   const extension = /\.([A-Za-z0-9]{1,6})$/.exec(basename(source).replace(/\.gz$/i, ''))?.[1] ?? 'csv';
   return /^xls/i.test(extension) ? 'csv' : extension;

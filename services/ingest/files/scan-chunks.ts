@@ -15,33 +15,23 @@ type OpenChunk = {
   chunk: number;
 };
 
-/** Bytes reserved in an observation for everything except its ads. */
 const OBSERVATION_FRAME_BYTES = 1_000;
-/** Maximum number of scans of a file whose open chunks may all be of full size. Bounds the memory to 16 MB. */
+/** More scans get smaller chunks, which bounds the open chunks to 16 MB. */
 const FULL_SIZE_SCANS_MAX = 16;
 
-/**
- * Returns the maximum bytes of the ads of one chunk in a file of this many scans. The open chunks of all scans are in
- * memory, so a file of many scans has smaller chunks. It is halved in steps, so that most files with one scan more
- * keep the same chunks.
- */
+/** Open chunks of all scans are in memory. Halves in steps, so that one scan more mostly keeps the same chunks. */
 export const chunkBytesMax = (scans: number): number => {
   let bytes = OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES;
   for (let count = FULL_SIZE_SCANS_MAX; count < scans; count *= 2) bytes = Math.floor(bytes / 2);
   return bytes;
 };
 
-/** Returns the bytes of an ad in a chunk. */
 export const bytesInChunk = (json: string): number => Buffer.byteLength(json) + 1;
 
-/** Returns true when the ads of a scan fit into one chunk, in any order. */
 export const fitInOneChunk = (ads: number, bytes: number, bytesMax: number): boolean =>
   ads <= CHUNK_ADS_MAX && bytes <= bytesMax;
 
-/**
- * Packs the ads of a file's scans into `ad_library.scan` observations. The chunks of a scan depend only on its own ads,
- * their order and `bytesMax`, never on the other scans of the file.
- */
+/** The chunks of a scan depend on its own ads, their order and `bytesMax`, never on other scans of the file. */
 export class ScanChunks {
   readonly #open = new Map<string, OpenChunk>();
   readonly #bytesMax: number;
@@ -62,12 +52,10 @@ export class ScanChunks {
     open.bytes += bytes;
   }
 
-  /** Yields the remaining chunks. After that, `chunksOf` is final. */
   *end(): Generator<AdLibraryScanChunk> {
     for (const one of this.#open.values()) yield* this.#close(one);
   }
 
-  /** Returns the number of chunks of the scan so far. */
   chunksOf(key: ScanKey): number {
     return this.#open.get(key.id)?.chunk ?? 0;
   }

@@ -12,7 +12,6 @@ const HEADINGS = [
   'refused',
 ];
 
-/** Formats the totals of a run as a table: one line per file and a last line with the sums. */
 export const totalsTable = (all: readonly FileTotals[]): string => {
   const rows = all.map((totals) => [totals.file, ...figuresOf(totals)]);
   const sums = figuresOf().map((_, column) =>
@@ -42,10 +41,7 @@ const figuresOf = (totals?: FileTotals): readonly number[] => [
   totals?.refused ?? 0,
 ];
 
-/**
- * Formats the totals of a run: the contents of each file (dry run only), the table, shortened ads, skipped ads, and
- * the paths of the written files.
- */
+/** The contents of each file appear in a dry run only. */
 export const totalsText = (all: readonly FileTotals[], isDryRun: boolean): string =>
   [
     ...(isDryRun ? all.flatMap(contentsOf) : []),
@@ -86,7 +82,6 @@ const contentsOf = ({ file, format, contents }: FileTotals): readonly string[] =
 const reasonsOf = ({ reasons }: NoteList): string =>
   [...reasons].map(([reason, count]) => `${count.toLocaleString('en')} ${reason}`).join(', ');
 
-/** Returns a heading, the lines shown, and the number of the others with the path of the file that has all. */
 const list = (heading: string, { shown, count, path, reasons }: NoteList): readonly string[] => {
   if (count === 0) return reasons.size === 0 ? [] : [heading];
   const more = count - shown.length;
