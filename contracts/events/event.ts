@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** Caller or process that caused an event. */
 export const Actor = z.strictObject({
   kind: z.enum(['api_key', 'connection', 'member', 'service']),
   id: z.string(),
@@ -23,13 +22,11 @@ export type EventMetadata = {
 /** The event store adds the schema version of each event. */
 export type CommandMetadata = Omit<EventMetadata, 'schema_version'>;
 
-/** Decisions return these. */
 export type Event<Type extends string = string, Data = unknown> = {
   readonly type: Type;
   readonly data: Data;
 };
 
-/** An event as read from the log. */
 export type RecordedEvent<F extends Event = Event> = F & {
   readonly stream: string;
   readonly revision: bigint;

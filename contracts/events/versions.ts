@@ -2,7 +2,7 @@ import type { Event } from './event.ts';
 
 export type EventData = Readonly<Record<string, unknown>>;
 
-/** From one schema version to the next. Pure; never throws for recorded data. */
+/** Translates data from one schema version to the next. Pure; never throws for recorded data. */
 export type Upcaster = (data: EventData) => EventData;
 
 /**

@@ -11,7 +11,6 @@ import type {
   Sighting,
 } from './ad-library-values.ts';
 
-/** Fields that counters of read models need. */
 export type AdStanding = AdCounted & {
   readonly page_id: string | null;
   readonly page_name: string | null;
@@ -57,13 +56,13 @@ export type AdRecord = AdStanding & {
   readonly looks: readonly AdLook[];
   /** Every brand that the ad ever belonged to; absent when it has not moved, and in older releases. */
   readonly brands?: readonly string[];
-  /** By time, each since the cause of its move; absent when the ad has not moved. */
+  /** Brands in the order of time, each since the cause of its move; absent when the ad has not moved. */
   readonly placings?: readonly BrandSince[];
-  /** Last move. Scans before it imply no look: each one is stored. */
+  /** Time of the last move. Scans before it imply no look: each one is stored. */
   readonly moved_at?: string;
 };
 
-/** Holds from a scan or another cause until the next one of the list. */
+/** The brand holds from a scan or another cause until the next one of the list. */
 export type BrandSince = {
   readonly scan_id: string;
   readonly observed_at: string;
@@ -147,7 +146,7 @@ export type ScanCorrected = Event<
      * older releases.
      */
     readonly last_look?: LastLook | null;
-    /** Repeat on most ads of the collector (rule 6). Absent: as recorded before. */
+    /** Differences that repeat on most ads of the collector (rule 6). Absent: as recorded before. */
     readonly differences?: readonly string[];
     readonly ads_now?: AdsNow;
   }

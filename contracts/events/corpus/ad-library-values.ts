@@ -33,7 +33,6 @@ export type AdContent = {
   readonly versions: readonly AdCardContent[];
 };
 
-/** Every event about one ad has these fields. `observed_at` is the time of the scan. */
 export type Sighting = { readonly brand_id: string; readonly scan_id: string; readonly observed_at: string };
 
 /** Values from before the event, so that counters need not look up the ad. */

@@ -18,12 +18,10 @@ import type { EventVersions } from '../versions.ts';
 export const AD_LIBRARY = 'adLibrary';
 export const adLibraryStream = (brandId: string): string => `${AD_LIBRARY}-${brandId}`;
 
-/** Saves readers of the event a lookup. */
 export type AdExcerpt = {
   readonly page_id: string | null;
   readonly page_name: string | null;
   readonly title: string | null;
-  /** The first `EXCERPT_CHARACTERS` characters. */
   readonly body: string | null;
 };
 export const EXCERPT_CHARACTERS = 300;
@@ -81,9 +79,9 @@ export type AdDetailsObserved = Event<
       /** Format of the counters until now; `details.format` may name another one. */
       readonly was_format: AdFormat;
       readonly added_countries: readonly string[];
-      /** All requested countries, when these are not exactly `countries`. */
+      /** Countries requested by scans that showed the ad, when these are not exactly `countries`. */
       readonly requested_countries?: readonly string[];
-      /** New, or other than the partner before. */
+      /** A new partner, or another one than before. */
       readonly branded_content?: BrandedContent;
     }
 >;
@@ -118,7 +116,7 @@ export const wasRunning = ({
 }: AdConfirmedInactive['data']): boolean =>
   observed_running ?? (basis === 'absence' || last_seen_at !== observed_at);
 
-/** Confirmed inactive before, and running again. */
+/** An ad that had been confirmed inactive runs again. */
 export type AdReturned = Event<
   'AdReturned',
   Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly inactive_since: string }
@@ -146,7 +144,10 @@ export type LeftBlank = {
  */
 export type AdsSeen = Event<'AdsSeen', Sighting & LeftBlank & { readonly ad_ids: readonly string[] }>;
 
-/** Ended or not shown in a scan. Changes nothing now; the decision on a late scan reads it. At most 5,000 per event. */
+/**
+ * Inactive ads that a scan showed as ended or not at all. Only decisions on late scans read this. At most 5,000 per
+ * event.
+ */
 export type AdsStillInactive = Event<
   'AdsStillInactive',
   Sighting &
@@ -170,7 +171,7 @@ export type AdsReworded = Event<
   Sighting & {
     readonly collector: string;
     readonly aspects: readonly Aspect[];
-    /** Repeat on most ads of the scan. Absent in older releases. */
+    /** Differences that repeat on most ads of the scan. Absent in older releases. */
     readonly differences?: readonly string[];
     readonly ads: readonly {
       readonly ad_id: string;
@@ -206,10 +207,11 @@ export type ScanRecorded = Event<
     }[];
     /** Complete scans of this day covered all pages linked to the brand (rule 9). */
     readonly reliable: boolean;
-    /** Older than the last recorded scan: adds history for its day only (rule 11). */
+    /** True if older than the last recorded scan: it adds history for its day only (rule 11). */
     readonly late_arrival: boolean;
     /**
-     * Repeat on most ads of the collector (rule 6). Absent: none; in older releases, those of the scan's `AdsReworded`.
+     * Differences that repeat on most ads of the collector (rule 6). Absent: none; in older releases, those of the
+     * scan's `AdsReworded`.
      */
     readonly differences?: readonly string[];
     /** Totals hold in the order of observation, also in a late scan. Absent in older releases. */

@@ -15,9 +15,7 @@ export type BrandDetails = {
   readonly logo_url: string | null;
   readonly country: string | null;
   readonly category_path: readonly CategoryOnPath[];
-  /** Listed in the directory. */
   readonly is_public: boolean;
-  /** Search engines may index the brand's own page. */
   readonly indexable: boolean;
 };
 
@@ -44,7 +42,7 @@ export type BrandProfileChanged = Event<
     readonly brand_id: string;
     readonly observed_at: string;
     readonly changes: Partial<BrandDetails>;
-    /** Stated unchanged at a later time. Absent in earlier releases. */
+    /** Fields that are stated unchanged at a later time. Absent in earlier releases. */
     readonly confirmed?: readonly BrandField[];
     /** Path of a profile that a newer one replaced before this one arrived. It names categories and moves nothing. */
     readonly replaced_category_path?: readonly CategoryOnPath[];

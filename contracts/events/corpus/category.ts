@@ -9,7 +9,6 @@ export const categoryStream = (categoryId: string): string => `${CATEGORY}-${cat
 export type CategoryDetails = {
   readonly name: string;
   readonly description: string | null;
-  /** Ids by taxonomy name. */
   readonly taxonomy_ids: Readonly<Record<string, string>>;
 };
 
@@ -30,8 +29,8 @@ export type CategoryChanged = Event<
     readonly observed_at: string;
     readonly changes: Partial<CategoryDetails>;
     /**
-     * Stated unchanged at a later time: `name`, `description`, or `taxonomy_ids.<taxonomy>`. Absent in earlier
-     * releases.
+     * Fields that are stated unchanged at a later time: `name`, `description`, or `taxonomy_ids.<taxonomy>`. Absent in
+     * earlier releases.
      */
     readonly confirmed?: readonly string[];
     /** Path of a definition older than all before. It names the categories above. */

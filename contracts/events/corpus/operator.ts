@@ -13,14 +13,14 @@ export type OperatorNamed = Event<
     readonly name: string;
     readonly country: string | null;
     readonly observed_at: string;
-    /** Stated by the record; the other is as before. Absent in earlier releases. */
+    /** Fields that the record states; the other is as before. Absent in earlier releases. */
     readonly stated?: readonly ('name' | 'country')[];
   }
 >;
 
 export type OperatorDomain = { readonly domain: string; readonly brand_id: string };
 
-/** Per basis, since its last record. All lists are empty when a newer record is the same. */
+/** Changes of one basis since its last record. All lists are empty when a newer record is the same. */
 export type OperatorAssociationsChanged = Event<
   'OperatorAssociationsChanged',
   {
@@ -31,7 +31,7 @@ export type OperatorAssociationsChanged = Event<
     readonly domains_removed: readonly OperatorDomain[];
     readonly pages_added: readonly string[];
     readonly pages_removed: readonly string[];
-    /** Stated unchanged at a later time. Absent when none. */
+    /** Fields that are stated unchanged at a later time. Absent when none. */
     readonly confirmed?: readonly ('name' | 'country')[];
   }
 >;

@@ -6,7 +6,6 @@ import type { EventVersions } from '../versions.ts';
 export const SITE = 'site';
 export const siteStream = (domain: string): string => `${SITE}-${domain}`;
 
-/** Every event of a scan has these fields. */
 type Sighting = {
   /** The brand of this domain. It may not have a profile yet. */
   readonly brand_id: string;
@@ -21,11 +20,10 @@ export type SiteTool = {
   readonly name: string;
   readonly category: string;
   readonly website_url: string | null;
-  /** Whether it is a tool for split tests. */
   readonly split_testing: boolean;
 };
 
-/** Found for the first time or again. The first complete scan is the baseline. */
+/** Tools found for the first time or again. The first complete scan is the baseline. */
 export type ToolsDetected = Event<
   'ToolsDetected',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly tools: readonly SiteTool[] }
@@ -38,7 +36,7 @@ export type ToolsMissed = Event<'ToolsMissed', Sighting & { readonly slugs: read
 
 export type ToolsSeen = Event<'ToolsSeen', Sighting & { readonly slugs: readonly string[] }>;
 
-/** Absent from two complete scans at least 20 hours apart, and from all in between. */
+/** Tools absent from two complete scans at least 20 hours apart, and from all in between. */
 export type ToolsGone = Event<
   'ToolsGone',
   Sighting & { readonly tools: readonly { readonly slug: string; readonly missing_since: string }[] }
@@ -49,7 +47,7 @@ export type CorrectedTool = {
   readonly tool: SiteTool;
   readonly present: boolean;
   readonly missing_since: string | null;
-  /** Found first, or first after it was gone. */
+  /** Time at which the tool was found first, or first after it was gone. */
   readonly detected_at: string;
 };
 
@@ -79,7 +77,7 @@ export type SplitTestDetails = {
 /** `id` is derived from the site, the tool and the tool's own id of the test. */
 export type SplitTestKey = { readonly id: string; readonly tool: string; readonly test_id: string };
 
-/** JSON characters of one split-test event; a larger test gets its own event. */
+/** Maximum JSON characters of one split-test event; a larger test gets its own event. */
 export const SITE_EVENT_MAX_CHARACTERS = 150_000;
 
 export type SplitTestsObserved = Event<
@@ -98,7 +96,7 @@ export type SplitTestsChanged = Event<
   }
 >;
 
-/** First time that a readable tool did not show them: missing, not ended. */
+/** Tests that a readable tool did not show for the first time: missing, not ended. */
 export type SplitTestsMissed = Event<'SplitTestsMissed', Sighting & { readonly ids: readonly string[] }>;
 
 export type SplitTestsSeen = Event<'SplitTestsSeen', Sighting & { readonly ids: readonly string[] }>;
@@ -108,13 +106,12 @@ export type SiteScanRecorded = Event<
   Sighting & {
     readonly collector: string;
     readonly complete: boolean;
-    /** Number of tools on the site after the scan, missing ones included. */
     readonly tools: number;
-    /** Read by this scan; of a late scan, those that no other one could read. */
+    /** Split-testing tools that this scan read; for a late scan, those that no other one could read. */
     readonly read: readonly string[];
-    /** Found slugs. Absent for complete scans in order, and in earlier releases. */
+    /** Slugs of the tools found. Absent for complete scans in order, and in earlier releases. */
     readonly shown?: readonly string[];
-    /** Precedes a scan that was recorded before it. */
+    /** True if the scan precedes one that was recorded before it. */
     readonly late_arrival?: true;
   }
 >;

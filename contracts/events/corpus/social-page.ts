@@ -70,7 +70,6 @@ export type PageProfile = {
   readonly likes: number | null;
 };
 
-/** Values of one source that are new, or stated again later. */
 export type PageProfileObserved = Event<
   'PageProfileObserved',
   {
@@ -79,7 +78,7 @@ export type PageProfileObserved = Event<
     readonly observed_at: string;
     /** New fields for this source, and the page's name whenever stated again later. */
     readonly changes: Partial<PageProfile>;
-    /** Stated unchanged at a later time. Absent in earlier releases. */
+    /** Fields that are stated unchanged at a later time. Absent in earlier releases. */
     readonly confirmed?: readonly (keyof PageProfile)[];
   }
 >;

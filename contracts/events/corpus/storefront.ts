@@ -38,10 +38,16 @@ type Sighting = {
   readonly observed_at: string;
 };
 
-/** JSON characters of one event, so that none exceeds the size of an append; a larger product gets its own event. */
+/**
+ * Maximum JSON characters of one event, so that none exceeds the size of an append; a larger product gets its own
+ * event.
+ */
 export const STOREFRONT_EVENT_MAX_CHARACTERS = 150_000;
 
-/** Listed first or again. The first complete scan, and incomplete ones before it, are the baseline and not news. */
+/**
+ * Products listed first or again. The first complete scan, and incomplete ones before it, are the baseline and not
+ * news.
+ */
 export type ProductsListed = Event<
   'ProductsListed',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly products: readonly Product[] }
@@ -86,7 +92,7 @@ export type ProductsMissed = Event<'ProductsMissed', Sighting & { readonly produ
 /** At most 5,000 per event. */
 export type ProductsSeen = Event<'ProductsSeen', Sighting & { readonly product_ids: readonly string[] }>;
 
-/** Absent from two complete scans at least 20 hours apart, and from all in between. */
+/** Products absent from two complete scans at least 20 hours apart, and from all in between. */
 export type ProductsDelisted = Event<
   'ProductsDelisted',
   Sighting & {
@@ -122,15 +128,14 @@ export type StorefrontScanRecorded = Event<
   'StorefrontScanRecorded',
   Sighting & {
     readonly collector: string;
-    /** Read to its end. An empty response never counts as complete. */
+    /** True if read to its end. An empty response never counts as complete. */
     readonly complete: boolean;
-    /** The collector's own claim. */
     readonly claimed_complete: boolean;
     readonly pages: number;
     readonly currency: string | null;
-    /** First complete scan of the shop: nothing in it is news. */
+    /** True for the first complete scan of the shop: nothing in it is news. */
     readonly baseline: boolean;
-    /** Older than one recorded before: adds history for its day only. */
+    /** True if older than one recorded before: it adds history for its day only. */
     readonly late_arrival: boolean;
     readonly totals: StorefrontTotals;
   }

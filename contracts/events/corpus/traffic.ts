@@ -39,7 +39,6 @@ export type TrafficFigures = {
   readonly similar_sites: readonly SimilarSite[];
 };
 
-/** One month or day, with figures that are new or stated again later. */
 export type TrafficEstimated = Event<
   'TrafficEstimated',
   {
@@ -49,9 +48,8 @@ export type TrafficEstimated = Event<
     readonly date: string;
     readonly provider: string;
     readonly observed_at: string;
-    /** New or changed figures. */
     readonly figures: Partial<TrafficFigures>;
-    /** Stated unchanged at a later time. Absent in earlier releases. */
+    /** Figures that are stated unchanged at a later time. Absent in earlier releases. */
     readonly confirmed?: readonly (keyof TrafficFigures)[];
   }
 >;

@@ -25,17 +25,16 @@ export type DeliveryQueued = Event<
     /** Without its items when `payload_sha256` is set. */
     readonly payload: AlertPayload;
     readonly queued_at: string;
-    /** Hex digest and size of a payload that is too large for an event: only the tables have it whole. */
+    /** SHA-256 in hex and size of a payload that is too large for an event: only the tables have it whole. */
     readonly payload_sha256?: string;
     readonly payload_bytes?: number;
   }
 >;
 
-/** Delivered, next attempt at `next_attempt_at`, or failed for good. */
+/** The outcome is delivered, a next attempt at `next_attempt_at`, or failed for good. */
 export type DeliveryAttempted = Event<
   'DeliveryAttempted',
   DeliveryKey & {
-    /** Counts from 1. */
     readonly attempt: number;
     readonly attempted_at: string;
     readonly outcome: 'delivered' | 'retrying' | 'failed';
@@ -51,7 +50,7 @@ export type DeliveryAttempted = Event<
   }
 >;
 
-/** No further attempts: the rule was deleted or disabled, its channel removed, or an operator cancelled. */
+/** Ends the attempts: the rule was deleted or disabled, its channel removed, or an operator cancelled. */
 export type DeliveryCancelled = Event<
   'DeliveryCancelled',
   DeliveryKey & { readonly reason: string; readonly cancelled_at: string }

@@ -40,12 +40,11 @@ export type AlertRuleChanged = Event<
 
 export type Suspension = {
   readonly channel: EndpointChannel;
-  /** Start of the channel's uninterrupted failures. */
   readonly failing_since: string;
   readonly suspended_at: string;
 };
 
-/** Stops one channel; the others continue. */
+/** The service stopped sending on one channel; the others continue. */
 export type AlertChannelSuspended = Event<'AlertChannelSuspended', RuleKey & Suspension>;
 
 /** Older event type: one failing channel disabled the whole rule. */

@@ -14,7 +14,7 @@ export type RadarChanges = {
   readonly destinations_changed: number;
 };
 
-/** As it was when the brief was made, without URLs of this service, which may change. */
+/** A radar item as it was when the brief was made, without URLs of this service, which may change. */
 export type RadarSnapshot = Omit<RadarItem, 'brand' | 'ad' | 'correction'> & {
   /** Absent unless a correction added the item. */
   readonly correction?: RadarCorrection;

@@ -15,7 +15,6 @@ export const collectionItemsStream = (workspaceId: string, collectionId: string)
 
 export type Visibility = 'workspace' | 'private';
 
-/** Identity of the collection that an event is about. */
 type CollectionKey = { readonly workspace_id: string; readonly collection_id: string };
 type CollectionChange = CollectionKey & { readonly changed_by: string; readonly changed_at: string };
 

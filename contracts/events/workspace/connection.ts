@@ -7,14 +7,13 @@ export const CONNECTION = 'connection';
 export const connectionStream = (workspaceId: string, connectionId: string): string =>
   `${CONNECTION}-${workspaceId}+${connectionId}`;
 
-/** By the document at its address, its own registration, or an operator. */
+/** An app is known by the document at its address, its own registration, or an operator. */
 export const APP_IDENTIFICATIONS = ['document', 'registration', 'operator'] as const;
 export type AppIdentification = (typeof APP_IDENTIFICATIONS)[number];
 
 /** As the member saw it on the consent page. */
 export type ConnectedApp = {
   readonly id: string;
-  /** As the app claims it. */
   readonly name: string;
   readonly identified_by: AppIdentification;
   /** Host that the browser returned to; `loopback` for a program on the member's computer. */
@@ -48,7 +47,7 @@ export type AppDenied = Event<
   'AppDenied',
   ConnectionKey & { readonly member_id: string; readonly client: ConnectedApp; readonly denied_at: string }
 >;
-/** First access token; later ones are no events. */
+/** The app received its first access token; later tokens are not events. */
 export type AppConnected = Event<'AppConnected', ConnectionKey & { readonly connected_at: string }>;
 export type AppDisconnected = Event<
   'AppDisconnected',
@@ -56,7 +55,6 @@ export type AppDisconnected = Event<
 >;
 export type ConnectionEvent = AppAllowed | AppDenied | AppConnected | AppDisconnected;
 
-/** Schema versions: each type's upcasters, from version 1 on. */
 export const connectionVersions: EventVersions<ConnectionEvent> = {
   AppAllowed: [],
   AppDenied: [],

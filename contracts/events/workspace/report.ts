@@ -16,7 +16,6 @@ export type ReportRequested = Event<
   ReportKey & {
     /** Fixed at the request. Brands tracked later are not added. */
     readonly brand_ids: readonly string[];
-    /** The request named no brands, which selects all tracked ones. */
     readonly all_tracked: boolean;
     readonly types: readonly RadarItemType[];
     /** Calendar dates in UTC, both inclusive. */
@@ -37,7 +36,6 @@ export type ReportLeaseExtended = Event<
   ReportAttempt & { readonly lease_until: string }
 >;
 
-/** The object store has the complete file. */
 export type ReportFinished = Event<
   'ReportFinished',
   ReportAttempt & {
@@ -49,7 +47,7 @@ export type ReportFinished = Event<
   }
 >;
 
-/** Queued again; the next attempt starts at `retry_at` or later. */
+/** The report is queued again; the next attempt starts at `retry_at` or later. */
 export type ReportAttemptFailed = Event<
   'ReportAttemptFailed',
   ReportAttempt & { readonly reason: string; readonly failed_at: string; readonly retry_at: string }

@@ -93,7 +93,7 @@ export type ApiKeyIssued = Event<
     readonly scopes: readonly Scope[];
     readonly member_id: string;
     readonly issued_at: string;
-    /** The rotated key. */
+    /** For a replacement key: the key that was rotated. */
     readonly replaces?: string;
   }
 >;
